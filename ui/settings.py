@@ -39,6 +39,7 @@ class Settings:
     upload_megabytes: int
     uploads_megabytes: int
     visitor_megabytes: int
+    archive_files: int
     seconds_away: int
     tabs: int
     cache_megabytes: int
@@ -136,6 +137,10 @@ SETTINGS: Final = (
     _whole_setting(
         *("VISITOR_MB", "visitor_megabytes", 500, 1, 10_000),
         "The largest size of one visitor's uploaded files together, in MB.",
+    ),
+    _whole_setting(
+        *("ARCHIVE_FILES", "archive_files", 10_000, 1, 10_000_000),
+        "The most files in an uploaded archive. The command line has no such limit.",
     ),
     _whole_setting(
         *("AWAY_SECONDS", "seconds_away", 90, 1, 100),

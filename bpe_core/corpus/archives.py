@@ -1,42 +1,66 @@
-"""Unpack gzip and zip archives, but no more than is safe."""
+"""Unpack compressed files, and zip and tar archives, but no more than is safe."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
+from bpe_core.corpus.file_kinds import Packing, is_left_out, is_tar
 from bpe_core.errors import CorpusError, UnsupportedFileError
+from bpe_core.extras import needs_extra
 
-_MOST_MEMBERS = 10_000
-
+_PIECE: Final = 1 << 20
 _ENTRY = b"PK\x01\x02"
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 
 
-def gunzip(data: bytes, name: str, budget: Budget) -> bytes:
-    """Unpack a gzip file; raises UnsupportedFileError if it is damaged or exceeds the budget."""
+def open_packed(file: BinaryIO, packing: Packing, name: str) -> BinaryIO:
+    """Return a stream of what a packed file holds; raises MissingExtraError for zstd.
+
+    >>> open_packed(io.BytesIO(gzip.compress(b"hug")), "gzip", "a.gz").read()
+    b'hug'
+    """
+    if packing == "gzip":
+        return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    if packing == "bzip2":
+        return cast("BinaryIO", bz2.BZ2File(file))
+    if packing == "xz":
+        return cast("BinaryIO", lzma.LZMAFile(file))
+    with needs_extra("tables", f"Reading {name}"):
+        arrow: Any = import_module("pyarrow")
+    stream = arrow.CompressedInputStream(arrow.PythonFile(file, "r"), "zstd")
+    return cast("BinaryIO", io.BufferedReader(stream, _PIECE))
+
+
+def unpack(data: bytes, packing: Packing, name: str, budget: Budget) -> bytes:
+    """Unpack a compressed file; raises UnsupportedFileError if it is damaged or too large."""
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        with open_packed(io.BytesIO(data), packing, name) as stream:
             return budget.read(stream, name)
     except EOFError:
         raise UnsupportedFileError(
-            f"{name} is an incomplete gzip file: it ends too early. Download or compress it again."
+            f"{name} is an incomplete {packing} file: it ends too early. Download or compress it "
+            "again."
         ) from None
-    except (OSError, zlib.error):
+    except (OSError, ValueError, zlib.error, lzma.LZMAError, MemoryError):
         raise UnsupportedFileError(
-            f"{name} is a damaged gzip file. Download or compress it again."
+            f"{name} is a damaged {packing} file. Download or compress it again."
         ) from None
 
 
 class Member(NamedTuple):
-    """A file in a zip archive."""
+    """A file in an archive."""
 
     name: str
     begin: float
@@ -46,29 +70,39 @@ class Member(NamedTuple):
     data: bytes | CorpusError
 
 
-def members_of(data: bytes, name: str, budget: Budget) -> Iterator[Member]:
-    """Yield the files of a zip archive, each with its bytes or the error of unpacking it.
+def members_of(
+    data: bytes, name: str, budget: Budget, max_files: int | None = None
+) -> Iterator[Member]:
+    """Yield the files of a zip or tar archive, each with its bytes or the error of unpacking it.
 
-    Raises UnsupportedFileError if the archive is damaged or has too many files.
+    Hidden files and what macOS adds are left out. Raises UnsupportedFileError if the archive is
+    damaged or has more than `max_files`.
     """
+    if is_tar(data):
+        return _members_of_tar(data, name, max_files)
+    return _members_of_zip(data, name, budget, max_files)
+
+
+def _members_of_zip(
+    data: bytes, name: str, budget: Budget, max_files: int | None
+) -> Iterator[Member]:
     # Python describes every file in memory before it can be asked how many there are. A stored
     # archive within this one has such entries as well.
-    if (n_entries := data.count(_ENTRY)) > 2 * _MOST_MEMBERS:
-        raise _too_many_members(name, n_entries)
+    if max_files is not None and (n_entries := data.count(_ENTRY)) > 2 * max_files:
+        raise _too_many_members(name, n_entries, max_files)
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         infos = [
             info
             for info in archive.infolist()
-            # macOS adds a hidden file of metadata beside each file.
-            if info.filename and not info.is_dir() and not info.filename.startswith("__MACOSX/")
+            if info.filename and not info.is_dir() and not is_left_out(info.filename)
         ]
     except ARCHIVE_DAMAGE:
         raise UnsupportedFileError(
             f"{name} is a damaged or incomplete zip file. Download or compress it again."
         ) from None
-    if len(infos) > _MOST_MEMBERS:
-        raise _too_many_members(name, len(infos))
+    if max_files is not None and len(infos) > max_files:
+        raise _too_many_members(name, len(infos), max_files)
     total = sum(info.file_size for info in infos) or 1
     begin = 0.0
     with archive:
@@ -88,10 +122,63 @@ def members_of(data: bytes, name: str, budget: Budget) -> Iterator[Member]:
             begin += share
 
 
-def _too_many_members(name: str, number: int) -> UnsupportedFileError:
+def _members_of_tar(data: bytes, name: str, max_files: int | None) -> Iterator[Member]:
+    """Yield the files of a tar archive, whose bytes are parts of it: none is written anywhere."""
+    n_files = end = 0
+    path = ""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            while (info := archive.next()) is not None:
+                # Every member begins after the one before; only a forged header says otherwise.
+                if info.offset < end or info.size < 0:
+                    raise tarfile.ReadError
+                end = info.offset + tarfile.BLOCKSIZE
+                # Otherwise the archive would keep a description of every file.
+                cast("Any", archive).members = []
+                path = info.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                # Links name other files, which are read themselves if they are in the archive.
+                if not info.isreg() or is_left_out(path):
+                    continue
+                n_files += 1
+                if max_files is not None and n_files > max_files:
+                    raise _too_many_members(name, n_files, max_files)
+                place = info.offset_data / len(data)
+                found = _part_of_tar(data, info, f"{name}/{path}")
+                share = 0.0 if isinstance(found, CorpusError) else len(found) / len(data)
+                yield Member(f"{name}/{path}", place, share, found)
+                if isinstance(found, CorpusError) and info.sparse is None:
+                    return
+            # Python takes a damaged header, but for the first one, for the end.
+            if data[archive.offset : archive.offset + tarfile.BLOCKSIZE].strip(b"\x00"):
+                raise tarfile.ReadError
+    except (tarfile.TarError, *ARCHIVE_DAMAGE):
+        remedy = "Download or pack it again."
+        if not n_files:
+            raise UnsupportedFileError(f"{name} is a damaged tar file. {remedy}") from None
+        error = UnsupportedFileError(
+            f"{name} is damaged or incomplete after its file {path!r:.80}, so those that follow "
+            f"were not read. {remedy}"
+        )
+        yield Member(name, 1.0, 0.0, error)
+
+
+def _part_of_tar(data: bytes, info: tarfile.TarInfo, name: str) -> bytes | CorpusError:
+    if info.sparse is not None:
+        return UnsupportedFileError(
+            f"{name} is stored with holes, as a sparse file. Pack it again without."
+        )
+    found = data[info.offset_data : info.offset_data + info.size]
+    if len(found) < info.size:
+        return UnsupportedFileError(
+            f"{name} is incomplete: the archive ends too early. Download it again."
+        )
+    return found
+
+
+def _too_many_members(name: str, number: int, max_files: int) -> UnsupportedFileError:
     return UnsupportedFileError(
-        f"{name} has {number:,} files, more than the {_MOST_MEMBERS:,} allowed. Join some, or give "
-        "fewer."
+        f"{name} has {number:,} files or more, and this server reads at most {max_files:,} of an "
+        "archive. Join some, or give fewer."
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import regex
 
 from bpe_core.corpus.notes import listed
+from bpe_core.corpus.values import is_chat, text_in
 from bpe_core.errors import CorpusError
 
 ROWS_DESCRIBED: Final = 2_000
@@ -15,9 +16,11 @@ ROWS_DESCRIBED: Final = 2_000
 PREFERRED_NAMES: Final = (
     *("text", "content", "body", "document", "article", "passage", "story", "message", "sentence"),
     *("comment", "review", "abstract", "description", "answer", "output", "completion"),
+    *("messages", "conversations", "conversation"),
 )
 """The names that columns of text usually have, the most usual first."""
 # `title` often has less than 1 % of the characters, and a `content` with "video" in each row too.
+_UNUSUAL: Final = 2 * len(PREFERRED_NAMES)
 _LEAST_OF_LARGEST: Final = 1 / 50
 _N_SAMPLES: Final = 3
 _LONGEST_SAMPLE: Final = 200
@@ -47,18 +50,35 @@ class TableColumns(NamedTuple):
     """The columns of text, in order; columns of numbers or dates are left out."""
     is_sample: bool
     """True if the shares are those of only some of the rows."""
+    others: tuple[Column, ...] = ()
+    """The other columns that can be read if they are named: numbers, and strings without letters.
+    """
+    chats: frozenset[str] = frozenset()
+    """The names of the columns that hold chats."""
+
+    @property
+    def readable(self) -> tuple[Column, ...]:
+        """The columns that can be named, those of text first."""
+        return (*self.texts, *self.others)
 
     @property
     def chosen(self) -> Column | None:
         """The column of text with a usual name, else the one with the most characters.
 
         A usual name counts only if its column has at least a fiftieth of the characters of the
-        largest. None if no column holds text.
+        largest. Without a column of text, it is one of the others if it has a usual name or is the
+        only one, else None.
 
         >>> columns = (Column("title", 0.1, ()), Column("html", 0.8, ()), Column("Text", 0.1, ()))
         >>> TableColumns(("title", "html", "Text"), columns, False).chosen.name
         'Text'
         """
+        if not self.texts:
+            strings = [column for column in self.others if column.share]
+            usual = [column for column in strings if _rank(column.name) < _UNUSUAL]
+            return min(usual, key=lambda column: _rank(column.name), default=None) or (
+                strings[0] if len(self.names) == len(strings) == 1 else None
+            )
         least = max((column.share for column in self.texts), default=0.0) * _LEAST_OF_LARGEST
         real = [column for column in self.texts if column.share >= least]
         return min(real, key=lambda column: (_rank(column.name), -column.share), default=None)
@@ -76,7 +96,7 @@ class Tally(NamedTuple):
 def columns_of_rows(
     names: Iterable[str], rows: Sequence[Mapping[str, object]], *, is_sample: bool
 ) -> TableColumns:
-    """Describe the columns of rows; values that are not strings have no characters.
+    """Describe the columns of rows; numbers have no characters.
 
     >>> rows = [{"id": "1", "text": "hug"}, {"id": "2", "text": "hugs"}]
     >>> columns_of_rows(["id", "text"], rows, is_sample=False).texts
@@ -90,8 +110,8 @@ def columns_of_rows(
         for name, value in row.items():
             if name not in n_characters:
                 continue
-            if isinstance(value, str):
-                n_characters[name] += len(value)
+            if not isinstance(value, (bool, int, float)):
+                n_characters[name] += len(text_in(value) or "")
             if number < _VALUES_JUDGED:
                 first[name].append(value)
     tallies = [Tally(name, n_characters[name], first[name]) for name in columns]
@@ -108,12 +128,38 @@ def columns_of_tallies(
     Column(name='text', share=1.0, samples=('hug',))
     """
     total = sum(tally.n_characters for tally in tallies) or 1
-    texts = [
-        Column(tally.name, tally.n_characters / total, _samples(tally.first))
-        for tally in tallies
-        if _is_text(tally.first)
-    ]
-    return TableColumns(tuple(names), tuple(texts), is_sample)
+    texts: list[Column] = []
+    others: list[Column] = []
+    for tally in tallies:
+        column = Column(tally.name, tally.n_characters / total, _samples(tally.first))
+        if _is_text(tally.first):
+            texts.append(column)
+        elif column.samples:
+            others.append(column)
+    chats = frozenset(tally.name for tally in tallies if any(map(is_chat, tally.first)))
+    return TableColumns(tuple(names), tuple(texts), is_sample, tuple(others), chats)
+
+
+def columns_to_json(columns: TableColumns) -> list[object]:
+    """Return a description of columns as JSON values.
+
+    >>> columns = columns_of_rows(["text"], [{"text": "hug"}], is_sample=False)
+    >>> columns_from_json(columns_to_json(columns)) == columns
+    True
+    """
+    return [*columns[:4], sorted(columns.chats)]
+
+
+def columns_from_json(found: Sequence[Any]) -> TableColumns:
+    """Return the description that `columns_to_json` wrote."""
+    names, texts, is_sample, others, chats = found
+    return TableColumns(
+        tuple(names), _from_json(texts), is_sample, _from_json(others), frozenset(chats)
+    )
+
+
+def _from_json(found: Sequence[Any]) -> tuple[Column, ...]:
+    return tuple(Column(name, share, tuple(samples)) for name, share, samples in found)
 
 
 def described(column: Column) -> str:
@@ -166,13 +212,13 @@ def no_text_column(file: str, found: TableColumns) -> CorpusError:
     """Return the error for a table without a column of text.
 
     >>> print(no_text_column("a.csv", TableColumns(("id", "price"), (), False)))
-    a.csv has no column of text: its columns are 'id', 'price'. Give a file with a column of \
-strings; lists and nested objects are not read.
+    a.csv has no column of text: its columns are 'id', 'price'. Name the one to read, or give a \
+file with a column of text; nested objects are not read.
     """
     names = listed([quoted(name) for name in found.names], _MOST_NAMED)
     return CorpusError(
-        f"{file} has no column of text: its columns are {names}. Give a file with a column of "
-        "strings; lists and nested objects are not read."
+        f"{file} has no column of text: its columns are {names}. Name the one to read, or give a "
+        "file with a column of text; nested objects are not read."
     )
 
 
@@ -189,19 +235,21 @@ def _rank(name: str) -> int:
     """Return the place of a name among the usual ones, which may also be its last word."""
     words = _WORD.findall(name.casefold())
     if not words or words[-1] not in PREFERRED_NAMES:
-        return 2 * len(PREFERRED_NAMES)
+        return _UNUSUAL
     return PREFERRED_NAMES.index(words[-1]) + len(PREFERRED_NAMES) * (len(words) > 1)
 
 
 def _is_text(values: Sequence[object]) -> bool:
     """Return True if most of a column's first values contain a letter: not numbers or dates."""
     filled = [value for value in values if value not in (None, "")]
-    letters = sum(isinstance(value, str) and bool(_LETTER.search(value)) for value in filled)
+    # Of numbers no text is made, for which "true" would be a word.
+    texts = [text_in(value) or "" for value in filled if not isinstance(value, (bool, int, float))]
+    letters = sum(bool(_LETTER.search(text)) for text in texts)
     return 2 * letters > len(filled)
 
 
 def _samples(values: Iterable[object]) -> tuple[str, ...]:
-    texts = [value for value in values if isinstance(value, str) and not value.isspace() and value]
+    texts = [text for text in map(text_in, values) if text and not text.isspace()]
     return tuple(
         text if len(text) <= _LONGEST_SAMPLE else f"{text[: _LONGEST_SAMPLE - 1]}…"
         for text in texts[:_N_SAMPLES]

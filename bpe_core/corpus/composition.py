@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from bpe_core.corpus.tables import TABLE_KINDS
+from bpe_core.corpus.file_kinds import TABLE_KINDS
 from bpe_core.unicode.kinds import code_points, group_of
 
 _PIECE: Final = 1 << 20

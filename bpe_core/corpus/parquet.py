@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from bpe_core.corpus.budget import MOST_COLUMNS, MOST_UNPACKED_BYTES, too_many_columns
 from bpe_core.corpus.columns import TableColumns, Tally, columns_of_tallies
-from bpe_core.errors import UnsupportedFileError
+from bpe_core.corpus.file_kinds import PARQUET_MARK
+from bpe_core.corpus.text_decoding import REPLACING
+from bpe_core.corpus.values import CHAT_KEYS, text_in
+from bpe_core.errors import TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 
 BYTES_DESCRIBED: Final = 32 * 2**20
@@ -21,7 +24,7 @@ _FEWEST_BATCH_ROWS: Final = 16
 _MOST_BATCH_ROWS: Final = 16_384
 _GROUPS_DESCRIBED: Final = 8
 _FIRST_VALUES: Final = 200
-_MARK: Final = b"PAR1"
+_BAD_TEXT: Final = f"Export it again, or have {REPLACING}."
 
 
 class Texts(NamedTuple):
@@ -46,7 +49,10 @@ class ParquetFile:
     columns: tuple[str, ...]
     """The names of all columns, in order."""
     strings: tuple[str, ...]
-    """The names of the columns of strings."""
+    """The names of the columns that can be read: of strings, bytes, numbers, lists and chats."""
+    errors: str
+    """What becomes of bytes that are not UTF-8: "strict" raises an error, "replace" reads U+FFFD.
+    """
 
     def describe(self, most_bytes: int = BYTES_DESCRIBED) -> TableColumns:
         """Describe the columns of strings, by a sample spread over the file if it is large."""
@@ -56,7 +62,7 @@ class ParquetFile:
         if n_groups > _GROUPS_DESCRIBED and metadata.num_rows:
             step = (n_groups - 1) / (_GROUPS_DESCRIBED - 1)
             groups = [round(step * place) for place in range(_GROUPS_DESCRIBED)]
-        compute = _arrow(self.name).compute
+        arrow = _arrow(self.name)
         n_characters = dict.fromkeys(self.strings, 0)
         first: dict[str, list[object]] = {name: [] for name in self.strings}
         n_rows = 0
@@ -67,9 +73,9 @@ class ParquetFile:
                 n_bytes += batch.nbytes
                 for name in self.strings:
                     values = batch.column(name)
-                    n_characters[name] += _total_length(values, compute.utf8_length, compute)
+                    n_characters[name] += _n_characters(values, arrow)
                     if (missing := _FIRST_VALUES - len(first[name])) > 0:
-                        first[name] += self._values(values.slice(0, missing), name, n_rows)
+                        first[name] += self._first(values.slice(0, missing), name, n_rows)
                 if n_bytes > most_bytes / len(groups):
                     break
         return columns_of_tallies(
@@ -89,35 +95,46 @@ class ParquetFile:
             for batch in self._batches([column], group):
                 values = batch.column(column)
                 # Before the values of a dictionary are expanded.
-                n_bytes += _total_length(values, arrow.compute.binary_length, arrow.compute)
+                n_bytes += values.nbytes
+                if hasattr(values, "dictionary"):
+                    n_bytes += _unpacked_size(values, arrow)
                 if n_bytes > MOST_UNPACKED_BYTES:
                     raise too_much_text(self.name)
-                yield _texts_of(values, n_rows, arrow)
+                yield _texts_of(_as_bytes(values, arrow), n_rows, arrow)
                 n_rows += batch.num_rows
 
     def group_sizes(self, column: str) -> tuple[int, ...]:
         """Return the size in bytes of one column in each row group, before compression."""
         metadata = self.file.metadata
-        number = next(
-            n for n in range(metadata.num_columns) if metadata.schema.column(n).path == column
-        )
+        # A column of lists or chats is stored as several.
+        numbers = [
+            n
+            for n in range(metadata.num_columns)
+            if f"{metadata.schema.column(n).path}.".startswith(f"{column}.")
+        ]
         groups = map(metadata.row_group, range(metadata.num_row_groups))
-        return tuple(group.column(number).total_uncompressed_size for group in groups)
+        return tuple(
+            sum(group.column(n).total_uncompressed_size for n in numbers) for group in groups
+        )
 
     def texts_in(self, column: str, groups: Iterable[int]) -> Iterator[bytes]:
         """Yield the text of each row of some row groups as UTF-8, or b"" if it is missing."""
         arrow = _arrow(self.name)
         for group in groups:
             for batch in self._batches([column], group):
-                texts = batch.column(column).cast(arrow.long_string)
+                texts = _as_bytes(batch.column(column), arrow)
                 try:
-                    texts.validate(full=True)
+                    texts.cast(arrow.long_string)
                 except arrow.damage:
-                    raise UnsupportedFileError(
-                        f"{self.name} has text in the column {column!r:.60} that is not valid "
-                        f"UTF-8, in row group {group + 1:,}. Export it again."
-                    ) from None
-                for text in texts.cast(arrow.long_binary).to_pylist():
+                    if self.errors == "strict":
+                        raise TextDecodingError(
+                            f"{self.name} has text in the column {column!r:.60} that is not valid "
+                            f"UTF-8, in row group {group + 1:,}. {_BAD_TEXT}"
+                        ) from None
+                    for text in texts.to_pylist():
+                        yield (text or b"").decode(errors="replace").encode()
+                    continue
+                for text in texts.to_pylist():
                     yield text or b""
 
     def _batches(self, columns: list[str] | tuple[str, ...], group: int) -> Iterator[Any]:
@@ -129,45 +146,45 @@ class ParquetFile:
                 batch_size=n_rows, columns=list(columns), row_groups=[group], use_threads=False
             )
 
-    def _values(self, values: Any, column: str, n_rows: int) -> list[object]:
-        """Return an Arrow array as strings; repeated values of a dictionary are one string."""
+    def _first(self, values: Any, column: str, n_rows: int) -> list[object]:
+        """Return an Arrow array as values; repeated ones of a dictionary are one string."""
         try:
             if hasattr(values, "dictionary"):
                 texts: list[object] = values.dictionary.to_pylist()
                 places = cast("list[int | None]", values.indices.to_pylist())
-                return [None if place is None else texts[place] for place in places]
-            return values.to_pylist()
+                return [None if place is None else _decoded(texts[place]) for place in places]
+            return list(map(_decoded, values.to_pylist()))
         except UnicodeDecodeError:
-            raise UnsupportedFileError(
-                f"{self.name} has text in the column {column!r:.60} that is not valid UTF-8, "
-                f"in or before row {n_rows:,}. Export it again."
-            ) from None
+            if self.errors == "strict":
+                raise TextDecodingError(
+                    f"{self.name} has text in the column {column!r:.60} that is not valid UTF-8, "
+                    f"in or before row {n_rows:,}. {_BAD_TEXT}"
+                ) from None
+        found = _as_bytes(values, _arrow(self.name)).to_pylist()
+        return [None if text is None else text.decode(errors="replace") for text in found]
 
 
-def open_parquet(data: bytes, name: str) -> ParquetFile:
+def open_parquet(data: bytes, name: str, errors: str = "strict") -> ParquetFile:
     """Open a Parquet file in memory; raises UnsupportedFileError and MissingExtraError."""
-    return open_parquet_file(io.BytesIO(data), name)
+    return open_parquet_file(io.BytesIO(data), name, errors)
 
 
-def open_parquet_file(opened: BinaryIO, name: str) -> ParquetFile:
+def open_parquet_file(opened: BinaryIO, name: str, errors: str = "strict") -> ParquetFile:
     """Open a Parquet file; raises UnsupportedFileError and MissingExtraError."""
     with _damage_named(name):
         file = _arrow(name).parquet.ParquetFile(opened)
         if file.metadata.num_columns > MOST_COLUMNS:
             raise too_many_columns(name)
-        fields = [(str(column.name), str(column.type)) for column in file.schema_arrow]
-    columns = [column for column, _ in fields]
-    strings = [
-        column
-        for column, kind in fields
-        if kind.startswith(("string", "large_string", "dictionary<values=string"))
-    ]
+        fields = list(file.schema_arrow)
+        types = _arrow(name).types
+    columns = [str(column.name) for column in fields]
+    strings = [str(column.name) for column in fields if _is_readable(column.type, types)]
     if len(set(columns)) < len(columns):
         twice = next(column for column in columns if columns.count(column) > 1)
         raise UnsupportedFileError(
             f"{name} has two columns named {twice!r:.60}. Rename one, and export it again."
         )
-    return ParquetFile(name, file, tuple(columns), tuple(strings))
+    return ParquetFile(name, file, tuple(columns), tuple(strings), errors)
 
 
 def check_marks(data: bytes, name: str) -> None:
@@ -178,7 +195,7 @@ def check_marks(data: bytes, name: str) -> None:
     bpe_core.errors.UnsupportedFileError: a.parquet is not a parquet file, or only a part of one: \
 such a file begins and ends with the letters PAR1. Export or download it again.
     """
-    if not (data.startswith(_MARK) and data.endswith(_MARK)):
+    if not (data.startswith(PARQUET_MARK) and data.endswith(PARQUET_MARK)):
         raise UnsupportedFileError(
             f"{name} is not a parquet file, or only a part of one: such a file begins and ends "
             "with the letters PAR1. Export or download it again."
@@ -217,6 +234,8 @@ def _damage_named(name: str) -> Generator[None]:
 class _Arrow(NamedTuple):
     """The parts of pyarrow used here; pyarrow has no type stubs."""
 
+    array: Any
+    types: Any
     compute: Any
     parquet: Any
     damage: Any
@@ -229,6 +248,8 @@ def _arrow(name: str) -> _Arrow:
     with needs_extra("tables", f"Reading {name}"):
         arrow = import_module("pyarrow")
         return _Arrow(
+            arrow.array,
+            arrow.types,
             import_module("pyarrow.compute"),
             import_module("pyarrow.parquet"),
             arrow.ArrowException,
@@ -237,11 +258,87 @@ def _arrow(name: str) -> _Arrow:
         )
 
 
+def _is_readable(kind: Any, types: Any) -> bool:
+    """Return True for an Arrow type whose values have a text."""
+    if types.is_dictionary(kind):
+        return _is_bytes(kind.value_type, types)
+    if _is_list(kind, types):
+        inner = kind.value_type
+        if not types.is_struct(inner):
+            return _is_string(inner, types)
+        names = {inner.field(n).name for n in range(inner.num_fields)}
+        return any(names.issuperset(keys) for keys in CHAT_KEYS)
+    return _is_bytes(kind, types) or any(
+        is_kind(kind)
+        for is_kind in (
+            *(types.is_integer, types.is_floating, types.is_boolean, types.is_decimal),
+            *(types.is_date, types.is_timestamp, types.is_time),
+        )
+    )
+
+
+def _is_list(kind: Any, types: Any) -> bool:
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    views = (types.is_list_view, types.is_large_list_view)
+    return any(is_kind(kind) for is_kind in (*lists, *views))
+
+
+def _is_string(kind: Any, types: Any) -> bool:
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def _is_bytes(kind: Any, types: Any) -> bool:
+    """Return True for strings, and for bytes, which may be UTF-8."""
+    binary = (types.is_binary, types.is_large_binary, types.is_binary_view)
+    fixed = types.is_fixed_size_binary(kind) and not types.is_decimal(kind)
+    return _is_string(kind, types) or fixed or any(is_kind(kind) for is_kind in binary)
+
+
+def _decoded(value: object) -> object:
+    """Return bytes as a string if they are UTF-8, and other values as they are."""
+    if isinstance(value, bytes):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+    return value
+
+
+def _as_bytes(values: Any, arrow: _Arrow) -> Any:
+    """Return a column that can be read as bytes of UTF-8, with offsets of 64 bits."""
+    kind = values.type.value_type if hasattr(values, "dictionary") else values.type
+    if _is_bytes(kind, arrow.types):
+        return values.cast(arrow.long_binary)
+    if _is_list(kind, arrow.types):
+        texts = [text_in(value) for value in values.to_pylist()]
+        return arrow.array(texts, arrow.long_string).cast(arrow.long_binary)
+    return values.cast(arrow.long_string).cast(arrow.long_binary)
+
+
+def _unpacked_size(values: Any, arrow: _Arrow) -> int:
+    """Return the bytes of a dictionary's values, each as often as it occurs."""
+    lengths = arrow.compute.binary_length(values.dictionary.cast(arrow.long_binary))
+    return arrow.compute.sum(lengths.take(values.indices)).as_py() or 0
+
+
+def _n_characters(values: Any, arrow: _Arrow) -> int:
+    """Return the number of characters in a batch of a column; numbers have none."""
+    kind = values.type.value_type if hasattr(values, "dictionary") else values.type
+    if _is_list(kind, arrow.types):
+        return sum(len(text_in(value) or "") for value in values.to_pylist())
+    if not _is_bytes(kind, arrow.types):
+        return 0
+    if not _is_string(kind, arrow.types):
+        try:
+            inner = values.dictionary if hasattr(values, "dictionary") else values
+            inner.cast(arrow.long_string)
+        except arrow.damage:
+            return 0  # such as pictures
+    return _total_length(values, arrow.compute.utf8_length, arrow)
+
+
 def _texts_of(values: Any, n_before: int, arrow: _Arrow) -> Texts:
     import numpy as np
 
-    # Offsets of 64 bits, because a batch of a dictionary may have gigabytes.
-    written_out = values.cast(arrow.long_string)
+    written_out = values
     lengths = arrow.compute.fill_null(arrow.compute.binary_length(written_out), 0)
     all_lengths = lengths.to_numpy(zero_copy_only=False)
     places = np.flatnonzero(all_lengths)
@@ -253,9 +350,9 @@ def _texts_of(values: Any, n_before: int, arrow: _Arrow) -> Texts:
     return Texts(n_before + len(values), places + (n_before + 1), all_lengths[places], data)
 
 
-def _total_length(values: Any, length: Any, compute: Any) -> int:
+def _total_length(values: Any, length: Any, arrow: _Arrow) -> int:
     if hasattr(values, "dictionary"):
-        lengths = length(values.dictionary).take(values.indices)
+        lengths = length(values.dictionary.cast(arrow.long_string)).take(values.indices)
     else:
-        lengths = length(values)
-    return compute.sum(lengths).as_py() or 0
+        lengths = length(values.cast(arrow.long_string))
+    return arrow.compute.sum(lengths).as_py() or 0

@@ -20,10 +20,11 @@ from typing import IO, Any, Final, NamedTuple, cast
 
 from bpe_core.child_process import child, framed, read_question
 from bpe_core.corpus.budget import Budget
-from bpe_core.corpus.columns import Column, TableColumns
+from bpe_core.corpus.columns import TableColumns, columns_from_json, columns_to_json
 from bpe_core.corpus.parquet import BYTES_DESCRIBED, check_marks, open_parquet
 from bpe_core.corpus.rows import Report
-from bpe_core.errors import BpeError, MissingExtraError, UnsupportedFileError
+from bpe_core.corpus.text_decoding import REPLACING
+from bpe_core.errors import BpeError, MissingExtraError, TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 from bpe_core.process_limits import limit_this_process
 
@@ -33,7 +34,9 @@ _MOST_TIMES_FILE: Final = 2
 _MOST_PROCESSOR_SECONDS: Final = 30
 # More than the processor time, because the processor may be shared with many.
 _MOST_SECONDS: Final = 300.0
-_ERRORS: Final = {error.__name__: error for error in (UnsupportedFileError, MissingExtraError)}
+_ERRORS: Final = {
+    error.__name__: error for error in (UnsupportedFileError, TextDecodingError, MissingExtraError)
+}
 _COLUMNS, _TEXTS, _ERROR, _NO_MEMORY, _END = b"C", b"T", b"E", b"M", b"."
 
 
@@ -58,7 +61,11 @@ class ParquetRows:
         text_column: str | None,
         budget: Budget,
         report: Report,
+        errors: str,
     ) -> None:
+        self._errors = errors
+        self.n_replaced = 0
+        """The number of texts in which bytes were replaced."""
         self._answers = answers
         self._name = name
         self._budget = budget
@@ -95,23 +102,37 @@ class ParquetRows:
         try:
             return value.decode()
         except UnicodeDecodeError:
-            raise UnsupportedFileError(
+            if self._errors == "replace":
+                self.n_replaced += 1
+                return value.decode(errors="replace")
+            raise TextDecodingError(
                 f"{self._name} has text in the column {self.column!r:.60} that is not valid "
-                f"UTF-8, in row {row:,}. Export it again."
+                f"UTF-8, in row {row:,}. Export it again, or have {REPLACING}."
             ) from None
 
 
 @contextmanager
 def opened_parquet(
-    data: bytes, name: str, text_column: str | None, budget: Budget, report: Report
+    data: bytes,
+    name: str,
+    text_column: str | None,
+    budget: Budget,
+    report: Report,
+    *,
+    errors: str = "strict",
 ) -> Generator[ParquetRows]:
     """Describe the columns of a Parquet file, and read one of them while iterated over.
 
     Raises UnsupportedFileError and MissingExtraError.
     """
-    question = {"is_read": True, "column": text_column, "most_bytes": BYTES_DESCRIBED}
+    question = {
+        "is_read": True,
+        "column": text_column,
+        "most_bytes": BYTES_DESCRIBED,
+        "errors": errors,
+    }
     with budget.take_time(name), closing(_ask(data, name, question)) as answers:
-        yield ParquetRows(answers, name, text_column, budget, report)
+        yield ParquetRows(answers, name, text_column, budget, report, errors)
 
 
 def describe_parquet(
@@ -127,9 +148,8 @@ def describe_parquet(
 
 
 def _columns_of(message: bytes) -> tuple[TableColumns, tuple[str, ...], int]:
-    names, texts, is_sample, strings, n_rows = json.loads(message)
-    columns = tuple(Column(name, share, tuple(rows)) for name, share, rows in texts)
-    return TableColumns(tuple(names), columns, is_sample), tuple(strings), n_rows
+    described, strings, n_rows = json.loads(message)
+    return columns_from_json(described), tuple(strings), n_rows
 
 
 def _ask(data: bytes, name: str, question: Mapping[str, object]) -> Generator[tuple[bytes, bytes]]:
@@ -181,7 +201,8 @@ def _main() -> None:
 
 
 def _answer(question: Mapping[str, Any], data: bytes) -> None:
-    file = open_parquet(data, question["name"])
+    # Columns are described without a choice of what becomes of bad bytes.
+    file = open_parquet(data, question["name"], question.get("errors", "replace"))
     if question.get("column") is None and set(file.columns) in _OF_COUNTS:
         raise UnsupportedFileError(
             f"{question['name']} holds words and their counts, not text. A counts file can only be "
@@ -189,13 +210,7 @@ def _answer(question: Mapping[str, Any], data: bytes) -> None:
             "bpe merge-counts."
         )
     found = file.describe(question["most_bytes"])
-    described = [
-        found.names,
-        found.texts,
-        found.is_sample,
-        file.strings,
-        file.file.metadata.num_rows,
-    ]
+    described = [columns_to_json(found), file.strings, file.file.metadata.num_rows]
     _write(_COLUMNS, json.dumps(described).encode())
     if not question["is_read"]:
         return

@@ -14,6 +14,7 @@ from bpe_core.corpus.readers import (
     Choices,
     Document,
     Source,
+    files_of,
     name_of,
     read_source,
     reasons,
@@ -21,6 +22,7 @@ from bpe_core.corpus.readers import (
     skipped,
     table_columns,
 )
+from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError
 
 
@@ -29,20 +31,30 @@ def read_corpus(
     text_column: str | Mapping[str, str] | None = None,
     *,
     encoding: str | Mapping[str, str] | None = None,
+    errors: DecodingErrors = "strict",
+    max_archive_files: int | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Corpus:
-    """Read files into a corpus: any text, tables, JSON, and gzip or zip archives of these.
+    """Read files into a corpus: any text, tables, JSON, and packed files or archives of these.
 
-    A source is a path, or an object with a `name` and `getvalue()` or `read()`, such as an upload.
+    A source is the path of a file or folder, or an object with a `name` and `getvalue()` or
+    `read()`, such as an upload.
     A text file is one document. In csv, tsv, jsonl and parquet, each row of `text_column` is one:
     of one column for all tables, or of the one given for the name of a table, such as `a.csv` or
     `archive.zip/a.csv`. None, or a name that is not given, chooses a column of text named `text`,
-    `content`, `body` or the like, or else the one with the most characters. JSON may be a list of
-    strings or objects, or an object of strings or lists; a column's values must be strings, not
-    lists or nested objects.
+    `content`, `body` or the like, or else the one with the most characters. A column that is named
+    may hold anything but nested objects: numbers are read as they are written, lists of strings as
+    lines, and chats (`messages`) as lines of roles and contents. JSON may be a list of strings or
+    objects, an object of strings or lists, or several values one after another, on a line each or
+    not, whether the file is called `.json` or `.jsonl`.
+
+    Of a folder, all files are read, in all folders within; hidden ones are left out, and those that
+    are not text are skipped. `.gz`, `.bz2`, `.xz` and `.zst` are unpacked, and of a zip or tar
+    archive each file is read. An archive of more than `max_archive_files` is refused.
 
     `encoding` is that of all text files, or of those that it names; others are read by their byte
-    order mark, as UTF-8, or by a guess.
+    order mark, as UTF-8, or by a guess. Bytes that do not fit are an error, or become U+FFFD with
+    `errors="replace"`, and are counted in `notes`.
 
     `on_progress` is called from time to time with the fraction read so far; an exception it raises
     ends the reading. An archive may unpack to 16 MB or a hundred times its size, whichever is more,
@@ -74,8 +86,9 @@ def read_corpus(
         sources = [paths_or_uploads]
     if not sources:
         raise EmptyCorpusError("No file given: name at least one.")
-    choices = Choices(text_column, encoding)
+    choices = Choices(text_column, encoding, errors, max_archive_files)
     choices.check()
+    sources = [file for source in sources for file in files_of(source)]
     budget = Budget()
     documents: list[Document] = []
     notes: list[Note] = []

@@ -6,25 +6,42 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from bpe_core.checks import describe
-from bpe_core.corpus.archives import gunzip, members_of
+from bpe_core.checks import check_choice, describe
+from bpe_core.corpus.archives import members_of, unpack
 from bpe_core.corpus.budget import SECONDS_TO_DESCRIBE, Budget
 from bpe_core.corpus.columns import TableColumns, quoted
+from bpe_core.corpus.file_kinds import (
+    HEAD_BYTES,
+    is_archive,
+    is_left_out,
+    is_packed,
+    is_table,
+    other_kind,
+    packing_of,
+    suffix_of,
+    unpacked_name,
+)
 from bpe_core.corpus.notes import Note, NoteKind, group_notes
 from bpe_core.corpus.rows import Report
-from bpe_core.corpus.tables import describe_table, is_table, read_table
-from bpe_core.corpus.text_decoding import check_encoding, decode_text
-from bpe_core.errors import CorpusError, EmptyCorpusError, TextDecodingError, UnsupportedFileError
+from bpe_core.corpus.tables import describe_table, read_table
+from bpe_core.corpus.text_decoding import (
+    DecodingErrors,
+    check_encoding,
+    decode_text,
+    refuse_other_kinds,
+)
+from bpe_core.errors import (
+    ConfigError,
+    CorpusError,
+    EmptyCorpusError,
+    TextDecodingError,
+    UnsupportedFileError,
+)
 
 _MOST_REASONS = 5
-_GZIP_MARK = b"\x1f\x8b"
-_ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
-
-# Zip archives under another name: their text is inside XML, so their members are not documents.
-_OFFICE = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl", ".npz")
 
 
 class Upload(Protocol):
@@ -54,9 +71,14 @@ class Choices(NamedTuple):
     """For all tables, or by the name of a file; a member of an archive is `archive.zip/a.csv`."""
     encoding: str | Mapping[str, str] | None = None
     """For all files, or by the name of a file."""
+    errors: DecodingErrors = "strict"
+    """What becomes of bytes that do not fit the encoding."""
+    max_files: int | None = None
+    """The most files that an archive may have; None for no limit."""
 
     def check(self) -> None:
-        """Raise ConfigError for an unknown encoding."""
+        """Raise ConfigError for an unknown encoding, or for other errors than are known."""
+        check_choice("errors", self.errors, DecodingErrors, ConfigError)
         encodings = (
             self.encoding.values() if isinstance(self.encoding, Mapping) else [self.encoding]
         )
@@ -69,12 +91,50 @@ class Choices(NamedTuple):
         column = self.text_column
         return column.get(name) if isinstance(column, Mapping) else column
 
-    def encoding_of(self, name: str) -> str | None:
-        """Return the encoding chosen for a file."""
-        return self.encoding.get(name) if isinstance(self.encoding, Mapping) else self.encoding
+    def decoding_of(self, name: str) -> tuple[str | None, DecodingErrors]:
+        """Return the encoding chosen for a file, and what becomes of bytes that do not fit."""
+        own = self.encoding.get(name) if isinstance(self.encoding, Mapping) else self.encoding
+        return own, self.errors
+
+
+class FileOfFolder(NamedTuple):
+    """A file in a folder that is read, and its name from that folder on."""
+
+    path: str
+    name: str
+
+    def __fspath__(self) -> str:
+        """Return its path."""
+        return self.path
 
 
 Found = tuple[list[Document], list[Note]]
+
+
+def files_of(source: Source) -> list[Source]:
+    """Return the files in a folder, by path, without those that are hidden; others as they are.
+
+    Raises CorpusError for a folder without files.
+
+    >>> files_of("a.txt")
+    ['a.txt']
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        return [source]
+    try:
+        folder = Path(source)
+        if not folder.is_dir():
+            return [source]
+        above = folder.absolute().parent
+        found = [each for each in sorted(folder.absolute().rglob("*")) if each.is_file()]
+    except (OSError, ValueError):
+        return [source]  # reading it raises an error that names it
+    inside = [(str(path), path.relative_to(above).as_posix()) for path in found]
+    start = len(folder.absolute().name) + 1
+    files = [FileOfFolder(path, name) for path, name in inside if not is_left_out(name[start:])]
+    if not files:
+        raise CorpusError(f"{os.fspath(source)!r} has no files. Check the path.")
+    return [*files]
 
 
 def size_of(source: Source) -> int:
@@ -108,6 +168,8 @@ def reasons(failures: Sequence[tuple[str, CorpusError]]) -> str:
 
 def name_of(source: Source) -> str:
     """Return the name of a source, as documents and notes use it."""
+    if isinstance(source, FileOfFolder):
+        return source.name
     if isinstance(source, (str, os.PathLike)):
         return Path(source).name or os.fspath(source)
     return str(getattr(source, "name", describe(source)))
@@ -153,8 +215,8 @@ def may_be_tables(data: bytes, name: str) -> bool:
     >>> may_be_tables(b"hug", "a.txt"), may_be_tables(b"text\\nhug", "a.csv")
     (False, True)
     """
-    is_packed = data.startswith((*_ZIP_MARKS, _GZIP_MARK))
-    return is_packed or is_table(data, _suffix(name))
+    head = data[:HEAD_BYTES]
+    return is_packed(head) or is_table(head, suffix_of(name))
 
 
 def _tables_in(sources: Sequence[Source], choices: Choices) -> Iterator[tuple[str, TableColumns]]:
@@ -163,19 +225,22 @@ def _tables_in(sources: Sequence[Source], choices: Choices) -> Iterator[tuple[st
         with suppress(CorpusError):
             data, name = _bytes_of(source)
             budget.begin(len(data))
-            for member, own in _files_in(data, name, budget):
+            for member, own in _files_in(data, name, budget, choices):
                 with suppress(CorpusError):
                     own_name, columns = _table_of(own, member, choices, budget)
                     if columns is not None:
                         yield own_name, columns
 
 
-def _files_in(data: bytes, name: str, budget: Budget) -> Iterator[tuple[str, bytes]]:
-    """Yield the files in a zip archive, or the file itself."""
-    if not data.startswith(_ZIP_MARKS) or _suffix(name) in _OFFICE:
+def _files_in(
+    data: bytes, name: str, budget: Budget, choices: Choices
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the files in an archive, or the file itself, unpacked."""
+    data, name = _unpacked(data, name, budget)
+    if not is_archive(data) or other_kind(data[:HEAD_BYTES], name) is not None:
         yield name, data
         return
-    for member in members_of(data, name, budget):
+    for member in members_of(data, name, budget, choices.max_files):
         if not isinstance(member.data, CorpusError):
             yield member.name, member.data
 
@@ -183,14 +248,20 @@ def _files_in(data: bytes, name: str, budget: Budget) -> Iterator[tuple[str, byt
 def _table_of(
     data: bytes, name: str, choices: Choices, budget: Budget
 ) -> tuple[str, TableColumns | None]:
-    if data.startswith(_GZIP_MARK):
-        data = gunzip(data, name, budget)
-        name = _without_gz(name)
-    kind = _suffix(name)
-    if data.startswith(_ZIP_MARKS) or not is_table(data, kind):
+    data, name = _unpacked(data, name, budget)
+    kind = suffix_of(name)
+    if is_archive(data) or not is_table(data, kind):
         return name, None
-    encoding = choices.encoding_of(name)
-    return name, describe_table(data, kind, name, encoding=encoding, budget=budget)
+    encoding, errors = choices.decoding_of(name)
+    return name, describe_table(data, kind, name, encoding=encoding, errors=errors, budget=budget)
+
+
+def _unpacked(data: bytes, name: str, budget: Budget) -> tuple[bytes, str]:
+    """Return what a packed file holds and its name, or both as they are."""
+    packing = packing_of(data[:HEAD_BYTES])
+    if packing is None:
+        return data, name
+    return unpack(data, packing, name, budget), unpacked_name(name)[0]
 
 
 def _bytes_of(source: Source) -> tuple[bytes, str]:
@@ -199,7 +270,7 @@ def _bytes_of(source: Source) -> tuple[bytes, str]:
             raise CorpusError("The path is empty: name a file.")
         path = Path(source)
         try:
-            return path.read_bytes(), path.name
+            return path.read_bytes(), name_of(source)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise CorpusError(
@@ -219,42 +290,37 @@ def _bytes_of(source: Source) -> tuple[bytes, str]:
     return (get_value() if get_value else source.read()), source.name
 
 
-def _suffix(name: str) -> str:
-    return PurePosixPath(name.lower()).suffix
-
-
-def _without_gz(name: str) -> str:
-    return name[:-3] if name.lower().endswith(".gz") else name
-
-
 def _read_bytes(
     data: bytes, name: str, choices: Choices, budget: Budget, report: Report, *, nested: bool
 ) -> Found:
     if not data:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
-    if data.startswith(_GZIP_MARK):
-        data = gunzip(data, name, budget)
-        name = _without_gz(name)
-        if not data:
-            raise EmptyCorpusError(f"{name} unpacks to an empty file. Give a file with text in it.")
-    kind = _suffix(name)
-    if data.startswith(_ZIP_MARKS):
-        if nested or kind in _OFFICE:
-            what = "an archive inside an archive" if nested else f"a {kind[1:]} file"
+    packed = data
+    data, name = _unpacked(data, name, budget)
+    if not data:
+        raise EmptyCorpusError(f"{name} unpacks to an empty file. Give a file with text in it.")
+    head = data[:HEAD_BYTES]
+    if packing_of(head) is not None and packed is not data:
+        raise UnsupportedFileError(f"{name} is packed twice. Unpack it first.")
+    refuse_other_kinds(data, name)
+    if is_archive(head):
+        if nested:
             raise UnsupportedFileError(
-                f"{name} is {what}, not text. Unpack it, or export its text first."
+                f"{name} is an archive inside an archive, not text. Unpack it first."
             )
-        return _read_zip(data, name, choices, budget, report)
-    if is_table(data, kind):
+        return _read_archive(data, name, choices, budget, report)
+    encoding, errors = choices.decoding_of(name)
+    kind = suffix_of(name)
+    if is_table(head, kind):
         table = read_table(
-            data, kind, name, choices.column_of(name), encoding=choices.encoding_of(name),
+            data, kind, name, choices.column_of(name), encoding=encoding, errors=errors,
             budget=budget, report=report,
         )  # fmt: skip
         return [
             Document(text, f"{name} {place}", table.encoding)
             for text, place in zip(table.texts, table.places, strict=True)
         ], table.notes
-    decoded = decode_text(data, name, choices.encoding_of(name))
+    decoded = decode_text(data, name, encoding, errors)
     if not decoded.text:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
     notes = [decoded.note] if decoded.note else []
@@ -264,11 +330,13 @@ def _read_bytes(
     return [Document(decoded.text, name, decoded.encoding)], notes
 
 
-def _read_zip(data: bytes, name: str, choices: Choices, budget: Budget, report: Report) -> Found:
+def _read_archive(
+    data: bytes, name: str, choices: Choices, budget: Budget, report: Report
+) -> Found:
     documents: list[Document] = []
     notes: list[Note] = []
     failures: list[tuple[str, CorpusError]] = []
-    for member in members_of(data, name, budget):
+    for member in members_of(data, name, budget, choices.max_files):
         try:
             if isinstance(member.data, CorpusError):
                 raise member.data

@@ -20,14 +20,16 @@ import regex
 
 from bpe_core import errors
 from bpe_core.child_process import child, follow_parent
-from bpe_core.corpus.columns import Column, TableColumns
+from bpe_core.corpus.columns import TableColumns, columns_from_json, columns_to_json
 from bpe_core.corpus.composition import file_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
+from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
 from bpe_core.corpus.filed_corpus import FiledCorpus, Parts, figures_of, from_json, to_json
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Choices, Upload, may_be_tables, size_of, tables_in
+from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import BpeError, UnsupportedFileError
 from bpe_core.process_limits import limit_this_process
 
@@ -36,7 +38,6 @@ LEAST_BYTES: Final = 4_000_000
 _LEAST_MARKS: Final = 200_000
 """Each line or comma may be a row or a value, and 1.9 million rows of a 4 MB table took 5 to 20
 seconds."""
-_PACKED: Final = (b"\x1f\x8b", b"PK", b"PAR1")
 MOST_BYTES_IN_MEMORY: Final = 20_000_000
 """A text of up to this size is returned as a `Corpus`, as if it had been read here."""
 _MOST_BYTES: Final = 4 * 2**30
@@ -66,7 +67,7 @@ def worth_a_process(uploads: Sequence[Upload]) -> bool:
         return True
     texts = [_data_of(upload) for upload in uploads]
     marks = sum(data.count(b"\n") + data.count(b",") for data in texts)
-    return marks >= _LEAST_MARKS or any(data.startswith(_PACKED) for data in texts)
+    return marks >= _LEAST_MARKS or any(is_packed(data[:HEAD_BYTES]) for data in texts)
 
 
 def read_in_process(
@@ -74,7 +75,9 @@ def read_in_process(
     text_column: str | Mapping[str, str] | None = None,
     *,
     encoding: Mapping[str, str],
+    errors: DecodingErrors = "strict",
     held_out_share: float,
+    max_files: int | None = None,
     place: Path,
     on_progress: Callable[[float], None],
 ) -> Corpus | FiledCorpus:
@@ -89,6 +92,8 @@ def read_in_process(
             "names": [upload.name for upload in uploads],
             "column": dict(text_column) if isinstance(text_column, Mapping) else text_column,
             "encoding": dict(encoding),
+            "errors": errors,
+            "max_files": max_files,
             "share": held_out_share,
         }
         found = _ask(folder, question, on_progress)
@@ -116,6 +121,8 @@ def read_beginning_in_process(
     uploads: Sequence[Upload],
     most_characters: int,
     *,
+    errors: DecodingErrors = "strict",
+    max_files: int | None = None,
     place: Path,
     on_progress: Callable[[float], None],
 ) -> tuple[Corpus, int]:
@@ -128,6 +135,8 @@ def read_beginning_in_process(
             "names": [upload.name for upload in uploads],
             "column": None,
             "encoding": {},
+            "errors": errors,
+            "max_files": max_files,
             "most_characters": most_characters,
         }
         found = _ask(folder, question, on_progress)
@@ -137,7 +146,13 @@ def read_beginning_in_process(
 
 
 def describe_in_process(
-    uploads: Sequence[Upload], encoding: Mapping[str, str], most: int, *, place: Path
+    uploads: Sequence[Upload],
+    encoding: Mapping[str, str],
+    most: int,
+    *,
+    errors: DecodingErrors = "strict",
+    max_files: int | None = None,
+    place: Path,
 ) -> list[tuple[str, TableColumns]]:
     """Describe tables as `tables_in` does. Raises what `read_in_process` raises."""
     tables = [upload for upload in uploads if may_be_tables(_data_of(upload), upload.name)]
@@ -147,18 +162,13 @@ def describe_in_process(
         question = {
             "names": [upload.name for upload in tables],
             "encoding": dict(encoding),
+            "errors": errors,
+            "max_files": max_files,
             "most_tables": most,
         }
         found = _ask(folder, question, lambda _: None)
         shutil.rmtree(folder, ignore_errors=True)
-    return [
-        (name, TableColumns(tuple(names), _columns_of(texts), is_sample))
-        for name, (names, texts, is_sample) in found["tables"]
-    ]
-
-
-def _columns_of(texts: Sequence[tuple[str, float, Sequence[str]]]) -> tuple[Column, ...]:
-    return tuple(Column(name, share, tuple(samples)) for name, share, samples in texts)
+    return [(name, columns_from_json(columns)) for name, columns in found["tables"]]
 
 
 @contextmanager
@@ -249,7 +259,12 @@ def _read(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
             _write({"part": last})
 
     corpus = read_corpus(
-        files, question["column"], encoding=question["encoding"], on_progress=report
+        files,
+        question["column"],
+        encoding=question["encoding"],
+        errors=question["errors"],
+        max_archive_files=question["max_files"],
+        on_progress=report,
     )
     for path in folder.glob("upload-*"):
         path.unlink()
@@ -296,8 +311,9 @@ def _beginning(corpus: Corpus, most_characters: int) -> Corpus:
 
 def _described(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
     files = _files_of(folder, question)
-    choices = Choices(encoding=question["encoding"])
-    return {"tables": list(tables_in(files, choices, question["most_tables"]))}
+    choices = Choices(None, question["encoding"], question["errors"], question["max_files"])
+    tables = tables_in(files, choices, question["most_tables"])
+    return {"tables": [(name, columns_to_json(columns)) for name, columns in tables]}
 
 
 def _divided(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +18,11 @@ from bpe_core.corpus.budget import (
     Budget,
     too_many_columns,
 )
+from bpe_core.corpus.file_kinds import JSON_LINES
 from bpe_core.corpus.notes import Note, listed
+from bpe_core.corpus.stray_quotes import StrayQuotes
 from bpe_core.corpus.structure import has_more_cells, has_more_values
+from bpe_core.corpus.values import is_chat, text_in
 from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
 
 _DELIMITERS: Final = ",;\t|"
@@ -27,6 +31,8 @@ _ROWS_BETWEEN_REPORTS: Final = 4_096
 _PIECE: Final = 1 << 20
 _MOST_PLACES: Final = 5
 _LONGEST_EXCERPT: Final = 30
+_NOT_SPACE: Final = re.compile(r"\S")
+_DECODER: Final = json.JSONDecoder()
 
 # The default limit of 128 kB for a field is too small for documents. It applies to the whole
 # process, so it is only ever raised.
@@ -62,11 +68,35 @@ class RowReader:
         Raises EmptyCorpusError for a table without rows, and UnsupportedFileError if the file is
         not of its kind, or has more rows, columns or values than are read.
         """
-        if kind == ".json":
-            return self._json_rows()
-        if kind in (".jsonl", ".ndjson"):
+        if kind not in (".json", *JSON_LINES):
+            return self._separated_rows(kind)
+        if self._first_line_is_whole(is_last_too=kind in JSON_LINES):
             return self._json_line_rows()
-        return self._separated_rows(kind)
+        if kind == ".json" or self._begins_with_value():
+            return self._json_rows()
+        return self._json_line_rows()
+
+    def _first_line_is_whole(self, *, is_last_too: bool) -> bool:
+        """Return True if the first line is a JSON value, and others follow unless `is_last_too`."""
+        for line, end in _lines(self.text):
+            if line and not line.isspace():
+                if not is_last_too and not _NOT_SPACE.search(self.text, end):
+                    return False
+                try:
+                    value = self._parsed(line, "")
+                except (ValueError, RecursionError):
+                    return False
+                # A list on the only line holds all rows.
+                return not isinstance(value, list) or bool(_NOT_SPACE.search(self.text, end))
+        return False
+
+    def _begins_with_value(self) -> bool:
+        """Return True if the text begins with a JSON value, which may have several lines."""
+        try:
+            self._value_at(0)
+        except (ValueError, RecursionError):
+            return False
+        return True
 
     def _separated_rows(self, kind: str) -> Iterator[Row]:
         delimiter = "\t"
@@ -74,7 +104,8 @@ class RowReader:
             first = next(_lines(self.text))[0]
             delimiter = max(_DELIMITERS, key=first.count)
         lines = _Lines(self.text, self.name, delimiter)
-        reader = csv.reader(lines, delimiter=delimiter)
+        quotes = StrayQuotes(self.text, delimiter)
+        reader = csv.reader(quotes.lines(lines), delimiter=delimiter)
         number = n_read = 0
         try:
             header = next(reader)
@@ -92,6 +123,13 @@ class RowReader:
                 f"{self.name} is not valid {kind[1:]} at line {reader.line_num:,}. Check the "
                 "quotes and the line ends there, or rename the file to .txt."
             ) from None
+        if n := quotes.n_found:
+            found = "a quote without an end" if n == 1 else f"{n:,} quotes without an end"
+            text = (
+                f"{self.name}: read {found} as text, because the rows behind would be lost "
+                f"otherwise; {'it' if n == 1 else 'the first'} is on line {quotes.first_line:,}."
+            )
+            self.notes.append(Note("quotes", self.name, text))
         if not number:
             raise EmptyCorpusError(
                 f"{self.name} has a header and no rows. Give a file with text in it."
@@ -137,8 +175,10 @@ class RowReader:
             self.notes.append(Note("lines", self.name, f"{self.name}: {text}"))
 
     def _json_rows(self) -> Iterator[Row]:
-        value = self._json_value()
-        if isinstance(value, list):
+        value, end = self._json_value(0)
+        if end < len(self.text):
+            yield from self._json_values(value, end)
+        elif isinstance(value, list):
             yield from self._items(cast("list[object]", value), "item")
         elif isinstance(value, dict):
             columns = cast("dict[str, object]", value)
@@ -154,9 +194,28 @@ class RowReader:
         else:
             yield self._json_row(value, "")
 
-    def _json_value(self) -> object:
+    def _json_values(self, value: object, end: int) -> Iterator[Row]:
+        """Yield a row for each of several values, one after another."""
+        number = 1
+        yield self._json_row(value, "value 1")
+        while end < len(self.text):
+            number += 1
+            self._count(number, end)
+            value, end = self._json_value(end)
+            yield self._json_row(value, f"value {number}")
+
+    def _value_at(self, place: int) -> tuple[object, int]:
+        """Return the JSON value at a place, and the place of what follows it."""
+        begin = _NOT_SPACE.search(self.text, place)
+        value, end = _DECODER.raw_decode(self.text, begin.start() if begin else len(self.text))
+        rest = _NOT_SPACE.search(self.text, end)
+        return value, rest.start() if rest else len(self.text)
+
+    def _json_value(self, place: int) -> tuple[object, int]:
         try:
-            return self._parsed(self.text, "")
+            if place == 0:
+                self._check_values(self.text, "")
+            return self._value_at(place)
         except json.JSONDecodeError as error:
             line = self.text.split("\n")[error.lineno - 1]
             raise UnsupportedFileError(
@@ -196,6 +255,8 @@ class RowReader:
     def _json_row(self, value: object, place: str) -> Row:
         if isinstance(value, str):
             return Row(place, value)
+        if isinstance(value, list) and is_chat(cast("list[object]", value)):
+            return Row(place, text_in(cast("list[object]", value)))
         if isinstance(value, dict):
             row = cast("dict[str, object]", value)
             self._add_columns(row)
@@ -203,12 +264,15 @@ class RowReader:
         return Row(place, None)
 
     def _parsed(self, text: str, where: str) -> object:
+        self._check_values(text, where)
+        return json.loads(text)
+
+    def _check_values(self, text: str, where: str) -> None:
         if has_more_values(text, MOST_JSON_VALUES):
             raise UnsupportedFileError(
                 f"{self.name} has more than {MOST_JSON_VALUES:,} JSON values{where}. Split it, or "
                 "keep only the texts."
             )
-        return json.loads(text)
 
     def _add_columns(self, names: Iterable[str]) -> None:
         for name in names:

@@ -20,14 +20,14 @@ from bpe_core.corpus.columns import (
     percent,
     quoted,
 )
+from bpe_core.corpus.file_kinds import JSON_LINES, PARQUET_MARK
 from bpe_core.corpus.notes import Note, listed
 from bpe_core.corpus.parquet_process import describe_parquet, opened_parquet
 from bpe_core.corpus.rows import Report, Row, RowReader
-from bpe_core.corpus.text_decoding import decode_text
+from bpe_core.corpus.text_decoding import DecodingErrors, decode_text
+from bpe_core.corpus.values import text_in
 from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
 
-TABLE_KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
-_PARQUET_MARK = b"PAR1"
 _MOST_NAMED = 6
 _LONE_SURROGATE = regex.compile("[\ud800-\udfff]")
 
@@ -45,11 +45,6 @@ class Table:
     notes: list[Note] = field(default_factory=list[Note])
 
 
-def is_table(data: bytes, kind: str) -> bool:
-    """Return True for the kind of a table, such as ".csv", and for a Parquet file of any name."""
-    return kind in TABLE_KINDS or data.startswith(_PARQUET_MARK)
-
-
 def read_table(
     data: bytes,
     kind: str,
@@ -57,6 +52,7 @@ def read_table(
     text_column: str | None,
     *,
     encoding: str | None = None,
+    errors: DecodingErrors = "strict",
     budget: Budget,
     report: Report,
 ) -> Table:
@@ -65,9 +61,9 @@ def read_table(
     Raises CorpusError for a missing column, EmptyCorpusError if it has no text, and
     UnsupportedFileError if the file is not of the kind its name suggests or exceeds the budget.
     """
-    if kind == ".parquet" or data.startswith(_PARQUET_MARK):
-        return _read_parquet(data, name, text_column, budget, report)
-    reader, table = _opened(data, name, encoding, budget, report)
+    if kind == ".parquet" or data.startswith(PARQUET_MARK):
+        return _read_parquet(data, name, text_column, errors, budget, report)
+    reader, table = _opened(data, name, encoding, errors, budget, report)
     rows = reader.rows(kind)
     head, columns = _describe(rows, reader)
     column = text_column
@@ -79,33 +75,46 @@ def read_table(
             raise no_text_column(name, columns)
     _collect(table, name, _values(chain(head, rows), column))
     table.notes += reader.notes
+    if column in columns.chats:
+        table.notes.append(_note_of_chats(name, column))
     if text_column is not None and columns.names and text_column not in reader.columns:
         raise no_column(name, text_column, columns)
-    if not table.texts and kind in (".json", ".jsonl", ".ndjson") and not reader.columns:
+    if not table.texts and kind in (".json", *JSON_LINES) and not reader.columns:
         raise UnsupportedFileError(
-            f"{name} is JSON without texts: give a list of strings or of objects, an object of "
-            "strings or of lists, or such a string or object on each line of a .jsonl file."
+            f"{name} is JSON without text. Expected a list of strings or objects, an object of "
+            "strings or lists, or one string or object per line."
         )
     return _with_text(table, name)
 
 
 def describe_table(
-    data: bytes, kind: str, name: str, *, encoding: str | None = None, budget: Budget
+    data: bytes,
+    kind: str,
+    name: str,
+    *,
+    encoding: str | None = None,
+    errors: DecodingErrors = "strict",
+    budget: Budget,
 ) -> TableColumns:
     """Describe the columns of a table by its first rows, or a Parquet file's by a sample of it.
 
     Raises as `read_table`, but for damage further down.
     """
-    if kind == ".parquet" or data.startswith(_PARQUET_MARK):
+    if kind == ".parquet" or data.startswith(PARQUET_MARK):
         return describe_parquet(data, name, budget=budget)
-    reader, _ = _opened(data, name, encoding, budget, lambda _: None)
+    reader, _ = _opened(data, name, encoding, errors, budget, lambda _: None)
     return _describe(reader.rows(kind), reader)[1]
 
 
 def _opened(
-    data: bytes, name: str, encoding: str | None, budget: Budget, report: Report
+    data: bytes,
+    name: str,
+    encoding: str | None,
+    errors: DecodingErrors,
+    budget: Budget,
+    report: Report,
 ) -> tuple[RowReader, Table]:
-    decoded = decode_text(data, name, encoding)
+    decoded = decode_text(data, name, encoding, errors)
     if not decoded.text.strip():
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
     notes = [decoded.note] if decoded.note else []
@@ -126,10 +135,15 @@ def _values(rows: Iterable[Row], column: str | None) -> Iterator[_Value]:
 
 
 def _read_parquet(
-    data: bytes, name: str, text_column: str | None, budget: Budget, report: Report
+    data: bytes,
+    name: str,
+    text_column: str | None,
+    errors: DecodingErrors,
+    budget: Budget,
+    report: Report,
 ) -> Table:
     table = Table("utf-8")
-    with opened_parquet(data, name, text_column, budget, report) as rows:
+    with opened_parquet(data, name, text_column, budget, report, errors=errors) as rows:
         if text_column is None:
             if rows.columns.chosen is None:
                 raise no_text_column(name, rows.columns)
@@ -139,6 +153,12 @@ def _read_parquet(
         for number, text in rows:
             table.texts.append(text)
             table.places.append(f"row {number}")
+    if rows.column is not None and rows.column in rows.columns.chats:
+        table.notes.append(_note_of_chats(name, rows.column))
+    if rows.n_replaced:
+        n = _counted(rows.n_replaced, "row")
+        text = f"{name}: replaced bytes that are not valid utf-8 by U+FFFD in {n}."
+        table.notes.append(Note("replaced", name, text))
     _note_left_out(table, name, rows.n_rows - len(table.texts), 0, "")
     return _with_text(table, name)
 
@@ -157,12 +177,21 @@ def _note_of_choice(name: str, columns: TableColumns, chosen: Column) -> Iterato
     yield Note("column", name, text, quoted(chosen.name))
 
 
+def _note_of_chats(name: str, column: str) -> Note:
+    text = (
+        f"{name}: {quoted(column)} holds chats. Each is read as a line for each message, with its "
+        "role and its content."
+    )
+    return Note("chats", name, text)
+
+
 def _collect(table: Table, name: str, values: Iterable[_Value]) -> None:
     """Add the texts among values to a table, and notes on the others."""
     without_text = n_broken = 0
     first_broken = ""
-    for place, value in values:
-        if not isinstance(value, str) or not value:
+    for place, found in values:
+        value = text_in(found)
+        if not value:
             without_text += 1
         elif _LONE_SURROGATE.search(value):
             first_broken = first_broken or place

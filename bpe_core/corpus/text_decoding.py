@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import regex
 
 from bpe_core.checks import describe
+from bpe_core.corpus.file_kinds import HEAD_BYTES, other_kind
 from bpe_core.corpus.latin_guess import latin_guess
 from bpe_core.corpus.notes import Note
 from bpe_core.errors import ConfigError, TextDecodingError, UnsupportedFileError
@@ -23,33 +24,6 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-
-# The first bytes of files that are not text, whatever their names.
-_SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF87a", "a GIF picture"),
-    (b"GIF89a", "a GIF picture"),
-    (b"%PDF-", "a PDF document"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90\x00", "a program"),
-    (b"\xca\xfe\xba\xbe", "a program"),
-    (b"\xcf\xfa\xed\xfe", "a program"),
-    (b"\x00asm", "a WebAssembly program"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ\x00", "an xz archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document"),
-    (b"OggS\x00", "an Ogg recording"),
-    (b"ID3", "an MP3 recording"),
-    (b"RIFF", "a RIFF recording or picture"),
-    (b"fLaC\x00", "a FLAC recording"),
-)
-# A text may start with these letters too, so they count only if a NUL follows soon.
-_WORDLIKE = (b"BZh", b"ID3", b"RIFF")
 
 # UTF-8 with more NUL bytes than both this share and this number is not text.
 _MOST_NULS = 0.05
@@ -72,6 +46,13 @@ _LINE_END = regex.compile(rb"\r\n|\r|\n")
 _STRAY_CONTROL = regex.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
 
 
+DecodingErrors = Literal["strict", "replace"]
+"""What becomes of bytes that do not fit the encoding: an error, or U+FFFD."""
+REPLACEMENT: Final = "\ufffd"
+REPLACING: Final = "bytes that do not fit replaced (errors='replace', or --errors replace)"
+"""How messages offer it."""
+
+
 class DecodedText(NamedTuple):
     """A file's text, its encoding, and a note if that was guessed or marked."""
 
@@ -80,11 +61,14 @@ class DecodedText(NamedTuple):
     note: Note | None
 
 
-def decode_text(data: bytes, name: str, encoding: str | None = None) -> DecodedText:
+def decode_text(
+    data: bytes, name: str, encoding: str | None = None, errors: DecodingErrors = "strict"
+) -> DecodedText:
     """Decode a file's bytes by the byte order mark, as UTF-8, or by a guess stated in the note.
 
     If an encoding is given, it is used instead. A byte order mark at the start is removed; later
-    ones are kept, and so are NULs. Raises UnsupportedFileError if the file is not text,
+    ones are kept, and so are NULs. With `errors="replace"`, bytes that do not fit become U+FFFD,
+    which the note counts. Raises UnsupportedFileError if the file is not text,
     TextDecodingError with the offset of the first bad byte and the encodings tried, and
     MissingExtraError if a guess is needed and charset-normalizer is not installed.
 
@@ -94,22 +78,23 @@ def decode_text(data: bytes, name: str, encoding: str | None = None) -> DecodedT
     hug.txt: removed the byte order mark.
     """
     if encoding is not None:
-        _refuse_known_kinds(data, name)
-        text = _decode_exactly(data, encoding, name, 0)
-        return DecodedText(text.removeprefix("\ufeff"), encoding, None)
+        refuse_other_kinds(data, name)
+        return _without_mark(_decode_exactly(data, encoding, name, 0, errors))
     for mark, marked in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            text = _decode_exactly(data[len(mark) :], marked, name, len(mark))
+            decoded = _decode_exactly(data[len(mark) :], marked, name, len(mark), errors)
+            if decoded.note is not None:
+                return decoded
             note = "removed the byte order mark"
             if marked != "utf-8":
                 note = f"read as {marked}, as its byte order mark says"
-            return DecodedText(text, marked, Note("mark", name, f"{name}: {note}."))
-    _refuse_known_kinds(data, name)
+            return decoded._replace(note=Note("mark", name, f"{name}: {note}."))
+    refuse_other_kinds(data, name)
     bare = _utf16_without_mark(data)
     if bare:
-        text = _decode_exactly(data, bare, name, 0)
         note = f"{name}: read as {bare}, guessed from its NUL bytes."
-        return DecodedText(text, bare, Note("encoding", name, note, bare))
+        decoded = _decode_exactly(data, bare, name, 0, errors)
+        return decoded._replace(note=decoded.note or Note("encoding", name, note, bare))
     nuls = data.count(0)
     if nuls > max(_MOST_NULS * len(data), _FEW_NULS):
         raise UnsupportedFileError(
@@ -118,7 +103,7 @@ def decode_text(data: bytes, name: str, encoding: str | None = None) -> DecodedT
     try:
         return DecodedText(data.decode(), "utf-8", None)
     except UnicodeDecodeError as error:
-        return _decode_legacy(data, name, error.start)
+        return _decode_legacy(data, name, error.start, errors)
 
 
 def check_encoding(encoding: str) -> None:
@@ -144,25 +129,42 @@ got 'wingdings' (str).
         )
 
 
-def _decode_exactly(data: bytes, encoding: str, name: str, shift: int) -> str:
+def _decode_exactly(
+    data: bytes, encoding: str, name: str, shift: int, errors: DecodingErrors
+) -> DecodedText:
     try:
-        return data.decode(encoding)
+        return DecodedText(data.decode(encoding), encoding, None)
     except UnicodeDecodeError as error:
         offset = error.start + shift
+        if errors == "replace":
+            return _replaced(data, encoding, name, offset, data[error.start])
         raise TextDecodingError(
             f"{name} should be {encoding}, but is not at byte {offset:,} "
-            f"(0x{data[error.start]:02X}). Name another encoding, or save it again as UTF-8."
+            f"(0x{data[error.start]:02X}). Name another encoding, save it again as UTF-8, or have "
+            f"{REPLACING}."
         ) from None
 
 
-def _refuse_known_kinds(data: bytes, name: str) -> None:
-    for signature, kind in _SIGNATURES:
-        if data.startswith(signature):
-            if signature in _WORDLIKE and b"\x00" not in data[:512]:
-                continue
-            raise UnsupportedFileError(
-                f"{name} is {kind}, not text. Give its text, or unpack it first."
-            )
+def _replaced(data: bytes, encoding: str, name: str, offset: int, first: int) -> DecodedText:
+    text = data.decode(encoding, "replace")
+    # Those that the text has of its own are not counted.
+    n = text.count(REPLACEMENT) - data.decode(encoding, "ignore").count(REPLACEMENT)
+    places = "1 place" if n == 1 else f"{n:,} places"
+    note = (
+        f"{name}: replaced bytes that are not valid {encoding} by U+FFFD in {places}; the first is "
+        f"0x{first:02X} at byte {offset:,}."
+    )
+    return DecodedText(text, encoding, Note("replaced", name, note))
+
+
+def _without_mark(decoded: DecodedText) -> DecodedText:
+    return decoded._replace(text=decoded.text.removeprefix("\ufeff"))
+
+
+def refuse_other_kinds(data: bytes, name: str) -> None:
+    """Raise UnsupportedFileError for what is not text by its first bytes, such as a picture."""
+    if found := other_kind(data[:HEAD_BYTES], name):
+        raise UnsupportedFileError(f"{name} is {found.what}, not text. {found.remedy}")
 
 
 def _utf16_without_mark(data: bytes) -> str | None:
@@ -178,7 +180,7 @@ def _utf16_without_mark(data: bytes) -> str | None:
     return None
 
 
-def _decode_legacy(data: bytes, name: str, first_bad: int) -> DecodedText:
+def _decode_legacy(data: bytes, name: str, first_bad: int, errors: DecodingErrors) -> DecodedText:
     valid, invalid = _utf8_sequences(data)
     tried = ["utf-8"]
     # Other encodings almost never form UTF-8 sequences by accident: a file with many of them is
@@ -198,11 +200,13 @@ def _decode_legacy(data: bytes, name: str, first_bad: int) -> DecodedText:
                 "If the text looks wrong, name its encoding, or save it as UTF-8."
             )
             return DecodedText(text, encoding, Note("encoding", name, note, encoding))
+    if errors == "replace":
+        return _replaced(data, "utf-8", name, first_bad, data[first_bad])
     line = data.count(b"\n", 0, first_bad) + 1
     raise TextDecodingError(
         f"{name} is not text in any encoding tried ({', '.join(tried)}): the first byte that is "
         f"not UTF-8 is 0x{data[first_bad]:02X} at byte {first_bad:,}, line {line:,}. "
-        "Name its encoding, or save it again as UTF-8."
+        f"Name its encoding, save it again as UTF-8, or have {REPLACING}."
     )
 
 

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 
 import numpy as np
 
-from bpe_core.corpus.tables import TABLE_KINDS
+from bpe_core.corpus.file_kinds import HEAD_BYTES, is_plain_text
 from bpe_core.counting.pieces import count_in_runs
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import CorpusError, EmptyCorpusError, TextDecodingError, UnsupportedFileError
@@ -21,10 +21,6 @@ from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
 
 _PIECE: Final = 1 << 20
-_PACKED: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".json")
-_OTHER_MARKS: Final = (
-    *(codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"%PDF"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +55,9 @@ def stream_corpus(paths: Iterable[str | os.PathLike[str]]) -> StreamedCorpus:
     begins: list[int] = []
     for path in files:
         with _opened(path) as file:
-            head = file.read(4)
+            head = file.read(HEAD_BYTES)
             size = os.fstat(file.fileno()).st_size
-        if path.suffix.lower() in (*TABLE_KINDS, *_PACKED) or head.startswith(_OTHER_MARKS):
+        if not is_plain_text(head, path.name):
             raise UnsupportedFileError(
                 f"{path.name} is not plain UTF-8 text, and only that can be streamed. Unpack or "
                 "convert it, or pass fewer or smaller files."

@@ -192,7 +192,7 @@ def test_if_all_files_fail_the_error_names_each() -> None:
         read_corpus([Upload("empty.txt", b""), Upload("photo.png", b"\x89PNG\r\n\x1a\n\0")])
 
 
-@pytest.mark.parametrize("path", ["no/such/file.txt", ".", "a\0b"])
+@pytest.mark.parametrize("path", ["no/such/file.txt", "a\0b"])
 def test_the_error_for_a_path_that_cannot_be_opened_names_it(path: str) -> None:
     with pytest.raises(CorpusError, match=r"not a valid path|cannot be opened"):
         read_corpus(path)

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 INVALID = {
     "STORE_GB": ("0", "-1", "nan", "inf", "four", "4 GB"),
     "DAYS_KEPT": ("1", "0", "9999", "3.5", "ninety"),
+    "ARCHIVE_FILES": ("0", "1e3", "10000001"),
     "UPLOAD_MB": ("0", "1e3", "2001"),
     "VISITOR_MB": ("0", "x"),
     "QUEUE": ("0", "-3", "1001", "lots"),
@@ -26,7 +27,25 @@ INVALID = {
 
 def test_without_variables_all_have_their_defaults() -> None:
     assert settings_of({}) == Settings(
-        "", "", 4.0, 90, 200, 2000, 500, 90, 1000, 500, 250, 16, 3, 1000, 3, 0, False, "info"
+        "",
+        "",
+        4.0,
+        90,
+        200,
+        2000,
+        500,
+        10_000,
+        90,
+        1000,
+        500,
+        250,
+        16,
+        3,
+        1000,
+        3,
+        0,
+        False,
+        "info",
     )
     empty = {each.name: " " for each in SETTINGS}
     assert settings_of(empty) == settings_of({"PATH": "/bin"}) == settings_of({})
@@ -41,6 +60,7 @@ def test_each_variable_sets_its_field() -> None:
         "20",
         "80",
         "40",
+        "100",
         "5",
         "30",
         "50",
@@ -55,7 +75,7 @@ def test_each_variable_sets_its_field() -> None:
     )
     given = {each.name: value for each, value in zip(SETTINGS, values, strict=True)}
     assert settings_of(given) == Settings(
-        "/data", "/kept", 0.5, 7, 20, 80, 40, 5, 30, 50, 25, 3, 2, 60, 0, 2, True, "error"
+        "/data", "/kept", 0.5, 7, 20, 80, 40, 100, 5, 30, 50, 25, 3, 2, 60, 0, 2, True, "error"
     )
     assert [each.field for each in SETTINGS] == [each.name for each in fields(Settings)]
 

@@ -32,16 +32,17 @@ def column_fields(tables: Sequence[AlikeTables]) -> dict[str, str]:
 
 def _column_field(alike: AlikeTables, key: str) -> dict[str, str]:
     first = alike.columns[0]
-    if first.chosen is None:
-        return {}
-    found = {column.name: column for column in first.texts}
-    name = first.chosen.name
-    if len(found) > 1:
-        by_share = sorted(found, key=lambda name: -found[name].share)
+    found = {column.name: column for column in first.readable}
+    taken = first.chosen.name if first.chosen is not None else None
+    name = taken
+    if len(found) > 1 or taken is None:
+        by_share = sorted((column.name for column in first.texts), key=lambda n: -found[n].share)
+        choices = [*by_share, *(column.name for column in first.others)]
         name = st.selectbox(
             "Column with the text",
-            by_share,
-            index=by_share.index(name),
+            choices,
+            index=None if taken is None else choices.index(taken),
+            placeholder="Choose the column to read",
             format_func=lambda name: (
                 f"{plain_text(name, _LONGEST_NAME)}, {percent(found[name].share)} of the characters"
             ),
@@ -53,18 +54,21 @@ def _column_field(alike: AlikeTables, key: str) -> dict[str, str]:
     if (n := len(alike.names)) > 1:
         source += f", the first of {n:,} tables with these columns"
     sampled = "; shares are of a sample of its rows" if first.is_sample else ""
+    if name is None:
+        st.markdown(f":gray[:small[{source} has no column that is clearly text.]]")
+        return {}
     start = "Rows of" if len(found) > 1 else "From"
     rows = [f"- {plain_markdown(text, _LONGEST_SAMPLE)}" for text in found[name].samples]
     st.markdown("\n".join([f":gray[:small[{start} {source}{sampled}:]]", *rows]))
     return {
         table: name
         for table, columns in zip(alike.names, alike.columns, strict=True)
-        if columns.chosen is not None and columns.chosen.name != name
+        if columns.chosen is None or columns.chosen.name != name
     }
 
 
 _HELP = (
     "At first the column named text, content, body or the like, if it holds real text; otherwise "
-    "the one with the most characters. Numbers and dates are not listed. Tables with other columns "
-    "of text have their own choice."
+    "the one with the most characters. Columns of numbers, or of text without letters, come last. "
+    "Tables with other columns have their own choice."
 )

@@ -11,6 +11,7 @@ import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.notes import Note
+from bpe_core.corpus.text_decoding import DecodingErrors
 from ui.look.labels import plain_markdown, plain_text
 
 COMMON: Final = {
@@ -60,6 +61,22 @@ def encoding_fields(guesses: Sequence[Note]) -> Encodings:
         if chosen := _field(label, guess.file, first):
             found.append((guess.file, chosen))
     return tuple(found)
+
+
+def replace_field(guesses: Sequence[Note]) -> DecodingErrors:
+    """Draw the choice to replace bytes that do not fit, if a file has some; return what was chosen.
+
+    It is for all files.
+    """
+    if all(guess.kind != "undecodable" for guess in guesses):
+        return "strict"
+    is_chosen = st.checkbox(
+        "Replace bytes that do not fit by �",
+        key="corpus_replace",
+        help="The rest of the text is read as it is. How many places were replaced is shown below.",
+        persist_state="session",
+    )
+    return "replace" if is_chosen else "strict"
 
 
 def show_excerpts(guesses: Sequence[Note], corpus: Corpus) -> None:

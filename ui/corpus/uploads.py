@@ -13,10 +13,16 @@ from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
+from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import TextDecodingError
 from ui.corpus.column_field import column_fields
 from ui.corpus.counts_upload import counts_among, read_counts_file
-from ui.corpus.encoding_fields import Encodings, encoding_fields, show_excerpts
+from ui.corpus.encoding_fields import (
+    Encodings,
+    encoding_fields,
+    replace_field,
+    show_excerpts,
+)
 from ui.look.labels import plain_markdown
 from ui.run import corpus_summary
 from ui.run.reading_bar import progress_on, waiting_on
@@ -41,7 +47,7 @@ def read_uploads(held_out_share: float) -> tuple[Corpus | FiledCorpus, str] | No
     )
     st.markdown(
         ":gray[:small[Any kind of text: txt, md, csv, tsv, jsonl, json, parquet, source code; also "
-        f"gz and zip. {LIMIT}]]"
+        f"gz, bz2, xz, zst, zip and tar. {LIMIT}]]"
     )
     check_uploaded()
     kept = workspace.current()
@@ -55,18 +61,24 @@ def read_uploads(held_out_share: float) -> tuple[Corpus | FiledCorpus, str] | No
     counts, texts = counts_among(uploads)
     files = cast("list[Upload]", texts)
     encodings = encoding_fields(kept.corpus_guesses)
+    errors = replace_field(kept.corpus_guesses)
     excerpts = st.container()
     bar = st.empty()
     columns = column_fields(
-        corpus_summary.uploaded_tables(files, file_ids, encodings, waiting_on(bar))
+        corpus_summary.uploaded_tables(files, file_ids, encodings, errors, waiting_on(bar))
     )
     bar.empty()
-    source = (*file_ids, *chain.from_iterable(columns.items()), *chain.from_iterable(encodings))
+    source = (
+        *file_ids,
+        *chain.from_iterable(columns.items()),
+        *chain.from_iterable(encodings),
+        errors,
+    )
     if kept.corpus is None or kept.corpus_source != source:
         if counts is None:
-            _read(texts, columns, encodings, source, held_out_share)
+            _read(texts, columns, encodings, errors, source, held_out_share)
         else:
-            _read_counts(counts, texts, columns, encodings, source)
+            _read_counts(counts, texts, columns, encodings, errors, source)
         kept = workspace.current()
     if kept.corpus is None:
         return None
@@ -81,6 +93,7 @@ def _read(
     uploads: list[UploadedFile],
     columns: dict[str, str],
     encodings: Encodings,
+    errors: DecodingErrors,
     source: tuple[str, ...],
     held_out_share: float,
 ) -> None:
@@ -94,6 +107,7 @@ def _read(
             files,
             columns,
             encoding=dict(encodings),
+            errors=errors,
             held_out_share=held_out_share,
             on_progress=progress,
             on_wait=waiting_on(bar),
@@ -117,13 +131,14 @@ def _read_counts(
     texts: list[UploadedFile],
     columns: dict[str, str],
     encodings: Encodings,
+    errors: DecodingErrors,
     source: tuple[str, ...],
 ) -> None:
     """Read a file of counts into the workspace, with the text of the other files."""
     text = None
     if texts:
         # Marked as unfinished, since the page may run again once the text is read.
-        _read(texts, columns, encodings, (*source, "beside counts"), 0.0)
+        _read(texts, columns, encodings, errors, (*source, "beside counts"), 0.0)
         text = workspace.current().corpus
     workspace.update(corpus=None)
     corpus = read_counts_file(counts, text)

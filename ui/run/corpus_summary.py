@@ -13,6 +13,7 @@ from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
+from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.counting.counts_cut import as_counted, of_corpus
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import BpeError
@@ -136,7 +137,7 @@ def _symbols_seen(_corpus: Corpus, sha256: str, base: Base) -> frozenset[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class AlikeTables:
-    """Uploaded tables that have the same columns of text."""
+    """Uploaded tables that have the same columns that can be read."""
 
     names: tuple[str, ...]
     """As the notes of a corpus have them: `archive.zip/a.csv` in an archive."""
@@ -148,6 +149,7 @@ def uploaded_tables(
     _uploads: list[Upload],
     file_ids: tuple[str, ...],
     encodings: tuple[tuple[str, str], ...],
+    errors: DecodingErrors,
     _on_wait: Callable[[], object],
 ) -> tuple[AlikeTables, ...]:
     """Return the first tables among the uploads, those in zip archives too, by their columns.
@@ -156,8 +158,8 @@ def uploaded_tables(
     """
     alike: dict[frozenset[str], dict[str, TableColumns]] = {}
     for name, found in describe_tables(
-        _uploads, dict(encodings), MOST_TABLES_DESCRIBED, on_wait=_on_wait
+        _uploads, dict(encodings), MOST_TABLES_DESCRIBED, errors=errors, on_wait=_on_wait
     ):
-        if found.texts:
-            alike.setdefault(frozenset(text.name for text in found.texts), {})[name] = found
+        if found.readable:
+            alike.setdefault(frozenset(text.name for text in found.readable), {})[name] = found
     return tuple(AlikeTables(tuple(group), tuple(group.values())) for group in alike.values())

@@ -19,7 +19,9 @@ from bpe_core.corpus.reading_process import (
     read_in_process,
     worth_a_process,
 )
+from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.store.place import make_store_folder
+from ui.settings import settings
 
 _MOST_AT_ONCE: Final = 2
 """Each process may take gigabytes."""
@@ -33,6 +35,7 @@ def read_files(
     columns: Mapping[str, str],
     *,
     encoding: Mapping[str, str],
+    errors: DecodingErrors = "strict",
     held_out_share: float,
     on_progress: Callable[[float], None],
     on_wait: Callable[[], object],
@@ -48,13 +51,22 @@ def read_files(
             files,
             columns,
             encoding=encoding,
+            errors=errors,
             held_out_share=held_out_share,
+            max_files=settings().archive_files,
             place=place,
             on_progress=on_progress,
         )
 
     def here() -> Corpus:
-        return read_corpus(files, columns, encoding=dict(encoding), on_progress=on_progress)
+        return read_corpus(
+            files,
+            columns,
+            encoding=dict(encoding),
+            errors=errors,
+            max_archive_files=settings().archive_files,
+            on_progress=on_progress,
+        )
 
     return _read(files, apart, here, on_wait)
 
@@ -73,11 +85,17 @@ def read_beginning(
 
     def apart(place: Path) -> tuple[Corpus, int]:
         return read_beginning_in_process(
-            files, most_characters, place=place, on_progress=on_progress
+            files,
+            most_characters,
+            max_files=settings().archive_files,
+            place=place,
+            on_progress=on_progress,
         )
 
     def here() -> tuple[Corpus, int]:
-        corpus = read_corpus(files, on_progress=on_progress)
+        corpus = read_corpus(
+            files, max_archive_files=settings().archive_files, on_progress=on_progress
+        )
         return corpus, corpus.n_characters + max(0, len(corpus.documents) - 1)
 
     return _read(files, apart, here, on_wait)
@@ -88,15 +106,24 @@ def describe_tables(
     encoding: Mapping[str, str],
     most: int,
     *,
+    errors: DecodingErrors = "strict",
     on_wait: Callable[[], object],
 ) -> list[tuple[str, TableColumns]]:
     """Describe tables as `tables_in` does. Raises what `read_files` raises."""
 
     def apart(place: Path) -> list[tuple[str, TableColumns]]:
-        return describe_in_process(files, encoding, most, place=place)
+        return describe_in_process(
+            files,
+            encoding,
+            most,
+            errors=errors,
+            max_files=settings().archive_files,
+            place=place,
+        )
 
     def here() -> list[tuple[str, TableColumns]]:
-        return list(tables_in(files, Choices(encoding=dict(encoding)), most))
+        choices = Choices(None, dict(encoding), errors, settings().archive_files)
+        return list(tables_in(files, choices, most))
 
     return _read(files, apart, here, on_wait)
 

@@ -1,0 +1,64 @@
+"""Read the text of a value in a table: a string, a number, a list of strings or a chat."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final, cast
+
+CHAT_KEYS: Final = (("role", "content"), ("from", "value"))
+"""The keys of a message: those of most libraries, and ShareGPT's."""
+
+
+def text_in(value: object) -> str | None:
+    r"""Return the text of a value, or None if it is missing, an object or a list of others.
+
+    A chat becomes its roles and contents, a line for each message; a list of strings, its lines.
+
+    >>> text_in("hug"), text_in(5), text_in(None), text_in(["hug", "hugs"])
+    ('hug', '5', None, 'hug\nhugs')
+    >>> text_in([{"role": "user", "content": "hug"}, {"role": "assistant", "content": "hugs"}])
+    'user: hug\nassistant: hugs'
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    if not isinstance(value, list) or not value:
+        return None
+    values = cast("list[object]", value)
+    if all(isinstance(each, str) for each in values):
+        return "\n".join(cast("list[str]", values))
+    lines = [_message(each) for each in values]
+    return None if None in lines else "\n".join(cast("list[str]", lines))
+
+
+def is_chat(value: object) -> bool:
+    """Return True for a list of messages, each with its role and content.
+
+    >>> is_chat([{"role": "user", "content": "hug"}]), is_chat(["hug"])
+    (True, False)
+    """
+    messages = cast("list[object]", value) if isinstance(value, list) else []
+    return bool(messages) and all(_message(each) is not None for each in messages)
+
+
+def _message(value: object) -> str | None:
+    if not isinstance(value, Mapping):
+        return None
+    message = cast("Mapping[str, object]", value)
+    for who, what in CHAT_KEYS:
+        role = message.get(who)
+        if isinstance(role, str) and what in message:
+            return f"{role}: {_content(message[what])}"
+    return None
+
+
+def _content(value: object) -> str:
+    """Return what a message says; some have a list of parts, of which those of text are read."""
+    if isinstance(value, list):
+        parts = cast("list[object]", value)
+        texts = [cast("Mapping[str, object]", part).get("text") for part in parts
+                 if isinstance(part, Mapping)]  # fmt: skip
+        return "\n".join(text for text in (*texts, *parts) if isinstance(text, str))
+    return value if isinstance(value, str) else ""
