@@ -202,6 +202,7 @@ def test_no_handshake_asks_the_network(server: Server) -> None:
     assert server.handshake("Host: localhost:PORT", "Origin: http://evil.example") == 403
     assert server.asked == ""
     assert "evil" not in server.log
+    assert {line["level"] for line in server.events} == {"info", "warning"}
 
 
 def test_other_machines_are_let_in_by_address_or_by_a_configured_name(tmp_path: Path) -> None:
@@ -256,3 +257,15 @@ def test_floods_of_broken_messages_and_refused_requests_leave_a_few_lines(tmp_pa
     kinds = {line["event"] for line in lines}
     assert kinds == {"message_refused", "host_refused", "log"}
     assert "xyzzy" not in server.log
+
+
+def test_without_serve_py_a_name_of_another_site_connects_no_tab(tmp_path: Path) -> None:
+    def command_of(port: int) -> list[str | Path]:
+        return ["app.py" if part == "serve.py" else part for part in of_checkout(port)]
+
+    with running_app(tmp_path, command_of=command_of) as address:
+        server = Server(address, tmp_path)
+        for host in ("localhost:PORT", "127.0.0.1:PORT", "[::1]:PORT"):
+            assert server.handshake(f"Host: {host}", f"Origin: http://{host}") == 101
+        host = "evil.example:PORT"
+        assert server.handshake(f"Host: {host}", f"Origin: http://{host}") == 403

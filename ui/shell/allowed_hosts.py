@@ -17,6 +17,7 @@ from ui.logs import event
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _ORIGIN: Final = b"origin"
+_POLICY_VIOLATION: Final = 1008
 _OTHER_HOST: Final = PlainTextResponse(
     "This server does not answer to the name in this address. If the name is the server's own, "
     "start the server with the environment variable STREAMLIT_SERVER_ALLOWED_HOSTS set to it.",
@@ -64,13 +65,19 @@ class AllowedHosts:
             return
         headers = Headers(scope=scope)
         host, origin = headers.get("host"), headers.get("origin")
+        refusal = None
         if host is not None and not self._is_own(host):
             event("host_refused", "warning")
-            await _OTHER_HOST(scope, receive, send)
-            return
-        if origin is not None and not self._is_allowed(origin, host):
+            refusal = _OTHER_HOST
+        elif origin is not None and not self._is_allowed(origin, host):
             event("origin_refused", "warning")
-            await _OTHER_ORIGIN(scope, receive, send)
+            refusal = _OTHER_ORIGIN
+        if refusal is not None:
+            if scope["type"] == "http":
+                await refusal(scope, receive, send)
+            else:
+                # Also status 403. Uvicorn would log a response with a text as an error.
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
             return
         if scope["type"] == "websocket":
             # To check an origin itself, Streamlit asks a service on the internet for the address of

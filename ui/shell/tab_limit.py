@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ui.logs import event
@@ -15,7 +16,7 @@ _MOST_FILES: Final = 65_536
 _FILES_OF_SERVER: Final = 200
 _FILES_A_TAB: Final = 5
 """The open files of a tab: one connection, three for an event loop of Streamlit's, one to spare."""
-_TRY_AGAIN_LATER: Final = 1013
+_FULL: Final = PlainTextResponse("Too many tabs are open.", 503, {"Retry-After": "30"})
 
 
 class TabLimit:
@@ -33,7 +34,7 @@ class TabLimit:
             return
         if self._open >= self._most:
             event("tabs_full", "warning", tabs=self._open)
-            await _refuse(scope, send)
+            await _FULL(scope, receive, send)
             return
         self._open += 1
         try:
@@ -67,12 +68,3 @@ def _raise_limit_on_files() -> int:
         except (ValueError, OSError):
             return soft  # macOS allows less than it reports
     return max(soft, most)
-
-
-async def _refuse(scope: Scope, send: Send) -> None:
-    if "websocket.http.response" in scope.get("extensions", {}):
-        headers = [(b"content-type", b"text/plain"), (b"retry-after", b"30")]
-        await send({"type": "websocket.http.response.start", "status": 503, "headers": headers})
-        await send({"type": "websocket.http.response.body", "body": b"Too many tabs are open."})
-    else:
-        await send({"type": "websocket.close", "code": _TRY_AGAIN_LATER})
