@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
 
 import plotly
 import pytest
 import streamlit
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.train import train
@@ -80,3 +81,17 @@ def test_no_label_is_cut_off_on_the_page_of_a_run(tab: Page, keep_run: KeepRun) 
                 tab.wait_for_function(CHARTS_ARE_DRAWN, arg=n_charts)
                 wait_until_idle(tab)
                 assert_no_label_is_cut(tab)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_no_button_appears_over_a_chart_under_the_pointer(tab: Page, width: int) -> None:
+    tab.set_viewport_size({"width": width, "height": 900})
+    for page, n_charts in (("compare", 4), ("pair_frequencies", 8), ("train", 1)):
+        go_to_address(tab, f"/{page}?run=sample")
+        tab.wait_for_function(CHARTS_ARE_DRAWN, arg=n_charts)
+        wait_until_idle(tab)
+        for chart in tab.locator(".js-plotly-plot").all():
+            chart.scroll_into_view_if_needed()
+            chart.hover(position={"x": 40, "y": 20})
+            assert chart.locator(".modebar-btn").count() == 0
+        expect(tab.get_by_role("button", name=re.compile("^PNG")).first).to_be_attached()

@@ -15,7 +15,7 @@ from ui.adapt.figures import FURTHER, Further, Gain
 from ui.adapt.judged import HELD_OUT
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import figure_table
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.glossary import explain
 from ui.look.labels import file_stem
 from ui.run.page_parts import draw_figure, offer_pictures
@@ -59,7 +59,7 @@ def draw_gain_curves(
         ),
         key="fewer_tokens",
         theme=None,
-        config=CONFIG_WITHOUT_TOOLS,
+        config=CONFIG,
         alt=f"Fewer tokens than with {base}, in per cent, over the tokens {changed}: at the end "
         f"{domain.fewer[-1]:.1f}% on {domain.title} and {general.fewer[-1]:.1f}% on general text.",
     )

@@ -25,7 +25,7 @@ from ui.adapt.scripts import draw_by_script
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.failures.error_boundary import fragment
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_text, token_label
 from ui.run.page_parts import draw_figure
 from ui.shell import frame
@@ -170,7 +170,7 @@ def _draw(asked: Asked, work_id: str, found: Removals) -> None:
             ),
             key="shrink_curve",
             theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
+            config=CONFIG,
             alt=f"More tokens of {where}, in per cent, over the tokens removed.",
         )
     _draw_gone(found, gone)

@@ -12,6 +12,7 @@ from ui.compare.definitions import FIGURES, LANGUAGES, Definition
 from ui.compare.figure_rows import figure_rows, shared_sentence, size_of
 from ui.compare.gain_words import SAMPLE_OF
 from ui.compare.kind_chart import kind_bars
+from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import figure_table
 from ui.look.chart_style import CONFIG
 from ui.shell import frame
@@ -45,7 +46,12 @@ def figures_part(comparison: Comparison, members: Sequence[Member], where: str) 
         kinds = [tuple(row.kinds) for row in comparison.rows]
         figure = kind_bars(_KINDS, list(zip(names, kinds, strict=True)), theme=frame.theme_type())
         st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_kinds")
-        report_room = st.container()
+        picture = ChartPicture(
+            "compare_kinds", "PNG", "Where the tokens go", f"On {whole}{where}", "token-kinds.png"
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            report_room = st.container(width="content")
+            chart_pictures([picture], key="compare_kinds_picture")
     with st.expander("What the figures mean"):
         _definitions((*FIGURES, *LANGUAGES))
     return report_room

@@ -23,6 +23,7 @@ from ui.compare.language_figures import (
     summary_rows,
 )
 from ui.compare.script_figures import merges_of_scripts
+from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import figure_table
 from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_markdown, plain_text
@@ -108,6 +109,14 @@ def _costs(
             theme=frame.theme_type(),
         )
         st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_languages")
+        picture = ChartPicture(
+            "compare_languages",
+            "PNG",
+            f"{title} of every language",
+            measure.lead.format(reference=reference),
+            "languages.png",
+        )
+        chart_pictures([picture], key="compare_languages_picture")
         notes = [f"The {len(drawn)} most expensive of {len(order):,} languages."] * (drawn != order)
         if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
             notes.append(
@@ -180,6 +189,10 @@ def _merges(members: Sequence[Member]) -> None:
         steps, list(zip(spent.names, spent.after[:, steps], strict=True)), theme=frame.theme_type()
     )
     st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_scripts")
+    picture = ChartPicture(
+        "compare_scripts", "PNG", "Merges of each script", name, "merges-of-scripts.png"
+    )
+    chart_pictures([picture], key="compare_scripts_picture")
 
 
 def _own_sentences(kept: str) -> None:

@@ -12,7 +12,7 @@ from ui.components.figures import figure_table, verdict
 from ui.lab import charts, words
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.outcome import draw_heading, draw_small_state, draw_state, offer_png
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions
 from ui.look.labels import plain_markdown
 from ui.shell import frame
@@ -61,7 +61,7 @@ def _draw_figures(found: Sequence[Measured], status: MeasurementStatus) -> None:
                 theme=frame.theme_type(),
             ),
             theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
+            config=CONFIG,
             key="encoding_chart",
             alt="Speed of each encoder in MB/s, as in the table next to it.",
         )

@@ -9,7 +9,7 @@ from ui.components.figures import figure_table, verdict
 from ui.lab import charts, words
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.outcome import draw_heading, draw_small_state, draw_state, offer_png
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.shell import frame
 
 _EMPTY = (
@@ -50,7 +50,7 @@ def draw_training(
                 words.growth_by_name(found), own="Engine", theme=frame.theme_type()
             ),
             theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
+            config=CONFIG,
             key="training_chart",
             alt="Seconds to train over bytes of text, as in the table next to it.",
         )

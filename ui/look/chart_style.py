@@ -19,16 +19,13 @@ Side = Literal["l", "r", "t", "b"]
 Mark = tuple[int, float]
 """A number of merges that a chart marks, and the curve's value there."""
 CONFIG: dict[str, Any] = {
-    "displayModeBar": "hover",
-    "modeBarButtons": [["toImage"]],
-    "displaylogo": False,
-    "toImageButtonOptions": {"format": "png", "scale": 2, "filename": "bpe-explorer-chart"},
+    # Its buttons would cover the figures at the top of a chart: components/chart_pictures offers
+    # the picture below it.
+    "displayModeBar": False,
     "showTips": False,
     "responsive": True,
 }
-"""The `config` of every `st.plotly_chart`: one tool, shown under the pointer, which saves a PNG."""
-CONFIG_WITHOUT_TOOLS: dict[str, Any] = {**CONFIG, "displayModeBar": False}
-"""The same for charts with a separate PNG button, see components/chart_pictures."""
+"""The `config` of every `st.plotly_chart`."""
 
 _SANS = "'Source Sans', 'Source Sans Pro', 'Noto Sans', sans-serif"
 MONO = "'Source Code Pro', 'Noto Sans Mono', 'Noto Sans Mono CJK JP', monospace"

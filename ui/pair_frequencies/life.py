@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.types import Pair
 from ui.components.chart_pictures import ChartPicture
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem, plain_markdown, token_label
 from ui.pair_frequencies import life_charts
 from ui.pair_frequencies.life_words import (
@@ -87,7 +87,7 @@ def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> N
         ),
         key="life_place",
         theme=None,
-        config=CONFIG_WITHOUT_TOOLS,
+        config=CONFIG,
         alt=f"Where {pair_name(stored.run, picture.pair)} occurs among {n_merges:,} merges.",
     )
 
@@ -122,7 +122,7 @@ def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> 
                 ),
                 key=key,
                 theme=None,
-                config=CONFIG_WITHOUT_TOOLS,
+                config=CONFIG,
                 alt=f"{seen.format(pair_name(stored.run, picture.pair))}, over merges.",
             )
 

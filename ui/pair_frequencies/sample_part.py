@@ -12,7 +12,7 @@ import streamlit as st
 from bpe_core.runs.sample_check import SampleFigures
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import Row, figure_table
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.glossary import explain
 from ui.look.labels import file_stem
 from ui.pair_frequencies import sample_charts, sample_work
@@ -152,6 +152,6 @@ def _draw_chart(
         figure,
         key=key,
         theme=None,
-        config=CONFIG_WITHOUT_TOOLS,
+        config=CONFIG,
         alt=f"{what} over the part of the text: {listed}.",
     )

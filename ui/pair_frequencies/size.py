@@ -10,7 +10,7 @@ from bpe_core.runs.pair_statistics import gain_of_further
 from ui.components.chart_pictures import ChartPicture
 from ui.failures.error_boundary import fragment
 from ui.look import charts
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.glossary import explain
 from ui.look.labels import file_stem
 from ui.pair_frequencies.costs import draw_costs
@@ -72,7 +72,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
             ),
             key="bytes_per_token",
             theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
+            config=CONFIG,
             alt=f"Bytes per token over merges, from {curves.training[0]:.2f} without a merge "
             f"to {curves.training[-1]:.2f} after all {n_merges:,}.",
         )

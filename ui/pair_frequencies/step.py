@@ -9,7 +9,7 @@ import streamlit as st
 from bpe_core.types import Pair
 from ui.components.chart_pictures import ChartPicture
 from ui.look.chart_axes import NARROWEST
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.glossary import explain
 from ui.look.labels import file_stem, token_label
 from ui.pair_frequencies import charts as pair_charts
@@ -101,7 +101,7 @@ def _draw_bars(stored: StoredRun, picture: results.PairPicture) -> str:
         on_select=partial(_choose_place, key, picture),
         selection_mode="points",
         theme=None,
-        config=CONFIG_WITHOUT_TOOLS,
+        config=CONFIG,
         alt=f"The {len(top)} most frequent pairs; the first occurs {top[0].count:,} times.",
     )
     if event.selection.point_indices:
@@ -129,7 +129,7 @@ def _draw_matrix(stored: StoredRun, picture: results.PairPicture, pair: Pair | N
         on_select=partial(_choose_cell, key, picture),
         selection_mode="points",
         theme=None,
-        config=CONFIG_WITHOUT_TOOLS,
+        config=CONFIG,
         alt="Counts of the most frequent left symbols by the most frequent right symbols.",
     )
     return key
@@ -150,7 +150,7 @@ def _draw_ranks(stored: StoredRun, picture: results.PairPicture) -> None:
         ),
         key=_RANKS,
         theme=None,
-        config=CONFIG_WITHOUT_TOOLS,
+        config=CONFIG,
         alt=f"Counts of all {pairs} by rank, from {curve.counts[0]:,} "
         f"down to {curve.counts[-1]:,}.",
     )

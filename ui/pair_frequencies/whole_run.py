@@ -6,7 +6,7 @@ import streamlit as st
 
 from ui.components.chart_pictures import ChartPicture
 from ui.look import charts
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem
 from ui.pair_frequencies.table import RUN_CSV_SAYS, run_csv
 from ui.run import results
@@ -33,7 +33,7 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
             ),
             key="winner_counts",
             theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
+            config=CONFIG,
             alt="Count of the winning pair over merges.",
         )
     with lengths:
@@ -54,7 +54,7 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
             ),
             key="corpus_tokens",
             theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
+            config=CONFIG,
             alt=f"Tokens in the corpus over merges, from {tokens[0]:,} to {tokens[-1]:,}.",
         )
     stem = f"{file_stem(stored.title)}-run"

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.runs.run import TrainingRun
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.look import charts
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem, plain_markdown
 from ui.run.composition_bars import show_composition
 from ui.run.download_rows import offer_downloads
@@ -44,7 +44,7 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
         st.plotly_chart(
             charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type()),
             theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
+            config=CONFIG,
             key="result_curve",
         )
         title = "Tokens in the corpus over merges"

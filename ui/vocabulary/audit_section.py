@@ -9,7 +9,7 @@ import streamlit as st
 from bpe_core.vocabulary.reachability import Reachability
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.vocabulary import finding_list
-from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem, plain_markdown
 from ui.shell import frame
 from ui.vocabulary import background_work
@@ -73,7 +73,7 @@ def _draw_lengths(inspection: Inspection, record: Record) -> None:
         on_select=partial(toggle_length, key, kinds.shape[1], record["bytes"]),
         selection_mode="points",
         theme=None,
-        config=CONFIG_WITHOUT_TOOLS,
+        config=CONFIG,
         alt=f"Tokens by length, from 1 to {kinds.shape[1] - 1} bytes.",
     )
     picture = ChartPicture(
