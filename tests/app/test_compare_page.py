@@ -70,12 +70,12 @@ def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: 
     assert not app.exception
     assert "has no held-out text" in app.info[0].value
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
-    assert sentence.startswith("No verdict yet: this run has no held-out text")
+    assert sentence.startswith("No verdict yet: the text is only an example.")
     assert "Paste about" in sent(app, "sentence")["aside"]
     assert "On all the example text" in [header.value for header in app.header]
     app = open_app("compare", run=run_id, text="It was a bright cold day in April. " * 25)
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
-    assert sentence.startswith("No verdict yet: your text has only")
+    assert sentence.startswith("No verdict yet: your own text has only")
 
 
 def test_a_tokenizer_that_lacks_symbols_is_compared_with_a_warning(

@@ -45,6 +45,8 @@ PARAMETERS: Final = {
     "step_of_1": ("Words", "Pairs"),
     "marker": ("true",),
     "measure": ("Parity",),
+    "on": ("Held-out text", "Your own text"),
+    "own": ("0" * 32,),
     "passage": ("Held-out text", "Your text"),
     "word": ("unbelievably",),
     "reference": ("GPT-2",),

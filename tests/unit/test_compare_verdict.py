@@ -246,7 +246,7 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
     assert no_verdict(long, "your text", is_placeholder=False) is None
     found = no_verdict(long, "your text", is_placeholder=True)
     assert found is not None
-    assert words(found[0]).startswith("No verdict yet: this run has no held-out text")
+    assert words(found[0]).startswith("No verdict yet: the text is only an example.")
     short = gain_of(compare(Corpus.from_text("hug " * 20), [gpt2(), gpt2().truncated(99)]))
     found = no_verdict(short, "your text", is_placeholder=False)
     assert found is not None

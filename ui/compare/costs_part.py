@@ -10,6 +10,7 @@ import streamlit as st
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.costs import Rates, Usage, embedding_rows
 from ui.compare.figure_rows import size_of
+from ui.compare.gain_words import HELD_OUT
 from ui.components.figures import Row, figure_table
 from ui.look.labels import plain_markdown
 from ui.memory.sized_cache import cached
@@ -77,7 +78,7 @@ def cost_table(
     complete = [
         None if row.uncovered_bytes else usage for row, usage in zip(measured, usages, strict=True)
     ]
-    is_held_out = stored.held_out.n_bytes > 0
+    is_held_out = where.endswith(HELD_OUT)
     rows = [
         *text_rows(where, [usage.n_tokens for usage in usages], rates, fair=fair),
         *text_rows(_TRAINING, training, rates, fair=False),

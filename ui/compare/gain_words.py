@@ -13,6 +13,7 @@ from ui.look.labels import plain_text
 Sentence = list[tuple[str, bool]]
 """Pieces of text, each with whether it is bold."""
 HELD_OUT: Final = "held-out text"
+OWN: Final = "your own text"
 SAMPLE_OF: Final = "a sample of "
 """Stands before the name of the text if only a sample of it was compared."""
 _MOST_PARTS = 3
@@ -69,7 +70,7 @@ def disagreement(gain: Gain) -> Sentence:
 def no_verdict(gain: Gain, where: str, *, is_placeholder: bool) -> tuple[Sentence, str] | None:
     """Return why there is no verdict, and what to do; None if there is enough text."""
     if is_placeholder:
-        why = ": this run has no held-out text, and the text below is only an example."
+        why = ": the text is only an example."
         return [("No verdict yet", True), (why, False)], _remedy(FEWEST_TOKENS, where)
     if gain.has_enough_text:
         return None

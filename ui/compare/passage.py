@@ -10,16 +10,17 @@ import streamlit as st
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.compare import readings
+from ui.compare.evaluation import FIRST_TEXT, Evaluation
+from ui.compare.gain_words import HELD_OUT
 from ui.compare.golden import golden_part
 from ui.components.token_view import Reading, token_compare, word_trees
-from ui.own_text.field import leave_address, text_field
+from ui.own_text.field import leave_address, own_text, text_field
 from ui.shell.choices import choose_one
-from ui.storage.run_store import StoredRun
 from ui.tokenizers.normalized_part import normalized_of_each
 from ui.tokenizers.shelf import GPT2, Member
 
-FIRST_TEXT = "Write or paste your own text here, and see where the tokenizers differ."
 _HELD_OUT = "Held-out text"
+_OWN_FILES = "Your files"
 _OWN_TEXT = "Your text"
 _FIRST_WORD = " tokenization"
 
@@ -32,26 +33,22 @@ class Passage(NamedTuple):
 
 
 def passage_part(
-    members: Sequence[Member], stored: StoredRun, typed: str, comparison: Comparison | None
+    members: Sequence[Member], evaluation: Evaluation, comparison: Comparison | None
 ) -> Passage:
     """Draw the chosen passage under all tokenizers, and return it.
 
-    From the held-out text, the passage most like the whole `comparison` is taken.
+    From documents, the passage most like the whole `comparison` is taken.
     """
-    text, source = "", ""
-    if comparison is not None and stored.held_out.documents:
-        found = readings.typical_excerpt(
-            stored.held_out,
-            [member.encoder for member in members],
-            comparison.verdict().percent_fewer_tokens,
-        )
-        part = "" if found.is_whole else ", an excerpt"
-        text, source = found.text, f"held-out document “{found.document}”{part}"
-    if not text or choose_one("Passage", [_HELD_OUT, _OWN_TEXT], key="passage") == _OWN_TEXT:
-        text_field(typed, first=FIRST_TEXT, key="compare_text")
-        text, source = typed[: readings.MOST_CHARACTERS], "your text"
-    else:
-        leave_address()
+    text, source = evaluation.typed[: readings.MOST_CHARACTERS], "your own text"
+    if comparison is not None and not evaluation.typed:
+        text, source = _excerpt(members, evaluation, comparison)
+        whole = _HELD_OUT if evaluation.where == HELD_OUT else _OWN_FILES
+        if choose_one("Passage", [whole, _OWN_TEXT], key="passage") == _OWN_TEXT:
+            typed = own_text(FIRST_TEXT)
+            text_field(typed, first=FIRST_TEXT, key="compare_text")
+            text, source = typed[: readings.MOST_CHARACTERS], "your text"
+        else:
+            leave_address()
     if not text:
         st.info("There is no text yet. Type some above.")
         return Passage("", source)
@@ -68,6 +65,17 @@ def passage_part(
     if any(member.key == GPT2 for member in members):
         golden_part()
     return Passage(text, source)
+
+
+def _excerpt(members: Sequence[Member], evaluation: Evaluation, comparison: Comparison) -> Passage:
+    found = readings.typical_excerpt(
+        evaluation.corpus,
+        [member.encoder for member in members],
+        comparison.verdict().percent_fewer_tokens,
+    )
+    part = "" if found.is_whole else ", an excerpt"
+    kind = "held-out" if evaluation.where == HELD_OUT else "your"
+    return Passage(found.text, f"{kind} document “{found.document}”{part}")
 
 
 def _word_part(members: Sequence[Member], suggested: str) -> None:

@@ -11,7 +11,7 @@ from bpe_core.comparison.parts import Division, Gain
 from ui.compare import readings
 from ui.compare.compared import ComparedText
 from ui.compare.definitions import INTERVAL
-from ui.compare.gain_words import HELD_OUT, Sentence, method_words, no_verdict
+from ui.compare.gain_words import HELD_OUT, OWN, Sentence, method_words, no_verdict
 from ui.compare.part_chart import part_dots
 from ui.compare.part_figures import TITLES, parts_csv, shown_parts
 from ui.compare.verdict import (
@@ -22,6 +22,7 @@ from ui.compare.verdict import (
     verdict_sentence,
 )
 from ui.compare.whole_text_card import NEEDS_WHOLE, whole_text_card
+from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import verdict
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions
@@ -76,8 +77,10 @@ def verdict_words(
         verdict_aside(comparison, gain, other=names[1]),
         others_aside(comparison, names, 1),
     ]
+    n = comparison.n_documents
+    documents = f", {n:,} {'document' if n == 1 else 'documents'}" if where.endswith(OWN) else ""
     return (
-        verdict_sentence(comparison, gain, f"On {where}", other=names[1]),
+        verdict_sentence(comparison, gain, f"On {where}{documents}", other=names[1]),
         " ".join(sentence for sentence in aside if sentence),
     )
 
@@ -111,3 +114,11 @@ def _parts(
             disabled=not compared.is_whole,
             help=None if compared.is_whole else NEEDS_WHOLE,
         )
+        picture = ChartPicture(
+            "compare_parts",
+            "PNG",
+            f"{names[0]} against {names[1]}, {title[0].lower()}{title[1:]}",
+            f"Fewer tokens on {where}, with 95% intervals",
+            "difference-by-part.png",
+        )
+        chart_pictures([picture], key="compare_parts_picture")

@@ -114,6 +114,7 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "pair": ("Pair frequencies",),
     "with": ("Compare", "Vocabulary", "Adapt", "Token boundaries", "Lab"),
     "base": ("Adapt",),
+    "own": ("Compare",),
     "sentences": ("Compare",),
     "terms": ("Compare",),
     "terms_id": ("Compare",),

@@ -152,6 +152,11 @@ class Workspace:
     """Why tokenizers are no longer on the shelf; empty once the shelf changes."""
     addition_problems: tuple[str, ...] = ()
     """Why files could not be added to the shelf; empty once it changes."""
+    evaluation: str | None = None
+    """The id of the visitor's own documents to compare on; empty without any, None before Compare
+    is opened."""
+    evaluation_notes: tuple[Note, ...] = ()
+    """Notes from reading them."""
     sentences: str | None = None
     """The id of the visitor's own parallel sentences; empty for the sample, None before Compare is
     opened."""
@@ -190,6 +195,8 @@ class _Changes(TypedDict, total=False):
     files_added: int
     shelf_problems: tuple[str, ...]
     addition_problems: tuple[str, ...]
+    evaluation: str
+    evaluation_notes: tuple[Note, ...]
     sentences: str
     terms: OwnTerms
     token_choices: TokenChoices | None

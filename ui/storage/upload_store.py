@@ -1,8 +1,8 @@
 """Keep visitors' files and texts, so that a refresh or a link brings them back.
 
 The files are tokenizers and parallel sentences added on Compare, kept only if they could be read.
-The texts are those too long for an address. All are stored unchanged beside the finished runs, and
-anyone with the id can open them.
+The texts are those too long for an address, and documents to compare on. All are stored unchanged
+beside the finished runs, and anyone with the id can open them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any, Final, Literal
 
 from bpe_core.comparison.languages import read_parallel
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
 from bpe_core.formats.opening_process import open_untrusted
@@ -27,13 +29,21 @@ from ui.storage.new_entries import kept_folder, os_errors_as_not_kept
 from ui.storage.sweeping import make_room
 
 _TEXT = "text"
-_Kind = Literal["tokenizer", "sentences", "text"]
+_Kind = Literal["tokenizer", "sentences", "text", "corpus"]
 _places: Final = BoundedSemaphore(2)
 """Each process that opens a large tokenizer may take gigabytes."""
 
 
 class UploadNotFoundError(BpeError):
     """No upload of this kind has this id."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCorpus:
+    """A visitor's documents, and the names of the files that they came from."""
+
+    title: str
+    corpus: Corpus
 
 
 def open_uploaded(files: Mapping[str, bytes], pretokenizer: str | None) -> NamedEncoder:
@@ -108,6 +118,19 @@ def load_text(upload_id: str) -> str:
     return files[_TEXT].decode("utf-8", "surrogatepass")
 
 
+def keep_corpus(kept: KeptCorpus) -> str:
+    """Keep documents, and return their new id; raises NotKeptError."""
+    documents = {"documents": kept.corpus.documents, "names": kept.corpus.names}
+    data = json.dumps(documents, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return _keep("corpus", {kept.title: data}, None)
+
+
+def load_corpus(upload_id: str) -> KeptCorpus:
+    """Return the documents kept under an id; raise what `load_tokenizer` raises."""
+    touch(_folder_of(upload_id))
+    return _corpus(upload_id)
+
+
 @cached(spinner="Opening a tokenizer")
 def _tokenizer(upload_id: str, _opened: NamedEncoder | None) -> NamedEncoder:
     if _opened is not None:
@@ -120,6 +143,14 @@ def _tokenizer(upload_id: str, _opened: NamedEncoder | None) -> NamedEncoder:
 def _sentences(upload_id: str) -> tuple[ParallelText, ...]:
     files, _ = _read("sentences", upload_id)
     return read_parallel(list(files.items()))
+
+
+@cached(spinner="Opening the text")
+def _corpus(upload_id: str) -> KeptCorpus:
+    files, _ = _read("corpus", upload_id)
+    ((title, data),) = files.items()
+    kept = json.loads(data.decode("utf-8", "surrogatepass"))
+    return KeptCorpus(title, Corpus(tuple(kept["documents"]), tuple(kept["names"])))
 
 
 def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:

@@ -1,0 +1,119 @@
+"""Compare on the visitor's own text: a file or typed text in place of the held-out text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.parts import gain_of
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.gpt2 import gpt2
+from ui.compare import evaluation
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+
+OpenApp = Callable[..., AppTest]
+FILES = {
+    "one.txt": "The parser reads a token and returns a node of the tree.\n" * 60,
+    "<b>two</b>.txt": "Ein Satz auf Deutsch mit Umlauten: schöne Grüße.\n" * 60,
+}
+
+
+def sent(app: AppTest, name: str) -> dict[str, Any]:
+    """Return what was sent to the component with this name."""
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(d for d in data if name in d)
+
+
+def sentence(app: AppTest) -> str:
+    return "".join(text for text, _ in sent(app, "sentence")["sentence"])
+
+
+def open_files(app: AppTest, files: dict[str, str] | None = None) -> AppTest:
+    chosen = [(name, text.encode(), "text/plain") for name, text in (files or FILES).items()]
+    app.file_uploader(key="evaluation_files").set_value(chosen).run()
+    return app.button(key="evaluation_open").click().run()
+
+
+def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> None:
+    app = open_files(open_app("compare", on="Your own text"))
+    assert not app.exception
+    assert not app.error
+    corpus = Corpus.from_documents(list(FILES.values()), list(FILES))
+    comparison = compare(corpus, [load_run(SAMPLE_RUN_ID).run.tokenizer, gpt2()])
+    whole = gain_of(comparison).whole
+    said = sentence(app)
+    assert said.startswith("On your own text, 2 documents, your tokenizer needs ")
+    assert f"{abs(whole.percent_fewer):.1f}%" in said
+    low, high = sorted((abs(whole.low), abs(whole.high)))
+    assert f"(95% interval {low:.1f}–{high:.1f}%)" in said
+    assert "On all your own text" in [header.value for header in app.header]
+    rows = next(
+        data["rows"]
+        for data in (json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json)
+        if data.get("caption") == "Figures of the tokenizers"
+    )
+    assert rows[0][1] == [f"{row.n_tokens:,}" for row in comparison.rows]
+    passage = sent(app, "spans")
+    assert any(text.startswith(passage["text"]) for text in FILES.values())
+    assert passage["source"].startswith("your document “")
+    shown = "".join(each.value for each in app.markdown)
+    assert "2 documents" in shown
+    assert "<b>two" not in shown
+
+
+def test_own_files_survive_a_reload_until_they_are_closed(open_app: OpenApp) -> None:
+    app = open_files(open_app("compare", on="Your own text"))
+    again = open_app("compare", on="Your own text", own=str(app.query_params["own"]))
+    assert sentence(again) == sentence(app)
+    again.button(key="evaluation_close").click().run()
+    assert not again.exception
+    assert "own" not in again.query_params
+    assert "the text is only an example" in sentence(again)
+
+
+def test_typed_text_is_compared_on(open_app: OpenApp) -> None:
+    text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 80
+    app = open_app("compare", on="Your own text", text=text[:990])
+    assert sentence(app).startswith("No verdict yet: your own text has only ")
+    assert sent(app, "spans")["text"] == text[:990]
+    held_out = open_app("compare", text=text[:990])
+    assert sentence(held_out).startswith("On held-out text, ")
+
+
+def test_own_text_does_not_estimate_what_the_corpus_costs(open_app: OpenApp) -> None:
+    app = open_app("compare", on="Your own text", price="2.5")
+    app = open_files(app)
+    assert not app.exception
+    notes = [each.value for each in app.markdown if "training text has" in each.value]
+    assert notes
+    assert "its cost is estimated" not in notes[0]
+
+
+def test_what_cannot_be_read_or_is_too_large_is_said(open_app: OpenApp) -> None:
+    app = open_app("compare", on="Your own text")
+    app.file_uploader(key="evaluation_files").set_value(
+        [("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99), "image/png")]
+    ).run()
+    app.button(key="evaluation_open").click().run()
+    assert not app.exception
+    assert app.error
+    assert "own" not in app.query_params
+
+
+def test_a_limit_is_named(open_app: OpenApp, monkeypatch: Any) -> None:
+    monkeypatch.setattr(evaluation, "MAX_BYTES", 1_000)
+    app = open_files(open_app("compare", on="Your own text"))
+    (error,) = app.error
+    assert "the limit here is 1,000" in error.value.replace("\\", "")
+    assert "own" not in app.query_params
+
+
+def test_an_unknown_id_leaves_the_typed_text(open_app: OpenApp) -> None:
+    app = open_app("compare", on="Your own text", own="a" * 32)
+    assert not app.exception
+    assert "no longer kept" in app.error[0].value
+    assert "No verdict yet" in sentence(app)

@@ -1,0 +1,150 @@
+"""Choose the text that the verdict is on: the run's held-out text, or the visitor's own.
+
+Own files are kept on the server under an id in the address, as a corpus of documents; text that is
+typed or pasted is the field that pages share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+import streamlit as st
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.readers import Upload
+from bpe_core.errors import BpeError, CorpusError
+from ui.compare.gain_words import HELD_OUT, OWN
+from ui.look.labels import plain_markdown, size_text
+from ui.own_text.field import own_text, text_field
+from ui.run.reading_bar import progress_on, waiting_on
+from ui.run.reading_notes import show_reading_notes
+from ui.shell import address, workspace
+from ui.shell.choices import choose_one
+from ui.shell.file_upload import LIMIT, check_uploaded, counted_as_kept, upload_files
+from ui.storage.run_store import StoredRun
+from ui.storage.upload_store import KeptCorpus, keep_corpus, load_corpus
+from ui.work.reading import read_files
+
+FIRST_TEXT: Final = "Write or paste your own text here, and see where the tokenizers differ."
+MAX_BYTES: Final = 50_000_000
+_CHOICES: Final = ("Held-out text", "Your own text")
+_MAX_NAMES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The text that tokenizers are compared on; it may be empty."""
+
+    corpus: Corpus
+    where: str
+    """What sentences call it, such as "held-out text"."""
+    typed: str = ""
+    """The text of the field, if it is that text."""
+    is_placeholder: bool = False
+    """Whether it is only the example in the field."""
+
+
+def choose_evaluation(stored: StoredRun) -> Evaluation:
+    """Draw the choice of the text to compare on, and return the text."""
+    choice = _CHOICES[1]
+    if stored.held_out.n_bytes:
+        choice = choose_one("Compared on", _CHOICES, key="on", shows_label=True)
+    else:
+        st.info("This run has no held-out text, so the figures are for your own text.")
+    kept = _kept_corpus()
+    if choice == _CHOICES[0]:
+        return Evaluation(stored.held_out, HELD_OUT)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.popover("Open files", width="content"):
+            _file_chooser()
+        if kept is not None:
+            n = len(kept.corpus.documents)
+            st.markdown(
+                f"**{plain_markdown(kept.title, 120)}** :gray[{n:,} "
+                f"{'document' if n == 1 else 'documents'}, {size_text(kept.corpus.n_bytes)}]",
+                width="content",
+            )
+            if st.button("Close", key="evaluation_close"):
+                workspace.update(evaluation="")
+                st.rerun()
+    show_reading_notes(workspace.current().evaluation_notes if kept is not None else ())
+    typed = ""
+    if kept is None:
+        typed = own_text(FIRST_TEXT)
+        text_field(typed, first=FIRST_TEXT, key="compare_text")
+    st.markdown(
+        ":small[:gray[Take text that training has not seen. On text that it has seen, the figures "
+        "flatter your tokenizer.]]"
+    )
+    if kept is not None:
+        return Evaluation(kept.corpus, OWN)
+    if typed == FIRST_TEXT:
+        return Evaluation(Corpus.from_text(typed), "the example text", typed, is_placeholder=True)
+    corpus = Corpus.from_text(typed) if typed else Corpus((), ())
+    return Evaluation(corpus, OWN, typed)
+
+
+def _file_chooser() -> None:
+    uploads = upload_files(
+        "Any kind of text, a table or an archive; each file or row is a document",
+        key="evaluation_files",
+    )
+    st.markdown(f":gray[:small[Up to {MAX_BYTES // 1_000_000} MB of text. {LIMIT}]]")
+    is_pressed = st.button("Compare on these", disabled=not uploads, key="evaluation_open")
+    if not is_pressed or not uploads:
+        return
+    bar = st.empty()
+    try:
+        check_uploaded()
+        corpus = read_files(
+            cast("list[Upload]", uploads),
+            {},
+            encoding={},
+            held_out_share=0.0,
+            on_progress=progress_on(bar, sum(upload.size for upload in uploads)),
+            on_wait=waiting_on(bar),
+        )
+        if isinstance(corpus, FiledCorpus) or corpus.n_bytes > MAX_BYTES:
+            raise CorpusError(
+                f"These files have {corpus.n_bytes:,} bytes of text; the limit here is "
+                f"{MAX_BYTES:,}. Use a part of them."
+            )
+        with counted_as_kept(corpus.n_bytes):
+            kept = keep_corpus(KeptCorpus(_title([upload.name for upload in uploads]), corpus))
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return
+    finally:
+        bar.empty()
+    workspace.update(evaluation=kept, evaluation_notes=tuple(corpus.file_notes))
+    st.rerun()
+
+
+def _title(names: list[str]) -> str:
+    """Return the names of a few files, or the first and a count.
+
+    >>> _title(["a.txt", "b.txt"]), _title(["a", "b", "c", "d"])
+    ('a.txt, b.txt', 'a and 3 more files')
+    """
+    if len(names) <= _MAX_NAMES:
+        return ", ".join(names)
+    return f"{names[0]} and {len(names) - 1} more files"
+
+
+def _kept_corpus() -> KeptCorpus | None:
+    """Return the visitor's own files; at first, those that the address names."""
+    kept = workspace.current().evaluation
+    if kept is None:
+        kept = address.query_text("own") or ""
+        workspace.update(evaluation=kept)
+    found = None
+    if kept:
+        try:
+            found = load_corpus(kept)
+        except BpeError as error:
+            st.error(plain_markdown(str(error), 600))
+            workspace.update(evaluation="")
+    address.set_query(own=kept if found else None)
+    return found
