@@ -114,7 +114,7 @@ def test_a_tokenizer_that_needs_more_tokens_in_every_language_is_never_marked() 
     assert rows[1].figures == ("1", "3")
     sentence = language_sentence(TEXTS, costs, ["Your tokenizer", "GPT-2"])
     assert sentence.startswith(
-        "Tokens for the same sentences in all languages: 10 with GPT-2, 12 with Your tokenizer. "
+        "Tokens for the same sentences in all languages: 10 with GPT-2, 12 with your tokenizer. "
     )
 
 

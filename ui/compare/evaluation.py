@@ -48,15 +48,13 @@ class Evaluation:
 
 def choose_evaluation(stored: StoredRun) -> Evaluation:
     """Draw the choice of the text to compare on, and return the text."""
-    choice = _CHOICES[1]
-    if stored.held_out.n_bytes:
-        choice = choose_one("Compared on", _CHOICES, key="on", shows_label=True)
-    else:
-        st.info("This run has no held-out text, so the figures are for your own text.")
     kept = _kept_corpus()
-    if choice == _CHOICES[0]:
-        return Evaluation(stored.held_out, HELD_OUT)
     with st.container(horizontal=True, vertical_alignment="center"):
+        choice = _CHOICES[1]
+        if stored.held_out.n_bytes:
+            choice = choose_one("Compared on", _CHOICES, key="on")
+        if choice == _CHOICES[0]:
+            return Evaluation(stored.held_out, HELD_OUT)
         with st.popover("Open files", width="content"):
             _file_chooser()
         if kept is not None:
@@ -69,6 +67,8 @@ def choose_evaluation(stored: StoredRun) -> Evaluation:
             if st.button("Close", key="evaluation_close"):
                 workspace.update(evaluation="")
                 st.rerun()
+    if not stored.held_out.n_bytes:
+        st.info("This run has no held-out text, so the figures are for your own text.")
     show_reading_notes(workspace.current().evaluation_notes if kept is not None else ())
     typed = ""
     if kept is None:

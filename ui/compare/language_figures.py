@@ -125,7 +125,10 @@ def _tokens_sentence(costs: Sequence[LanguageCosts], names: Sequence[str]) -> st
     """Return the tokens for all sentences, in the order of the tokens."""
     totals = [_n_tokens(one) for one in costs]
     fewest_first = sorted(range(len(costs)), key=lambda place: totals[place])
-    parts = [f"{totals[place]:,} with {names[place]}" for place in fewest_first[:_MOST_NAMED]]
+    parts = [
+        f"{totals[place]:,} with {in_sentence(names[place])}"
+        for place in fewest_first[:_MOST_NAMED]
+    ]
     if others := [totals[place] for place in fewest_first[_MOST_NAMED:]]:
         parts.append(f"{min(others):,} to {max(others):,} with the {len(others)} others")
     return f"Tokens for the same sentences in all languages: {', '.join(parts)}."
@@ -173,6 +176,11 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
         name = "Languages it cannot spell"
         rows.append(Row(name, tuple(map(str, n)), meaning=_MEANINGS[name]))
     return rows
+
+
+def in_sentence(name: str) -> str:
+    """Return a tokenizer's name as it stands within a sentence."""
+    return "your tokenizer" if name == "Your tokenizer" else name
 
 
 def _n_tokens(costs: LanguageCosts) -> int:

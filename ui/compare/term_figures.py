@@ -15,7 +15,7 @@ from bpe_core.comparison.terms import (
     cut_terms,
 )
 from bpe_core.tokenizer.protocol import Encoder
-from ui.compare.language_figures import plain_cell
+from ui.compare.language_figures import in_sentence, plain_cell
 from ui.components.term_table import TermCell, TermRow
 from ui.look.labels import token_label
 from ui.memory.sized_cache import cached
@@ -57,7 +57,7 @@ def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) 
     n = len(cuts[0])
     first = (
         f"{counts[0]:,} of {n:,} {'term' if n == 1 else 'terms'} "
-        f"{'is' if counts[0] == 1 else 'are'} one token with {_in_sentence(names[0])}"
+        f"{'is' if counts[0] == 1 else 'are'} one token with {in_sentence(names[0])}"
     )
     named = list(zip(names, counts, strict=True))[1 : _MOST_NAMED + 1]
     parts = [first, *(f"{count:,} with {name}" for name, count in named)]
@@ -70,7 +70,7 @@ def total_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) -> s
     """Return how many tokens all terms take together, and how many cannot be spelled."""
     parts: list[str] = []
     for name, of_one in list(zip(names, cuts, strict=True))[: _MOST_NAMED + 1]:
-        part = f"{sum(cut.n_tokens for cut in of_one):,} with {_in_sentence(name)}"
+        part = f"{sum(cut.n_tokens for cut in of_one):,} with {in_sentence(name)}"
         if n := sum(not cut.is_spelled for cut in of_one):
             part += f" (which cannot spell {n:,} of them)"
         parts.append(part)
@@ -144,7 +144,3 @@ def terms_csv(
 def cut_label(cut: TermCut) -> str:
     """Return a cut as one line, such as "␣hug | ging"."""
     return " | ".join(token_label(part) for part in cut.parts if part)
-
-
-def _in_sentence(name: str) -> str:
-    return "your tokenizer" if name == "Your tokenizer" else name
