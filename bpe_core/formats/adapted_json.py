@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from bpe_core.adapting.adapted import Adapted
 from bpe_core.errors import ConfigError, FormatError
@@ -23,8 +23,7 @@ from bpe_core.formats.adapted_vocabulary import (
 from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.json_files import checked_ids, parse_json, parse_text
 from bpe_core.formats.json_places import member, members, replace_spans, write_like
-
-ADDED_TOKENS: Final = "added_tokens.json"
+from bpe_core.formats.sidecars import ADDED_TOKENS
 
 _Change = tuple[int, int, str]
 

@@ -12,7 +12,7 @@ from bpe_core.formats import gpt2_files, huggingface, native, opening
 from bpe_core.formats.adapted_files import BESIDE
 from bpe_core.formats.adapted_gguf import vocabulary_alone
 from bpe_core.formats.gguf_header import MAGIC, mapped
-from bpe_core.formats.load_save import dumps, files_of, loads
+from bpe_core.formats.load_save import dumps, files_of, loads, with_sidecars
 from bpe_core.formats.open_encoder import open_published
 from bpe_core.published.cache import read_cached, state_of
 from bpe_core.published.catalogue import CATALOGUE
@@ -62,9 +62,10 @@ def open_base(
                 if all((path / name).is_file() for name in pair):
                     beside += [path / name for name in pair]
         companions = {file.name: file.read_bytes() for file in beside if file.is_file()}
+        described = {file.name: file.read_bytes() for file in with_sidecars(path, paths)}
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-    return Base(_tokenizer_of(files, pretokenizer, special_tokens), {**files, **companions})
+    return Base(_tokenizer_of(described, pretokenizer, special_tokens), {**files, **companions})
 
 
 def _head(path: Path) -> bytes:

@@ -37,7 +37,7 @@ def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
             "tokenizer does. Save it in the huggingface, tiktoken or native format."
         )
     ids, merges = printable_model(tokenizer)
-    missed = tokenizer.special_tokens.keys() - _special_by_look(ids, merges).keys()
+    missed = tokenizer.special_tokens.keys() - special_by_look(ids, merges).keys()
     if missed:
         raise ConfigError(
             f"GPT-2's files do not mark special tokens, and {min(missed)!r} would be read as an "
@@ -64,6 +64,20 @@ def read_gpt2_files(
     True
     """
     ids = checked_ids(parse_json(vocabulary, VOCABULARY), VOCABULARY)
+    return from_printable_model(
+        ids,
+        read_merge_lines(merges),
+        pretokenizer=pretokenizer,
+        special_tokens=special_tokens,
+    )
+
+
+def read_merge_lines(merges: bytes) -> list[tuple[str, str]]:
+    """Return the pairs of a merges.txt; raises `FormatError` for a line that is not one.
+
+    >>> read_merge_lines(b"a b")
+    [('a', 'b')]
+    """
     try:
         lines = merges.decode().split("\n")
     except UnicodeDecodeError as error:
@@ -79,9 +93,7 @@ def read_gpt2_files(
                 f"Expected two tokens and a space in {MERGES}, line {number:,}, got {line[:80]!r}."
             )
         pairs.append((left, right))
-    return from_printable_model(
-        ids, pairs, pretokenizer=pretokenizer, special_tokens=special_tokens
-    )
+    return pairs
 
 
 def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
@@ -134,7 +146,7 @@ def from_printable_model(
     [2]
     """
     if special_tokens is None:
-        special_tokens = _special_by_look(ids, merges)
+        special_tokens = special_by_look(ids, merges)
     for text, id in special_tokens.items():
         if ids.get(text, id) != id:
             raise FormatError(
@@ -212,7 +224,12 @@ def _without_dead_merges(
     return found if set(found) <= set(merges) else merges
 
 
-def _special_by_look(ids: Mapping[str, int], merges: list[tuple[str, str]]) -> dict[str, int]:
+def special_by_look(ids: Mapping[str, int], merges: list[tuple[str, str]]) -> dict[str, int]:
+    """Return the tokens longer than a byte that no merge makes, with their ids.
+
+    >>> special_by_look({"a": 0, "aa": 1, "<s>": 2}, [("a", "a")])
+    {'<s>': 2}
+    """
     made = {left + right for left, right in merges}
     return {
         text: id

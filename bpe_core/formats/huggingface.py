@@ -21,9 +21,11 @@ from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.library_errors import library_failures
 from bpe_core.formats.patterns import (
     BY_REGEX,
+    BYTE_LEVEL,
     FALCON,
-    STEPS,
+    WHITESPACE,
     name_of_steps,
+    pre_tokenizer_part,
     pretokenizer_of,
     without_crossing_numbers,
 )
@@ -32,9 +34,7 @@ from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretoke
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.json"
-_BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 _BY_BYTES: Final = {"type": "ByteLevel", "add_prefix_space": False}
-_WHITESPACE: Final = {"type": "WhitespaceSplit"}
 
 Part = dict[str, Any]
 
@@ -51,7 +51,7 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
     """
     if tokenizer.base == "bytes":
         ids, merges = printable_model(tokenizer)
-        decoder: Part = {**_BYTE_LEVEL, "use_regex": True}
+        decoder: Part = {**BYTE_LEVEL, "use_regex": True}
     else:
         ids, merges = _character_model(tokenizer)
         decoder = {"type": "Fuse"}
@@ -75,7 +75,9 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
                 )
             ],
             "normalizer": None,
-            "pre_tokenizer": _pre_tokenizer(tokenizer),
+            "pre_tokenizer": pre_tokenizer_part(
+                tokenizer.pretokenizer, by_bytes=tokenizer.base == "bytes"
+            ),
             "post_processor": None,
             "decoder": decoder,
             "model": {
@@ -192,39 +194,6 @@ def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[s
     return ids, [(texts[merge.left], texts[merge.right]) for merge in tokenizer.merges]
 
 
-def _pre_tokenizer(tokenizer: Tokenizer) -> Part | None:
-    name, pattern = tokenizer.pretokenizer.name, tokenizer.pretokenizer.pattern
-    by_bytes = tokenizer.base == "bytes"
-    if name == "gpt2" and by_bytes:
-        return {**_BYTE_LEVEL, "use_regex": True}
-    steps = STEPS.get(name) if by_bytes else None
-    if steps is not None:
-        written = [dict(step) for step in steps]
-        last = {**_BYTE_LEVEL, "use_regex": steps[-1] == BY_REGEX}
-        return {
-            "type": "Sequence",
-            "pretokenizers": [*(each for each in written if each != BY_REGEX), last],
-        }
-    parts: list[Part] = []
-    if name == "whitespace":
-        parts.append(_WHITESPACE)
-    elif pattern is not None:
-        dropping = tokenizer.pretokenizer.drops_text
-        parts.append(
-            {
-                "type": "Split",
-                "pattern": {"Regex": pattern},
-                "behavior": "Removed" if dropping else "Isolated",
-                "invert": dropping,
-            }
-        )
-    if by_bytes:
-        parts.append({**_BYTE_LEVEL, "use_regex": False})
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else {"type": "Sequence", "pretokenizers": parts}
-
-
 def why_otherwise(tokenizer: Tokenizer, written: str) -> str:
     """Return how `tokenizers` would encode a probe differently from this file, or ""."""
     with needs_extra("formats", "Checking tokenizer.json with Hugging Face's tokenizers"):
@@ -290,7 +259,7 @@ def _pretokenizer_of(part: object) -> tuple[str, bool]:
         parts.append({**BY_REGEX})
     if not parts:
         return "none", byte_level
-    if parts == [_WHITESPACE]:
+    if parts == [WHITESPACE]:
         return "whitespace", byte_level
     if parts == [BY_REGEX]:
         return "gpt2", byte_level

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,14 @@ from bpe_core.formats.gguf_vocabulary import from_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json
 from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
+from bpe_core.formats.sidecars import SIDECARS, fold_sidecars, special_beside
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.whole_files import make_folder, write_whole
+
+# In a folder, the first of these that exists, after GPT-2's two files and tokenizer.json.
+_OTHERS = (tiktoken_file.FILE_NAME, gguf_file.FILE_NAME, "tekken.json", "tokenizer.model")
 
 __all__ = [
     "FORMATS",
@@ -36,9 +40,6 @@ __all__ = [
     "save",
     "write_files",
 ]
-
-# They lie beside tokenizer.json in a transformers folder and do not change how texts are encoded.
-_COMPANIONS = {"tokenizer_config.json", "special_tokens_map.json"}
 
 
 def dumps(tokenizer: Tokenizer, format: Format) -> dict[str, bytes]:
@@ -79,16 +80,16 @@ def loads(
 ) -> Tokenizer:
     """Build a tokenizer from its files; the format is recognised from their content.
 
-    Pass `pretokenizer` and `special_tokens` for formats that do not store them; a .tiktoken file
-    needs the former. Raises `FormatError` if the files are not a tokenizer, and `ConfigError` if an
-    argument is missing or contradicts the file.
+    Files that transformers keeps next to a vocabulary, such as tokenizer_config.json, add tokens
+    and say how text is cut. Pass `pretokenizer` and `special_tokens` for formats that do not store
+    them; a .tiktoken file needs the former. Raises `FormatError` if the files are not a tokenizer,
+    and `ConfigError` if an argument is missing or contradicts the file.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> loads(dumps(tokenizer, "native")) == tokenizer
     True
     """
-    if "tokenizer.json" in files and files.keys() - {"tokenizer.json"} <= _COMPANIONS:
-        files = {"tokenizer.json": files["tokenizer.json"]}
+    all_files, files = files, fold_sidecars(files, pretokenizer)
     if len(files) == 2:
         first, second = sorted(files, key=lambda name: not name.endswith(".json"))
         return gpt2_files.read_gpt2_files(
@@ -109,7 +110,7 @@ def loads(
                 f"{name} holds only merges. Add the vocabulary they belong to, {vocabulary}."
             )
     if looks_like_zip(data):
-        return loads(unzip_tokenizer(data, name), pretokenizer, special_tokens)
+        return loads(unzip_tokenizer(data, name, SIDECARS), pretokenizer, special_tokens)
     if looks_like_sentencepiece(data):
         raise FormatError(
             f"{name} is a SentencePiece model, which plain byte-pair encoding cannot stand for. "
@@ -124,6 +125,8 @@ def loads(
             raise FormatError(
                 f"{name} is not a tokenizer: it is neither JSON nor a .tiktoken file. {error}"
             ) from None
+        if special_tokens is None:
+            special_tokens = special_beside(all_files)
         return tiktoken_file.read_tiktoken(
             data, pretokenizer=pretokenizer, special_tokens=special_tokens
         )
@@ -202,9 +205,10 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: Format | No
 
     `.tiktoken`, `.gguf` and `.bpe.json` (native) say their format, a folder is written for
     transformers, and any other name in Hugging Face's format. A format with several files, or an
-    existing folder, puts them in a folder. Warns if `format` does not fit the name. Each file is
-    renamed into place, so no reader ever sees half of one. Raises `ConfigError`, and writes
-    nothing, if the format cannot express the tokenizer.
+    existing folder, puts them in a folder. Warns if `format` does not fit the name, and of a
+    .tiktoken file whose special tokens, which it does not hold, have ids between those of other
+    tokens. Each file is renamed into place, so no reader ever sees half of one. Raises
+    `ConfigError`, and writes nothing, if the format cannot express the tokenizer.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> import tempfile
@@ -218,6 +222,10 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: Format | No
     if choice.note is not None:
         warnings.warn(choice.note, stacklevel=2)
     write_files(dumps(tokenizer, choice.format), path)
+    special = tokenizer.special_tokens.values() if choice.format == "tiktoken" else ()
+    others = tokenizer.vocab.keys() - set(special)
+    if any(min(others) < id < max(others) for id in special):
+        warnings.warn(tiktoken_file.what_ranks_lack(tokenizer), stacklevel=2)
 
 
 def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> list[Path]:
@@ -263,7 +271,7 @@ directory. Check the path.
     try:
         if looks_like_gguf(_head(source)):
             return _tokenizer_of_gguf(source.name, read_gguf(source), pretokenizer, special_tokens)
-        files = {file.name: file.read_bytes() for file in files_of(source)}
+        files = {file.name: file.read_bytes() for file in with_sidecars(source, files_of(source))}
     except ValueError:
         raise FormatError(_no_path(path)) from None
     except OSError as error:
@@ -280,20 +288,25 @@ def files_of(source: Path) -> list[Path]:
             return pair
     if not source.is_dir():
         return [source]
-    for name in (
-        native.FILE_NAME,
-        "tokenizer.json",
-        tiktoken_file.FILE_NAME,
-        gguf_file.FILE_NAME,
-    ):
+    for name in (native.FILE_NAME, "tokenizer.json", *_OTHERS):
         if (source / name).is_file():
             return [source / name]
+    if len(ranks := sorted(source.glob("*.tiktoken"))) == 1:
+        return ranks
     for pair in gpt2_files.PAIRS:
         found = [name for name in pair if (source / name).is_file()]
         if found:
             (missing,) = set(pair) - set(found)
             raise FormatError(f"The folder {source} has {found[0]} but not {missing}. Add it.")
     raise FormatError(f"The folder {source} has no tokenizer file, such as tokenizer.json.")
+
+
+def with_sidecars(source: Path, files: Sequence[Path]) -> list[Path]:
+    """Return a tokenizer's files and those next to them; only the first if one file was named."""
+    if not source.is_dir() and len(files) == 1:
+        return list(files)
+    beside = [files[0].parent / name for name in SIDECARS]
+    return [*files, *(file for file in beside if file.is_file())]
 
 
 def _head(source: Path) -> bytes:

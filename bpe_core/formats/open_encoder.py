@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import FormatError
 from bpe_core.formats import opening
 from bpe_core.formats.gguf_header import MAGIC, parse_gguf, read_gguf
-from bpe_core.formats.load_save import files_of
+from bpe_core.formats.load_save import files_of, with_sidecars
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
 from bpe_core.tokenizer.protocol import NamedEncoder
-
-_FOLDER_FILES: Final = ("tekken.json", "tokenizer.model")
 
 
 def open_encoder(
@@ -84,12 +81,12 @@ def open_published(found: Published) -> NamedEncoder:
 
 def _open_path(path: Path, pretokenizer: str | None) -> NamedEncoder:
     if path.is_dir():
-        return _open_files(_files_in(path), pretokenizer)
+        return _open_files(with_sidecars(path, files_of(path)), pretokenizer)
     with path.open("rb") as file:
         head = file.read(len(MAGIC))
     if head == MAGIC:
         return opening.open_gguf(path.name, read_gguf(path), pretokenizer)
-    return _open_files(files_of(path), pretokenizer)
+    return _open_files(with_sidecars(path, files_of(path)), pretokenizer)
 
 
 def _open_files(paths: list[Path], pretokenizer: str | None) -> NamedEncoder:
@@ -101,13 +98,3 @@ def _open_files(paths: list[Path], pretokenizer: str | None) -> NamedEncoder:
             )
     files = {path.name: path.read_bytes() for path in paths}
     return opening.open_files(files, pretokenizer=pretokenizer)
-
-
-def _files_in(folder: Path) -> list[Path]:
-    try:
-        return files_of(folder)
-    except FormatError:
-        for name in _FOLDER_FILES:
-            if (folder / name).is_file():
-                return [folder / name]
-        raise

@@ -37,6 +37,12 @@ from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece, read_model
+from bpe_core.formats.sidecars import (
+    SIDECARS,
+    fold_sidecars,
+    special_beside,
+    without_sidecars,
+)
 from bpe_core.formats.tekken import Ranks, looks_like_tekken, read_tekken
 from bpe_core.formats.tiktoken_file import read_ranks, read_tiktoken
 from bpe_core.formats.trial_process import rehearse, rehearse_sentencepiece
@@ -75,20 +81,23 @@ def open_files(
     >>> opened.encoder.encode("ab"), opened.provenance.split(".")[0]
     ([0, 1], 'A WordPiece model')
     """
-    name = ", ".join(files)
+    name = ", ".join(without_sidecars(files))
     if len(files) == 1 and looks_like_zip(next(iter(files.values()))):
-        files = unzip_tokenizer(files[name], name)
+        files = unzip_tokenizer(files[name], name, SIDECARS)
     for file, data in files.items():
         if len(data) > MOST_BYTES:
             raise FormatError(
                 f"{file} has {len(data):,} bytes; the largest tokenizer file accepted has "
                 f"{MOST_BYTES:,}."
             )
+    all_files, files = files, fold_sidecars(files, pretokenizer)
     data = next(iter(files.values()), b"")
     if len(files) == 1 and looks_like_gguf(data):
         return open_gguf(name, parse_gguf(data), pretokenizer, trial=trial)
     if len(files) == 1 and looks_like_sentencepiece(data):
-        return open_sentencepiece(name, data, trial=trial)
+        more = special_beside(all_files, {piece.text for piece in read_model(data).pieces})
+        opened = open_sentencepiece(name, data, trial=trial)
+        return replace(opened, provenance=f"{opened.provenance}{_left_out(more)}")
     if len(files) == 1 and looks_like_json(data, next(iter(files))):
         described = parse_json(data, next(iter(files)))
         if "model" in described:
@@ -97,15 +106,17 @@ def open_files(
             return open_ranks(name, read_tekken(described), "A Tekken file.")
     digest = hashlib.sha256(data).hexdigest() if len(files) == 1 else ""
     if digest in _BY_SHA256:
-        return _open_published_ranks(name, data, _BY_SHA256[digest])
+        return _open_published_ranks(name, data, _BY_SHA256[digest], special_beside(all_files))
     is_pair = len(files) == 2
     try:
-        tokenizer = loads(files, pretokenizer=pretokenizer or ("gpt2" if is_pair else None))
+        tokenizer = loads(all_files, pretokenizer=pretokenizer or ("gpt2" if is_pair else None))
     except MergesNotFoundError:
         pattern = get_pretokenizer(pretokenizer or "").pattern or ""
         if pretokenizer_of(pattern) != pretokenizer:  # tiktoken might cut the text differently
             raise
-        return open_ranks(name, Ranks(read_ranks(data), pattern, {}), "A .tiktoken file.")
+        return open_ranks(
+            name, Ranks(read_ranks(data), pattern, special_beside(all_files)), "A .tiktoken file."
+        )
     cut = f"Pre-tokenizer {tokenizer.pretokenizer.name}"
     return NamedEncoder(name, tokenizer, f"{cut}, encoded by bpe_core.")
 
@@ -143,10 +154,22 @@ def open_sentencepiece(
     return NamedEncoder(name, encoder, f"{what} Encoded by {encoder.engine}.".strip())
 
 
-def _open_published_ranks(name: str, data: bytes, found: Published) -> NamedEncoder:
+def _left_out(special_tokens: Mapping[str, int]) -> str:
+    if not special_tokens:
+        return ""
+    first = next(iter(special_tokens))
+    return (
+        f" Left out: {len(special_tokens):,} special tokens of the folder that the model itself "
+        f"does not have, such as {first}."
+    )
+
+
+def _open_published_ranks(
+    name: str, data: bytes, found: Published, more: Mapping[str, int]
+) -> NamedEncoder:
     # Not compared with tiktoken here: the exact file is known, and the tests compare it.
     tokenizer = read_tiktoken(
-        data, pretokenizer=found.pretokenizer, special_tokens=found.special_tokens
+        data, pretokenizer=found.pretokenizer, special_tokens={**found.special_tokens, **more}
     )
     origin = f"The file is {found.publisher}’s, to the byte. {found.note}".strip()
     cut = f"Pre-tokenizer {tokenizer.pretokenizer.name}, encoded exactly by bpe_core."

@@ -1,4 +1,4 @@
-r"""Recognise the named pre-tokenizer that a pattern in another tool's file is equal to.
+r"""Write a pre-tokenizer for another tool, and recognise the one that a pattern is equal to.
 
 The same pre-tokenizer is written in several ways: with or without possessive quantifiers, with
 `(?i:...)` around each contraction or around all. Each spelling below occurs in a released tokenizer
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.shadows import HAN_AND_KANA
 
 _UPPER: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
@@ -53,6 +53,9 @@ Step = Mapping[str, Any]
 BY_REGEX: Final[Step] = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
 """GPT-2's pattern, which in tokenizer.json is part of writing tokens in printable bytes."""
 
+BYTE_LEVEL: Final[Step] = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+WHITESPACE: Final[Step] = {"type": "WhitespaceSplit"}
+
 
 def isolated(pattern: str) -> Step:
     """Return the step whose pieces are a pattern's matches and the gaps."""
@@ -87,6 +90,43 @@ FALCON: Final[tuple[Step, ...]] = (
 )
 """Falcon's steps. Tokens are written in printable bytes before numbers are cut out, so the bytes
 written ² ³ ¹ ¼ ½ ¾ are numbers too, wherever they are in a character."""
+
+
+def pre_tokenizer_part(cut: Pretokenizer, *, by_bytes: bool) -> dict[str, Any] | None:
+    """Return how tokenizer.json writes a pre-tokenizer; None for one that cuts nothing.
+
+    >>> pre_tokenizer_part(get_pretokenizer("whitespace"), by_bytes=False)
+    {'type': 'WhitespaceSplit'}
+    """
+    name, pattern = cut.name, cut.pattern
+    if name == "gpt2" and by_bytes:
+        return {**BYTE_LEVEL, "use_regex": True}
+    steps = STEPS.get(name) if by_bytes else None
+    if steps is not None:
+        written = [dict(step) for step in steps]
+        last = {**BYTE_LEVEL, "use_regex": steps[-1] == BY_REGEX}
+        return {
+            "type": "Sequence",
+            "pretokenizers": [*(each for each in written if each != BY_REGEX), last],
+        }
+    parts: list[dict[str, Any]] = []
+    if name == "whitespace":
+        parts.append(WHITESPACE)
+    elif pattern is not None:
+        dropping = cut.drops_text
+        parts.append(
+            {
+                "type": "Split",
+                "pattern": {"Regex": pattern},
+                "behavior": "Removed" if dropping else "Isolated",
+                "invert": dropping,
+            }
+        )
+    if by_bytes:
+        parts.append({**BYTE_LEVEL, "use_regex": False})
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else {"type": "Sequence", "pretokenizers": parts}
 
 
 def without_crossing_numbers(merges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -72,6 +72,25 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
     return b"".join(lines)
 
 
+def what_ranks_lack(tokenizer: Tokenizer) -> str:
+    """Return a sentence on the special tokens that a .tiktoken file does not hold; "" if none.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> what_ranks_lack(gpt2())[:65]
+    'A .tiktoken file holds no special tokens. Pass it with its id: <|'
+    """
+    special = sorted(tokenizer.special_tokens.items(), key=lambda item: item[1])
+    if not special:
+        return ""
+    (first, id), n_more = special[0], len(special) - 1
+    more = f" and {n_more:,} more" if n_more else ""
+    what = "Pass them with their ids" if n_more else "Pass it with its id"
+    return (
+        f"A .tiktoken file holds no special tokens. {what}: {first} is {id:,}{more}. A program "
+        "that numbers special tokens after the last rank may give them other ids."
+    )
+
+
 def _encodes_by_ranks(tokenizer: Tokenizer, ranks: Mapping[bytes, int]) -> bool:
     """Return True if tiktoken, which looks up whole words, encodes as the tokenizer does."""
     if ranks_imply(ranks, tokenizer.merges):

@@ -110,7 +110,7 @@ def _files() -> None:
     # Not a form: its button would work while the files are still on their way, and send none.
     uploads = upload_files(
         "Files: tokenizer.json, .tiktoken, GGUF, SentencePiece’s .model, Tekken, vocab.json with "
-        "merges.txt, a zip of these, or BPE Explorer’s JSON",
+        "merges.txt, the small files next to these, a zip of all, or BPE Explorer’s JSON",
         key=_UPLOAD_KEY + str(workspace.current().files_added),
     )
     st.markdown(f":gray[:small[{LIMIT}]]")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bpe_core.errors import BpeError
+from bpe_core.formats.sidecars import SIDECARS
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
@@ -140,19 +141,26 @@ def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
 def file_groups(files: Sequence[Upload]) -> list[dict[str, bytes]]:
     """Group uploads into tokenizers: a vocabulary with its merges, or a single file.
 
+    The small files that transformers keeps next to a vocabulary go with it, if there is one alone.
+
     >>> [list(group) for group in file_groups([("vocab.json", b"{}"), ("merges.txt", b"a b")])]
     [['vocab.json', 'merges.txt']]
     >>> [list(group) for group in file_groups([("tokenizer.json", b"{}"), ("tokenizer.json", b"")])]
     [['tokenizer.json'], ['tokenizer.json']]
+    >>> files = [("added_tokens.json", b"{}"), ("tokenizer.json", b"{}")]
+    >>> [list(group) for group in file_groups(files)]
+    [['tokenizer.json', 'added_tokens.json']]
     """
     vocabularies = [file for file in files if file[0].endswith(("vocab.json", "encoder.json"))]
     merges = [file for file in files if file[0].endswith(("merges.txt", "vocab.bpe"))]
     pairs = list(zip(vocabularies, merges, strict=False))
     paired = [file for pair in pairs for file in pair]
-    return [
-        *map(dict, pairs),
-        *({name: data} for name, data in files if (name, data) not in paired),
-    ]
+    beside = [file for file in files if file[0] in SIDECARS]
+    single = [file for file in files if file not in paired and file not in beside]
+    groups = [*map(dict, pairs), *({name: data} for name, data in single)]
+    if len(groups) == 1:
+        return [groups[0] | dict(beside)]
+    return [*groups, *({name: data} for name, data in beside)]
 
 
 def run_key(run_id: str) -> str:
