@@ -17,6 +17,7 @@ from bpe_core.cli.options import (
 )
 from bpe_core.cli.support import (
     is_watched,
+    note_what_lacks,
     read_or_stream,
     read_text,
     report_run,
@@ -51,7 +52,8 @@ def _common(command: Command) -> Command:
             "--format",
             "format_name",
             type=click.Choice(FORMATS),
-            help="What to write instead of the base's own format.",
+            help="What to write instead of the base's own format; transformers if that is a "
+            "file of ranks, which holds no special tokens.",
         ),
         click.option(
             "--out", required=True, metavar="PATH", help="The folder to write the files to."
@@ -135,7 +137,8 @@ def extend(
 
     BASE is a file, a folder, or the name of a published tokenizer. The base's files are written
     again with nothing else changed, together with old_ids.npy, parts.npy and embedding_rows.json:
-    the embedding rows that each new row starts from.
+    the embedding rows that each new row starts from. A file of ranks, such as Llama 3's, becomes a
+    folder for transformers, which holds the special tokens too.
 
     \b
     Examples:
@@ -318,11 +321,13 @@ def _write(
 ) -> None:
     """Write the adapted tokenizer and the rows; report on stderr what was gained."""
     from bpe_core.adapting.adapted import count_with_missing
-    from bpe_core.formats.adapted_files import row_files
+    from bpe_core.formats.adapted_files import format_for, row_files
     from bpe_core.formats.load_save import write_files
 
     files = _written(adapted, opened, common)
     written = write_files({**files, **row_files(adapted)}, common["out"])
+    if format_name := format_for(opened.files, opened.tokenizer, common["format_name"]):
+        note_what_lacks(adapted.tokenizer, format_name)
     before, after = (count_with_missing(each, corpus) for each in (adapted.base, adapted.tokenizer))
     click.echo(
         f"{adapted.base.vocab_size:,} tokens became {adapted.tokenizer.vocab_size:,}. This text "
@@ -340,9 +345,16 @@ def _change(before: int, after: int) -> str:
 
 
 def _written(adapted: Adapted, opened: Base, common: dict[str, Any]) -> dict[str, bytes]:
-    from bpe_core.formats.adapted_files import adapted_files
+    from bpe_core.formats.adapted_files import adapted_files, format_for
+    from bpe_core.formats.huggingface import FILE_NAME
     from bpe_core.formats.load_save import dumps
 
-    if common["format_name"] is None:
+    format_name = format_for(opened.files, opened.tokenizer, common["format_name"])
+    if format_name is None:
         return adapted_files(adapted, opened.files)
-    return dumps(adapted.tokenizer, common["format_name"])
+    files = dumps(adapted.tokenizer, format_name)
+    if format_name in ("huggingface", "transformers") and FILE_NAME in opened.files:
+        # The base's own files hold more, such as a chat template.
+        own = adapted_files(adapted, opened.files)
+        return {**files, **own} if format_name == "transformers" else {FILE_NAME: own[FILE_NAME]}
+    return files

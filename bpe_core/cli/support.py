@@ -218,6 +218,7 @@ def write_tokenizer(tokenizer: Tokenizer, out: str, format_name: Format) -> None
     from bpe_core.formats.load_save import dumps, write_files
 
     files = dumps(tokenizer, format_name)
+    note_what_lacks(tokenizer, format_name)
     if out != "-":
         written = write_files(files, out)
         if written != [Path(out)]:
@@ -230,6 +231,22 @@ def write_tokenizer(tokenizer: Tokenizer, out: str, format_name: Format) -> None
         )
     for data in files.values():
         sys.stdout.buffer.write(data)
+
+
+def note_what_lacks(tokenizer: Tokenizer, format_name: str) -> None:
+    """Report on stderr which parts of a tokenizer the files of a format do not hold."""
+    from bpe_core.formats.tiktoken_file import what_ranks_lack
+    from bpe_core.formats.transformers_folder import published_with
+
+    if format_name == "tiktoken" and (lack := what_ranks_lack(tokenizer)):
+        click.echo(lack, err=True)
+    published = published_with(tokenizer.special_tokens)
+    if format_name == "transformers" and published is not None:
+        click.echo(
+            f"The folder has no chat template, because the file of {published.title} has none. "
+            f"Copy it from the folder of your model.",
+            err=True,
+        )
 
 
 def is_watched() -> bool:

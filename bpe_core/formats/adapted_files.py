@@ -26,10 +26,16 @@ from bpe_core.formats.adapted_json import (
     tokenizer_json,
 )
 from bpe_core.formats.adapted_tekken import tekken_json
-from bpe_core.formats.adapted_vocabulary import kept_merges, new_merges, vocabulary_of
+from bpe_core.formats.adapted_vocabulary import (
+    kept_merges,
+    new_merges,
+    unlisted,
+    vocabulary_of,
+)
 from bpe_core.formats.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
 from bpe_core.formats.json_places import members, replace_spans, write_like
+from bpe_core.formats.load_save import Format
 from bpe_core.formats.tekken import looks_like_tekken
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -113,6 +119,25 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     return written
 
 
+def format_for(
+    files: Mapping[str, bytes], base: Tokenizer, wanted: Format | None = None
+) -> Format | None:
+    """Return the format to write an adapted tokenizer in; None for that of the base's files.
+
+    A file of ranks holds no special tokens: a program numbers them after its last rank, and after
+    extending, these are the ids of new tokens. So it becomes a folder for transformers, unless
+    another format is `wanted`.
+
+    >>> import bpe_core as bpe
+    >>> from bpe_core.formats.load_save import dumps
+    >>> format_for(dumps(bpe.gpt2(), "tiktoken"), bpe.gpt2())
+    'transformers'
+    >>> format_for(dumps(bpe.gpt2(), "gpt2"), bpe.gpt2())
+    """
+    is_ranks = len(files) == 1 and _is_tiktoken(*next(iter(files.items())))
+    return "transformers" if wanted is None and is_ranks and base.special_tokens else wanted
+
+
 def row_files(adapted: Adapted) -> dict[str, bytes]:
     """Return the files that say which old embedding rows each new row starts from.
 
@@ -161,13 +186,15 @@ def _npy(array: NDArray[np.int32]) -> bytes:
 
 
 def _gpt2_files(
-    adapted: Adapted, vocabulary: bytes, merges: bytes, *, alone: bool
+    adapted: Adapted, ids_file: bytes, merges: bytes, *, alone: bool
 ) -> tuple[bytes, bytes]:
     if alone:
         gpt2_files.write_gpt2_files(adapted.tokenizer)  # raises if they cannot express it
-    ids, mark, text = parse_text(vocabulary, "vocab.json")
+    ids, mark, text = parse_text(ids_file, "vocab.json")
     whole = next(members(f"[{text}]"))
-    new = write_like(vocabulary_of(adapted, ids), f"[{text}]", whole)
+    vocabulary = vocabulary_of(adapted, ids)
+    vocabulary |= unlisted(vocabulary, adapted.tokenizer.special_tokens)
+    new = write_like(vocabulary, f"[{text}]", whole)
     written = replace_spans(f"[{text}]", [(whole.start, whole.end, new)])[1:-1]
     # A line that is not a merge, such as the header, is kept.
     lines = merges.decode().split("\n")

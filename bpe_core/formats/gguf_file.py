@@ -17,7 +17,7 @@ from bpe_core.formats.gguf_header import MAGIC, parse_gguf
 from bpe_core.formats.gguf_vocabulary import from_gguf
 from bpe_core.formats.gpt2_files import printable_model
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL
-from bpe_core.formats.transformers_folder import special_roles
+from bpe_core.formats.transformers_folder import added_begin, special_roles
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.gguf"
@@ -89,7 +89,8 @@ def write_gguf(tokenizer: Tokenizer) -> bytes:
         if role in _ROLES and isinstance(name, str):
             keys[_KEY + _ROLES[role]] = special[name]
     # Otherwise llama.cpp begins each text with a token for some cuts.
-    keys |= {_KEY + "add_bos_token": False, _KEY + "add_eos_token": False}
+    adds_begin = added_begin(special) is not None
+    keys |= {_KEY + "add_bos_token": adds_begin, _KEY + "add_eos_token": False}
     written = _file(keys)
     check_gguf(tokenizer, written)
     return written

@@ -61,7 +61,10 @@ def loading_lines(tokenizer: Tokenizer, format: Format) -> Lines:
             "from transformers import AutoTokenizer\n\n"
             f'tokenizer = AutoTokenizer.from_pretrained("{transformers_folder.FOLDER}")'
         )
-        return Lines(load, 'tokenizer(text)["input_ids"]')
+        # The ids of the text alone, as every other format gives them.
+        begun = transformers_folder.added_begin(tokenizer.special_tokens) is not None
+        alone = ", add_special_tokens=False" if begun else ""
+        return Lines(load, f'tokenizer(text{alone})["input_ids"]')
     if format == "gpt2":
         return Lines(_of_gpt2_files(tokenizer), "tokenizer.encode(text).ids")
     if format == "tiktoken":

@@ -12,7 +12,7 @@ from typing import Final
 from bpe_core.formats import gguf_file, gpt2_files, huggingface, native, tiktoken_file
 from bpe_core.formats.load_save import Format
 from bpe_core.formats.loading_lines import Lines, literal, loading_lines, tiktoken_encoding
-from bpe_core.formats.transformers_folder import FOLDER
+from bpe_core.formats.transformers_folder import FOLDER, added_begin
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 LIBRARIES: Final[Mapping[str, tuple[Format, ...]]] = {
@@ -55,7 +55,9 @@ def reading_lines(tokenizer: Tokenizer, format: Format, library: str) -> Lines |
             "from tokenizers import Tokenizer\n\n"
             f'tokenizer = Tokenizer.from_file("{FOLDER}/{huggingface.FILE_NAME}")'
         )
-        return Lines(load, "tokenizer.encode(text).ids")
+        begun = added_begin(tokenizer.special_tokens) is not None
+        alone = ", add_special_tokens=False" if begun else ""
+        return Lines(load, f"tokenizer.encode(text{alone}).ids")
     if (library, format) == ("tiktoken", "gpt2"):
         return Lines(_of_data_gym(tokenizer), 'tokenizer.encode(text, allowed_special="all")')
     if library == "transformers" and format != "transformers":

@@ -1,9 +1,12 @@
 """The folder that `transformers.AutoTokenizer.from_pretrained` opens.
 
-Beside tokenizer.json it has two files that say which special tokens begin and end a text. A special
-token gets a role by its name. A beginning or an end that has no token of its own takes the other's,
-as in GPT-2, and a special token that is the only one, and has no other role, is both. The rest are
-additional special tokens. An unknown token is never set: byte-pair encoding has none.
+Next to tokenizer.json it has two files that say which special tokens begin and end a text. A
+published tokenizer, recognised by its special tokens, gets its publisher's roles. In any other, a
+special token gets a role by its name. A beginning or an end that has no token of its own takes the
+other's, as in GPT-2, and a special token that is the only one, and has no other role, is both. The
+rest are additional special tokens. An unknown token is never set: byte-pair encoding has none.
+
+Chat templates are not written, because the files of tokenizers read here do not hold them.
 """
 
 from __future__ import annotations
@@ -13,10 +16,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bpe_core.formats import huggingface
+from bpe_core.formats.sidecars import CONFIG, SPECIAL_TOKENS
+from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
-CONFIG: Final = "tokenizer_config.json"
-SPECIAL_TOKENS: Final = "special_tokens_map.json"
 FILE_NAMES: Final = (huggingface.FILE_NAME, CONFIG, SPECIAL_TOKENS)
 FOLDER: Final = "transformers-tokenizer"
 """The name that the folder has in a download and in the lines of code that load it."""
@@ -32,6 +35,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "sep_token": ("[SEP]", "<sep>"),
     "mask_token": ("[MASK]", "<mask>"),
 }
+_UNKNOWN: Final = frozenset({"unk", "unknown"})
 # What transformers itself writes for a tokenizer without a limit.
 _NO_LIMIT: Final = int(1e30)
 
@@ -46,6 +50,11 @@ def write_transformers(tokenizer: Tokenizer) -> dict[str, bytes]:
     ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json']
     """
     roles = special_roles(tokenizer.special_tokens)
+    described = huggingface.write_huggingface(tokenizer)
+    if (begin := added_begin(tokenizer.special_tokens)) is not None:
+        template = _begun_with(begin, tokenizer.special_tokens[begin])
+        with_template = json.loads(described) | {"post_processor": template}
+        described = json.dumps(with_template, ensure_ascii=False).encode()
     config = {
         "added_tokens_decoder": {
             str(id): {
@@ -65,7 +74,7 @@ def write_transformers(tokenizer: Tokenizer) -> dict[str, bytes]:
         **roles,
     }
     return {
-        huggingface.FILE_NAME: huggingface.write_huggingface(tokenizer),
+        huggingface.FILE_NAME: described,
         CONFIG: _written(config),
         SPECIAL_TOKENS: _written(roles),
     }
@@ -79,19 +88,64 @@ def special_roles(special_tokens: Mapping[str, int]) -> dict[str, str | list[str
     >>> special_roles({"<s>": 0, "</s>": 1, "<|user|>": 2})
     {'bos_token': '<s>', 'eos_token': '</s>', 'additional_special_tokens': ['<|user|>']}
     """
-    named = {
-        role: name
-        for role, names in _NAMES.items()
-        if (name := next((name for name in names if name in special_tokens), None)) is not None
-    }
+    known = published_with(special_tokens)
+    named = (
+        dict(known.roles)
+        if known is not None
+        else {
+            role: name
+            for role, names in _NAMES.items()
+            if (name := next((name for name in names if name in special_tokens), None)) is not None
+        }
+    )
     in_order = sorted(special_tokens, key=special_tokens.__getitem__)
-    if len(in_order) == 1 and not named:
+    if len(in_order) == 1 and not named and in_order[0].strip("<>[]|").lower() not in _UNKNOWN:
         named[_BEGIN] = in_order[0]
     either = named.get(_BEGIN, named.get(_END))
-    if either is not None:
+    if either is not None and known is None:
         named = {_BEGIN: either, _END: named.get(_END, either), **named}
     others = [text for text in in_order if text not in named.values()]
     return {**named, "additional_special_tokens": others} if others else {**named}
+
+
+def published_with(special_tokens: Mapping[str, int]) -> Published | None:
+    """Return the published tokenizer whose special tokens these are; None for any other.
+
+    >>> published_with(CATALOGUE["qwen2"].special_tokens).title
+    'Qwen 2'
+    >>> published_with({"<|endoftext|>": 0})
+    """
+    for known in CATALOGUE.values():
+        if known.roles and known.special_tokens.keys() <= special_tokens.keys():
+            return known
+    return None
+
+
+def added_begin(special_tokens: Mapping[str, int]) -> str | None:
+    """Return the special token that a published tokenizer puts before each text, or None.
+
+    >>> added_begin(CATALOGUE["llama3"].special_tokens)
+    '<|begin_of_text|>'
+    """
+    known = published_with(special_tokens)
+    return known.roles[_BEGIN] if known is not None and known.adds_begin else None
+
+
+def _begun_with(begin: str, id: int) -> dict[str, Any]:
+    """Return the post-processor that puts a special token before each text."""
+
+    def with_begin(text: str, type_id: int) -> list[dict[str, Any]]:
+        return [
+            {"SpecialToken": {"id": begin, "type_id": type_id}},
+            {"Sequence": {"id": text, "type_id": type_id}},
+        ]
+
+    return {
+        "type": "TemplateProcessing",
+        "single": with_begin("A", 0),
+        "pair": [*with_begin("A", 0), *with_begin("B", 1)],
+        "special_tokens": {begin: {"id": begin, "ids": [id], "tokens": [begin]}},
+    }
 
 
 def _written(described: Mapping[str, Any]) -> bytes:

@@ -47,6 +47,10 @@ class Published:
     """For a .tiktoken file: the name of its pre-tokenizer."""
     special_tokens: Mapping[str, int] = field(default_factory=dict[str, int])
     """For a .tiktoken file: the id of each special token."""
+    roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    """For a .tiktoken file: the special tokens that begin, end and pad the publisher's texts."""
+    adds_begin: bool = False
+    """True if the publisher's tokenizer puts the token that begins a text in front of each."""
     note: str = ""
     """A sentence on what else the publisher's own library does; empty if nothing."""
 
@@ -94,6 +98,7 @@ LLAMA_CPP: Final = Package(
     76_589_250,
     is_source=True,
 )
+_LLAMA_ROLES: Final = {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"}
 _VOCABULARIES: Final = "vendor/llama.cpp/models/ggml-vocab-{}.gguf"
 
 
@@ -194,6 +199,8 @@ _ALL: Final = (
         licence="Llama 3 Community License",
         pretokenizer="llama3",
         special_tokens=_llama3_special(),
+        roles=_LLAMA_ROLES,
+        adds_begin=True,
     ),
     Published(
         name="llama4",
@@ -207,6 +214,8 @@ _ALL: Final = (
         licence="Llama 4 Community License",
         pretokenizer="o200k",
         special_tokens=_llama4_special(),
+        roles=_LLAMA_ROLES,
+        adds_begin=True,
     ),
     Published(
         name="qwen2",
@@ -220,6 +229,7 @@ _ALL: Final = (
         licence="Apache 2.0",
         pretokenizer="qwen2",
         special_tokens=_numbered(["<|endoftext|>", "<|im_start|>", "<|im_end|>"], 151_643),
+        roles={"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
         note="Alibaba’s own library normalises text to NFC first; this does not.",
     ),
     Published(

@@ -256,7 +256,7 @@ def test_deepseek_whose_added_tokens_are_found_in_text_is_extended(
     assert "tokenizer.json" in download_labels(app)
 
 
-def test_a_tokenizer_json_is_offered_before_a_file_of_ranks(
+def test_a_transformers_folder_is_offered_before_a_file_of_ranks(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
@@ -265,7 +265,7 @@ def test_a_tokenizer_json_is_offered_before_a_file_of_ranks(
     until_ended(app.button(key="extend").click().run())
     assert not app.exception
     labels = download_labels(app)
-    assert labels.index("tokenizer.json") + 1 == labels.index("llama3.tiktoken")
+    assert labels.index("Tokenizer files") + 1 == labels.index("llama3.tiktoken")
     assert "holds no special tokens" in app.warning[0].value
 
 

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 import tokenizers
 from click.testing import CliRunner, Result
+from transformers import AutoTokenizer
 
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.formats.load_save import dumps, write_files
+from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.unicode.token_scripts import script_of_token
 from tests.oracles import TOKENIZERS
 
@@ -71,7 +73,19 @@ def test_published_names_and_another_format(
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
     result = run("extend", "llama3", text, "--tokens", "3", "--out", tmp_path / "a")
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "a" / "llama3.tiktoken").is_file()
+    assert not (tmp_path / "a" / "llama3.tiktoken").exists()
+    assert "no chat template" in result.stderr
+    ids = bpe.load(tmp_path / "a").special_tokens
+    assert ids == CATALOGUE["llama3"].special_tokens
+    peer = AutoTokenizer.from_pretrained(tmp_path / "a")
+    assert (peer.bos_token, peer.eos_token) == ("<|begin_of_text|>", "<|end_of_text|>")
+    assert peer.encode("a<|eot_id|>") == [128_000, 64, 128_009]
+    ranks = ("--format", "tiktoken", "--out", tmp_path / "ranks")
+    result = run("extend", "llama3", text, "--tokens", "3", *ranks)
+    assert (tmp_path / "ranks" / "tokenizer.tiktoken").is_file()
+    assert "holds no special tokens. Pass them with their ids: <|begin_of_text|> is 128,000" in (
+        result.stderr
+    )
     result = run("extend", "starcoder", text, "--tokens", "3", "--out", tmp_path / "gguf")
     assert result.exit_code == 0, result.output
     (written,) = (tmp_path / "gguf").glob("*.gguf")

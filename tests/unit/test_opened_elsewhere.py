@@ -21,6 +21,7 @@ from bpe_core.formats.probe import PROBE, Probe, encodable, make_probe
 from bpe_core.formats.reading_lines import LIBRARIES
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.formats.trial_process import TrialError, ids_by_lines
+from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
@@ -217,6 +218,13 @@ def test_the_probe_has_only_characters_of_the_alphabet() -> None:
 def test_special_tokens_get_their_roles_by_name() -> None:
     assert special_roles({}) == {}
     assert special_roles({"###": 0}) == {"bos_token": "###", "eos_token": "###"}
+    for unknown in ("<unk>", "[UNK]", "<|UNK|>"):
+        assert special_roles({unknown: 0}) == {"additional_special_tokens": [unknown]}
+    assert special_roles(CATALOGUE["qwen2"].special_tokens) == {
+        "eos_token": "<|endoftext|>",
+        "pad_token": "<|endoftext|>",
+        "additional_special_tokens": ["<|im_start|>", "<|im_end|>"],
+    }
     assert special_roles({"<pad>": 0}) == {"pad_token": "<pad>"}
     assert special_roles({"[SEP]": 1, "[CLS]": 0}) == {"cls_token": "[CLS]", "sep_token": "[SEP]"}
     assert special_roles({"<|user|>": 1, "<unk>": 2, "<|endoftext|>": 0}) == {

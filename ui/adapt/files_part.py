@@ -14,6 +14,7 @@ from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.errors import BpeError
 from bpe_core.formats.adapted_files import OLD_IDS, PARTS, ROWS, adapted_files, row_files
 from bpe_core.formats.load_save import dumps
+from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.result import base_name
 from ui.look.labels import file_stem, plain_markdown, plain_text
@@ -43,7 +44,8 @@ for layer, old in zip(layers, before):
 _RANKS_SAY: Final = (
     "A file of ranks holds no special tokens. A program that numbers them itself, as Meta’s code "
     "for Llama 3 does from the last rank on, gives them different ids from those here; after "
-    "extending, those are ids of new tokens. Use the tokenizer.json, or give your program the ids."
+    "extending, those are ids of new tokens. Use the folder for transformers, or give your program "
+    "the ids."
 )
 OTHER_FORMATS: Final = "adapt_other_formats"
 _LONGEST_LABEL: Final = 48
@@ -177,8 +179,8 @@ def _own_format(
     """Return the downloads, or why there are none: the names of the files, and the only file or an
     archive of all.
 
-    A file of ranks comes after a tokenizer.json, which holds the special tokens too. The downloads
-    depend on the key of the base and on what is offered alone.
+    A file of ranks comes after a folder for transformers, which holds the special tokens too. The
+    downloads depend on the key of the base and on what is offered alone.
     """
     adapted = _offered.make()
     files = files_of_base(BaseName(key, ""), adapted.base)
@@ -191,8 +193,8 @@ def _own_format(
     if not is_ranks(written):
         return (own,)
     with suppress(BpeError):  # if that format cannot hold the tokenizer
-        ((file, described),) = dumps(adapted.tokenizer, "huggingface").items()
-        return ((file,), described), own
+        folder = dumps(adapted.tokenizer, "transformers")
+        return (tuple(folder), zipped(folder, f"{FOLDER}/")), own
     return (own,)
 
 

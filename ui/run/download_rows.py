@@ -69,6 +69,8 @@ def _rows(offered: Sequence[Download], status: Status[Checked, Checked] | None, 
             with st.container(gap=None):
                 _row(download, key)
                 st.markdown(f":small[{check_sentence(download, status)}]")
+                if download.lacks:
+                    st.markdown(f":small[:gray[{plain_markdown(download.lacks, 600)}]]")
         show_opens_in(offered, status, key)
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from bpe_core.errors import BpeError
 from bpe_core.formats.load_save import Format, dumps
 from bpe_core.formats.loading_lines import loading_lines
+from bpe_core.formats.tiktoken_file import what_ranks_lack
 from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.memory.sized_cache import cached
@@ -31,6 +32,8 @@ class Download:
     code: str
     """The lines of Python that load the file; empty if there is none."""
     problem: str | None
+    lacks: str = ""
+    """What the file does not hold, in sentences; empty if that is nothing."""
 
 
 def downloads(run_id: str) -> tuple[Download, ...]:
@@ -70,7 +73,8 @@ def _download(tokenizer: Tokenizer, format_name: Format, label: str, reader: str
         file_name = f"{format_name}-tokenizer.zip"
         code = f"# After unzipping {file_name}\n{code}"
     data = partial(_written, tokenizer, format_name)
-    return Download(format_name, label, reader, file_name, data, code, None)
+    lacks = what_ranks_lack(tokenizer) if format_name == "tiktoken" else ""
+    return Download(format_name, label, reader, file_name, data, code, None, lacks)
 
 
 def _written(tokenizer: Tokenizer, format_name: Format) -> bytes:
