@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
     from bpe_core.formats.load_save import load, save
     from bpe_core.formats.open_encoder import open_encoder
+    from bpe_core.formats.saved_run import load_run, save_run
     from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.runs.run import TrainingRun
     from bpe_core.runs.sample_check import SampleFigures, sample_check
@@ -79,6 +80,7 @@ __all__ = [
     "get_pretokenizer",
     "gpt2",
     "load",
+    "load_run",
     "merge_counts",
     "open_encoder",
     "read_corpus",
@@ -86,6 +88,7 @@ __all__ = [
     "replace",
     "sample_check",
     "save",
+    "save_run",
     "shrink",
     "train",
     "write_counts",
@@ -110,6 +113,7 @@ _MODULES = {
     "formats.from_memory": ("from_huggingface", "from_tiktoken"),
     "formats.load_save": ("load", "save"),
     "formats.open_encoder": ("open_encoder",),
+    "formats.saved_run": ("load_run", "save_run"),
     "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
     "runs.run": ("TrainingRun",),
     "runs.sample_check": ("SampleFigures", "sample_check"),

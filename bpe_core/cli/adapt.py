@@ -326,7 +326,8 @@ def _write(
 
     files = _written(adapted, opened, common)
     written = write_files({**files, **row_files(adapted)}, common["out"])
-    if format_name := format_for(opened.files, opened.tokenizer, common["format_name"]):
+    format_name = format_for(opened.files, opened.tokenizer, common["format_name"])
+    if format_name is not None and not opened.files.keys() & files.keys():
         note_what_lacks(adapted.tokenizer, format_name)
     before, after = (count_with_missing(each, corpus) for each in (adapted.base, adapted.tokenizer))
     click.echo(

@@ -210,7 +210,7 @@ def format_to_write(out: str, format_name: str | None) -> Format:
     return choice.format
 
 
-def write_tokenizer(tokenizer: Tokenizer, out: str, format_name: Format) -> None:
+def write_tokenizer(tokenizer: Tokenizer | TrainingRun, out: str, format_name: Format) -> None:
     """Save a tokenizer, or write it to standard output if the path is `-`.
 
     List the files on stderr, unless `out` is the only one.
@@ -233,11 +233,13 @@ def write_tokenizer(tokenizer: Tokenizer, out: str, format_name: Format) -> None
         sys.stdout.buffer.write(data)
 
 
-def note_what_lacks(tokenizer: Tokenizer, format_name: str) -> None:
+def note_what_lacks(written: Tokenizer | TrainingRun, format_name: str) -> None:
     """Report on stderr which parts of a tokenizer the files of a format do not hold."""
     from bpe_core.formats.tiktoken_file import what_ranks_lack
     from bpe_core.formats.transformers_folder import published_with
+    from bpe_core.runs.run import TrainingRun
 
+    tokenizer = written.tokenizer if isinstance(written, TrainingRun) else written
     if format_name == "tiktoken" and (lack := what_ranks_lack(tokenizer)):
         click.echo(lack, err=True)
     published = published_with(tokenizer.special_tokens)

@@ -77,6 +77,12 @@ if TYPE_CHECKING:
 @click.option(
     "--held-out", type=float, default=0.0, help="The share of the text to hold out, such as 0.08."
 )
+@click.option(
+    "--run",
+    "run_file",
+    metavar="PATH",
+    help="Also write the whole run, for bpe_core.load_run: merges, words, settings and hashes.",
+)
 @scale_options
 def train(
     files: tuple[str, ...],
@@ -100,6 +106,7 @@ def train(
     processes: int | None,
     work: str | None,
     floor: int,
+    run_file: str | None,
 ) -> None:
     """Train a tokenizer on text files, tables, and gz or zip archives that hold them.
 
@@ -112,6 +119,7 @@ def train(
       $ bpe train notes.txt --vocab-size 400 --out mine.json
       $ cat notes.txt | bpe train - --vocab-size 300 --out - > mine.json
     """
+    from bpe_core.formats.saved_run import save_run
     from bpe_core.runs.train import train as run_training
     from bpe_core.types import TrainingConfig
 
@@ -137,7 +145,9 @@ def train(
     else:
         corpus, test = corpus_of(files, text_column, encoding, held_out)
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
-    write_tokenizer(run.tokenizer, out, format)
+    write_tokenizer(run, out, format)
+    if run_file is not None:
+        save_run(run, run_file)
     report_run(run, test)
 
 

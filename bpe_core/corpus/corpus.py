@@ -18,7 +18,7 @@ from bpe_core.corpus.composition import (
     script_shares,
 )
 from bpe_core.corpus.given_texts import check_no_table, remedy_for
-from bpe_core.corpus.held_out import Span, held_out_spans, held_out_words, rest_of
+from bpe_core.corpus.held_out import Span, Split, held_out_spans, held_out_words, rest_of
 from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.word_counts import check_total
 from bpe_core.errors import (
@@ -63,6 +63,8 @@ class Corpus(Immutable):
     """One for each document; empty if the text was not read from bytes."""
     places: tuple[Place, ...] = field(default=(), repr=False)
     """The position of each document in the one it was cut from; empty before any split."""
+    divided: Split | None = field(default=None, repr=False, compare=False)
+    """How it was divided from a whole corpus; None if it is one."""
     n_bytes: int = field(init=False)
     """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
     n_characters: int = field(init=False)
@@ -118,7 +120,8 @@ class Corpus(Immutable):
     def __reduce__(self) -> tuple[object, ...]:
         words = None if self.word_counts is None else dict(self.word_counts)
         notes = self.file_notes
-        return Corpus, (self.documents, self.names, words, notes, self.encodings, self.places)
+        parts = (self.documents, self.names, words, notes, self.encodings, self.places)
+        return Corpus, (*parts, self.divided)
 
     @classmethod
     def from_text(cls, text: str, name: str = "text") -> Corpus:
@@ -222,10 +225,15 @@ class Corpus(Immutable):
             part = held_out_words(self.word_counts, held_out_share, int(seed))
             rest = {word: n - part.get(word, 0) for word, n in self.word_counts.items()}
             rest = {word: n for word, n in rest.items() if n}
-            return Corpus((), (), rest, self.file_notes), Corpus((), (), part, self.file_notes)
+            divided = Split(self.sha256, float(held_out_share), int(seed))
+            return (
+                Corpus((), (), rest, self.file_notes, divided=divided),
+                Corpus((), (), part, self.file_notes, divided=divided),
+            )
         spans = held_out_spans(self.documents, self.names, held_out_share, int(seed))
         kept = [rest_of(text, cut) for text, cut in zip(self.documents, spans, strict=True)]
-        return self._part(kept), self._part(spans)
+        divided = Split(self.sha256, float(held_out_share), int(seed))
+        return self._part(kept, divided), self._part(spans, divided)
 
     def sample(self, n_bytes: int, seed: int = 0) -> Corpus:
         """Return about `n_bytes` of the corpus: blocks of whole lines spread over all of it.
@@ -308,7 +316,7 @@ class Corpus(Immutable):
         """
         return script_shares(self.documents, self.word_counts)
 
-    def _part(self, spans: Sequence[Sequence[Span]]) -> Corpus:
+    def _part(self, spans: Sequence[Sequence[Span]], divided: Split | None = None) -> Corpus:
         """Return the corpus of some spans of each document."""
         cut = [(i, span) for i, found in enumerate(spans) for span in found]
         places = self.places or (Place(0, 1),) * len(self.documents)
@@ -322,6 +330,7 @@ class Corpus(Immutable):
                 for text, found, place in zip(self.documents, spans, places, strict=True)
                 for place in _places_in(text, found, place)
             ),
+            divided=divided,
         )
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from posixpath import dirname
 from typing import Final, NamedTuple
 
@@ -46,6 +47,16 @@ _SHORTEST_REACH: Final = 200
 _GOLDEN: Final = 0.618_033_988_749_894_9
 _CHARACTERS_LOOKED_AT: Final = 32
 _LETTERS: Final = (" letters", " characters")
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How a text was divided from a corpus: `split` of that corpus gives the same parts again."""
+
+    corpus_sha256: str
+    """The `sha256` of the whole corpus."""
+    held_out_share: float
+    seed: int
 
 
 class Span(NamedTuple):

@@ -12,6 +12,7 @@ import numpy as np
 
 from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.held_out import Split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
 
@@ -29,6 +30,8 @@ class CountedCorpus:
     """Returns the hash, which another thread may still be computing."""
     symbols: frozenset[bytes]
     """The base symbols that occur; empty if all 256 bytes are used anyway."""
+    divided: Split | None = None
+    """How the text was divided from a corpus."""
 
     @property
     def sha256(self) -> str:

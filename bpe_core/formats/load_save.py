@@ -24,6 +24,8 @@ from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.formats.sidecars import SIDECARS, fold_sidecars, special_beside
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
+from bpe_core.runs.origin import training_record
+from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.whole_files import make_folder, write_whole
 
@@ -42,19 +44,23 @@ __all__ = [
 ]
 
 
-def dumps(tokenizer: Tokenizer, format: Format) -> dict[str, bytes]:
+def dumps(tokenizer: Tokenizer | TrainingRun, format: Format) -> dict[str, bytes]:
     """Return a tokenizer's files in one format, as file name -> bytes.
 
-    Raises `ConfigError` if the format cannot express the tokenizer.
+    Of a training run, the native format also records what it can be repeated with. Raises
+    `ConfigError` if the format cannot express the tokenizer.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> list(dumps(tokenizer, "gpt2"))
     ['vocab.json', 'merges.txt']
     """
+    record = None
+    if isinstance(tokenizer, TrainingRun):
+        record, tokenizer = training_record(tokenizer), tokenizer.tokenizer
     if not is_a(tokenizer, Tokenizer):
         raise ConfigError(f"Expected a Tokenizer, got {describe(tokenizer)}.")
     if format == "native":
-        return {native.FILE_NAME: native.to_json(tokenizer)}
+        return {native.FILE_NAME: native.to_json(tokenizer, record)}
     if format == "gpt2":
         return gpt2_files.write_gpt2_files(tokenizer)
     if format == "tiktoken":
@@ -200,8 +206,12 @@ def check_not_overruled(
         raise ConfigError(f"{name} has special tokens of its own. Leave special_tokens out.")
 
 
-def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: Format | None = None) -> None:
-    """Write a tokenizer in the format that the path's name says, or in `format`.
+def save(
+    tokenizer: Tokenizer | TrainingRun,
+    path: str | os.PathLike[str],
+    format: Format | None = None,
+) -> None:
+    """Write a tokenizer, or that of a run, in the format that the path's name says, or in `format`.
 
     `.tiktoken`, `.gguf` and `.bpe.json` (native) say their format, a folder is written for
     transformers, and any other name in Hugging Face's format. A format with several files, or an
@@ -222,6 +232,8 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: Format | No
     if choice.note is not None:
         warnings.warn(choice.note, stacklevel=2)
     write_files(dumps(tokenizer, choice.format), path)
+    if isinstance(tokenizer, TrainingRun):
+        tokenizer = tokenizer.tokenizer
     special = tokenizer.special_tokens.values() if choice.format == "tiktoken" else ()
     others = tokenizer.vocab.keys() - set(special)
     if any(min(others) < id < max(others) for id in special):

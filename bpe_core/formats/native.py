@@ -125,14 +125,15 @@ def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
     return tokenizer
 
 
-def to_json(tokenizer: Tokenizer) -> bytes:
-    """Return a tokenizer as JSON in ASCII.
+def to_json(tokenizer: Tokenizer, training: dict[str, Any] | None = None) -> bytes:
+    """Return a tokenizer as JSON in ASCII, with a record of its training if that is known.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> tokenizer_from_dict(json.loads(to_json(tokenizer))) == tokenizer
     True
     """
-    return json.dumps(tokenizer_to_dict(tokenizer)).encode()
+    record = {} if training is None else {"training": training}
+    return json.dumps(tokenizer_to_dict(tokenizer) | record).encode()
 
 
 def _tokens(value: object) -> dict[int, bytes]:

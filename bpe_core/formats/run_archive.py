@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
+from bpe_core.corpus.held_out import Split
 from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import BpeError, FormatError, NewerFormatError
 from bpe_core.formats.continuation_json import continuation_of, continuation_to_dict
@@ -24,6 +25,7 @@ from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.regular_files import open_regular
 from bpe_core.runs.check_config import check_config
+from bpe_core.runs.origin import RunOrigin
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
 from bpe_core.whole_files import write_whole
@@ -56,6 +58,8 @@ _WHAT_TO_DO = "Train again, or use the original file."
 def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
     """Write a run to one file, renamed into place so that no reader ever sees half of it.
 
+    Raises OSError.
+
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
     >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
@@ -64,6 +68,18 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
     ...     save_run(run, Path(folder, "run.npz"))
     ...     load_run(Path(folder, "run.npz")).tokenizer == run.tokenizer
     True
+    """
+    write_whole(Path(path), run_to_bytes(run))
+
+
+def run_to_bytes(run: TrainingRun) -> bytes:
+    """Return the bytes of a run's file.
+
+    >>> from bpe_core.corpus.corpus import Corpus
+    >>> from bpe_core.runs.train import train
+    >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
+    >>> run_to_bytes(run)[:2]
+    b'PK'
     """
     head: dict[str, object] = {
         "format": _FORMAT,
@@ -74,6 +90,7 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
         "corpus_bytes": run.corpus_bytes,
         "stop_reason": run.stop_reason,
         "elapsed_seconds": run.elapsed_seconds,
+        "origin": asdict(run.origin),
     }
     if run.continues is not None:
         head |= continuation_to_dict(run.continues)
@@ -85,7 +102,7 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
         "word_counts": run.pretokens.counts,
         "joined_at": run.joined_at,
     }
-    write_whole(Path(path), _npz_of(arrays))
+    return _npz_of(arrays)
 
 
 def _npz_of(arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -182,6 +199,7 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
         stop_reason=head["stop_reason"],
         elapsed_seconds=float(head["elapsed_seconds"]),
         continues=continues,
+        origin=_origin_of(head.get("origin")),
     )
     joined = run.joined_at != NEVER
     saved = -np.diff(run.tokens_after)
@@ -191,6 +209,25 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     if (run.layout_at(0).ids[joined] < 0).any() or (saved < least).any() or (saved > counts).any():
         raise FormatError("Its merges do not match its words.")
     return run
+
+
+def _origin_of(found: object) -> RunOrigin:
+    match found:
+        case None:  # files of earlier versions
+            return RunOrigin()
+        case {"version": str() | None as version, "split": None}:
+            return RunOrigin(version)
+        case {
+            "version": str() | None as version,
+            "split": {
+                "corpus_sha256": str(sha256),
+                "held_out_share": int() | float() as share,
+                "seed": int(seed),
+            },
+        }:
+            return RunOrigin(version, Split(sha256, float(share), seed))
+        case _:
+            raise FormatError(f"Expected a version and a split as origin, got {found!r:.60}.")
 
 
 def _is_no_rank(joined_at: NDArray[Any], n_merges: int) -> NDArray[np.bool_]:

@@ -273,14 +273,17 @@ def _with_added(described: dict[str, Any], added: list[Token]) -> dict[str, Any]
 def _with_prefix(described: dict[str, Any], adds_prefix: bool) -> dict[str, Any]:
     """Return a tokenizer.json that puts a space before the first word of a text, or does not."""
 
-    def changed(step: Any) -> Any:
-        is_byte_level = isinstance(step, dict) and cast("Token", step).get("type") == "ByteLevel"
-        return {**cast("Token", step), _PREFIX: adds_prefix} if is_byte_level else step
+    def changed(step: object) -> object:
+        found: Token = cast("Token", step) if isinstance(step, dict) else {}
+        is_byte_level = found.get("type") == "ByteLevel"
+        return {**found, _PREFIX: adds_prefix} if is_byte_level else cast("object", step)
 
-    part = changed(described.get("pre_tokenizer"))
-    if isinstance(part, dict) and isinstance(steps := cast("Token", part).get(_STEPS), list):
-        part = {**cast("Token", part), _STEPS: list(map(changed, cast("list[Any]", steps)))}
-    return {**described, "pre_tokenizer": part}
+    whole: object = described.get("pre_tokenizer")
+    steps = cast("Token", whole).get(_STEPS) if isinstance(whole, dict) else None
+    if isinstance(steps, list):
+        listed = list(map(changed, cast("list[object]", steps)))
+        return {**described, "pre_tokenizer": {**cast("Token", whole), _STEPS: listed}}
+    return {**described, "pre_tokenizer": changed(cast("object", whole))}
 
 
 def _named(config: Mapping[str, Any], defaults: Mapping[str, str | Token]) -> Iterator[Token]:

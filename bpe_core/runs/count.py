@@ -84,7 +84,7 @@ def _count_documents(
     pool = ThreadPoolExecutor(1, thread_name_prefix="hashing")
     hashed = pool.submit(lambda: corpus.sha256)
     pool.shutdown(wait=False)
-    return CountedCorpus(pretokens, corpus.n_bytes, hashed.result, symbols)
+    return CountedCorpus(pretokens, corpus.n_bytes, hashed.result, symbols, corpus.divided)
 
 
 def wait_if_worth_it(n_bytes: int, watch: Watch) -> None:

@@ -11,6 +11,7 @@ from bpe_core.counting.word_row import Layout
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.runs.continuation import Continuation
 from bpe_core.runs.count import wait_if_worth_it
+from bpe_core.runs.origin import RunOrigin, this_version
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.term_merges import MergeTerms
@@ -90,6 +91,7 @@ def learn_run(
         joined_at=learned.joined_at,
         stop_reason=learned.stop_reason if counted_all else "cancelled",
         elapsed_seconds=watch.elapsed_seconds,
+        origin=RunOrigin(this_version(), counted.divided),
         tokens_after=n_symbols - np.append(0, np.cumsum(learned.tokens_saved)),
         continues=None
         if continued is None

@@ -15,6 +15,7 @@ from bpe_core.counting.word_row import Layout, at_step, lay_out_encoded
 from bpe_core.errors import ConfigError
 from bpe_core.immutable import Immutable
 from bpe_core.runs.continuation import Continuation, spelled_by
+from bpe_core.runs.origin import RunOrigin
 from bpe_core.runs.pair_counts import pair_counts, pairs_at_step, top_pairs
 from bpe_core.runs.term_merges import TermCost
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, tokens_on
@@ -63,6 +64,7 @@ class TrainingRun(Immutable):
         "_forbidden",
         "_joined_at",
         "_merges",
+        "_origin",
         "_pretokens",
         "_stop_reason",
         "_tokenizer",
@@ -82,6 +84,7 @@ class TrainingRun(Immutable):
         elapsed_seconds: float,
         tokens_after: NDArray[np.int64] | None = None,
         continues: Continuation | None = None,
+        origin: RunOrigin | None = None,
     ) -> None:
         self._tokenizer = tokenizer
         self._continues = continues
@@ -90,6 +93,7 @@ class TrainingRun(Immutable):
         if continues is not None:
             self._merges = continues.merges_of(tokenizer)
         self._config = config
+        self._origin = origin or RunOrigin()
         self._corpus_sha256 = corpus_sha256
         self._corpus_bytes = corpus_bytes
         self._pretokens = pretokens
@@ -117,6 +121,7 @@ class TrainingRun(Immutable):
             elapsed_seconds=self.elapsed_seconds,
             tokens_after=self.tokens_after,
             continues=self.continues,
+            origin=self.origin,
         )
         return build, ()
 
@@ -132,6 +137,11 @@ class TrainingRun(Immutable):
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that was learned."""
         return self._tokenizer
+
+    @property
+    def origin(self) -> RunOrigin:
+        """The version that trained it, and how its text was divided from a corpus."""
+        return self._origin
 
     @property
     def base(self) -> Tokenizer | None:

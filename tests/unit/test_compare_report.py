@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+import bpe_core
 from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.languages import (
     LanguageCosts,
@@ -21,6 +22,7 @@ from bpe_core.comparison.terms import cut_terms, terms_by_loss
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.runs.origin import training_record
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
@@ -163,6 +165,20 @@ def test_the_report_has_the_verdict_the_golden_cases_and_all_definitions() -> No
         assert definition.meaning in said
         assert definition.source in said
     assert gpt2().fingerprint in said
+
+
+def test_the_report_says_what_its_runs_can_be_repeated_with() -> None:
+    training, _ = load_sample("multilingual").split(0.1, seed=7)
+    run = train(training, TrainingConfig(300, pretokenizer=f"regex:{re.escape('<b>')}|."))
+    one = replace(report(), runs=[("Yours", training_record(run))])
+    rows = {row[0]: row[1:] for row in parsed(one).rows if row}
+    assert rows["vocab_size"] == ["300"]
+    assert rows["held_out_seed"] == ["7"]
+    assert rows["whole_corpus_sha256"] == [load_sample("multilingual").sha256]
+    assert rows["tokenizer_fingerprint"] == [run.tokenizer.fingerprint]
+    assert rows["pretokenizer"] == ["regex:<b>|."]
+    assert set(parsed(one).tags) == set(parsed(report()).tags)
+    assert f"bpe_core {bpe_core.__version__}" in "".join(parsed(report()).texts)
 
 
 def test_the_report_has_the_merges_of_each_script_by_tokenizer_and_over_training() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import bpe_core
 from bpe_core.comparison.blocks import blocks_of
 from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.parts import Part, gain_of
@@ -274,7 +275,9 @@ def test_the_method_is_said_with_the_kind_and_number_of_blocks() -> None:
 def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
     corpus = Corpus.from_documents([PROSE, CODE], ["=cmd()", "b.py"])
     gain = gain_of(compare(corpus, [gpt2(), gpt2().truncated(99)]))
-    rows = list(csv.DictReader(io.StringIO(parts_csv(gain, ["Yours", "GPT-2"], "ab").decode()[1:])))
+    written = parts_csv(gain, ["Yours", "GPT-2"], "ab", ["f1", "f2"]).decode()[1:]
+    rows = list(csv.DictReader(io.StringIO(written)))
+    assert (rows[0]["fingerprint of GPT-2"], rows[0]["bpe_core"]) == ("f2", bpe_core.__version__)
     assert rows[0]["by"] == "all"
     assert int(rows[0]["tokens of Yours"]) == gain.whole.own
     assert float(rows[0]["95% low"]) == pytest.approx(gain.whole.low, rel=1e-4)

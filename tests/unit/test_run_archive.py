@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import bpe_core as bpe
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import FormatError
+from bpe_core.corpus.held_out import Split
+from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import run_archive
 from bpe_core.formats.run_archive import load_run, save_run
+from bpe_core.runs.origin import RunOrigin, training_record
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
@@ -200,6 +203,9 @@ def change_head(change: Callable[[Arrays], object]) -> Callable[[Arrays], None]:
         (lambda arrays: arrays.update(joined_at=arrays["joined_at"] * 0 + 9_999), "0 .* is 9,999"),
         (lambda arrays: arrays.update(joined_at=arrays["joined_at"] * 0 - 1), "0 .* is -1"),
         (change_head(lambda head: head.update(version=0)), "version 0"),
+        (change_head(lambda head: head.update(origin=7)), "as origin, got 7"),
+        (change_head(lambda head: head.update(origin={"split": None})), "as origin"),
+        (change_head(lambda head: head["origin"].update(split={"seed": 7})), "as origin"),
         (change_head(lambda head: head.update(stop_reason="bored")), "'bored'"),
         (change_head(lambda head: head.pop("tokenizer")), "as tokenizer in its head, got None"),
         (change_head(lambda head: head.update(tokenizer="gpt2")), "in its head, got 'gpt2'"),
@@ -231,3 +237,66 @@ def test_a_file_in_place_of_an_array_is_refused(saved: Path) -> None:
     with ZipFile(saved, "a") as archive:
         archive.writestr("words", b"hug")
     assert "Its entry words is not an array." in refusal(saved)
+
+
+# Repeating a run from what its files say
+
+WHOLE = Corpus.from_text("The hugs, the pugs and the buns.\n" * 300)
+PART, _ = WHOLE.split(0.1, seed=7)
+SETTINGS = TrainingConfig(280, pretokenizer="cl100k", min_frequency=3, special_tokens=("<s>",))
+
+
+def repeated(record: dict[str, Any]) -> TrainingRun:
+    """Train again with nothing but a record and the whole corpus."""
+    config = record["config"] | {"special_tokens": tuple(record["config"]["special_tokens"])}
+    split = record["split"]
+    assert split["corpus_sha256"] == WHOLE.sha256
+    training, _ = WHOLE.split(split["held_out_share"], seed=split["seed"])
+    assert (training.sha256, training.n_bytes) == (record["corpus_sha256"], record["corpus_bytes"])
+    return train(training, TrainingConfig(**config))
+
+
+def test_a_run_can_be_repeated_from_its_file(tmp_path: Path) -> None:
+    bpe.save_run(train(PART, SETTINGS), tmp_path / "run.bpe-run")
+    loaded = bpe.load_run(tmp_path / "run.bpe-run")
+    record = training_record(loaded)
+    assert record["bpe_core"] == bpe.__version__
+    assert record["tokenizer_fingerprint"] == loaded.tokenizer.fingerprint
+    again = repeated(json.loads(json.dumps(record)))
+    assert again.tokenizer == loaded.tokenizer
+    assert again.merges == loaded.merges
+
+
+def test_a_run_can_be_repeated_from_the_native_file_of_its_tokenizer(tmp_path: Path) -> None:
+    run = train(PART, SETTINGS)
+    bpe.save(run, tmp_path / "mine.bpe.json")
+    assert bpe.load(tmp_path / "mine.bpe.json") == run.tokenizer
+    record = json.loads((tmp_path / "mine.bpe.json").read_text())["training"]
+    assert repeated(record).tokenizer.fingerprint == record["tokenizer_fingerprint"]
+    bpe.save(run.tokenizer, tmp_path / "plain.bpe.json")
+    assert "training" not in json.loads((tmp_path / "plain.bpe.json").read_text())
+
+
+def test_a_run_of_text_that_was_not_divided_says_so(run: TrainingRun, saved: Path) -> None:
+    assert load_run(saved).origin == run.origin == RunOrigin(bpe.__version__, None)
+
+
+def test_pickling_keeps_how_a_text_was_divided() -> None:
+    build, parts = PART.__reduce__()
+    assert build(*parts).divided == PART.divided == Split(WHOLE.sha256, 0.1, 7)  # pyright: ignore
+    build, parts = train(PART, SETTINGS).__reduce__()
+    assert build(*parts).origin.split == PART.divided  # pyright: ignore
+
+
+def test_an_extended_run_names_its_base() -> None:
+    base = train(PART, SETTINGS).tokenizer
+    run = bpe.extend(base, PART, n_tokens=2)
+    assert training_record(run)["base_fingerprint"] == base.fingerprint
+    assert training_record(run)["split"]["seed"] == 7
+
+
+def test_what_is_not_a_run_is_refused(tmp_path: Path, run: TrainingRun) -> None:
+    with pytest.raises(ConfigError, match="Expected a TrainingRun"):
+        bpe.save_run(run.tokenizer, tmp_path / "run.bpe-run")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(FormatError, match="cannot be written"):
+        bpe.save_run(run, tmp_path / "missing" / "run.bpe-run")

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+import bpe_core
 from bpe_core.comparison.intervals import N_RESAMPLES, SEED
 from bpe_core.comparison.parts import Division, Gain, Part
 from ui.compare.gain_words import figure_words, part_name
@@ -50,13 +51,19 @@ def part_rows(parts: Sequence[Part]) -> list[Row]:
     ]
 
 
-def parts_csv(gain: Gain, names: Sequence[str], text_sha256: str) -> bytes:
-    """Return the whole and all parts as CSV, one line each."""
+def parts_csv(
+    gain: Gain, names: Sequence[str], text_sha256: str, fingerprints: Sequence[str] = ()
+) -> bytes:
+    """Return the whole and all parts as CSV, one line each.
+
+    `fingerprints` are those of the two tokenizers, which tell them from others of the same name.
+    """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     own, other = (plain_cell(f"tokens of {name}") for name in names[:2])
     columns = ["by", "part", own, other, "percent fewer", "95% low", "95% high", "blocks"]
-    writer.writerow([*columns, "resamples", "seed", "text sha256"])
+    more = [plain_cell(f"fingerprint of {name}") for name in names[: len(fingerprints)]]
+    writer.writerow([*columns, "resamples", "seed", "text sha256", *more, "bpe_core"])
     lines = [("all", gain.whole), *((by, part) for by, parts in gain.divisions for part in parts)]
     for by, part in lines:
         figures = (part.percent_fewer, part.low, part.high)
@@ -65,6 +72,7 @@ def parts_csv(gain: Gain, names: Sequence[str], text_sha256: str) -> bytes:
                 *(by, plain_cell(part.name), part.own, part.theirs),
                 *("" if math.isnan(figure) else f"{figure:.6g}" for figure in figures),
                 *(part.n_blocks, N_RESAMPLES, SEED, text_sha256),
+                *(*fingerprints, bpe_core.__version__),
             ]
         )
     return buffer.getvalue().encode("utf-8-sig", "replace")

@@ -6,19 +6,21 @@ no script and loads nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
+import bpe_core
 from bpe_core.comparison.alignment import differing_columns
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
 from bpe_core.comparison.parts import Gain
 from bpe_core.corpus.samples import ParallelText
+from bpe_core.runs.origin import record_rows
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.costs_part import CostTable
@@ -95,6 +97,8 @@ class Report:
     """What the tokenizers cost, if a price, a width or a window was typed."""
     terms: Terms | None = None
     """The visitor's own terms."""
+    runs: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    """The record of each run among the tokenizers, by the name of its tokenizer."""
 
 
 def report_html(report: Report) -> bytes:
@@ -125,6 +129,7 @@ def report_html(report: Report) -> bytes:
     if report.languages is not None:
         _languages(body, *report.languages, names)
     _scripts(body, report.scripts)
+    _repeating(body, report.runs)
     _definitions(body, (*FIGURES, *(LANGUAGES if report.languages else (SCRIPTS,))))
     markup = ET.tostring(page, encoding="unicode", method="html")
     return f"<!DOCTYPE html>\n{markup}\n".encode("utf-8", "replace")
@@ -268,6 +273,23 @@ def _scripts(body: ET.Element, scripts: Sequence[tuple[str, ScriptMerges]]) -> N
     own, spent = scripts[0]
     add(body, "h3", f"{own}, over training")
     add_rows(body, *script_steps(spent))
+
+
+def _repeating(body: ET.Element, runs: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """Append what the runs can be repeated with."""
+    add(body, "h2", "How to repeat this")
+    add(body, "p", f"Measured with bpe_core {bpe_core.__version__}.", **{"class": "aside"})
+    if not runs:
+        return
+    lead = (
+        "Corpus.split with the share and the seed gives the training text of a corpus, and train "
+        "with the settings gives the tokenizer again: compare the SHA-256 and the fingerprint."
+    )
+    add(body, "p", lead, **{"class": "aside"})
+    found = [dict(record_rows(record)) for _, record in runs]
+    keys = dict.fromkeys(key for rows in found for key in rows)
+    rows = [(key, [rows.get(key, "") for rows in found]) for key in keys]
+    add_table(body, [name for name, _ in runs], rows, kind="facts")
 
 
 def _definitions(body: ET.Element, definitions: Iterable[Definition]) -> None:

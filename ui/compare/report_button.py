@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.origin import training_record
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.compare import readings
 from ui.compare.compared import ComparedText
@@ -23,6 +25,7 @@ from ui.compare.whole_text_card import NEEDS_WHOLE
 from ui.components.share_bars import ShareBar
 from ui.run.composition_bars import composition_groups
 from ui.storage.run_store import StoredRun
+from ui.tokenizers import shelf
 from ui.tokenizers.shelf import Member
 
 
@@ -77,6 +80,7 @@ def report_button(
                 compositions=_compositions(stored, corpus),
                 costs=costs,
                 terms=terms,
+                runs=_records(stored, members),
             )
         )
 
@@ -90,6 +94,12 @@ def report_button(
         disabled=not compared.is_whole,
         help=None if compared.is_whole else NEEDS_WHOLE,
     )
+
+
+def _records(stored: StoredRun, members: Sequence[Member]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what each run among the tokenizers can be repeated with."""
+    runs = ((member.name, shelf.run_of(member, stored)) for member in members)
+    return [(name, training_record(run)) for name, run in runs if run is not None]
 
 
 def _compositions(stored: StoredRun, corpus: Corpus) -> Sequence[tuple[str, Sequence[ShareBar]]]:

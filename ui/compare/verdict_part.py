@@ -51,7 +51,7 @@ def verdict_part(
     verdict(sentence, aside, key="compare_verdict", terms=terms)
     if has_verdict(comparison, gain, is_placeholder=is_placeholder):
         st.space("small")
-        _parts(compared, comparison, gain, names, where)
+        _parts(compared, comparison, gain, members, where)
     st.space("small")
 
 
@@ -86,8 +86,14 @@ def verdict_words(
 
 
 def _parts(
-    compared: ComparedText, comparison: Comparison, gain: Gain, names: Sequence[str], where: str
+    compared: ComparedText,
+    comparison: Comparison,
+    gain: Gain,
+    members: Sequence[Member],
+    where: str,
 ) -> None:
+    names = [member.name for member in members]
+    fingerprints = [member.encoder.fingerprint for member in members[:2]]
     st.header(
         f"{plain_markdown(names[0])} against {plain_markdown(names[1])}, by part",
         anchor=False,
@@ -107,7 +113,7 @@ def _parts(
             st.markdown(f":small[:gray[{method_words(comparison.blocks, where)}]]")
         st.download_button(
             "Download the parts",
-            lambda: parts_csv(gain, names, compared.corpus.sha256),
+            lambda: parts_csv(gain, names, compared.corpus.sha256, fingerprints),
             file_name="difference-by-part.csv",
             mime="text/csv",
             on_click="ignore",

@@ -32,7 +32,7 @@ def offer_downloads(tokenizer: Tokenizer, stored: StoredRun, *, key: str) -> Non
     Each file is opened in the background by the library that it is meant for and by others that
     read it, with the texts of a run.
     """
-    offered = tokenizer_downloads(tokenizer)
+    offered = tokenizer_downloads(tokenizer, stored.run)
     possible = [download for download in offered if download.data is not None]
     st.html(_STYLE)
     try:

@@ -13,6 +13,8 @@ from bpe_core.formats.load_save import Format, dumps
 from bpe_core.formats.loading_lines import loading_lines
 from bpe_core.formats.tiktoken_file import what_ranks_lack
 from bpe_core.formats.transformers_folder import FOLDER
+from bpe_core.runs.origin import training_record
+from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.memory.sized_cache import cached
 from ui.storage.run_store import load_run
@@ -38,16 +40,24 @@ class Download:
 
 def downloads(run_id: str) -> tuple[Download, ...]:
     """Return a run's tokenizer in every format, in the order of the buttons."""
-    return tokenizer_downloads(load_run(run_id).run.tokenizer)
+    run = load_run(run_id).run
+    return tokenizer_downloads(run.tokenizer, run)
 
 
-def tokenizer_downloads(tokenizer: Tokenizer) -> tuple[Download, ...]:
-    """Return a tokenizer in every format, in the order of the buttons."""
-    return _tokenizer_downloads(tokenizer.fingerprint, tokenizer)
+def tokenizer_downloads(
+    tokenizer: Tokenizer, run: TrainingRun | None = None
+) -> tuple[Download, ...]:
+    """Return a tokenizer in every format, in the order of the buttons.
+
+    If it is the tokenizer of the run, the native format records how that can be repeated.
+    """
+    if run is None or run.tokenizer is not tokenizer:
+        return _tokenizer_downloads(tokenizer.fingerprint, tokenizer)
+    return _tokenizer_downloads(f"{tokenizer.fingerprint} {training_record(run)}", run)
 
 
 @cached()
-def _tokenizer_downloads(fingerprint: str, _tokenizer: Tokenizer) -> tuple[Download, ...]:
+def _tokenizer_downloads(key: str, _tokenizer: Tokenizer | TrainingRun) -> tuple[Download, ...]:
     return (
         _download(_tokenizer, "huggingface", "tokenizer.json", "Hugging Face tokenizers"),
         _download(_tokenizer, "transformers", "transformers folder", "AutoTokenizer"),
@@ -60,11 +70,14 @@ def _tokenizer_downloads(fingerprint: str, _tokenizer: Tokenizer) -> tuple[Downl
     )
 
 
-def _download(tokenizer: Tokenizer, format_name: Format, label: str, reader: str) -> Download:
+def _download(
+    written: Tokenizer | TrainingRun, format_name: Format, label: str, reader: str
+) -> Download:
+    tokenizer = written.tokenizer if isinstance(written, TrainingRun) else written
     try:
         # Write the files now, because only that shows whether the format can represent the
         # tokenizer, and a click on the button could no longer explain it.
-        names = list(dumps(tokenizer, format_name))
+        names = list(dumps(written, format_name))
     except BpeError as error:
         return Download(format_name, label, reader, "", None, "", str(error))
     code = loading_lines(tokenizer, format_name).code
@@ -72,12 +85,12 @@ def _download(tokenizer: Tokenizer, format_name: Format, label: str, reader: str
     if len(names) > 1:
         file_name = f"{format_name}-tokenizer.zip"
         code = f"# After unzipping {file_name}\n{code}"
-    data = partial(_written, tokenizer, format_name)
+    data = partial(_written, written, format_name)
     lacks = what_ranks_lack(tokenizer) if format_name == "tiktoken" else ""
     return Download(format_name, label, reader, file_name, data, code, None, lacks)
 
 
-def _written(tokenizer: Tokenizer, format_name: Format) -> bytes:
+def _written(tokenizer: Tokenizer | TrainingRun, format_name: Format) -> bytes:
     """Return the format's only file, or a zip archive of its files."""
     files = dumps(tokenizer, format_name)
     if len(files) == 1:

@@ -14,6 +14,7 @@ from typing import Final
 
 from bpe_core.errors import BpeError
 from bpe_core.formats.sidecars import SIDECARS
+from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
@@ -161,6 +162,14 @@ def file_groups(files: Sequence[Upload]) -> list[dict[str, bytes]]:
     if len(groups) == 1:
         return [groups[0] | dict(beside)]
     return [*groups, *({name: data} for name, data in beside)]
+
+
+def run_of(member: Member, stored: StoredRun) -> TrainingRun | None:
+    """Return the run that a tokenizer of the shelf was learned in; None for any other."""
+    if member.key == OWN:
+        return stored.run
+    is_run = member.key.startswith(_RUN)
+    return load_run(member.key.removeprefix(_RUN)).run if is_run else None
 
 
 def run_key(run_id: str) -> str:
