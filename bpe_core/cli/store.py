@@ -150,7 +150,7 @@ def export(name: str, out: str, format_name: str | None) -> None:
         check_files(folder)
         if wants_tokenizer:
             format = format_to_write(out, format_name)
-            write_tokenizer(load_run(folder / RUN).tokenizer, out, format)
+            write_tokenizer(load_run(folder / RUN), out, format)
             return
         data = _zip_of(folder)
     if out == "-":

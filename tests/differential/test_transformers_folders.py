@@ -12,9 +12,13 @@ import pytest
 from transformers import AutoTokenizer
 
 import bpe_core as bpe
+from bpe_core.adapting.adapted import trace_ids
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import BpeError
-from bpe_core.formats.load_save import dumps
+from bpe_core.errors import BpeError, FormatError
+from bpe_core.formats.adapted_files import adapted_files
+from bpe_core.formats.adapting_base import open_base
+from bpe_core.formats.load_save import dumps, write_files
+from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, write_model
 from tests.zipping import zip_of
 
 # Each loads transformers and opens several tokenizers.
@@ -136,3 +140,67 @@ def test_random_sidecars(seed: int, tmp_path: Path) -> None:
     files["special_tokens_map.json"] = {role: draw.choice(SPECIAL[:-1])}
     main = dumps(SMALL, draw.choice(["gpt2", "huggingface"]))
     check(written(files, main, tmp_path / "folder"))
+
+
+def test_a_folder_with_added_tokens_is_extended(tmp_path: Path) -> None:
+    files = CASES["older files"] | config(tokenizer_class="GPT2Tokenizer")
+    folder = written(files, dumps(SMALL, "gpt2"), tmp_path / "folder")
+    base = open_base(folder)
+    assert base.tokenizer.special_tokens["<new>"] == N
+    run = bpe.extend(base.tokenizer, load_sample("notebook"), n_tokens=5)
+    out = tmp_path / "out"
+    write_files(adapted_files(trace_ids(base.tokenizer, run.tokenizer), base.files), out)
+    assert bpe.load(out).special_tokens == base.tokenizer.special_tokens
+    check(out)
+
+
+def test_a_file_of_ranks_gets_the_special_tokens_next_to_it(tmp_path: Path) -> None:
+    ranks = dumps(SMALL, "tiktoken")
+    files = config(added_tokens_decoder=decoder(NEW))
+    folder = written(files, ranks, tmp_path / "folder")
+    for door in (bpe.load, bpe.open_encoder):
+        found = door(folder, pretokenizer="gpt2")
+        assert found.special_tokens == {"<new>": N}
+        assert found.encode("a<new>", allowed_special="all")[-1] == N
+    ordinary = config(added_tokens_decoder=decoder({"content": "<new>", "special": False}))
+    refused = written(ordinary, ranks, tmp_path / "refused")
+    for door in (bpe.load, bpe.open_encoder):
+        with pytest.raises(FormatError, match="'<new>' is not special"):
+            door(refused, pretokenizer="gpt2")
+
+
+def test_a_sentencepiece_model_names_the_special_tokens_it_lacks(tmp_path: Path) -> None:
+    pieces = [Piece("<unk>", 0, UNKNOWN), Piece("▁", -1, NORMAL), Piece("a", -2, NORMAL)]
+    model = {"tokenizer.model": write_model(pieces, "BPE")}
+    added = {"added_tokens.json": {"<new>": 3, "<unk>": 0}}
+    special = {"special_tokens_map.json": {"additional_special_tokens": ["<new>"]}}
+    opened = bpe.open_encoder(written(added | special, model, tmp_path / "said"))
+    assert "Left out: 1 special tokens of the folder" in opened.provenance
+    with pytest.raises(FormatError, match="'<new>' is not special"):
+        bpe.open_encoder(written(added, model, tmp_path / "refused"))
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (config(tokenizer_class="CLIPTokenizer"), "how CLIPTokenizer of transformers cuts text"),
+        (config(added_tokens_decoder=[]), "Expected an object as added_tokens_decoder"),
+        (config(added_tokens_decoder={"one": NEW}), "Expected ids as keys"),
+        (config(added_tokens_decoder={"1": {"content": 7}}), "Expected a token's text"),
+        (config(bos_token=[7]), "Expected an object as the special tokens"),
+        ({"added_tokens.json": {"<new>": "1"}}, "Expected an id from 0"),
+    ],
+)
+def test_what_cannot_be_honoured_is_refused(files: Files, message: str, tmp_path: Path) -> None:
+    folder = written(files, dumps(SMALL, "gpt2"), tmp_path / "folder")
+    for door in (bpe.load, bpe.open_encoder):
+        with pytest.raises(FormatError, match=message):
+            door(folder)
+
+
+def test_a_pretokenizer_can_be_named_for_an_unknown_class(tmp_path: Path) -> None:
+    files = config(tokenizer_class="CLIPTokenizer", added_tokens_decoder=decoder(NEW))
+    folder = written(files, dumps(SMALL, "gpt2"), tmp_path / "folder")
+    for door in (bpe.load, bpe.open_encoder):
+        found = door(folder, pretokenizer="llama3")
+        assert found.special_tokens == {"<new>": N}
