@@ -24,7 +24,7 @@ from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.formats.sidecars import SIDECARS, fold_sidecars, special_beside
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
-from bpe_core.runs.origin import training_record
+from bpe_core.runs.record import training_record
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.whole_files import make_folder, write_whole

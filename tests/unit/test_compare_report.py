@@ -22,7 +22,7 @@ from bpe_core.comparison.terms import cut_terms, terms_by_loss
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
-from bpe_core.runs.origin import training_record
+from bpe_core.runs.record import training_record
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig

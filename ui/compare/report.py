@@ -20,7 +20,7 @@ from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
 from bpe_core.comparison.parts import Gain
 from bpe_core.corpus.samples import ParallelText
-from bpe_core.runs.origin import record_rows
+from bpe_core.runs.record import record_rows
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.costs_part import CostTable

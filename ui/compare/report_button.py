@@ -9,7 +9,7 @@ from typing import Any
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.origin import training_record
+from bpe_core.runs.record import training_record
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.compare import readings
 from ui.compare.compared import ComparedText

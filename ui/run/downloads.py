@@ -13,7 +13,7 @@ from bpe_core.formats.load_save import Format, dumps
 from bpe_core.formats.loading_lines import loading_lines
 from bpe_core.formats.tiktoken_file import what_ranks_lack
 from bpe_core.formats.transformers_folder import FOLDER
-from bpe_core.runs.origin import training_record
+from bpe_core.runs.record import training_record
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.memory.sized_cache import cached
