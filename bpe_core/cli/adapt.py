@@ -12,6 +12,7 @@ from bpe_core.cli.options import (
     TIE_BREAKS,
     choice_option,
     encoding_option,
+    errors_option,
     text_column_option,
     tokenizer_options,
 )
@@ -47,6 +48,8 @@ def _common(command: Command) -> Command:
     for option in (
         tokenizer_options,
         encoding_option,
+        errors_option,
+        errors_option,
         text_column_option,
         click.option(
             "--format",
@@ -309,7 +312,7 @@ def _open(
     opened = open_base(base, common["pretokenizer"], special_tokens or None)
     # Written once unchanged, because a refusal after the whole run would come too late.
     _written(trace_ids(opened.tokenizer, opened.tokenizer), opened, common)
-    corpus = read_or_stream(files, common["text_column"], common["encoding"])
+    corpus = read_or_stream(files, common["text_column"], common["encoding"], common["errors"])
     if not isinstance(corpus, StreamedCorpus):
         return opened, corpus
     watch = Watch(1, time.perf_counter(), None, None)

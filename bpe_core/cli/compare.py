@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bpe_core.cli.options import encoding_option, text_column_option
+from bpe_core.cli.options import encoding_option, errors_option, text_column_option
 from bpe_core.cli.support import StandardInput, load_encoder
 from bpe_core.errors import ConfigError, FormatError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from bpe_core.comparison.measurement import TokenizerMetrics
     from bpe_core.comparison.parts import Gain
+    from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.tokenizer.protocol import Encoder
 
 
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
 )
 @text_column_option
 @encoding_option
+@errors_option
 def compare(
     files: tuple[str, ...],
     names: tuple[str, ...],
     pretokenizer: str | None,
     text_column: str | None,
     encoding: str | None,
+    errors: DecodingErrors,
 ) -> None:
     """Compare tokenizers on files: tokens, bytes per token, words kept whole.
 
@@ -55,7 +58,7 @@ def compare(
 
     tokenizers = [_load(name, pretokenizer) for name in names]
     sources = [StandardInput() if name == "-" else name for name in files]
-    corpus = read_corpus(sources, text_column, encoding=encoding)
+    corpus = read_corpus(sources, text_column, encoding=encoding, errors=errors)
     found = compare_tokenizers(corpus, tokenizers)
     rows = found.rows
     click.echo(f"documents {found.n_documents:,}, bytes {found.n_bytes:,}, words {found.n_words:,}")

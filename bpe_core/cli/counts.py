@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from bpe_core.cli.options import (
     encoding_option,
+    errors_option,
     pretokenizer_option,
     scale_options,
     text_column_option,
 )
 from bpe_core.cli.scale import CountingPlan, report_counts
 from bpe_core.cli.support import read_or_stream
+
+if TYPE_CHECKING:
+    from bpe_core.corpus.text_decoding import DecodingErrors
 
 
 @click.command()
@@ -20,6 +26,7 @@ from bpe_core.cli.support import read_or_stream
 @pretokenizer_option
 @text_column_option
 @encoding_option
+@errors_option
 @scale_options
 def count(
     sources: tuple[str, ...],
@@ -27,6 +34,7 @@ def count(
     pretokenizer: str,
     text_column: str | None,
     encoding: str | None,
+    errors: DecodingErrors,
     scheduler: str | None,
     memory: str | None,
     processes: int | None,
@@ -48,12 +56,12 @@ def count(
     """
     plan = CountingPlan(scheduler, memory, processes, work, floor)
     if plan.is_for(sources):
-        report_counts(plan.count(sources, out, pretokenizer, text_column, encoding))
+        report_counts(plan.count(sources, out, pretokenizer, text_column, encoding, errors))
         return
     from bpe_core.counting.counts_cut import count_words
     from bpe_core.counting.counts_file import write_counts
 
-    counts = count_words(read_or_stream(sources, text_column, encoding), pretokenizer)
+    counts = count_words(read_or_stream(sources, text_column, encoding, errors), pretokenizer)
     write_counts(counts, out)
     report_counts(counts.summary)
 

@@ -96,6 +96,15 @@ encoding_option: Option[Any] = click.option(
 )
 
 
+errors_option: Option[Any] = click.option(
+    "--errors",
+    type=click.Choice(("strict", "replace")),
+    default="strict",
+    show_default=True,
+    help="For bytes that do not fit the encoding: stop, or replace them by U+FFFD and count them.",
+)
+
+
 def tokenizer_options(command: Command) -> Command:
     """Add the options that a .tiktoken file, or merges without a tokenizer.json, need."""
     special = click.option(

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from bpe_core.cli.options import encoding_option, pretokenizer_option, text_column_option
+from bpe_core.cli.options import (
+    encoding_option,
+    errors_option,
+    pretokenizer_option,
+    text_column_option,
+)
 from bpe_core.cli.support import is_watched, read_corpus_of
+
+if TYPE_CHECKING:
+    from bpe_core.corpus.text_decoding import DecodingErrors
 
 
 @click.command("sample-check")
@@ -16,12 +26,14 @@ from bpe_core.cli.support import is_watched, read_corpus_of
 @pretokenizer_option
 @text_column_option
 @encoding_option
+@errors_option
 def sample_check(
     files: tuple[str, ...],
     vocab_size: int,
     pretokenizer: str,
     text_column: str | None,
     encoding: str | None,
+    errors: DecodingErrors,
 ) -> None:
     """Check whether a sample is large enough by training on 1/64, 1/32, ... and all of it.
 
@@ -36,7 +48,7 @@ def sample_check(
     from bpe_core.runs.sample_check import sample_check as check
     from bpe_core.types import TrainingConfig
 
-    corpus = read_corpus_of(files, text_column, encoding)
+    corpus = read_corpus_of(files, text_column, encoding, errors)
     config = TrainingConfig(vocab_size=vocab_size, pretokenizer=pretokenizer)
     found = check(corpus, config, on_progress=_show if is_watched() else None)
     click.echo("sample       bytes  merges  equal tokens  weighted Jaccard  bytes per token")

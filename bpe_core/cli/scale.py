@@ -16,6 +16,7 @@ from bpe_core.cli.support import is_watched
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.counting.counts_file import CountsSummary, WordCounts
     from bpe_core.scale.count_files import CountingProgress
     from bpe_core.scale.engines import Engine
@@ -51,9 +52,11 @@ class CountingPlan:
         pretokenizer: str,
         text_column: str | None,
         encoding: str | None,
+        errors: DecodingErrors,
     ) -> CountsSummary:
         """Count sources into a counts file, and report on stderr what was skipped."""
         self._check(sources, encoding, 0.0)
+        from bpe_core.corpus.notes import group_notes
         from bpe_core.scale.count_files import count_files
         from bpe_core.scale.work_folder import WorkFolder
 
@@ -65,12 +68,21 @@ class CountingPlan:
                 work=work,
                 pretokenizer=pretokenizer,
                 text_column=text_column,
+                errors=errors,
                 floor=self.floor,
                 engine=engine,
                 on_progress=_show if is_watched() else None,
             )
         if self.work is None:
             WorkFolder(work).clear()
+        for group in group_notes(counted.notes):
+            click.echo(group.sentence, err=True)
+        if counted.n_replaced:
+            click.echo(
+                f"Replaced bytes that are not valid UTF-8 by U+FFFD in {counted.n_replaced:,} rows "
+                "or pieces of text.",
+                err=True,
+            )
         if counted.n_skipped:
             click.echo(
                 f"Skipped {counted.n_skipped:,} rows without text, of "
@@ -86,6 +98,7 @@ class CountingPlan:
         config: TrainingConfig,
         text_column: str | None,
         encoding: str | None,
+        errors: DecodingErrors,
         held_out: float,
     ) -> WordCounts:
         """Count sources, and return their words; `out` is where the tokenizer will be written."""
@@ -100,7 +113,9 @@ class CountingPlan:
             else:
                 kept = replace(self, work=self.work or f"{folder}/work")
             counts = f"{folder}/counts.parquet"
-            summary = kept.count(sources, counts, config.pretokenizer, text_column, encoding)
+            summary = kept.count(
+                sources, counts, config.pretokenizer, text_column, encoding, errors
+            )
             found = read_counts(counts)
         if self.work is None:
             from bpe_core.scale.work_folder import WorkFolder

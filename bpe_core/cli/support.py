@@ -21,6 +21,7 @@ from bpe_core.errors import (
 
 if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
+    from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.counting.streamed import StreamedCorpus
     from bpe_core.formats.format_by_name import Format
     from bpe_core.runs.run import TrainingRun
@@ -65,34 +66,43 @@ class StandardInput:
 
 
 def corpus_of(
-    files: tuple[str, ...], text_column: str | None, encoding: str | None, held_out: float
+    files: tuple[str, ...],
+    text_column: str | None,
+    encoding: str | None,
+    errors: DecodingErrors,
+    held_out: float,
 ) -> tuple[Corpus | StreamedCorpus, Corpus | None]:
     """Return a corpus of files, streamed or read, and the held-out text."""
     if not held_out:
-        return read_or_stream(files, text_column, encoding), None
-    return read_corpus_of(files, text_column, encoding).split(held_out)
+        return read_or_stream(files, text_column, encoding, errors), None
+    return read_corpus_of(files, text_column, encoding, errors).split(held_out)
 
 
 def read_or_stream(
-    files: tuple[str, ...], text_column: str | None, encoding: str | None
+    files: tuple[str, ...], text_column: str | None, encoding: str | None, errors: DecodingErrors
 ) -> Corpus | StreamedCorpus:
     """Return a corpus of files, streamed if they are large and plain text."""
-    if text_column is None and encoding is None and _are_large(files):
+    if text_column is None and encoding is None and errors == "strict" and _are_large(files):
         from bpe_core.counting.streamed import stream_corpus
 
         # A file that can't be streamed may still be readable; if not, the reader raises a better
         # error.
         with suppress(CorpusError):
             return stream_corpus(files)
-    return read_corpus_of(files, text_column, encoding)
+    return read_corpus_of(files, text_column, encoding, errors)
 
 
-def read_corpus_of(files: tuple[str, ...], text_column: str | None, encoding: str | None) -> Corpus:
+def read_corpus_of(
+    files: tuple[str, ...],
+    text_column: str | None,
+    encoding: str | None,
+    errors: DecodingErrors = "strict",
+) -> Corpus:
     """Read a corpus of files, and report on stderr what its reader noticed."""
     from bpe_core.corpus.read_corpus import read_corpus
 
     sources = [StandardInput() if name == "-" else name for name in files]
-    corpus = read_corpus(sources, text_column, encoding=encoding)
+    corpus = read_corpus(sources, text_column, encoding=encoding, errors=errors)
     for note in corpus.notes:
         click.echo(note, err=True)
     return corpus

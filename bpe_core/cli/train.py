@@ -12,6 +12,7 @@ from bpe_core.cli.options import (
     TIE_BREAKS,
     choice_option,
     encoding_option,
+    errors_option,
     format_option,
     pretokenizer_option,
     scale_options,
@@ -29,6 +30,7 @@ from bpe_core.cli.support import (
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.counting.counts_file import WordCounts
     from bpe_core.types import Alphabet, Base, TieBreak
 
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
 @click.option("--max-token-bytes", type=int, help="Make no token longer than this.")
 @text_column_option
 @encoding_option
+@errors_option
 @click.option(
     "--held-out", type=float, default=0.0, help="The share of the text to hold out, such as 0.08."
 )
@@ -100,6 +103,7 @@ def train(
     max_token_bytes: int | None,
     text_column: str | None,
     encoding: str | None,
+    errors: DecodingErrors,
     held_out: float,
     scheduler: str | None,
     memory: str | None,
@@ -141,9 +145,12 @@ def train(
     elif not files:
         raise click.UsageError("Missing argument 'FILE...'.")
     elif plan.is_for(files):
-        corpus, test = plan.counted(files, out, config, text_column, encoding, held_out), None
+        corpus, test = (
+            plan.counted(files, out, config, text_column, encoding, errors, held_out),
+            None,
+        )
     else:
-        corpus, test = corpus_of(files, text_column, encoding, held_out)
+        corpus, test = corpus_of(files, text_column, encoding, errors, held_out)
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
     write_tokenizer(run, out, format)
     if run_file is not None:

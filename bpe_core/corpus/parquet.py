@@ -24,6 +24,8 @@ _FEWEST_BATCH_ROWS: Final = 16
 _MOST_BATCH_ROWS: Final = 16_384
 _GROUPS_DESCRIBED: Final = 8
 _FIRST_VALUES: Final = 200
+# A file of counts, as `bpe count` and other tools write it.
+_OF_COUNTS: Final = ({"word", "count"}, {"word", "count", "first"})
 _BAD_TEXT: Final = f"Export it again, or have {REPLACING}."
 
 
@@ -199,6 +201,19 @@ such a file begins and ends with the letters PAR1. Export or download it again.
         raise UnsupportedFileError(
             f"{name} is not a parquet file, or only a part of one: such a file begins and ends "
             "with the letters PAR1. Export or download it again."
+        )
+
+
+def refuse_counts(columns: Iterable[str], name: str) -> None:
+    """Raise UnsupportedFileError for the columns of a file of counts, whose words are not text.
+
+    >>> refuse_counts(["text"], "a.parquet")
+    """
+    if set(columns) in _OF_COUNTS:
+        raise UnsupportedFileError(
+            f"{name} holds words and their counts, not text. A counts file can only be trained on: "
+            "by bpe train --counts, or on the page Train if it is from bpe count or bpe "
+            "merge-counts."
         )
 
 

@@ -21,7 +21,7 @@ from typing import IO, Any, Final, NamedTuple, cast
 from bpe_core.child_process import child, framed, read_question
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import TableColumns, columns_from_json, columns_to_json
-from bpe_core.corpus.parquet import BYTES_DESCRIBED, check_marks, open_parquet
+from bpe_core.corpus.parquet import BYTES_DESCRIBED, check_marks, open_parquet, refuse_counts
 from bpe_core.corpus.rows import Report
 from bpe_core.corpus.text_decoding import REPLACING
 from bpe_core.errors import BpeError, MissingExtraError, TextDecodingError, UnsupportedFileError
@@ -38,10 +38,6 @@ _ERRORS: Final = {
     error.__name__: error for error in (UnsupportedFileError, TextDecodingError, MissingExtraError)
 }
 _COLUMNS, _TEXTS, _ERROR, _NO_MEMORY, _END = b"C", b"T", b"E", b"M", b"."
-
-
-# A file of counts, as `bpe count` and other tools write it. Its words are not running text.
-_OF_COUNTS: Final = ({"word", "count"}, {"word", "count", "first"})
 
 
 class TextRow(NamedTuple):
@@ -203,12 +199,8 @@ def _main() -> None:
 def _answer(question: Mapping[str, Any], data: bytes) -> None:
     # Columns are described without a choice of what becomes of bad bytes.
     file = open_parquet(data, question["name"], question.get("errors", "replace"))
-    if question.get("column") is None and set(file.columns) in _OF_COUNTS:
-        raise UnsupportedFileError(
-            f"{question['name']} holds words and their counts, not text. A counts file can only be "
-            "trained on: by bpe train --counts, or on the page Train if it is from bpe count or "
-            "bpe merge-counts."
-        )
+    if question.get("column") is None:
+        refuse_counts(file.columns, question["name"])
     found = file.describe(question["most_bytes"])
     described = [columns_to_json(found), file.strings, file.file.metadata.num_rows]
     _write(_COLUMNS, json.dumps(described).encode())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
+from bpe_core.corpus.file_kinds import is_left_out
 from bpe_core.errors import BpeError, CorpusError
 from bpe_core.extras import needs_extra
 from bpe_core.whole_files import make_folder, move_whole
@@ -124,7 +125,7 @@ def _paths_at(name: str) -> tuple[list[FoundFile], bool]:
     is_folder = path.is_dir()
     if is_folder:
         inside = sorted(path.rglob("*"))
-        found = [each for each in inside if not _is_hidden(each.relative_to(path).as_posix())]
+        found = [each for each in inside if not is_left_out(each.relative_to(path).as_posix())]
     elif not path.exists() and _is_pattern(name):
         found = [Path(each) for each in sorted(glob(str(path), recursive=True))]
     else:
@@ -144,10 +145,10 @@ def _urls_at(url: str) -> tuple[list[FoundFile], bool]:
     is_folder = False
     if _is_pattern(path) and not system.exists(path):
         matching = sorted(system.glob(path))
-        found = [each for each in matching if not _is_hidden(each.rpartition("/")[2])]
+        found = [each for each in matching if not is_left_out(each.rpartition("/")[2])]
     elif is_folder := system.isdir(path):
         inside = sorted(system.find(path))
-        found = [each for each in inside if not _is_hidden(each[len(path) :].strip("/"))]
+        found = [each for each in inside if not is_left_out(each[len(path) :].strip("/"))]
     else:
         found = [path]
     files: list[FoundFile] = []
@@ -200,10 +201,6 @@ def delete_files(folder: str, names: Iterable[str]) -> None:
 
 def _is_pattern(name: str) -> bool:
     return any(each in name for each in "*?[")
-
-
-def _is_hidden(name: str) -> bool:
-    return any(part.startswith((".", "_")) for part in name.split("/"))
 
 
 def shown(url: str) -> str:

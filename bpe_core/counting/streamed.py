@@ -14,6 +14,7 @@ from typing import BinaryIO, Final
 import numpy as np
 
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_plain_text
+from bpe_core.corpus.text_decoding import REPLACING
 from bpe_core.counting.pieces import count_in_runs
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import CorpusError, EmptyCorpusError, TextDecodingError, UnsupportedFileError
@@ -203,5 +204,5 @@ def decoded(piece: bytes, name: str, at: int, where: str = "") -> str:
     except UnicodeDecodeError as error:
         raise TextDecodingError(
             f"{name} is not valid UTF-8 at byte {at + error.start:,}{where} "
-            f"(0x{piece[error.start]:02X}). Save it again as UTF-8."
+            f"(0x{piece[error.start]:02X}). Save it again as UTF-8, or have {REPLACING}."
         ) from None

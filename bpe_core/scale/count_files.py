@@ -10,14 +10,17 @@ from itertools import chain
 from os import PathLike, fspath
 from typing import Any, Final, NamedTuple, TypeVar
 
-from bpe_core.checks import is_whole, several
+from bpe_core.checks import check_choice, is_whole, several
+from bpe_core.corpus.notes import Note
+from bpe_core.corpus.readers import reasons
+from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import is_url
 from bpe_core.counting.counts_file import CountsSummary, write_tables
-from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError
+from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.engines import Engine, ThisProcess
 from bpe_core.scale.shuffle import Shard, reduce_shard, words_of
-from bpe_core.scale.sources import describe, find_sources
+from bpe_core.scale.sources import Described, describe_or_skip, find_sources
 from bpe_core.scale.stretch_words import count_stretch
 from bpe_core.scale.stretches import Stretch, stretch_bytes_for, stretches_of
 from bpe_core.scale.work_folder import N_SHARDS, WorkFolder
@@ -48,6 +51,10 @@ class CountedFiles(NamedTuple):
     """Rows that are not JSON, or have no text."""
     n_words: int
     """Words in the counts file."""
+    n_replaced: int
+    """Rows, or pieces of a text, in which bytes that are not UTF-8 were replaced."""
+    notes: tuple[Note, ...]
+    """On files that were skipped, and on what was chosen or guessed in files read whole."""
 
 
 def count_files(
@@ -57,6 +64,7 @@ def count_files(
     work: str | PathLike[str],
     pretokenizer: str = "gpt2",
     text_column: str | None = None,
+    errors: DecodingErrors = "strict",
     floor: int = 1,
     engine: Engine | None = None,
     stretch_bytes: int | None = None,
@@ -65,9 +73,11 @@ def count_files(
     """Count the words of files by path or URL into a counts file, which equals any other count.
 
     A source is a file, a folder, a pattern such as *.parquet, or the URL of one of these for
-    fsspec, such as s3://bucket/corpus: text (each file one document), JSON lines or Parquet (each
-    row one), the former two also packed as .gz or .zst. None is held in memory whole. Words that
-    occur fewer than `floor` times are dropped, which the summary records.
+    fsspec, such as s3://bucket/corpus. Text (each file one document), JSON lines and Parquet (each
+    row one) are never in memory whole, packed or not; any other file that `read_corpus` reads is
+    read whole by one worker. Files of a folder that are not text are skipped. Bytes that are not
+    UTF-8 are an error, or replaced with `errors="replace"`. Words that occur fewer than `floor`
+    times are dropped, which the summary records.
 
     `engine` does the work: `ThisProcess()`, or `DaskWorkers(client)` of `engines`. Counted
     stretches are kept in the folder `work`, and the same call resumes after an interruption. All
@@ -89,9 +99,16 @@ def count_files(
     doing = engine or ThisProcess()
     folder = WorkFolder(_absolute(fspath(work)))
     files = [source for source in find_sources(names) if source.size]
-    described = _all(doing, partial(describe, text_column=text_column), files)
+    check_choice("errors", errors, DecodingErrors, ConfigError)
+    look = partial(describe_or_skip, text_column=text_column, errors=errors)
+    looked_at = _all(doing, look, files)
+    described = [each for each in looked_at if isinstance(each, Described)]
+    notes = [each for each in looked_at if isinstance(each, Note)]
+    if not described and notes:
+        why = reasons([(note.file, CorpusError(note.text)) for note in notes])
+        raise UnsupportedFileError(f"None of the files could be read. {why}")
     size = stretch_bytes or stretch_bytes_for(sum(source.size for source in files))
-    stretches = list(stretches_of(described, pretokenizer, size))
+    stretches = list(stretches_of(described, pretokenizer, size, errors))
     watch = _Watch(on_progress, len(stretches))
     counted = _count(stretches, folder, doing, watch)
     described_all = _summary(counted, pretokenizer)
@@ -115,6 +132,8 @@ def count_files(
         sum(record["n_documents"] for record in counted),
         sum(record["n_skipped"] for record in counted),
         n_words,
+        sum(record["n_replaced"] for record in counted),
+        (*notes, *(Note(*note) for record in counted for note in record["notes"])),
     )
 
 

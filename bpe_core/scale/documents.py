@@ -5,13 +5,17 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
-from collections.abc import Iterator
-from typing import BinaryIO, Final, cast
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, Final, NamedTuple, cast
 
+from bpe_core.corpus.budget import Budget
+from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file
+from bpe_core.corpus.readers import Choices, read_source, skipped
 from bpe_core.corpus.urls import reading, shown
+from bpe_core.corpus.values import is_chat, text_in
 from bpe_core.counting.streamed import decoded, whole_characters
-from bpe_core.errors import CorpusError, UnsupportedFileError
+from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.scale.sources import lines_from, opened
 from bpe_core.scale.stretches import Part, Stretch, text_bounds
 
@@ -30,6 +34,10 @@ class StretchReading:
         self.n_documents = 0
         self.n_skipped = 0
         """The number of rows that are not JSON, or have no text in the column."""
+        self.n_replaced = 0
+        """The number of rows, or of pieces of a text, in which bytes were replaced."""
+        self.notes: list[Note] = []
+        """What was chosen, guessed or skipped in files that are read whole."""
 
     @property
     def sha256(self) -> str:
@@ -43,8 +51,12 @@ class StretchReading:
                 self.n_documents += part.begin == 0
                 yield self._text(part)
             else:
-                rows = self._json_rows if part.source.kind == "jsonl" else self._parquet_rows
-                for row in rows(part):
+                read: dict[str, Callable[[Part], Iterator[bytes | None]]] = {
+                    "jsonl": self._json_rows,
+                    "parquet": self._parquet_rows,
+                    "whole": self._whole,
+                }
+                for row in read[part.source.kind](part):
                     if row:
                         self.n_documents += 1
                         self._digest.update(b"%d:" % len(row))
@@ -68,11 +80,42 @@ class StretchReading:
                     at = len(codecs.BOM_UTF8)
                     data = data[at:]
                 piece, rest = whole_characters(rest + data)
-                decoded(piece, name, at, where)
+                text = self._checked(piece, name, at, where)
                 at += len(piece)
-                self._look_at(piece)
-                yield piece
-            decoded(rest, name, at, where)
+                self._look_at(text)
+                yield text
+            if rest and (text := self._checked(rest, name, at, where)):
+                self._look_at(text)
+                yield text
+
+    def _checked(self, piece: bytes, name: str, at: int, where: str) -> bytes:
+        """Return a piece of valid UTF-8; raises TextDecodingError unless bad bytes are replaced."""
+        try:
+            decoded(piece, name, at, where)
+        except TextDecodingError:
+            if self._stretch.errors == "strict":
+                raise
+            self.n_replaced += 1
+            return piece.decode(errors="replace").encode()
+        return piece
+
+    def _whole(self, part: Part) -> Iterator[bytes]:
+        """Yield the documents of a file that `read_source` reads."""
+        source = part.source
+        name = shown(source.url).rpartition("/")[2]
+        choices = Choices(part.column or None, errors=self._stretch.errors)
+        try:
+            with reading(source.url) as file:
+                data = file.read()
+            found, notes = read_source(_Whole(name, data), choices, Budget(), lambda _: None)
+        except CorpusError as error:
+            if not source.in_folder:
+                raise
+            self.notes.append(skipped(name, error))
+            return
+        self.notes += notes
+        for document in found:
+            yield document.text.encode()
 
     def _json_rows(self, part: Part) -> Iterator[bytes | None]:
         n_good = n_bad = 0
@@ -82,7 +125,7 @@ class StretchReading:
             for at, line in lines_from(file, part.begin, end):
                 if not line.strip():
                     continue
-                text = _text_of(line, part.column)
+                text = self._row_text(line, part.column)
                 if text is None:
                     bad_at = bad_at if n_bad else at
                     n_bad += 1
@@ -95,9 +138,16 @@ class StretchReading:
                 f"{bad_at:,}. Check the file, and name its column of text."
             )
 
+    def _row_text(self, line: bytes, column: str) -> bytes | None:
+        text = _text_of(line, column)
+        if text is None and self._stretch.errors == "replace":
+            text = _text_of(line.decode(errors="replace").encode(), column)
+            self.n_replaced += text is not None
+        return text
+
     def _parquet_rows(self, part: Part) -> Iterator[bytes]:
         with reading(part.source.url) as file:
-            parquet = open_parquet_file(file, shown(part.source.url))
+            parquet = open_parquet_file(file, shown(part.source.url), self._stretch.errors)
             yield from parquet.texts_in(part.column, range(part.begin, part.end))
 
     def _look_at(self, text: bytes) -> None:
@@ -107,6 +157,17 @@ class StretchReading:
             # Characters of one byte that are known are dropped first, which is much faster.
             known = "".join(filter(str.isascii, self.characters)).encode()
             self.characters.update(text.translate(None, known).decode())
+
+
+class _Whole(NamedTuple):
+    """A file in memory, as `read_source` takes it."""
+
+    name: str
+    data: bytes
+
+    def read(self) -> bytes:
+        """Return its bytes."""
+        return self.data
 
 
 def _read(file: BinaryIO, begin: int, end: int, part: Part) -> Iterator[bytes]:
@@ -133,7 +194,8 @@ def _text_of(line: bytes, column: str) -> bytes | None:
     """
     try:
         row: object = json.loads(line)
-        text = cast("dict[str, object]", row).get(column) if isinstance(row, dict) else None
-        return text.encode() if isinstance(text, str) else None
+        value = cast("dict[str, object]", row).get(column) if isinstance(row, dict) else row
+        text = text_in(value) if isinstance(row, dict) or is_chat(row) else None
+        return None if text is None else text.encode()
     except (ValueError, RecursionError):  # also of a lone surrogate, which UTF-8 cannot encode
         return None

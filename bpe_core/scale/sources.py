@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
-import gzip
 import json
 from collections.abc import Iterable, Iterator
-from importlib import import_module
-from io import BufferedReader
 from itertools import islice
 from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
 
+from bpe_core.corpus.archives import open_packed
 from bpe_core.corpus.columns import (
     ROWS_DESCRIBED,
     Tally,
@@ -18,31 +15,35 @@ from bpe_core.corpus.columns import (
     no_column,
     no_text_column,
 )
-from bpe_core.corpus.parquet import open_parquet_file
+from bpe_core.corpus.damage import ARCHIVE_DAMAGE
+from bpe_core.corpus.file_kinds import (
+    JSON_LINES,
+    TABLE_KINDS,
+    Packing,
+    is_plain_text,
+    packing_of,
+    suffix_of,
+    unpacked_name,
+)
+from bpe_core.corpus.notes import Note
+from bpe_core.corpus.parquet import open_parquet_file, refuse_counts
+from bpe_core.corpus.readers import skipped
+from bpe_core.corpus.text_decoding import DecodingErrors, decode_text, refuse_other_kinds
 from bpe_core.corpus.urls import FoundFile, files_at, reading, shown
-from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError
-from bpe_core.extras import needs_extra
+from bpe_core.corpus.values import text_in
+from bpe_core.counting.streamed import whole_characters
+from bpe_core.errors import CorpusError, EmptyCorpusError, MissingExtraError, UnsupportedFileError
 
-Kind = Literal["text", "jsonl", "parquet"]
-Packing = Literal["", "gzip", "zstd"]
+Kind = Literal["text", "jsonl", "parquet", "whole"]
+"""How a file is read: piece by piece, line by line, by row groups, or whole by one worker."""
 
 _KINDS: Final[dict[str, Kind]] = {
-    ".txt": "text",
-    ".text": "text",
-    ".md": "text",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
+    **dict.fromkeys(TABLE_KINDS, "whole"),
+    **dict.fromkeys(JSON_LINES, "jsonl"),
     ".parquet": "parquet",
 }
-_IN_FOLDERS: Final = (".txt", ".jsonl", ".ndjson", ".parquet")
-_PACKINGS: Final[dict[str, Packing]] = {".gz": "gzip", ".zst": "zstd"}
-_REFUSED: Final = (
-    *(".csv", ".tsv", ".json", ".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz", ".pdf", ".arrow"),
-)
-_OTHER_MARKS: Final = (
-    *(codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"),
-    *(b"PAR1", b"%PDF"),
-)
+_JUDGED_BYTES: Final = 1 << 20
+_MAX_WHOLE_BYTES: Final = 1 << 30
 
 
 class Source(NamedTuple):
@@ -51,10 +52,12 @@ class Source(NamedTuple):
     url: str
     """A URL, or an absolute path."""
     kind: Kind
-    packing: Packing
+    packing: Packing | None
     size: int
     version: str
     """A value that changes if the file does: its time and size, or a tag from its server."""
+    in_folder: bool = False
+    """Whether it was found in a folder, so that it is skipped if it cannot be read."""
 
 
 class Described(NamedTuple):
@@ -70,8 +73,8 @@ class Described(NamedTuple):
 def find_sources(names: Iterable[str]) -> list[Source]:
     """Find the files that paths, URLs, folders and patterns such as *.parquet name, in order.
 
-    Of a folder, files of text, JSON lines and Parquet in it are taken, sorted by path. Raises
-    CorpusError for a name that finds no file, and UnsupportedFileError.
+    Of a folder all files are taken, sorted by path, but for hidden ones. Raises CorpusError for a
+    name that finds no file.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -79,52 +82,46 @@ def find_sources(names: Iterable[str]) -> list[Source]:
     ...     _ = Path(folder, "b.jsonl.gz").write_bytes(b"")
     ...     _ = Path(folder, "a.txt").write_text("hug")
     ...     [(source.kind, source.packing, source.size) for source in find_sources([folder])]
-    [('text', '', 3), ('jsonl', 'gzip', 0)]
+    [('text', None, 3), ('jsonl', 'gzip', 0)]
     """
     found: list[Source] = []
     for name in names:
         files, is_folder = files_at(name)
-        if is_folder:
-            files = [file for file in files if _suffixes(file.url)[0] in _IN_FOLDERS]
         if not files:
-            raise CorpusError(
-                f"{shown(name)!r} finds no file"
-                + (" of text, JSON lines or Parquet" if is_folder else "")
-                + ". Check it."
-            )
-        found += map(_source, files)
+            raise CorpusError(f"{shown(name)!r} finds no file. Check it.")
+        found += [_source(file, is_folder) for file in files]
     if not found:
         raise EmptyCorpusError("No file given: name at least one.")
     return found
 
 
-def _suffixes(url: str) -> tuple[str, str]:
-    """Return the suffix of the contents, and that of the packing.
+def _source(file: FoundFile, in_folder: bool) -> Source:
+    name, packing = unpacked_name(shown(file.url).rpartition("/")[2])
+    kind = _KINDS.get(suffix_of(name), "text")
+    if packing and kind == "parquet":
+        kind = "whole"
+    return Source(file.url, kind, packing, file.size, file.version, in_folder)
 
-    >>> _suffixes("s3://b/a.jsonl.gz"), _suffixes("a.b/notes")
-    (('.jsonl', '.gz'), ('', ''))
+
+def describe_or_skip(
+    source: Source, text_column: str | None, errors: DecodingErrors = "strict"
+) -> Described | Note:
+    """Describe a file as `describe` does, or return why one found in a folder is skipped.
+
+    >>> describe_or_skip(Source("a.txt", "text", None, 3, "", in_folder=True), None).kind
+    'unreadable'
     """
-    name = shown(url).rpartition("/")[2].lower()
-    stem, dot, last = name.rpartition(".")
-    packing = dot + last if dot + last in _PACKINGS else ""
-    if packing:
-        stem, dot, last = stem.rpartition(".")
-    return (dot + last if stem else "", packing)
+    try:
+        return describe(source, text_column, errors)
+    except CorpusError as error:
+        if not source.in_folder:
+            raise
+        return skipped(shown(source.url), error)
 
 
-def _source(file: FoundFile) -> Source:
-    suffix, packing = _suffixes(file.url)
-    if suffix in _REFUSED or (packing and suffix == ".parquet"):
-        raise UnsupportedFileError(
-            f"{shown(file.url)} is not text, JSON lines or Parquet, plain or packed as .gz or "
-            ".zst, and only those are counted piece by piece. Convert it first."
-        )
-    return Source(
-        file.url, _KINDS.get(suffix, "text"), _PACKINGS.get(packing, ""), file.size, file.version
-    )
-
-
-def describe(source: Source, text_column: str | None) -> Described:
+def describe(
+    source: Source, text_column: str | None, errors: DecodingErrors = "strict"
+) -> Described:
     """Look at a file's beginning, or at the metadata at its end, to know how to divide it.
 
     Raises UnsupportedFileError for a file that is not of the kind its name says, and CorpusError
@@ -133,8 +130,10 @@ def describe(source: Source, text_column: str | None) -> Described:
     name = shown(source.url)
     if source.kind == "parquet":
         with reading(source.url) as file:
-            parquet = open_parquet_file(file, name)
+            parquet = open_parquet_file(file, name, errors)
             column = text_column
+            if column is None:
+                refuse_counts(parquet.columns, name)
             if column not in parquet.strings:
                 found = parquet.describe()
                 if column is not None:
@@ -143,15 +142,65 @@ def describe(source: Source, text_column: str | None) -> Described:
                     raise no_text_column(name, found)
                 column = found.chosen.name
             return Described(source, column, parquet.group_sizes(column))
+    source = _by_content(source, name)
     if source.kind == "jsonl":
         return Described(source, _json_column(source, text_column))
-    with opened(source) as file:
-        if file.read(4).startswith(_OTHER_MARKS):
-            raise UnsupportedFileError(
-                f"{name} is not plain UTF-8 text. Convert it, or give it the ending that fits, "
-                "such as .txt.gz, .txt.zst or .parquet."
-            )
-    return Described(source, "")
+    if source.kind == "whole" and source.size > _MAX_WHOLE_BYTES:
+        raise UnsupportedFileError(
+            f"{name} has {source.size:,} bytes, and a file of its kind is read whole, up to "
+            f"{_MAX_WHOLE_BYTES:,}. Convert it to text, JSON lines or Parquet, or split it."
+        )
+    return Described(source, text_column or "" if source.kind == "whole" else "")
+
+
+def _by_content(source: Source, name: str) -> Source:
+    """Return a source of the kind that its beginning shows; raises UnsupportedFileError."""
+    with reading(source.url) as file:
+        head = file.read(_JUDGED_BYTES)
+    if (packing := packing_of(head)) != source.packing:
+        source = source._replace(packing=packing)
+    if packing is not None:
+        name = unpacked_name(name)[0]
+        with opened(source) as file:
+            head = file.read(_JUDGED_BYTES)
+    if source.kind == "jsonl":
+        return source
+    refuse_other_kinds(head, name)
+    if source.kind == "whole":
+        is_lines = suffix_of(name) == ".json" and _begins_with_lines(head)
+        return source._replace(kind="jsonl") if is_lines else source
+    is_text = is_plain_text(head, name) and not _is_binary(head, name)
+    # A large file is read in pieces even if it is not UTF-8, which raises an error or replaces.
+    in_pieces = is_text and (_is_utf8(head) or source.size > _MAX_WHOLE_BYTES)
+    return source if in_pieces else source._replace(kind="whole")
+
+
+def _is_binary(head: bytes, name: str) -> bool:
+    """Return True for what may be UTF-16; raises UnsupportedFileError for what is not text."""
+    if b"\x00" not in head:
+        return False
+    try:
+        return decode_text(head[: len(head) // 2 * 2], name, errors="replace").encoding != "utf-8"
+    except MissingExtraError:
+        return True
+
+
+def _is_utf8(head: bytes) -> bool:
+    text = head if len(head) < _JUDGED_BYTES else whole_characters(head)[0]
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _begins_with_lines(head: bytes) -> bool:
+    """Return True if the first line is a JSON object, and another line follows."""
+    first, _, rest = head.lstrip().partition(b"\n")
+    try:
+        return bool(rest.strip()) and isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _json_column(source: Source, text_column: str | None) -> str:
@@ -168,11 +217,11 @@ def _json_column(source: Source, text_column: str | None) -> str:
             if not isinstance(row, dict):
                 continue
             for key, value in cast("dict[str, object]", row).items():
-                if isinstance(value, str):
-                    characters[key] = characters.get(key, 0) + len(value)
-                    first.setdefault(key, []).append(value)
-    tallies = [Tally(key, characters[key], first[key][:200]) for key in characters]
-    found = columns_of_tallies(tuple(characters), tallies, is_sample=True)
+                first.setdefault(key, []).append(value)
+                if not isinstance(value, (bool, int, float)):
+                    characters[key] = characters.get(key, 0) + len(text_in(value) or "")
+    tallies = [Tally(key, characters.get(key, 0), first[key][:200]) for key in first]
+    found = columns_of_tallies(tuple(first), tallies, is_sample=True)
     if found.chosen is None and source.size:
         raise no_text_column(shown(source.url), found)
     return found.chosen.name if found.chosen else ""
@@ -188,18 +237,14 @@ class opened:  # noqa: N801 - used as a statement: `with opened(source) as file:
 
     def __enter__(self) -> BinaryIO:
         file = self._outer.__enter__()
-        if self._source.packing == "gzip":
-            self._packed = gzip.GzipFile(fileobj=file)
-        elif self._source.packing == "zstd":
-            with needs_extra("tables", f"Reading {shown(self._source.url)}"):
-                arrow: Any = import_module("pyarrow")
-            stream = arrow.CompressedInputStream(arrow.PythonFile(file, "r"), "zstd")
-            self._packed = BufferedReader(stream, 1 << 20)
+        if self._source.packing is not None:
+            name = shown(self._source.url)
+            self._packed = open_packed(file, self._source.packing, name)
         return cast("BinaryIO", self._packed or file)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         try:
-            if isinstance(error, (EOFError, OSError, ValueError)) and self._packed is not None:
+            if isinstance(error, (*ARCHIVE_DAMAGE, ValueError)) and self._packed is not None:
                 reason = " ".join(str(error).split())[:200]
                 raise UnsupportedFileError(
                     f"{shown(self._source.url)} is damaged or incomplete ({reason}). Make or "

@@ -54,6 +54,8 @@ def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -
             n_bytes=reader.n_bytes,
             n_documents=reader.n_documents,
             n_skipped=reader.n_skipped,
+            n_replaced=reader.n_replaced,
+            notes=reader.notes,
             sha256=reader.sha256,
             characters="".join(sorted(reader.characters)),
         )

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final, NamedTuple
 
+from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.counting.streamed import whole_characters
 from bpe_core.pretokenizers.blocks import safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
@@ -17,7 +18,7 @@ STRETCH_BYTES: Final = 64 << 20
 _MOST_STRETCHES: Final = 4_096
 _SEARCHED: Final = 1 << 20
 # A change to how words are counted or kept makes stretches in older work folders unusable.
-_VERSION: Final = 1
+_VERSION: Final = 2
 
 
 class Part(NamedTuple):
@@ -27,7 +28,7 @@ class Part(NamedTuple):
     column: str
     begin: int
     end: int
-    """-1 for all of a packed file, whose size is not known before it is unpacked."""
+    """-1 for all of a file that is read whole, or whose unpacked size is not known."""
     step: int
     """The distance in bytes between the places where the file may be cut; 0 if it is not cut."""
 
@@ -39,11 +40,13 @@ class Stretch(NamedTuple):
     pretokenizer: str
     run_bytes: int
     """The amount of text after which counted words are written, to bound the memory taken."""
+    errors: DecodingErrors = "strict"
+    """What becomes of bytes that are not UTF-8."""
 
     @property
     def key(self) -> str:
         """A name that is the same only for the same bytes, cut in the same way."""
-        described = json.dumps([_VERSION, self.parts, self.pretokenizer, self.run_bytes])
+        described = json.dumps([_VERSION, *self])
         return hashlib.sha256(described.encode()).hexdigest()[:32]
 
     @property
@@ -65,26 +68,29 @@ def stretch_bytes_for(n_bytes: int) -> int:
 
 
 def stretches_of(
-    files: Iterable[Described], pretokenizer: str, stretch_bytes: int
+    files: Iterable[Described],
+    pretokenizer: str,
+    stretch_bytes: int,
+    errors: DecodingErrors = "strict",
 ) -> Iterator[Stretch]:
     """Divide files into stretches of about `stretch_bytes`, in order.
 
     Text is cut where no pre-token can cross, which the worker finds when it reads that place; for a
     custom pattern and "none", a text is one stretch. JSON lines are cut between lines, Parquet
-    between row groups. A packed file is one stretch.
+    between row groups. A packed file is one stretch, and so is one that is read whole.
 
-    >>> source = Source("a.txt", "text", "", 250, "")
+    >>> source = Source("a.txt", "text", None, 250, "")
     >>> [each.parts[0][2:] for each in stretches_of([Described(source, "")], "gpt2", 100)]
     [(0, 100, 100), (100, 200, 100), (200, 250, 100)]
     """
     pending: list[Part] = []
     for part in _parts(files, pretokenizer, stretch_bytes):
         if pending and sum(map(_bytes_in, pending)) + _bytes_in(part) > stretch_bytes:
-            yield Stretch(tuple(pending), pretokenizer, stretch_bytes)
+            yield Stretch(tuple(pending), pretokenizer, stretch_bytes, errors)
             pending = []
         pending.append(part)
     if pending:
-        yield Stretch(tuple(pending), pretokenizer, stretch_bytes)
+        yield Stretch(tuple(pending), pretokenizer, stretch_bytes, errors)
 
 
 def _parts(files: Iterable[Described], pretokenizer: str, stretch_bytes: int) -> Iterator[Part]:
@@ -98,7 +104,7 @@ def _parts(files: Iterable[Described], pretokenizer: str, stretch_bytes: int) ->
                 size += group_size
             if groups:
                 yield Part(source, column, begin, len(groups), size)
-        elif source.packing:
+        elif source.packing or source.kind == "whole":
             yield Part(source, column, 0, -1, 0)
         elif source.kind == "text" and pretokenizer not in SCANNERS:
             yield Part(source, column, 0, source.size, 0)

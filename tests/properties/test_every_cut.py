@@ -203,7 +203,7 @@ def test_files_read_in_pieces_of_every_size_have_the_same_counts(
 def test_a_file_is_divided_between_machines_only_where_no_pretoken_changes(name: str) -> None:
     data = TEXT.encode()
     pretokenizer = get_pretokenizer(name)
-    source = Source("a.txt", "text", "", len(data), "")
+    source = Source("a.txt", "text", None, len(data), "")
     cuts: set[int] = set()
     for near in range(1, len(data)):
         part = Part(source, "", near, len(data), len(data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
@@ -29,6 +30,8 @@ from bpe_core.errors import (
 from bpe_core.scale.count_files import CountedFiles, CountingProgress, count_files
 from bpe_core.scale.engines import Engine
 from bpe_core.scale.work_folder import WorkFolder
+from bpe_core.types import PretokenCounts
+from tests.zipping import zip_of
 
 LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
 TEXT = "".join(f"{n} {LINE}" for n in range(3_000))
@@ -52,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         stream.write(TEXT.encode())
     (folder / "f.txt.zst").write_bytes(sink.getvalue().to_pybytes())
     (folder / "g.txt.gz").write_bytes(gzip.compress(b"hug ") + gzip.compress(b"me"))
-    (folder / "README.md").write_text("not part of the corpus")
+    (folder / ".README.md").write_text("not part of the corpus")
     return folder
 
 
@@ -160,29 +163,82 @@ def test_invalid_lines_are_skipped_unless_they_are_most(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join([*lines, lines[0]]))
     found, _ = count([path], tmp_path / "work")
-    assert (found.n_documents, found.n_skipped) == (3, 3)
+    assert (found.n_documents, found.n_skipped) == (4, 2)
     with pytest.raises(UnsupportedFileError, match=r"6 of 6 lines .* text in 'text'"):
         count([path], tmp_path / "work", text_column="text")
 
 
 # The bytes name the tests, so packed ones hold no time: all workers must find the same names.
 REFUSED = [
-    ("a.txt", b"x y\n" * 30_000 + b"\xff", TextDecodingError, "at byte 120,000 "),
-    ("a.txt", b"x" * 9 + b"\xc3", TextDecodingError, "at byte 9 "),
+    ("a.txt", b"x y\n" * 300_000 + b"\xff", TextDecodingError, "at byte 1,200,000 "),
+    ("a.txt", b"xyz\n" * 300_000 + b"\xc3", TextDecodingError, "at byte 1,200,000 "),
+    ("a.txt", "größer ".encode() * 9 + b"\xff", TextDecodingError, "at byte 81, line 1"),
     (
         "a.txt.gz",
         gzip.compress(b"hug" * 99, mtime=0)[:-9],
         UnsupportedFileError,
         "damaged or incomplete",
     ),
-    ("a.txt.gz", b"hug", UnsupportedFileError, "damaged or incomplete"),
-    ("a.txt.zst", b"hug", UnsupportedFileError, "damaged or incomplete"),
-    ("a.txt", gzip.compress(b"hug", mtime=0), UnsupportedFileError, "not plain UTF-8 text"),
-    ("a.csv", b"a,b\n", UnsupportedFileError, "Convert it first"),
+    ("a.txt.bz2", bz2.compress(b"hug" * 99)[:-9], UnsupportedFileError, "damaged or incomplete"),
+    ("a.csv", b"a,b\n", EmptyCorpusError, "a header and no rows"),
+    ("a.pdf", b"%PDF-1.7", UnsupportedFileError, "a PDF document"),
     ("a.parquet", b"hug", UnsupportedFileError, "damaged parquet"),
     ("a.jsonl", b'{"n": 1}\n', CorpusError, "no column of text"),
     ("a.txt", b"", EmptyCorpusError, "is empty"),
 ]
+
+
+def test_a_folder_is_counted_whole_and_what_is_skipped_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "code"
+    lines = b"\n".join(b'{"text": "hug %d", "url": "a"}' % n for n in range(9))
+    files = {
+        "a.py": b"x = 1",
+        "b/__init__.py": "größer".encode("cp1252"),
+        "b/t.csv": b'n,text\n1,"stray\n2,hug\n',
+        "c4.json.gz": gzip.compress(lines),
+        "c.txt.bz2": bz2.compress(b"packed"),
+        "c.zip": zip_of({"d.txt": b"zipped"}),
+        "p.png": b"\x89PNG\r\n\x1a\n" + bytes(99),
+        ".git/x": b"hidden",
+        "lone.parquet": b"hug",
+    }
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    found, counts = count([folder], tmp_path / "work", stretch_bytes=40)
+    read = bpe.read_corpus(folder)
+    assert found.n_documents == len(read.documents) == 15
+    expected = bpe.count_words(read).pretokens
+    assert counts_by_word(counts.pretokens) == counts_by_word(expected)
+    said = " ".join(note.text for note in found.notes)
+    assert "p.png is a PNG picture" in said
+    assert "lone.parquet is a damaged parquet file" in said
+    assert "a quote without an end" in said
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "p.png").write_bytes(files["p.png"])
+    with pytest.raises(UnsupportedFileError, match=r"None of the files could be read.*PNG"):
+        count([tmp_path / "pictures"], tmp_path / "work")
+
+
+@pytest.mark.parametrize("ending", ["txt", "jsonl", "txt.gz"])
+def test_bad_bytes_are_replaced_and_counted_in_stretches(tmp_path: Path, ending: str) -> None:
+    line = "größer und größer\n".encode()
+    data = line * 90_000 + b"h\xffg\n" + line * 5
+    if ending == "jsonl":
+        data = '{"text": "größer"}\n'.encode() + b'{"text": "h\xffg"}\n{"text": "hugs"}\n'
+    path = tmp_path / f"a.{ending}"
+    path.write_bytes(gzip.compress(data, mtime=0) if ending.endswith("gz") else data)
+    if ending != "jsonl":
+        with pytest.raises(TextDecodingError, match="--errors replace"):
+            count([path], tmp_path / "work")
+    found, counts = count([path], tmp_path / "work", errors="replace", stretch_bytes=500_000)
+    assert found.n_replaced == 1
+    expected = bpe.count_words(bpe.read_corpus(path, errors="replace")).pretokens
+    assert counts_by_word(counts.pretokens) == counts_by_word(expected)
+
+
+def counts_by_word(pretokens: PretokenCounts) -> dict[bytes, int]:
+    return dict(zip(pretokens.words, pretokens.counts.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(("name", "data", "error", "said"), REFUSED)
