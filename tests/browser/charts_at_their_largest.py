@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from bpe_core.runs.sample_check import SampleFigures
 from ui.compare import charts as compare_charts
-from ui.compare.kind_chart import kind_bars
+from ui.compare.charts import kind_bars
 from ui.lab import charts as lab_charts
 from ui.look import charts
 from ui.pair_frequencies import charts as pair_charts

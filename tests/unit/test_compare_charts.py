@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ui.compare import charts
-from ui.compare.kind_chart import kind_bars
+from ui.compare.charts import kind_bars
 from ui.look.chart_style import PALETTES, Theme
 
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])

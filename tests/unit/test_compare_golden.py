@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_cases
-from ui.compare.golden import golden_rows, provenances
+from ui.compare.passage import golden_rows, provenances
 
 
 def test_every_golden_text_has_a_row_with_its_ids_and_its_source() -> None:

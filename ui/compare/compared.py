@@ -18,8 +18,10 @@ from bpe_core.comparison.measurement import Measured
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.look.labels import plain_markdown, size_text
 from ui.memory.sized_cache import cached, server_cache, visitor_of_script
 from ui.work.background import Background, TooMuchWorkError, stop_of
+from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status, Task
 
 SAMPLE_BYTES: Final = 100_000
@@ -190,3 +192,25 @@ def _compare_whole(
         measured.append(found)
     fingerprints = tuple(each.fingerprint for each in encoders)
     return _combined(digest, fingerprints, corpus, encoders, measured)
+
+
+NEEDS_WHOLE: Final = "Only with the figures of the whole text."
+
+
+def whole_text_card(compared: ComparedText) -> None:
+    """Mark the figures as those of a sample, and show the progress of the whole text."""
+    with st.container(border=True, key="compare_whole"):
+        status = compared.status
+        if compared.comparison is not None:
+            st.markdown(f"**First figure, {sample_words(compared)}.**")
+        if status is None:
+            st.markdown(f":gray[{plain_markdown(compared.problem, 600)}]")
+        elif status.is_live:
+            watch_work(works(), status.id, "Whole text", key="compare_whole", written=size_text)
+        else:
+            show_ended(works(), status, "comparison of the whole text", key="compare_whole")
+
+
+def sample_words(compared: ComparedText) -> str:
+    """Return the size of the sample and of the whole text."""
+    return f"from a sample of {size_text(compared.corpus.n_bytes)} of {size_text(compared.n_bytes)}"

@@ -8,10 +8,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.comparison.comparison import Comparison
+from ui.compare.charts import kind_bars
 from ui.compare.definitions import FIGURES, LANGUAGES, Definition
 from ui.compare.figure_rows import figure_rows, shared_sentence, size_of
 from ui.compare.gain_words import SAMPLE_OF
-from ui.compare.kind_chart import kind_bars
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import figure_table
 from ui.look.chart_style import CONFIG

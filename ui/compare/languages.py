@@ -19,10 +19,10 @@ from ui.compare.language_figures import (
     language_csv,
     language_rows,
     language_sentence,
+    merges_of_scripts,
     parallel_table,
     summary_rows,
 )
-from ui.compare.script_figures import merges_of_scripts
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import figure_table
 from ui.look.chart_style import CONFIG

@@ -31,12 +31,13 @@ from ui.compare.language_figures import (
     MEASURES,
     language_rows,
     language_sentence,
+    script_rows,
+    script_steps,
     summary_rows,
 )
 from ui.compare.part_figures import COLUMNS, TITLES, part_rows, shown_parts
 from ui.compare.report_elements import add, add_rows, add_table
 from ui.compare.report_terms import add_costs, add_terms
-from ui.compare.script_figures import script_rows, script_steps
 from ui.compare.terms_part import Terms
 from ui.components.figures import Row
 from ui.components.share_bars import ShareBar

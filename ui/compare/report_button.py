@@ -12,16 +12,15 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.record import training_record
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.compare import readings
-from ui.compare.compared import ComparedText
+from ui.compare.compared import NEEDS_WHOLE, ComparedText
 from ui.compare.costs_part import CostTable
+from ui.compare.language_figures import merges_of_scripts
 from ui.compare.languages import Costs
 from ui.compare.passage import Passage
 from ui.compare.report import Compared, Report, report_html
-from ui.compare.script_figures import merges_of_scripts
 from ui.compare.shelf_form import facts_of
 from ui.compare.terms_part import Terms
 from ui.compare.verdict_part import has_verdict, verdict_words
-from ui.compare.whole_text_card import NEEDS_WHOLE
 from ui.components.share_bars import ShareBar
 from ui.run.composition_bars import composition_groups
 from ui.storage.run_store import StoredRun

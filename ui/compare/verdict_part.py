@@ -9,7 +9,7 @@ import streamlit as st
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.parts import Division, Gain
 from ui.compare import readings
-from ui.compare.compared import ComparedText
+from ui.compare.compared import NEEDS_WHOLE, ComparedText, whole_text_card
 from ui.compare.definitions import INTERVAL
 from ui.compare.gain_words import HELD_OUT, OWN, Sentence, method_words, no_verdict
 from ui.compare.part_chart import part_dots
@@ -21,7 +21,6 @@ from ui.compare.verdict import (
     verdict_aside,
     verdict_sentence,
 )
-from ui.compare.whole_text_card import NEEDS_WHOLE, whole_text_card
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import verdict
 from ui.look.chart_style import CONFIG
