@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Find a Chromium for the browser tests, or install one, and write its path to .venv/browser-path.
 # Tried in turn: $CHROMIUM, the path, apt-get (as root), playwright's own download.
+# Fonts for many scripts are installed as well if they are missing and this runs as root.
 # The headless shell comes first: it renders the same in half the processor time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,7 +20,21 @@ refuse() {
   exit 1
 }
 
+# The fonts draw the scripts in pictures and screenshots. No test needs them, so a machine where they
+# cannot be installed goes on without.
+get_fonts() {
+  local language missing=
+  for language in he hi ja; do
+    if [ -z "$(fc-list ":lang=$language" 2> /dev/null)" ]; then missing=yes; fi
+  done
+  if [ -z "$missing" ] || [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then return; fi
+  apt-get update -qq || true
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    fontconfig fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji > /dev/null || true
+}
+
 found() {
+  get_fonts
   printf '%s\n' "$1" > "$record"
   echo "Browser: $1"
   exit 0
@@ -44,10 +59,9 @@ look
 
 if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
   apt-get update -qq || true
-  # The fonts draw the scripts that the tests look at.
   for package in chromium-headless-shell chromium; do
     if DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-      "$package" fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji > /dev/null; then
+      "$package" > /dev/null; then
       look
     fi
   done

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+import streamlit
 from playwright.sync_api import Download, Locator, Page, expect
 from playwright.sync_api import TimeoutError as BrowserTimeoutError
 
 LONGEST_WAIT_MS = 60_000
+FONTS = Path(streamlit.__file__).parent / "static" / "static" / "media"
 WRONG_LABELS = (Path(__file__).parent / "chart_labels.js").read_text(encoding="utf-8")
 # Measured times are printed. A busy machine is slower, so a test fails only if the best of several
 # tries misses its goal by this factor.
@@ -43,6 +46,12 @@ GO_TO_ADDRESS = """(address) => {
   dispatchEvent(new PopStateEvent("popstate"));
   return window.timesAsked > asked;
 }"""
+
+
+def font_data(file: str) -> str:
+    """Return a font that Streamlit ships in base64, by the start of its file's name."""
+    (path,) = FONTS.glob(f"{file}.*.woff2")
+    return base64.b64encode(path.read_bytes()).decode("ascii")
 
 
 def open_page(page: Page, url: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from bpe_core.runs.run import TrainingRun
-from tests.browser.helpers import open_page
+from tests.browser.helpers import font_data, open_page
 from ui.components.merge_player.packing import own_words, pack_block, pack_run
 from ui.merge_loop.replay import replay_page
 from ui.run.stop_reasons import stop_sentence
@@ -85,6 +85,19 @@ class Player:
             """list => [...list.querySelectorAll(".word")].map(
                  word => [...word.querySelectorAll(".tile")].map(
                      tile => Number(tile.dataset.id)))"""
+        )
+
+    def use_wide_fonts(self) -> None:
+        """Draw the page in a font with letters as wide as those of any system font."""
+        self.page.evaluate(
+            """async (data) => {
+                 const bytes = Uint8Array.from(atob(data), c => c.charCodeAt(0)).buffer;
+                 for (const family of ["Source Sans", "Source Serif", "Source Code Pro"]) {
+                   const font = new FontFace(family, bytes, { weight: "200 900" });
+                   document.fonts.add(await font.load());
+                 }
+               }""",
+            font_data("SourceCodeVF-Upright.ttf"),
         )
 
     def words_across(self) -> list[list[float]]:

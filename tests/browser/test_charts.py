@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from pathlib import Path
 
 import plotly
 import pytest
-import streamlit
 from playwright.sync_api import Browser, Page, expect
 
 from bpe_core.corpus.samples import load_sample
@@ -16,14 +14,13 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.charts_at_their_largest import large_charts
 from tests.browser.conftest import KeepRun
-from tests.browser.helpers import assert_no_label_is_cut, go_to_address, wait_until_idle
+from tests.browser.helpers import assert_no_label_is_cut, font_data, go_to_address, wait_until_idle
 from ui.look.chart_axes import NARROWEST
 from ui.look.chart_style import CONFIG
 
 pytestmark = pytest.mark.browser
 
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-FONTS = Path(streamlit.__file__).parent / "static" / "static" / "media"
 TWO_MEGABYTES = "2000000".rjust(32, "d")
 CHARTS_ARE_DRAWN = """(n) => {
   const charts = [...document.querySelectorAll(".stPlotlyChart")];
@@ -32,11 +29,9 @@ CHARTS_ARE_DRAWN = """(n) => {
 
 
 def font_face(family: str, file: str) -> str:
-    (path,) = FONTS.glob(f"{file}.*.woff2")
-    data = base64.b64encode(path.read_bytes()).decode("ascii")
     return (
         f"@font-face {{ font-family: '{family}'; font-weight: 200 900; "
-        f"src: url(data:font/woff2;base64,{data}) }}"
+        f"src: url(data:font/woff2;base64,{font_data(file)}) }}"
     )
 
 

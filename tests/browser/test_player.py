@@ -210,11 +210,16 @@ def test_a_tie_leads_by_nothing_and_is_named(open_run: OpenRun) -> None:
     expect(player.page.locator(".player .margin .tile")).to_have_count(2)
 
 
-@pytest.mark.parametrize("width", [390, 820, 1440])
-def test_nothing_overflows_the_page(offline_page: Page, open_run: OpenRun, width: int) -> None:
+@pytest.mark.parametrize("fonts", ["of this machine", "wide"])
+@pytest.mark.parametrize("width", [320, 390, 820, 1440])
+def test_nothing_overflows_the_page(
+    offline_page: Page, open_run: OpenRun, width: int, fonts: str
+) -> None:
     offline_page.set_viewport_size({"width": width, "height": 900})
     player = open_run("sample", 2_500)
-    for step in ("1", "2501"):
+    if fonts == "wide":
+        player.use_wide_fonts()
+    for step in ("1", "2501", "3801"):
         player.go_to(step)
         assert player.page.evaluate("document.documentElement.scrollWidth") <= width
         overflowing = player.page.locator(".player").evaluate(

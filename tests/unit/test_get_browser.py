@@ -71,6 +71,20 @@ def test_the_headless_shell_is_preferred_to_a_full_browser(project: Path) -> Non
     assert recorded(project) == str(shell)
 
 
+@pytest.mark.parametrize("has_fonts", [True, False])
+def test_fonts_are_installed_where_only_a_browser_is(project: Path, has_fonts: bool) -> None:
+    download_gives(project, project / "nothing")
+    write_program(project / "bin" / "chromium", STARTS)
+    (project / "bin" / "id").unlink()
+    write_program(project / "bin" / "id", "echo 0")
+    write_program(project / "bin" / "fc-list", "echo Noto" if has_fonts else "exit 0")
+    asked = project / "asked"
+    write_program(project / "bin" / "apt-get", f'echo "$*" >> {asked}')
+    assert get_browser(project).returncode == 0
+    assert asked.exists() != has_fonts
+    assert has_fonts or "fonts-noto-core" in asked.read_text(encoding="utf-8")
+
+
 def test_a_browser_on_the_path_that_does_not_start_is_skipped(project: Path) -> None:
     write_program(project / "bin" / "chromium", LACKS_A_LIBRARY)
     downloaded = write_program(project / "downloaded" / "chrome", STARTS)

@@ -10,6 +10,8 @@ import { bigTile, bold, coupleOf } from "./tiles.js";
 
 const LONGEST_IN_SENTENCE = 14; // characters of a token, so that the sentence fits on a line
 
+const LONGEST_LARGE_RULE = 12; // characters of both tokens and the new one that fit on a phone in large type
+
 /** "Next, merge 46: l a → la occurs 1,379 times in the corpus."
     @param {HTMLElement} element
     @param {Run} run
@@ -29,6 +31,7 @@ export function writeSentence(element, run, step) {
   rule.append(coupleOf(left, right, run, { left: ids[0], right: ids[1] }));
   addPart(rule, "span", "arrow", "→").setAttribute("aria-label", "becomes");
   rule.append(bigTile(run, run.merge_id[step], "made", LONGEST_IN_SENTENCE));
+  rule.classList.toggle("long", (rule.textContent ?? "").length > LONGEST_LARGE_RULE);
   const count = run.merge_count[step];
   const [number, noun] = count <= 2 ? [times(count), ""] : [grouped(count), " times"];
   addPart(element, "span", "how-often").append("occurs ", bold(number), `${noun} in the corpus`);
