@@ -56,6 +56,6 @@ page = st.navigation([*PAGES.values(), START_BY_NAME], position="top")
 if page.url_path == PAGES["start"].url_path:
     follow_link(is_first=is_first)
 frame.run_page(page)
-frame.name_menu()
+frame.fix_page()
 frame.follow_theme()
 keep_runs()

@@ -14,6 +14,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.unicode.token_scripts import script_of_token
 from tests.app.test_adapt_page import OpenApp, choose, paste, verdict_of
+from tests.app.training import assert_press_is_refused
 from tests.waiting import wait_until
 from ui.adapt import background_work
 from ui.adapt.background_work import Order, Removable
@@ -114,7 +115,7 @@ def test_lines_that_are_not_tokens_are_refused(open_app: OpenApp, mode: str) -> 
     (error,) = app.error
     assert "zzqx" in error.value
     assert "<b>" not in error.value
-    assert app.button(key=button).disabled
+    assert_press_is_refused(app, button)
 
 
 def test_replace_keeps_listed_tokens(open_app: OpenApp, orders: list[Order]) -> None:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.formats.load_save import dumps
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.training import choose, in_address
+from tests.app.training import assert_press_is_refused, choose, in_address
 from ui.shell import file_upload
 
 OpenApp = Callable[..., AppTest]
@@ -52,7 +52,7 @@ def test_train_reads_files_up_to_the_limit(open_app: OpenApp) -> None:
     uploader.set_value([(name, TEXT, "text/plain") for name in ("a.txt", "b.txt")]).run()
     assert not app.exception
     assert PROBLEM in errors(app)
-    assert app.button(key="train").disabled
+    assert_press_is_refused(app)
 
 
 @pytest.mark.usefixtures("small_limit")

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import bpe_core as bpe
 from bpe_core.counting.counts_file import WordCounts
 from tests.app.test_train_uploads import OpenApp, figures, open_with, shown, upload
-from tests.app.training import choose, in_address, train
+from tests.app.training import assert_press_is_refused, choose, in_address, train
 from ui.storage.run_store import load_run
 
 TEXT = "hug hugs, pug pugs: été\n" * 40 + "bun bunny\n" * 3
@@ -79,7 +79,7 @@ def test_a_damaged_file_of_counts_is_refused(open_app: OpenApp, counts_file: byt
     damaged = counts_file[:4] + bytes(60) + counts_file[64:]
     app = open_with(open_app, ("a.parquet", damaged))
     assert any("a.parquet" in error.value.replace("\\", "") for error in app.error)
-    assert app.button(key="train").disabled
+    assert_press_is_refused(app)
 
 
 @pytest.mark.slow

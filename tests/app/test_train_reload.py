@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
-from tests.app.training import choose, in_address, train
+from tests.app.training import assert_press_is_refused, choose, in_address, train
 from tests.waiting import wait_until
 from ui.storage import run_corpus
 from ui.storage.run_store import load_run, store_folder, store_run, store_run_to_show
@@ -122,7 +122,7 @@ def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     assert "which is not kept with it" in info.value
     assert "again to train on" in info.value
     assert "<b>" not in info.value
-    assert again.button(key="train").disabled
+    assert_press_is_refused(again)
     assert "The form now has no text." in text_of(again)
     again.segmented_control(key="corpus_source").set_value("Sample").run()
     assert not again.info
@@ -192,7 +192,7 @@ def test_an_older_or_damaged_run_brings_back_its_settings_alone(
     assert app.segmented_control(key="settings_preset").value == "GPT-4 style"
     assert app.select_slider(key="settings_byte_size").value == 300
     assert "“Old”, 2.0 kB" in app.info[0].value.replace("\\", "")
-    assert app.button(key="train").disabled
+    assert_press_is_refused(app)
 
 
 def test_opening_another_run_leaves_the_forms_alone(open_app: OpenApp) -> None:

@@ -31,3 +31,11 @@ def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2 style")
     app.segmented_control(key="corpus_source").set_value(source)
     app.segmented_control(key="settings_preset").set_value(preset)
     return app.run()
+
+
+def assert_press_is_refused(app: AppTest, key: str = "train") -> None:
+    """Press the button of a form that is not complete: nothing begins, and the page says so."""
+    app.button(key=key).click().run()
+    assert not app.exception
+    assert any(text.value.endswith(" first.]") for text in app.markdown)
+    assert "job" not in app.query_params

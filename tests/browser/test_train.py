@@ -57,7 +57,6 @@ def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and
     for path in (picture, empty):
         give_file(page, path)
         expect(page.get_by_role("alert")).to_contain_text(path.name)
-        expect(page.get_by_role("button", name="Train", exact=True)).to_be_disabled()
         expect(page.get_by_text("3,839 merges.")).to_be_visible()
         uploader = page.get_by_test_id("stFileUploader")
         uploader.get_by_role("button", name=f"Remove {path.name}").click()
@@ -245,9 +244,6 @@ def test_an_invalid_number_shows_an_error_and_an_empty_field_is_filled(
         else:
             expect(tab.get_by_text(f"Vocabulary size {int(shown):,} =")).to_be_visible()
             expect(tab.get_by_role("alert")).to_have_count(0)
-        expect(tab.get_by_role("button", name="Train", exact=True)).to_be_enabled(
-            enabled=problem is None
-        )
 
 
 def test_an_override_of_the_order_stays_within_the_pasted_text_and_is_named(tab: Page) -> None:

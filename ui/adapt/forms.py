@@ -13,6 +13,7 @@ from ui.adapt.bases import Base, choose_base, usable
 from ui.adapt.terms_field import ask_for_terms, terms_of
 from ui.corpus.corpus_form import ChosenCorpus, choose_corpus, show_corpus
 from ui.shell import workspace
+from ui.shell.action_row import action_row, show_missing
 from ui.shell.number_field import Limits, whole_number
 from ui.shell.workspace import TokenChoices
 from ui.storage.base_tokenizer import Extension
@@ -35,26 +36,34 @@ def show_extend_form(
 
     They are filled from the one that is `live`, or else from the open run.
     """
-    base = choose_base(stored)
-    tokenizer = usable(base)
-    chosen, figures = choose_corpus()
-    is_counted = False
-    if chosen is not None:
-        with figures:
-            pretokenizer = None if tokenizer is None else tokenizer.pretokenizer.name
-            is_counted = show_corpus(chosen, pretokenizer)
-    n_tokens = _choose_size(base, _first_size(stored) if live is None else live.n_tokens)
-    first = terms_of(stored.run.terms) if live is None else "\n".join(live.terms)
-    terms = ask_for_terms("adapt_terms", first)
+    form, row = st.container(), action_row()
+    with form:
+        base = choose_base(stored)
+        tokenizer = usable(base)
+        chosen, figures = choose_corpus()
+        is_counted = False
+        if chosen is not None:
+            with figures:
+                pretokenizer = None if tokenizer is None else tokenizer.pretokenizer.name
+                is_counted = show_corpus(chosen, pretokenizer)
+        n_tokens = _choose_size(base, _first_size(stored) if live is None else live.n_tokens)
+        first = terms_of(stored.run.terms) if live is None else "\n".join(live.terms)
+        terms = ask_for_terms("adapt_terms", first)
     again = _asked_again(stored)
     is_ready = is_counted and tokenizer is not None and n_tokens is not None and can_start
-    is_pressed = st.button("Extend", type="primary", key="extend", disabled=not is_ready)
+    # Enabled even if the form is not complete: the browser sends what was typed last together with
+    # the press.
+    with row:
+        is_pressed = st.button("Extend", type="primary", key="extend", disabled=not can_start)
+        if is_pressed and not is_ready:
+            show_missing("Complete the form first.")
     if again is not None and not is_ready:
         st.error(
             "Extending again needs a base, a corpus and a number of tokens. Choose them above."
         )
     elif (
-        (is_pressed or again is not None)
+        is_ready
+        and (is_pressed or again is not None)
         and chosen is not None
         and tokenizer is not None
         and n_tokens is not None

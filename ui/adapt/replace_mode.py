@@ -17,6 +17,7 @@ from ui.adapt.replace_result import draw_replaced, lead_with_replaced
 from ui.adapt.terms_field import ask_for_terms
 from ui.look.labels import plain_markdown
 from ui.shell import workspace
+from ui.shell.action_row import action_row
 from ui.shell.number_field import Limits, whole_number
 from ui.shell.visitor import visitor
 from ui.shell.workspace import TokenChoices
@@ -37,6 +38,8 @@ def draw_replacing(stored: StoredRun) -> None:
     forms, _, side = st.columns([24, 1, 16])
     order = n_tokens = status = begin = None
     with forms:
+        form, row = st.container(), action_row()
+    with form:
         asked = ask_for_order(stored)
         st.header("Tokens to replace", anchor=False)
         n_tokens = whole_number(
@@ -59,7 +62,8 @@ def draw_replacing(stored: StoredRun) -> None:
             status = work.replacing(order, n_tokens)
             if status is None:
                 begin = partial(work.begin_replacing, order, n_tokens, visitor())
-        begin_button("Replace", begin, key="replace")
+    with row:
+        begin_button("Replace", begin, status, key="replace")
     # What runs is shown where it was begun; a long form would leave the side out of sight.
     with side if status is None else forms:
         show_work(

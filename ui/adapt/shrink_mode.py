@@ -29,6 +29,7 @@ from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_text, token_label
 from ui.run.page_parts import draw_figure
 from ui.shell import frame
+from ui.shell.action_row import action_row
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
@@ -50,6 +51,8 @@ def draw_shrinking(stored: StoredRun) -> None:
     room = st.container()
     forms, _, side = st.columns([24, 1, 16])
     with forms:
+        form, row = st.container(), action_row()
+    with form:
         asked = ask_for_order(stored)
         may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
         status = begin = None
@@ -58,7 +61,8 @@ def draw_shrinking(stored: StoredRun) -> None:
             status = work.shrinking(order)
             if status is None:
                 begin = partial(work.begin_shrinking, order, visitor())
-        begin_button("Shrink", begin, key="shrink")
+    with row:
+        begin_button("Shrink", begin, status, key="shrink")
     # What runs is shown where it was begun; a long form would leave the side out of sight.
     with side if status is None else forms:
         show_work(

@@ -47,7 +47,7 @@ def draw_sample_check(stored: StoredRun) -> None:
             st.info(text)
             return
         begin = partial(sample_work.begin_checking, stored, text, visitor())
-        begin_button("Check the text", begin, key="sample_check")
+        begin_button("Check the text", begin, status, key="sample_check")
     show_work(
         *(sample_work.checks(), status, lambda: None),
         unit="Merges",

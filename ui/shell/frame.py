@@ -13,7 +13,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from bpe_core.compiling.background import compile_in_background
 from bpe_core.errors import BpeError
-from ui.components.menu_name import menu_name
+from ui.components.page_fixes import page_fixes
 from ui.components.theme_watch import theme_watch
 from ui.failures.error_boundary import error_boundary
 from ui.look.labels import plain_markdown
@@ -149,7 +149,7 @@ def run_page(page: StreamlitPage) -> None:
             with st.container(horizontal=True):
                 st.button("Try again", key="try_again")
                 st.button("Start over", on_click=_start_over, key="start_over")
-        name_menu()
+        fix_page()
         follow_theme()
         # Streamlit forgets the values of widgets that a script did not draw, unless it is stopped.
         st.stop()
@@ -199,10 +199,10 @@ def follow_theme() -> None:
     theme_watch(theme_type(), key="theme_watch")
 
 
-def name_menu() -> None:
-    """Give the navigation's button in a narrow window the name that it shows."""
-    st.html(_MENU_IN_WORDS + "<style>.st-key-menu_name { display: none; }</style>")
-    menu_name("Menu", key="menu_name")
+def fix_page() -> None:
+    """Correct what Streamlit's page does with presses, fields, the menu and the history."""
+    st.html(_MENU_IN_WORDS + "<style>.st-key-page_fixes { display: none; }</style>")
+    page_fixes(menu="Menu", key="page_fixes")
 
 
 def _prepare_page(title: str) -> None:

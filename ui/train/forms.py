@@ -11,6 +11,7 @@ from ui.corpus import corpus_form
 from ui.corpus.corpus_form import ChosenCorpus
 from ui.run.training_card import HERE
 from ui.shell import workspace
+from ui.shell.action_row import action_row, show_missing
 from ui.train import settings_form
 from ui.train.largest_size import show_largest_size
 
@@ -20,15 +21,11 @@ def show_forms(
 ) -> tuple[ChosenCorpus | None, TrainingConfig | None]:
     """Draw the forms, and return what they hold: None for no corpus, or for invalid settings.
 
-    `start` is called if Train is pressed.
+    `start` is called if Train is pressed and both are valid.
     """
     # Each part has a place of its own. If an error above the buttons moved them down, Streamlit
     # would show both pairs of buttons until the page is done.
-    corpus_place, settings_place, buttons = (
-        st.container(),
-        st.container(),
-        st.container(horizontal=True, vertical_alignment="center"),
-    )
+    corpus_place, settings_place, buttons = st.container(), st.container(), action_row()
     with corpus_place:
         chosen, figures = corpus_form.choose_corpus(takes_counts=True)
     with settings_place:
@@ -43,11 +40,17 @@ def show_forms(
         with settings.below_size:
             early_stop = show_largest_size(chosen.training, settings.config)
     with buttons:
-        is_ready = counted and config is not None and can_train
-        is_pressed = st.button("Train", type="primary", key="train", disabled=not is_ready)
-        if is_pressed and chosen and config:
+        # Enabled even without a text or with a wrong number: the browser sends what was typed last
+        # together with the press.
+        is_pressed = st.button("Train", type="primary", key="train", disabled=not can_train)
+        if is_pressed and chosen and config and counted:
             start(chosen, config)
+            is_pressed = False
         st.button("Reset", key="reset", on_click=reset)
+        if is_pressed:
+            show_missing(
+                "Choose a text first." if chosen is None else "Correct the settings first."
+            )
         if not can_train:
             # In a narrow window the training's card is far below this button.
             st.markdown(f":gray[Training now.] [See its progress]({HERE})", width="content")

@@ -9,14 +9,24 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from ui.look.labels import plain_markdown
+from ui.shell.action_row import show_missing
 from ui.work.background import Background
 from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Status
 
 
-def begin_button(label: str, begin: Callable[[], None] | None, *, key: str) -> None:
-    """Draw the button that calls `begin`; disabled if there is nothing to begin."""
-    if not st.button(label, type="primary", key=key, disabled=begin is None) or begin is None:
+def begin_button(
+    label: str, begin: Callable[[], None] | None, status: Status[Any, Any] | None, *, key: str
+) -> None:
+    """Draw the button that calls `begin`; without it, a press shows why nothing begins.
+
+    `status` is that of the work if it was begun before.
+    """
+    # Never disabled: the browser sends what was typed last together with the press.
+    if not st.button(label, type="primary", key=key):
+        return
+    if begin is None:
+        show_missing(_why_not(status))
         return
     try:
         begin()
@@ -24,6 +34,12 @@ def begin_button(label: str, begin: Callable[[], None] | None, *, key: str) -> N
         st.error(plain_markdown(str(error), 600))
     else:
         st.rerun()
+
+
+def _why_not(status: Status[Any, Any] | None) -> str:
+    if status is None:
+        return "Complete the form first."
+    return "This is running." if status.is_live else "This was computed: see the result."
 
 
 def show_work(

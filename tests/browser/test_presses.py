@@ -1,0 +1,209 @@
+"""What was typed or pasted counts with the next press, and no press is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.helpers import assert_no_traceback, go_to_address, open_page, wait_until_idle
+from tests.browser.training import choose
+
+pytestmark = pytest.mark.browser
+
+NewPage = Callable[[], Page]
+
+HUGS = "hug hugs pug pun bun " * 30
+RUN = re.compile(r"[?&]run=[0-9a-f]{32}")
+
+
+def hold(button: Locator, milliseconds: int = 600) -> None:
+    """Press a button as slowly as a person with a heavy hand: the page may change meanwhile."""
+    button.scroll_into_view_if_needed()
+    box = button.bounding_box()
+    assert box is not None
+    mouse = button.page.mouse
+    mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    mouse.down()
+    button.page.wait_for_timeout(milliseconds)
+    mouse.up()
+
+
+def button(page: Page, name: str) -> Locator:
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def paste(page: Page, text: str) -> None:
+    """Paste into the field that has the focus, as a person does."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+    page.keyboard.press("Control+v")
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_a_press_on_train_trains_what_was_just_pasted(tab: Page, *, is_slow: bool) -> None:
+    go_to_address(tab, "/train")
+    choose(tab, "Paste")
+    tab.get_by_label("Text to train on").click()
+    paste(tab, HUGS)
+    if is_slow:
+        hold(button(tab, "Train"))
+    else:
+        button(tab, "Train").click()
+    tab.wait_for_url(RUN)
+    expect(tab.get_by_test_id("stMain")).to_contain_text("Pasted text: ")
+    assert_no_traceback(tab)
+
+
+def test_a_paste_counts_without_leaving_the_field(tab: Page) -> None:
+    go_to_address(tab, "/train")
+    choose(tab, "Paste")
+    area = tab.get_by_label("Text to train on")
+    area.click()
+    before = button(tab, "Train").bounding_box()
+    paste(tab, HUGS)
+    expect(tab.get_by_test_id("stMain")).to_contain_text("more bytes are held out")
+    expect(area).to_be_focused()
+    assert button(tab, "Train").bounding_box() == before
+
+
+def test_text_typed_in_several_rests_is_complete(tab: Page) -> None:
+    go_to_address(tab, "/train")
+    choose(tab, "Paste")
+    area = tab.get_by_label("Text to train on")
+    for word in HUGS.split()[:6]:
+        area.press_sequentially(f"{word} ", delay=30)
+        tab.wait_for_timeout(450)
+    expect(area).to_have_value("hug hugs pug pun bun hug ")
+    button(tab, "Train").click()
+    tab.wait_for_url(RUN)
+    expect(area).to_have_value("hug hugs pug pun bun hug ")
+
+
+def test_a_press_without_a_text_says_what_is_missing(tab: Page) -> None:
+    go_to_address(tab, "/train")
+    choose(tab, "Paste")
+    button(tab, "Train").click()
+    expect(tab.get_by_text("Choose a text first.")).to_be_visible()
+
+
+def test_a_number_typed_just_before_the_press_counts(tab: Page) -> None:
+    go_to_address(tab, "/train")
+    choose(tab, "Weighted words")
+    size = tab.get_by_label("Exact vocabulary size")
+    size.fill("5")
+    size.press("Enter")
+    expect(tab.get_by_text("5 is too small")).to_be_visible()
+    size.fill("260")
+    hold(button(tab, "Train"))
+    tab.wait_for_url(RUN)
+    expect(tab.get_by_test_id("stMain")).to_contain_text("3 merges. It stopped because the voc")
+
+
+def test_words_typed_just_before_the_press_are_trained(tab: Page) -> None:
+    go_to_address(tab, "/train")
+    choose(tab, "Weighted words")
+    tab.get_by_label("One word and its count per line").fill("ab 3\ncd 2")
+    hold(button(tab, "Train"))
+    tab.wait_for_url(RUN)
+    expect(tab.get_by_test_id("stMain")).to_contain_text("ab, cd: 2 merges")
+
+
+def test_a_press_counts_if_the_button_moves_away(tab: Page) -> None:
+    go_to_address(tab, "/pair_frequencies")
+    one = button(tab, "Check the text")
+    one.scroll_into_view_if_needed()
+    box = one.bounding_box()
+    assert box is not None
+    tab.mouse.move(box["x"] + 20, box["y"] + 10)
+    tab.mouse.down()
+    one.evaluate("(button) => { button.style.transform = 'translateY(-90px)'; }")
+    tab.mouse.up()
+    expect(one).to_be_hidden()
+
+
+def test_a_press_that_leaves_its_button_is_none(tab: Page) -> None:
+    go_to_address(tab, "/train")
+    box = button(tab, "Train").bounding_box()
+    assert box is not None
+    tab.mouse.move(box["x"] + 20, box["y"] + 10)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 20, box["y"] - 200, steps=4)
+    tab.mouse.up()
+    wait_until_idle(tab)
+    expect(button(tab, "Train")).to_be_enabled()
+    assert "job=" not in tab.url
+
+
+@pytest.mark.parametrize("mode", ["Extend", "Replace", "Shrink"])
+def test_a_press_on_adapt_takes_what_was_just_pasted(tab: Page, mode: str) -> None:
+    go_to_address(tab, f"/adapt?adapt={mode}")
+    choose(tab, "Paste")
+    tab.get_by_label("Text to train on").fill(HUGS)
+    if mode != "Shrink":
+        tab.get_by_test_id("stNumberInput").get_by_role("spinbutton").fill("2")
+    hold(button(tab, mode))
+    result = {
+        "Extend": "new tokens, held-out text takes",
+        "Replace": "tokens replaced, ",
+        "Shrink": "How small may it be?",
+    }[mode]
+    expect(tab.get_by_test_id("stMain")).to_contain_text(result)
+    assert_no_traceback(tab)
+
+
+def test_the_help_of_a_switch_does_not_press_it(tab: Page) -> None:
+    go_to_address(tab, "/token_boundaries?tokenizer=GPT-2")
+    switch = tab.get_by_test_id("stCheckbox").first
+    box = switch.locator("input")
+    was = box.is_checked()
+    switch.get_by_test_id("stTooltipIcon").click()
+    wait_until_idle(tab)
+    assert box.is_checked() is was
+
+
+def test_the_menu_of_a_phone_closes_after_a_choice(new_page: NewPage, app_url: str) -> None:
+    page = new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, f"{app_url}/train")
+    for title in ("Compare", "Lab"):
+        button(page, "Menu").click()
+        link = page.get_by_test_id("stSidebarNavLink").get_by_text(title, exact=True)
+        link.click()
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_in_viewport()
+        expect(link).not_to_be_in_viewport()
+        wait_until_idle(page)
+
+
+def test_back_goes_page_by_page_with_the_choices_made(new_page: NewPage, app_url: str) -> None:
+    page = new_page()
+    open_page(page, f"{app_url}/start")
+    entries = page.evaluate("history.length")
+    page.get_by_role("link", name="Vocabulary", exact=True).click()
+    expect(page.get_by_role("heading", name="Vocabulary", exact=True)).to_be_visible()
+    wait_until_idle(page)
+    for view in ("Trie", "Table", "Trie"):
+        choose(page, view)
+    chosen = page.url
+    for title in ("Merge loop", "Compare"):
+        page.get_by_role("link", name=title, exact=True).click()
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        wait_until_idle(page)
+    assert page.evaluate("history.length") == entries + 3
+    for title in ("Merge loop", "Vocabulary"):
+        page.go_back()
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        wait_until_idle(page)
+    assert page.url == chosen
+    page.go_back()
+    page.wait_for_function("() => location.pathname === '/'")
+    wait_until_idle(page)
+    page.go_forward()
+    expect(page.get_by_role("heading", name="Vocabulary", exact=True)).to_be_visible()
+    wait_until_idle(page)
+    assert page.url == chosen
+    page.reload()
+    expect(page.get_by_role("heading", name="Vocabulary", exact=True)).to_be_visible()
+    assert_no_traceback(page)

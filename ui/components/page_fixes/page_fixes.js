@@ -1,0 +1,23 @@
+// Install all fixes, once per page that the browser loads.
+
+import { replaceWithinPages } from "./addresses.js";
+import { commitFields } from "./fields.js";
+import { closeAndName } from "./menu.js";
+import { keepPresses } from "./presses.js";
+
+/** @import { Component } from "../shared/component.js" */
+
+/** @type {WeakSet<Document>} */
+const fixed = new WeakSet();
+
+/** @param {Component<{ menu: string }>} component */
+export default function mountPageFixes({ data, parentElement }) {
+  const page = parentElement.ownerDocument;
+  if (fixed.has(page)) return;
+  fixed.add(page);
+  replaceWithinPages(window);
+  // Fields come first, so that a press sends what was typed before it.
+  commitFields(window);
+  keepPresses(window);
+  closeAndName(page, data.menu);
+}
