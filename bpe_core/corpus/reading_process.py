@@ -101,18 +101,38 @@ def read_in_process(
             corpus = read_corpus_files(folder)
             shutil.rmtree(folder, ignore_errors=True)
             return corpus
-        parts = {held_out_share: _parts_of(found["parts"])}
-    texts, names = found["excerpts"]
-    excerpts = Corpus(tuple(texts), tuple(names))
+        return filed_corpus(folder, found | {"share": held_out_share})
+
+
+def describe_filed(corpus: FiledCorpus, held_out_share: float) -> dict[str, Any]:
+    """Return all but the text of a large corpus as JSON values, for `filed_corpus`.
+
+    Raises what `FiledCorpus.divided` raises.
+    """
+    return {
+        "n_bytes": corpus.n_bytes,
+        "sha256": corpus.sha256,
+        "n_sources": corpus.n_sources,
+        "files": corpus.files,
+        "notes": corpus.file_notes,
+        "excerpts": [corpus.excerpts.documents, corpus.excerpts.names],
+        "share": held_out_share,
+        "parts": [to_json(part) for part in corpus.divided(held_out_share)],
+    }
+
+
+def filed_corpus(folder: Path, described: Mapping[str, Any]) -> FiledCorpus:
+    """Return the large corpus whose text is in a folder, which is deleted with it."""
+    texts, names = described["excerpts"]
     return FiledCorpus(
         folder,
-        n_bytes=found["n_bytes"],
-        sha256=found["sha256"],
-        n_sources=found["n_sources"],
-        files=tuple(found["files"]),
-        notes=tuple(Note(*note) for note in found["notes"]),
-        excerpts=excerpts,
-        parts=parts,
+        n_bytes=described["n_bytes"],
+        sha256=described["sha256"],
+        n_sources=described["n_sources"],
+        files=tuple(described["files"]),
+        notes=tuple(Note(*note) for note in described["notes"]),
+        excerpts=Corpus(tuple(texts), tuple(names)),
+        parts={described["share"]: _parts_of(described["parts"])},
         divide=_divide,
     )
 

@@ -37,7 +37,8 @@ class Entry:
 
     name: str
     kind: str
-    """"run", or the kind of an upload: "tokenizer", "sentences" or "text"; empty if unreadable."""
+    """"run", or the kind of an upload: "tokenizer", "sentences", "text" or "corpus"; empty if
+    unreadable."""
     title: str
     """A run's title, or an upload's file names: a visitor's text. Empty if unreadable."""
     n_bytes: int

@@ -14,7 +14,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.unicode.token_scripts import script_of_token
 from tests.app.test_adapt_page import OpenApp, choose, paste, verdict_of
-from tests.app.training import assert_press_is_refused
+from tests.app.training import assert_press_is_refused, in_address
 from tests.waiting import wait_until
 from ui.adapt import background_work
 from ui.adapt.background_work import Order, Removable
@@ -182,3 +182,31 @@ def test_other_choices_are_other_work() -> None:
     assert len(ids) == len(choices)
     assert Order(gpt2(), text, 0.1).id in ids
     assert Order(gpt2(), text, 0.2).id not in ids
+
+
+def test_the_result_of_replacing_survives_a_reload(open_app: OpenApp, orders: list[Order]) -> None:
+    app = paste(choose(open_app("adapt"), "Replace"))
+    app.number_input(key="replace_tokens").set_value(5.0)
+    app.segmented_control(key="shrink_order").set_value("last-learned")
+    app.text_area(key="replace_terms").set_value("Zookeeper")
+    app.text_area(key="adapt_keep").set_value("␣Berlin").run()
+    app.button(key="replace").click().run()
+    (order,) = orders
+    wait_until(background_work.replacings(), f"{order.id} 5")
+    app.run()
+    (left_out,) = (each for each in app.multiselect if each.label == "Leave out")
+    left_out.set_value([left_out.options[0]]).run()
+    app.button(key="extend_again").click().run()
+    wait_until(background_work.replacings(), f"{orders[1].id} 5")
+    app.run()
+    assert "With 5 tokens replaced" in verdict_of(app)
+    again = open_app("adapt", **{name: in_address(app, name) for name in app.query_params})
+    assert not again.exception
+    assert verdict_of(again) == verdict_of(app)
+
+
+def test_wrong_choices_in_the_address_are_ignored(open_app: OpenApp) -> None:
+    for wrong in ("x", "[]", '["a", ["zz"], []]', "[" * 900, '["a", 1, 2]'):
+        app = open_app("adapt", adapt="Replace", replace_choices=wrong)
+        assert not app.exception
+        assert not app.error

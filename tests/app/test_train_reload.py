@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -115,6 +116,8 @@ def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     elif source == "Paste":
         app.text_area(key="corpus_pasted").set_value(RHYME).run()
     train(app)
+    for folder in store_folder().glob("upload-*"):
+        shutil.rmtree(folder)
     again = reload(open_app, app)
     assert not again.exception
     assert again.segmented_control(key="corpus_source").value == source
@@ -211,3 +214,78 @@ def test_the_sample_run_leaves_the_forms_at_the_sample(open_app: OpenApp) -> Non
     app = open_app()
     assert app.selectbox(key="corpus_sample").value == "python-reference"
     assert "Trained" in [header.value for header in app.header]
+
+
+def query_of(app: AppTest) -> dict[str, str]:
+    return {name: in_address(app, name) for name in app.query_params}
+
+
+@pytest.mark.parametrize("n_characters", [2_000, 2_200_000])
+def test_an_upload_comes_back_before_it_is_trained_on(open_app: OpenApp, n_characters: int) -> None:
+    app = upload(open_app(), {"<b>a</b>.txt": RHYME * (n_characters // len(RHYME))})
+    app.slider(key="corpus_held_out").set_value(20).run()
+    again = open_app(**query_of(app))
+    assert not again.exception
+    assert not again.error
+    assert "Uploaded before: **" in text_of(again)
+    assert "<b>" not in text_of(again)
+    assert form_values(again) == form_values(app)
+    train(app)
+    train(again)
+    first, second = (load_run(in_address(each, "run")) for each in (app, again))
+    assert second.run.corpus_sha256 == first.run.corpus_sha256
+    assert second.held_out == first.held_out
+
+
+def test_a_large_upload_comes_back_with_its_run(open_app: OpenApp) -> None:
+    app = upload(open_app(), {"a.txt": RHYME * 1_100})
+    app.select_slider(key="settings_byte_size").set_value(300).run()
+    train(app)
+    assert_same_run(open_app, app)
+
+
+def test_an_upload_that_only_the_disk_holds_comes_back(open_app: OpenApp) -> None:
+    app = upload(open_app(), {"a.txt": RHYME * 11_000})
+    again = open_app(**query_of(app))
+    assert not again.exception
+    assert not again.error
+    assert "more bytes are held out" in text_of(again)
+    assert form_values(again) == form_values(app)
+    train(again)
+    assert load_run(in_address(again, "run")).run.corpus_sha256
+
+
+@pytest.mark.parametrize("text", ["hug hugs\n" * 3, "hug hugs\n" * 300, "hug hugs\n" * 30_000])
+def test_a_typed_text_comes_back_before_it_is_trained_on(open_app: OpenApp, text: str) -> None:
+    app = choose(open_app(), source="Paste")
+    app.text_area(key="corpus_pasted").set_value(text).run()
+    again = open_app(**query_of(app))
+    assert not again.exception
+    assert again.segmented_control(key="corpus_source").value == "Paste"
+    shown = "corpus_pasted" if len(text) < 100_000 else "corpus_pasted_excerpt"
+    assert again.text_area(key=shown).value == text[:2_000] or shown == "corpus_pasted"
+    train(app)
+    train(again)
+    first, second = (load_run(in_address(each, "run")) for each in (app, again))
+    assert second.run.corpus_sha256 == first.run.corpus_sha256
+
+
+def test_words_and_a_sample_come_back_before_they_are_trained_on(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words")
+    assert set(query_of(app)) == {"corpus"}
+    app.text_area(key="corpus_words").set_value("ab 3\ncd 2").run()
+    again = open_app(**query_of(app))
+    assert again.text_area(key="corpus_words").value == "ab 3\ncd 2"
+    again.segmented_control(key="corpus_source").set_value("Sample").run()
+    assert not set(query_of(again))
+    again.selectbox(key="corpus_sample").set_value("notebook").run()
+    assert open_app(**query_of(again)).selectbox(key="corpus_sample").value == "notebook"
+
+
+@pytest.mark.parametrize("upload_id", ["f" * 32, "../x", ""])
+def test_an_upload_that_is_no_longer_kept_is_named(open_app: OpenApp, upload_id: str) -> None:
+    app = open_app(corpus="upload", upload=upload_id)
+    assert not app.exception
+    assert app.segmented_control(key="corpus_source").value == "Upload"
+    assert app.info
+    assert_press_is_refused(app)

@@ -13,9 +13,11 @@ from ui.adapt.background_work import Removable
 from ui.adapt.kept_tokens import read_kept_tokens
 from ui.adapt.scripts import scripts_of
 from ui.look.labels import plain_markdown
+from ui.own_text.address_text import area_to_address, start_area
 
 _ORDERS: Final = {"fewest-uses": "Least used first", "last-learned": "Last learned first"}
 _MOST_CHARACTERS: Final = 100_000
+_KEEP: Final = "adapt_keep"
 
 
 def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
@@ -31,6 +33,7 @@ def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
         help="A token is removed only once no other is merged from it. Of those, the one your text "
         "uses least is removed first, or the one learned last, whatever its uses.",
         persist_state="session",
+        bind="query-params",
     )
     n_of = Counter(scripts_of(tokenizer).values())
     scripts = st.multiselect(
@@ -41,6 +44,7 @@ def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
         placeholder="All scripts",
         help="A token belongs to the script of most of its letters.",
         persist_state="session",
+        bind="query-params",
     )
     pinned = ask_what_stays(tokenizer)
     if pinned is None:
@@ -52,9 +56,10 @@ def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
 
 def ask_what_stays(tokenizer: Tokenizer) -> tuple[int, ...] | None:
     """Draw the field for the tokens to keep; return their ids, or None if a line is wrong."""
+    start_area(_KEEP, "")
     text = st.text_area(
         "Keep these tokens",
-        key="adapt_keep",
+        key=_KEEP,
         height=104,
         max_chars=_MOST_CHARACTERS,
         placeholder="␣Kubernetes\n␣Berlin",
@@ -62,6 +67,7 @@ def ask_what_stays(tokenizer: Tokenizer) -> tuple[int, ...] | None:
         "are merged from stay too. The alphabet and special tokens always stay.",
         persist_state="session",
     )
+    area_to_address(_KEEP, text or "", first="", longest=_MOST_CHARACTERS)
     kept = read_kept_tokens(text or "", tokenizer)
     if kept.problem:
         st.error(plain_markdown(kept.problem, 1_000))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -16,6 +17,7 @@ from ui.adapt.removal_form import ask_what_may_go
 from ui.adapt.replace_result import draw_replaced, lead_with_replaced
 from ui.adapt.terms_field import ask_for_terms
 from ui.look.labels import plain_markdown
+from ui.own_text.address_text import leave_address, text_of_address, text_to_address
 from ui.shell import workspace
 from ui.shell.action_row import action_row
 from ui.shell.number_field import Limits, whole_number
@@ -24,6 +26,7 @@ from ui.shell.workspace import TokenChoices
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
 
+_CHOICES: Final = "replace_choices"
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = Limits(
     *(1, 50_000),
@@ -49,6 +52,7 @@ def draw_replacing(stored: StoredRun) -> None:
             key="replace_tokens",
             help="As many are removed as are added: the vocabulary keeps its size. The result "
             "shows smaller numbers too.",
+            in_address=True,
         )
         terms = ask_for_terms("replace_terms", "")
         may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
@@ -94,7 +98,7 @@ def _explain() -> None:
 def _choices_for(order: Order) -> TokenChoices:
     """Draw what was chosen among new tokens of this base, and a button that forgets it."""
     id = order.tokenizer.fingerprint
-    chosen = workspace.current().replace_choices
+    chosen = workspace.current().replace_choices or _choices_of_address()
     if chosen is None or chosen.run_id != id or not (chosen.pinned or chosen.left_out):
         return TokenChoices(id, (), ())
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -105,8 +109,25 @@ def _choices_for(order: Order) -> TokenChoices:
         )
         if st.button("Forget these choices", type="tertiary", key="replace_forget"):
             workspace.update(replace_choices=None)
+            leave_address(_CHOICES)
             st.rerun()
+    workspace.update(replace_choices=chosen)
+    packed = json.dumps([chosen.run_id, chosen.pinned, chosen.left_out])
+    text_to_address(_CHOICES, packed, longest=len(packed))
     return chosen
+
+
+def _choices_of_address() -> TokenChoices | None:
+    """Return the choices before a reload; None if the address holds none, or anything else."""
+    packed = text_of_address(_CHOICES)
+    try:
+        run_id, pinned, left_out = json.loads(packed or "")
+        tokens = tuple(
+            tuple(bytes.fromhex(token).hex() for token in each) for each in (pinned, left_out)
+        )
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return TokenChoices(str(run_id), *tokens)
 
 
 def _replace_again(order: Order, n_tokens: int, chosen: TokenChoices) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from bpe_core.comparison.terms import read_terms
 from bpe_core.runs.term_merges import TermCost
 from ui.look.term_lists import lines_left_out
-from ui.shell import workspace
+from ui.own_text.address_text import area_to_address, start_area
 
 _MOST_CHARACTERS: Final = 100_000
 
@@ -26,7 +26,7 @@ def terms_of(costs: Sequence[TermCost]) -> str:
 
 def ask_for_terms(key: str, first: str) -> tuple[str, ...]:
     """Draw the field for domain terms, which begins with `first`; return them."""
-    workspace.start_choice(key, first)
+    start_area(key, first)
     text = st.text_area(
         "Domain terms, one per line",
         key=key,
@@ -37,6 +37,7 @@ def ask_for_terms(key: str, first: str) -> tuple[str, ...]:
         "in new tokens, how often your text contains it, or why it cannot be a token.",
         persist_state="session",
     )
+    area_to_address(key, text or "", first=first, longest=_MOST_CHARACTERS)
     listed = read_terms(text or "")
     if words := lines_left_out(listed):
         st.warning(words)

@@ -15,12 +15,19 @@ from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
 from ui.components.corpus_strip import corpus_strip
+from ui.corpus.corpus_address import (
+    HELD_OUT_PERCENT,
+    TEXTS,
+    choice_to_address,
+    origin_of_choice,
+)
 from ui.corpus.counts_upload import describe_counts, text_sentence
-from ui.corpus.large_text_area import large_text_area
+from ui.corpus.large_text_area import MOST_BYTES_PASTED, large_text_area
 from ui.corpus.uploads import joined, read_uploads
 from ui.look.direction import order_note
 from ui.look.glossary import definitions, explain
 from ui.look.labels import plain_markdown
+from ui.own_text.address_text import area_to_address
 from ui.run import corpus_summary
 from ui.run.composition_bars import show_composition
 from ui.run.corpus_summary import Part
@@ -41,7 +48,6 @@ _NEEDS_TEXT = (
     "A file of counts can be trained on, but this page needs the text of the corpus. Choose text."
 )
 _HUG_WORDS = "hug 10\npug 5\npun 12\nbun 4\nhugs 5"
-HELD_OUT_PERCENT = 8
 KEYS = "corpus_"
 """The prefix of this form's widget keys, those of the uploads included."""
 FIRST: dict[str, str | int] = {
@@ -88,9 +94,10 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
         if found is not None and found[0].is_counted and not takes_counts:
             st.error(plain_markdown(_NEEDS_TEXT, 600))
         elif found is not None:
-            chosen = _divide(*found, ORIGINS[source], sample_id=_sample_id(source))
+            chosen = _divide(*found, ORIGINS[source])
     except BpeError as error:
         st.error(plain_markdown(str(error), 1_000))
+    choice_to_address(ORIGINS[source])
     missing = workspace.current().missing_corpus
     if chosen is None and missing:
         st.info(plain_markdown(missing, 600))
@@ -132,6 +139,7 @@ def _read(source: str) -> tuple[Corpus | FiledCorpus, str] | None:
             height=180,
             placeholder="Paste a text. A few paragraphs are enough to see merges.",
         )
+        area_to_address(TEXTS["paste"], text, first="", longest=MOST_BYTES_PASTED)
         if note := order_note(text or ""):
             st.markdown(f":gray[:small[{note}]]")
         return (Corpus.from_text(text, name="pasted text"), "Pasted text") if text else None
@@ -142,6 +150,7 @@ def _read(source: str) -> tuple[Corpus | FiledCorpus, str] | None:
             key="corpus_words",
             height=150,
         )
+        area_to_address(TEXTS["words"], text, first=_HUG_WORDS, longest=MOST_BYTES_PASTED)
         counts = parse_word_counts(text)
         return Corpus.from_word_counts(counts), joined(list(counts), "words")
     found = {sample.id: sample for sample in samples()}
@@ -158,17 +167,11 @@ def _read(source: str) -> tuple[Corpus | FiledCorpus, str] | None:
         return load_sample(sample_id), found[sample_id].title
 
 
-def _sample_id(source: str) -> str:
-    return workspace.widget_text("corpus_sample") if ORIGINS[source] == "sample" else ""
-
-
-def _divide(
-    corpus: Corpus | FiledCorpus, title: str, source: Source, *, sample_id: str
-) -> ChosenCorpus:
+def _divide(corpus: Corpus | FiledCorpus, title: str, source: Source) -> ChosenCorpus:
     if isinstance(corpus, CountsCorpus):
         st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=explain("Held-out text"))
         training, held_out = corpus.split(0.0)
-        origin = CorpusOrigin(source, sample_id, HELD_OUT_PERCENT)
+        origin = origin_of_choice(source, HELD_OUT_PERCENT)
         return ChosenCorpus(corpus, title, origin, 0.0, training, held_out)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         sentence = st.empty()
@@ -186,7 +189,7 @@ def _divide(
     share = percent / 100
     with st.spinner("Holding text back"):
         training, held_out = corpus_summary.divided(corpus, share)
-    origin = CorpusOrigin(source, sample_id, percent)
+    origin = origin_of_choice(source, percent)
     chosen = ChosenCorpus(corpus, title, origin, share, training, held_out)
     sentence.markdown(
         f":gray[:small[{_held_out_sentence(chosen)}]]",

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.errors import BpeError
+from ui.corpus import corpus_address
+from ui.corpus.corpus_address import HELD_OUT_PERCENT
 from ui.corpus.corpus_form import FIRST, ORIGINS
 from ui.look.labels import size_text
-from ui.shell import workspace
+from ui.own_text.address_text import text_of_address
+from ui.shell import address, workspace
 from ui.shell.workspace import PastedText
 from ui.storage.base_tokenizer import Extension, title_of_text
-from ui.storage.run_corpus import CorpusOrigin, RunCorpus
+from ui.storage.corpus_store import load_uploaded
+from ui.storage.run_corpus import CorpusOrigin, RunCorpus, Source
 from ui.storage.run_store import StoredRun, run_corpus
+from ui.storage.upload_store import load_text
 from ui.work.jobs import TrainingPlan
 
 _MOST_TYPED = 100_000
@@ -32,15 +39,44 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
     """
     if workspace.current().forms_are_filled or not workspace.widgets_hold(FIRST):
         return
-    if plan is not None:
+    widgets = corpus_of_address()
+    if not widgets and plan is not None:
         widgets = corpus_of_plan(plan)
-    elif stored.run.base is not None:
+    elif not widgets and stored.run.base is not None:
         widgets = corpus_of_run(stored)
-    else:
+    elif not widgets:
         return
     workspace.update(forms_are_filled=True)
     for key, value in widgets.items():
         workspace.set_widget(key, value)
+
+
+def corpus_of_address() -> dict[str, str | float]:
+    """Bring back the corpus that the address names, and return the values of its widgets.
+
+    Returns nothing if it names none; if it is no longer kept, the form says so.
+    """
+    asked = address.query_text(corpus_address.SOURCE)
+    source = next((source for source in get_args(Source) if source == asked), None)
+    held_out = address.query_int(corpus_address.HELD_OUT, HELD_OUT_PERCENT, 0, 50)
+    widgets: dict[str, str | float] = {"corpus_held_out": held_out}
+    if source == "upload":
+        upload_id = address.query_text(corpus_address.UPLOAD)
+        if upload_id is None:
+            return {}
+        try:
+            kept = load_uploaded(upload_id)
+        except BpeError as error:
+            return _without_corpus(source, str(error)) | widgets
+        workspace.update(corpus=kept.corpus, corpus_title=kept.title, corpus_id=upload_id)
+        return {"corpus_source": _choice(source)} | widgets
+    if source in corpus_address.TEXTS:
+        text = text_of_address(corpus_address.TEXTS[source])
+        return {} if text is None else _typed(source, text) | widgets
+    sample = address.query_text(corpus_address.SAMPLE) or ""
+    if sample in [each.id for each in samples()]:
+        return {"corpus_sample": sample} | widgets
+    return widgets if held_out != HELD_OUT_PERCENT else {}
 
 
 def corpus_of_plan(plan: TrainingPlan) -> dict[str, str | float]:
@@ -67,7 +103,7 @@ def corpus_of_run(stored: StoredRun) -> dict[str, str | float]:
             "which is not kept with it. Choose a corpus to train on.",
         )
     origin = kept.origin
-    corpus = kept.corpus if origin.source != "sample" else _sample(kept)
+    corpus = _sample(kept) if origin.source == "sample" else kept.corpus or _uploaded(kept)
     if corpus is None:
         widgets = _without_corpus(
             origin.source if origin.source != "sample" else "upload",
@@ -88,6 +124,21 @@ def _sample(kept: RunCorpus) -> Corpus | None:
     return corpus if corpus.sha256 == kept.sha256 else None
 
 
+def _uploaded(kept: RunCorpus) -> Corpus | FiledCorpus | None:
+    """Return the corpus from where its upload is kept; None if it no longer is."""
+    upload_id = kept.origin.upload_id
+    if not upload_id:
+        return None
+    try:
+        if kept.origin.source == "paste":
+            return Corpus.from_text(load_text(upload_id), name="pasted text")
+        corpus = load_uploaded(upload_id).corpus
+    except BpeError:
+        return None
+    workspace.update(corpus_id=upload_id)
+    return corpus if corpus.sha256 == kept.sha256 else None
+
+
 def _widgets_of(
     origin: CorpusOrigin, corpus: Corpus | FiledCorpus, title: str
 ) -> dict[str, str | float]:
@@ -97,15 +148,19 @@ def _widgets_of(
     if origin.source == "upload" or isinstance(corpus, FiledCorpus):
         workspace.update(corpus=corpus, corpus_title=title)
         return {"corpus_source": source}
-    key, text = "corpus_pasted", "".join(corpus.documents)
-    if origin.source == "words":
-        key = "corpus_words"
-        text = "\n".join(f"{word} {count}" for word, count in (corpus.word_counts or {}).items())
+    words = corpus.word_counts or {}
+    text = "\n".join(f"{word} {count}" for word, count in words.items())
+    return _typed(origin.source, text if origin.source == "words" else "".join(corpus.documents))
+
+
+def _typed(source: str, text: str) -> dict[str, str | float]:
+    key = "corpus_words" if source == "words" else "corpus_pasted"
+    choice = _choice(source)
     if len(text) <= _MOST_TYPED:
-        return {"corpus_source": source, key: text}
+        return {"corpus_source": choice, key: text}
     pasted = PastedText(text, len(text.encode()), before="")
     workspace.update(pasted={**workspace.current().pasted, key: pasted})
-    return {"corpus_source": source}
+    return {"corpus_source": choice}
 
 
 def _without_corpus(source: str, problem: str) -> dict[str, str | float]:

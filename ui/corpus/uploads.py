@@ -14,7 +14,7 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.errors import TextDecodingError
+from bpe_core.errors import BpeError, TextDecodingError
 from ui.corpus.column_field import column_fields
 from ui.corpus.counts_upload import counts_among, read_counts_file
 from ui.corpus.encoding_fields import (
@@ -27,7 +27,8 @@ from ui.look.labels import plain_markdown
 from ui.run import corpus_summary
 from ui.run.reading_bar import progress_on, waiting_on
 from ui.shell import workspace
-from ui.shell.file_upload import LIMIT, check_uploaded, upload_files
+from ui.shell.file_upload import LIMIT, check_uploaded, counted_as_kept, upload_files
+from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.work.reading import read_files
 
 _MOST_NAMES = 3
@@ -119,7 +120,8 @@ def _read(
         raise
     bar.empty()
     title = joined(_names_read([upload.name for upload in uploads], corpus), "files")
-    workspace.update(corpus=corpus, corpus_title=title, corpus_source=source)
+    kept_id = _kept_id(corpus, title, held_out_share)
+    workspace.update(corpus=corpus, corpus_title=title, corpus_id=kept_id, corpus_source=source)
     if is_first:
         _offer_encodings(
             [note for note in corpus.file_notes if note.kind in ("encoding", "undecodable")]
@@ -140,9 +142,22 @@ def _read_counts(
         # Marked as unfinished, since the page may run again once the text is read.
         _read(texts, columns, encodings, errors, (*source, "beside counts"), 0.0)
         text = workspace.current().corpus
-    workspace.update(corpus=None)
+    workspace.update(corpus=None, corpus_id="")
     corpus = read_counts_file(counts, text)
-    workspace.update(corpus=corpus, corpus_title=counts.name, corpus_source=source)
+    kept_id = _kept_id(corpus, counts.name, 0.0)
+    workspace.update(
+        corpus=corpus, corpus_title=counts.name, corpus_id=kept_id, corpus_source=source
+    )
+
+
+def _kept_id(corpus: Corpus | FiledCorpus, title: str, held_out_share: float) -> str:
+    """Keep a corpus for a reload; return its id, or an empty one if there is no room for it."""
+    try:
+        with counted_as_kept(corpus.n_bytes):
+            return keep_uploaded(UploadedCorpus(corpus, title), held_out_share)
+    except BpeError as error:
+        st.warning(plain_markdown(f"{error} A reload of the page will ask for the files.", 600))
+        return ""
 
 
 def _offer_encodings(guesses: list[Note]) -> None:
@@ -163,7 +178,9 @@ def joined(names: list[str], noun: str) -> str:
 
 
 def _forget() -> None:
-    workspace.update(corpus=None, corpus_title="", corpus_source=(), corpus_guesses=())
+    workspace.update(
+        corpus=None, corpus_title="", corpus_id="", corpus_source=(), corpus_guesses=()
+    )
 
 
 def _names_read(names: list[str], corpus: Corpus | FiledCorpus) -> list[str]:

@@ -59,6 +59,21 @@ def text_to_address(name: str, text: str, *, longest: int) -> None:
     st.markdown(f":gray[{KEPT}]")
 
 
+def start_area(name: str, first: str) -> None:
+    """Begin the text area with the key `name` as in the address, else with `first`."""
+    if not workspace.has_widget(name):
+        text = text_of_address(name)
+        workspace.set_widget(name, first if text is None else text)
+
+
+def area_to_address(name: str, text: str, *, first: str, longest: int) -> None:
+    """Put what a text area holds in the address, unless it is what it began with."""
+    if text == first:
+        leave_address(name)
+    else:
+        text_to_address(name, text, longest=longest)
+
+
 def leave_address(name: str) -> None:
     """Remove the text from the address."""
     address.set_query(**{name: None, _id_of(name): None})

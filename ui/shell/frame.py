@@ -108,6 +108,7 @@ def settle_memory() -> None:
     gc.freeze()
 
 
+_PAGES_WITH_CORPUS: Final = ("Train", "Adapt")
 _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "step": ("Merge loop", "Pair frequencies"),
     "merges": ("Pair frequencies", "Adapt"),
@@ -119,6 +120,22 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "terms": ("Compare",),
     "terms_id": ("Compare",),
     "sentence": ("Start",),
+    "corpus": _PAGES_WITH_CORPUS,
+    "sample": _PAGES_WITH_CORPUS,
+    "upload": _PAGES_WITH_CORPUS,
+    "held_out": _PAGES_WITH_CORPUS,
+    "pasted": _PAGES_WITH_CORPUS,
+    "pasted_id": _PAGES_WITH_CORPUS,
+    "words": _PAGES_WITH_CORPUS,
+    "words_id": _PAGES_WITH_CORPUS,
+    "adapt_terms": ("Adapt",),
+    "adapt_terms_id": ("Adapt",),
+    "replace_terms": ("Adapt",),
+    "replace_terms_id": ("Adapt",),
+    "replace_choices": ("Adapt",),
+    "replace_choices_id": ("Adapt",),
+    "adapt_keep": ("Adapt",),
+    "adapt_keep_id": ("Adapt",),
 }
 """Query parameters that no widget is bound to, and the pages that use them."""
 

@@ -39,13 +39,17 @@ class Limits:
         return None
 
 
-def whole_number(label: str, limits: Limits, first: int, *, key: str, help: str) -> int | None:
+def whole_number(
+    label: str, limits: Limits, first: int, *, key: str, help: str, in_address: bool = False
+) -> int | None:
     """Draw a field for a whole number and return its value; an emptied field holds `first` again.
+
+    With `in_address`, the number is in the address under `key`, so that a reload keeps it.
 
     Returns None if the number is invalid, and shows why. Streamlit alone would only turn a number
     beyond a limit red, and would read 4.5 and 1e5 as 4 and 1.
     """
-    return checked(number_input(label, first, key=key, help=help), limits)
+    return checked(number_input(label, first, key=key, help=help, in_address=in_address), limits)
 
 
 def number_input(
@@ -57,6 +61,7 @@ def number_input(
     label_visibility: Literal["visible", "collapsed"] = "visible",
     width: int | Literal["stretch"] = "stretch",
     on_change: Callable[[], None] | None = None,
+    in_address: bool = False,
 ) -> float:
     """Draw a field for a number, which `checked` checks; an emptied field holds `first` again."""
     return st.number_input(
@@ -70,6 +75,7 @@ def number_input(
         width=width,
         on_change=on_change,
         persist_state="session",
+        bind="query-params" if in_address else None,
     )
 
 

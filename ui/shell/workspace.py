@@ -98,6 +98,8 @@ class Workspace:
     corpus: Corpus | FiledCorpus | None = None
     """The corpus last read from uploads; None before that and after a reset."""
     corpus_title: str = ""
+    corpus_id: str = ""
+    """The id that `corpus` is kept under; empty if it is not."""
     corpus_source: tuple[str, ...] = ()
     """The ids of the uploads that `corpus` was read from, the column and the encodings chosen."""
     corpus_guesses: tuple[Note, ...] = ()
@@ -172,6 +174,7 @@ class Workspace:
 class _Changes(TypedDict, total=False):
     corpus: Corpus | FiledCorpus | None
     corpus_title: str
+    corpus_id: str
     corpus_source: tuple[str, ...]
     corpus_guesses: tuple[Note, ...]
     pasted: Mapping[str, PastedText]
@@ -310,6 +313,11 @@ def forget_widgets(*prefixes: str) -> None:
 def start_widget(key: str, value: int) -> int:
     """Give a widget a first value unless it has a value, and return its value."""
     return st.session_state.setdefault(key, value)
+
+
+def has_widget(key: str) -> bool:
+    """Return whether a widget has a value, because it was drawn or set."""
+    return st.session_state.get(key) is not None
 
 
 def start_choice(key: str, value: str) -> None:

@@ -23,6 +23,9 @@ class CorpusOrigin:
     sample_id: str
     """Empty unless the source is a sample."""
     held_out_percent: int
+    upload_id: str = ""
+    """What an uploaded corpus or a long pasted text is kept under in the store; empty if it is
+    not."""
 
 
 @dataclass(frozen=True, slots=True)

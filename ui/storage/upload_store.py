@@ -1,15 +1,16 @@
 """Keep visitors' files and texts, so that a refresh or a link brings them back.
 
 The files are tokenizers and parallel sentences added on Compare, kept only if they could be read.
-The texts are those too long for an address, and documents to compare on. All are stored unchanged
-beside the finished runs, and anyone with the id can open them.
+The texts are those too long for an address, and documents to compare on; `corpus_store` keeps the
+corpora uploaded to train on. All are stored unchanged beside the finished runs, and anyone with the
+id can open them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -29,7 +30,7 @@ from ui.storage.new_entries import kept_folder, os_errors_as_not_kept
 from ui.storage.sweeping import make_room
 
 _TEXT = "text"
-_Kind = Literal["tokenizer", "sentences", "text", "corpus"]
+Kind = Literal["tokenizer", "sentences", "text", "corpus", "upload"]
 _places: Final = BoundedSemaphore(2)
 """Each process that opens a large tokenizer may take gigabytes."""
 
@@ -69,7 +70,7 @@ def load_tokenizer(upload_id: str) -> NamedEncoder:
 
     Raises UploadNotFoundError for an unknown or malformed id, and FormatError for damaged files.
     """
-    touch(_folder_of(upload_id))
+    touch(folder_of_upload(upload_id))
     return _tokenizer(upload_id, None)
 
 
@@ -90,7 +91,7 @@ def keep_sentences(files: Sequence[tuple[str, bytes]]) -> str:
 
 def load_sentences(upload_id: str) -> tuple[ParallelText, ...]:
     """Return the parallel sentences kept under an id; raise what `load_tokenizer` raises."""
-    touch(_folder_of(upload_id))
+    touch(folder_of_upload(upload_id))
     return _sentences(upload_id)
 
 
@@ -101,7 +102,7 @@ def keep_text(text: str, *, instead_of: str | None = None) -> str:
     """
     data = text.encode("utf-8", "surrogatepass")
     if instead_of is not None:
-        folder = _folder_of(instead_of)
+        folder = folder_of_upload(instead_of)
         # A text that was deleted, or is damaged or of a newer version, is kept as a new one.
         with os_errors_as_not_kept(), suppress(FileNotFoundError, FormatError):
             touch(folder)
@@ -113,7 +114,7 @@ def keep_text(text: str, *, instead_of: str | None = None) -> str:
 
 def load_text(upload_id: str) -> str:
     """Return the text kept under an id; raise what `load_tokenizer` raises."""
-    touch(_folder_of(upload_id))
+    touch(folder_of_upload(upload_id))
     files, _ = _read("text", upload_id)
     return files[_TEXT].decode("utf-8", "surrogatepass")
 
@@ -127,7 +128,7 @@ def keep_corpus(kept: KeptCorpus) -> str:
 
 def load_corpus(upload_id: str) -> KeptCorpus:
     """Return the documents kept under an id; raise what `load_tokenizer` raises."""
-    touch(_folder_of(upload_id))
+    touch(folder_of_upload(upload_id))
     return _corpus(upload_id)
 
 
@@ -153,7 +154,7 @@ def _corpus(upload_id: str) -> KeptCorpus:
     return KeptCorpus(title, Corpus(tuple(kept["documents"]), tuple(kept["names"])))
 
 
-def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
+def _keep(kind: Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
     upload_id = new_id()
     details = {"kind": kind, "names": list(files), "pretokenizer": pretokenizer}
     with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
@@ -165,12 +166,24 @@ def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> 
     return upload_id
 
 
-def _read(kind: _Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
+def _read(kind: Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
     with refused_as_not_permitted("What is kept at this address"):
-        return _read_files(kind, _folder_of(upload_id))
+        return _read_files(kind, folder_of_upload(upload_id))
 
 
-def _read_files(kind: _Kind, folder: Path) -> tuple[dict[str, bytes], str | None]:
+def _read_files(kind: Kind, folder: Path) -> tuple[dict[str, bytes], str | None]:
+    with reading_upload(kind, folder) as details:
+        names = enumerate(details["names"])
+        files = {name: read_checked(folder, str(number)) for number, name in names}
+        return files, details["pretokenizer"]
+
+
+@contextmanager
+def reading_upload(kind: Kind, folder: Path) -> Generator[dict[str, Any]]:
+    """Yield the details of an upload of a kind; name what is wrong with it, in the block too.
+
+    Raises UploadNotFoundError, and FormatError for damaged files.
+    """
     if not folder.is_dir():
         raise UploadNotFoundError(
             "What this address names is no longer kept on this server. Add it again."
@@ -179,9 +192,7 @@ def _read_files(kind: _Kind, folder: Path) -> tuple[dict[str, bytes], str | None
         details: dict[str, Any] = json.loads(read_checked(folder, DETAILS))
         if (found := details["kind"]) != kind:
             raise UploadNotFoundError(f"Expected {kind} at this address, got {found}.")
-        names = enumerate(details["names"])
-        files = {name: read_checked(folder, str(number)) for number, name in names}
-        return files, details["pretokenizer"]
+        yield details
     except PermissionError:
         raise
     except NewerFormatError as error:
@@ -193,7 +204,7 @@ def _read_files(kind: _Kind, folder: Path) -> tuple[dict[str, bytes], str | None
         raise FormatError("What is kept at this address is damaged. Add it again.") from error
 
 
-def _folder_of(upload_id: str) -> Path:
+def folder_of_upload(upload_id: str) -> Path:
     """Return the folder of an upload; raise UploadNotFoundError for a malformed id."""
     if not is_id(upload_id):
         raise UploadNotFoundError(

@@ -67,6 +67,7 @@ def reset() -> None:
     workspace.update(
         corpus=None,
         corpus_title="",
+        corpus_id="",
         corpus_source=(),
         corpus_guesses=(),
         pasted={},

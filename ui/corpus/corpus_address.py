@@ -1,0 +1,47 @@
+"""Keep the choice of a corpus in the address, so that a reload brings it back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bpe_core.corpus.samples import samples
+from ui.own_text.address_text import leave_address
+from ui.shell import address, workspace
+from ui.storage.run_corpus import CorpusOrigin, Source
+
+HELD_OUT_PERCENT: Final = 8
+SOURCE: Final = "corpus"
+SAMPLE: Final = "sample"
+UPLOAD: Final = "upload"
+HELD_OUT: Final = "held_out"
+TEXTS: Final = {"paste": "pasted", "words": "words"}
+"""The names that typed text has in the address, by its source."""
+
+
+def choice_to_address(source: Source) -> None:
+    """Put the choice of a corpus in the address, except what a new visitor sees."""
+    sample = workspace.widget_text("corpus_sample")
+    percent = workspace.widget_number("corpus_held_out")
+    is_usual = source != "sample" or sample == samples()[0].id
+    address.set_query(
+        **{
+            SOURCE: None if source == "sample" else source,
+            SAMPLE: None if is_usual else sample,
+            UPLOAD: (workspace.current().corpus_id or None) if source == "upload" else None,
+            HELD_OUT: None if percent in (None, HELD_OUT_PERCENT) else round(percent or 0),
+        }
+    )
+    for other, name in TEXTS.items():
+        if other != source:
+            leave_address(name)
+
+
+def origin_of_choice(source: Source, held_out_percent: int) -> CorpusOrigin:
+    """Return where the chosen corpus comes from, and what it is kept under."""
+    here = workspace.current()
+    sample_id = workspace.widget_text("corpus_sample") if source == "sample" else ""
+    kept_text = here.kept_texts.get(TEXTS.get(source, ""))
+    upload_id = here.corpus_id if source == "upload" else ""
+    if source == "paste" and kept_text is not None:
+        upload_id = kept_text.id
+    return CorpusOrigin(source, sample_id, held_out_percent, upload_id)

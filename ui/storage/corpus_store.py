@@ -1,0 +1,74 @@
+"""Keep uploaded corpora, so that a reload brings them back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import link_corpus, read_corpus_files, write_corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.reading_process import describe_filed, filed_corpus
+from bpe_core.store.entries import DETAILS, refused_as_not_permitted, touch
+from bpe_core.store.place import UNFINISHED, UPLOAD_PREFIX, new_id, store_folder
+from ui.storage.new_entries import kept_folder
+from ui.storage.upload_store import folder_of_upload, reading_upload
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedCorpus:
+    """An uploaded corpus and the name of its text, which is user input."""
+
+    corpus: Corpus | FiledCorpus
+    title: str
+
+
+def keep_uploaded(kept: UploadedCorpus, held_out_share: float) -> str:
+    """Keep an uploaded corpus, and return its new id.
+
+    The figures of a large one are kept as it is divided by `held_out_share`. Raises NotKeptError,
+    and what dividing it raises.
+    """
+    upload_id = new_id()
+    corpus = kept.corpus
+    with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
+        details: dict[str, Any] = {"kind": "upload", "names": [kept.title], "filed": None}
+        if isinstance(corpus, FiledCorpus):
+            link_corpus(corpus.folder, folder)
+            details["filed"] = describe_filed(corpus, held_out_share)
+        else:
+            write_corpus(folder, corpus)
+        (folder / DETAILS).write_text(json.dumps(details), "ascii")
+    return upload_id
+
+
+def load_uploaded(upload_id: str) -> UploadedCorpus:
+    """Return the corpus kept under an id.
+
+    Raises UploadNotFoundError for an unknown or malformed id, and FormatError for damaged files.
+    """
+    folder = folder_of_upload(upload_id)
+    touch(folder)
+    with (
+        refused_as_not_permitted("What is kept at this address"),
+        reading_upload("upload", folder) as details,
+    ):
+        title = str(details["names"][0])
+        if details["filed"] is None:
+            return UploadedCorpus(read_corpus_files(folder), title)
+        return UploadedCorpus(filed_corpus(_linked(folder), details["filed"]), title)
+
+
+def _linked(folder: Path) -> Path:
+    """Return a new folder with the files of a large corpus, which are deleted with the corpus."""
+    linked = Path(tempfile.mkdtemp(prefix=f"{UNFINISHED}corpus-", dir=store_folder()))
+    try:
+        link_corpus(folder, linked)
+    except BaseException:
+        shutil.rmtree(linked, ignore_errors=True)
+        raise
+    return linked
