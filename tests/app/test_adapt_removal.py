@@ -200,7 +200,10 @@ def test_the_result_of_replacing_survives_a_reload(open_app: OpenApp, orders: li
     wait_until(background_work.replacings(), f"{orders[1].id} 5")
     app.run()
     assert "With 5 tokens replaced" in verdict_of(app)
-    again = open_app("adapt", **{name: in_address(app, name) for name in app.query_params})
+    query = {name: in_address(app, name) for name in app.query_params}
+    # The browser puts what is chosen in these widgets in the address.
+    bound = {"adapt": "Replace", "replace_tokens": "5", "shrink_order": "Last learned first"}
+    again = open_app("adapt", **query | bound)
     assert not again.exception
     assert verdict_of(again) == verdict_of(app)
 

@@ -211,3 +211,29 @@ def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: Ope
     assert "Trained" in headings(app)
     app.number_input(key="settings_vocab_size").set_value(1).run()
     assert "The form now has invalid settings." in text_of(app)
+
+
+@pytest.mark.parametrize("preset", ["GPT-2 style", "Classroom", "GPT-4 style"])
+def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, preset: str) -> None:
+    app = choose(open_app(), source="Weighted words", preset=preset)
+    (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
+    size.set_value(int(size.value or 0) + 7).run()
+    (sentence,) = sizes_of(app)
+    app.segmented_control(key="settings_preset").set_value("Custom").run()
+    assert not app.exception
+    assert not app.error
+    assert sizes_of(app) == [sentence]
+    shown = {
+        "GPT-2 style": ("gpt2", "bytes", ""),
+        "Classroom": ("whitespace", "characters", "</w>"),
+        "GPT-4 style": ("cl100k", "bytes", ""),
+    }[preset]
+    assert shown == (
+        app.selectbox(key="settings_pretokenizer").value,
+        app.segmented_control(key="settings_base").value,
+        app.text_input(key="settings_end_of_word").value,
+    )
+
+
+def sizes_of(app: AppTest) -> list[str]:
+    return [text.value for text in app.markdown if text.value.startswith("Vocabulary size **")]

@@ -138,7 +138,9 @@ def test_a_press_that_leaves_its_button_is_none(tab: Page) -> None:
 
 
 @pytest.mark.parametrize("mode", ["Extend", "Replace", "Shrink"])
-def test_a_press_on_adapt_takes_what_was_just_pasted(tab: Page, mode: str) -> None:
+def test_a_press_on_adapt_takes_what_was_just_typed_and_a_reload_keeps_the_result(
+    tab: Page, mode: str
+) -> None:
     go_to_address(tab, f"/adapt?adapt={mode}")
     choose(tab, "Paste")
     tab.get_by_label("Text to train on").fill(HUGS)
@@ -151,6 +153,10 @@ def test_a_press_on_adapt_takes_what_was_just_pasted(tab: Page, mode: str) -> No
         "Shrink": "How small may it be?",
     }[mode]
     expect(tab.get_by_test_id("stMain")).to_contain_text(result)
+    wait_until_idle(tab)
+    tab.reload()
+    expect(tab.get_by_test_id("stMain")).to_contain_text(result)
+    expect(tab.get_by_label("Text to train on")).to_have_value(HUGS)
     assert_no_traceback(tab)
 
 

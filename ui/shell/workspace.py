@@ -12,6 +12,7 @@ from streamlit.runtime.app_session import AppSession
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.notes import Note
+from bpe_core.types import TrainingConfig
 from ui.look.run_names import RunName
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 
@@ -108,6 +109,8 @@ class Workspace:
     """Which corpus the forms on Train were to be filled with, if it is not kept; else empty."""
     forms_are_filled: bool = False
     """Whether the forms on Train were shown, filled from a run that was open or not."""
+    settings: TrainingConfig | None = None
+    """The valid settings last shown on Train; None before that."""
     pasted: Mapping[str, PastedText] = field(default_factory=dict[str, PastedText], repr=False)
     """Large pastes, by the key of the text area that each replaces."""
     uploaded: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -177,6 +180,7 @@ class _Changes(TypedDict, total=False):
     corpus_id: str
     corpus_source: tuple[str, ...]
     corpus_guesses: tuple[Note, ...]
+    settings: TrainingConfig
     pasted: Mapping[str, PastedText]
     missing_corpus: str
     forms_are_filled: bool

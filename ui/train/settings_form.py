@@ -13,6 +13,7 @@ from bpe_core.types import TrainingConfig
 from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
 from ui.run.corpus_summary import Part, symbols_seen
+from ui.shell import workspace
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
 from ui.train.cuts import show_cuts
@@ -71,6 +72,7 @@ def choose_settings(training: Part | None) -> ChosenSettings | None:
         key="settings_preset",
         label_visibility="collapsed",
         persist_state="session",
+        on_change=_begin_custom_as_shown,
     )
     st.markdown(f":gray[:small[{_PRESETS[preset]}]]", help=explain("Tie"))
     are_complete = True
@@ -80,6 +82,7 @@ def choose_settings(training: Part | None) -> ChosenSettings | None:
         config, are_complete = custom.config, custom.is_complete
     else:
         config = _CONFIGS[preset]
+    shown = config
     if cut is not None and config.pretokenizer != cut:
         config = replace(config, pretokenizer=cut)
         st.markdown(
@@ -99,6 +102,7 @@ def choose_settings(training: Part | None) -> ChosenSettings | None:
             st.error(plain_markdown(str(error), 600))
             size = None
         else:
+            workspace.update(settings=replace(shown, vocab_size=size))
             room.markdown(
                 size_field.size_sentence(size, start),
                 width="content",
@@ -125,6 +129,16 @@ def widgets_of(config: TrainingConfig, start_total: int) -> dict[str, str | floa
     fields = {} if fitting else custom_widgets(config)
     sizes = size_field.size_widgets(preset, size, start_total)
     return {"settings_preset": preset, **fields, **sizes}
+
+
+def _begin_custom_as_shown() -> None:
+    """Give Custom's fields the settings that were shown when it was chosen."""
+    shown = workspace.current().settings
+    if workspace.widget_text("settings_preset") != "Custom" or shown is None:
+        return
+    sizes = size_field.size_widgets("Custom", shown.vocab_size, 0)
+    for key, value in (custom_widgets(shown) | sizes).items():
+        workspace.set_widget(key, value)
 
 
 def _symbols_seen(config: TrainingConfig, training: Part | None) -> frozenset[bytes]:
