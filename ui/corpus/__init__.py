@@ -3,6 +3,7 @@
 In: uploads, pasted text, weighted words or a sample. Out: a corpus, its training text and the text
 held out.
 
-Open `corpus_form` first. `uploads` reads files, `column_field` and `encoding_fields` ask what they
-leave open, and `filled_corpus` brings back the corpus of a run or of a training.
+Open `corpus_form` first. `uploads` reads files, and `column_field` and `encoding_fields` ask what
+they leave open. `corpus_address` keeps the choice in the address; `filled_corpus` brings back the
+corpus of the address, of a run or of a training.
 """

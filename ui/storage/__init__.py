@@ -5,6 +5,6 @@ was stored.
 
 Open `writing` first, which keeps an entry completely or not at all. `run_store` stores runs,
 `run_name_file` their names, `training_text` the text that each was trained on, `upload_store`
-visitors' files and texts, `base_tokenizer` the tokenizer that a run extends. `sweeping` deletes
-what nobody has opened for long.
+visitors' files and texts, `corpus_store` their corpora, and `base_tokenizer` the tokenizer that a
+run extends. `sweeping` deletes what nobody has opened for long.
 """
