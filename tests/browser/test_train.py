@@ -186,7 +186,7 @@ def test_a_long_training_shows_its_pace_and_can_be_cancelled(
 
 def test_the_end_of_a_training_comes_into_view(page: Page, app_url: str) -> None:
     open_page(page, f"{app_url}/train")
-    page.get_by_role("button", name="Train", exact=True).scroll_into_view_if_needed()
+    page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, main.scrollHeight)")
     expect(page.get_by_role("heading", name="Train", exact=True)).not_to_be_in_viewport()
     train_to_the_end(page)
     heading = page.get_by_role("heading", name="Trained", exact=True)
