@@ -9,7 +9,6 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from ui.look.labels import plain_markdown
-from ui.shell.action_row import show_missing
 from ui.work.background import Background
 from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Status
@@ -26,7 +25,7 @@ def begin_button(
     if not st.button(label, type="primary", key=key):
         return
     if begin is None:
-        show_missing(_why_not(status))
+        st.markdown(f":orange[{_why_not(status)}]", width="content")
         return
     try:
         begin()
