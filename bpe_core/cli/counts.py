@@ -45,8 +45,9 @@ def count(
 
     Counts can be merged, and trained on: the tokenizer equals one trained on the text. With any of
     the options --scheduler, --memory, --work and --floor, and for folders, patterns and URLs (such
-    as s3://bucket/corpus), text, JSON lines and Parquet, plain or as .gz or .zst, are read in
-    stretches, so they may be larger than memory.
+    as s3://bucket/corpus), text, JSON lines and Parquet, packed or not, are read in
+    stretches, so they may be larger than memory. All files of a folder are read but hidden ones;
+    what is not text is skipped and named.
 
     \b
     Examples:

@@ -188,3 +188,24 @@ def test_the_encoding_of_many_files_is_one_field(open_app: OpenApp) -> None:
     field.set_value("cp1252").run()
     assert not app.exception
     assert not app.warning
+
+
+def test_a_table_without_letters_is_read_by_the_column_that_is_chosen(open_app: OpenApp) -> None:
+    table = csv_of(q=["12+34=46", "1+1=2"], a=["😀", "🙂"])
+    app = open_with(open_app, ("sums.csv", table))
+    assert "no column of text" in app.error[0].value.replace("\\", "")
+    field = app.selectbox(key="corpus_column")
+    assert field.value is None
+    field.set_value("q").run()
+    assert not app.exception
+    assert not app.error
+    assert "- 12+34=46" in shown(app)
+
+
+def test_bad_bytes_are_replaced_where_the_box_is_ticked(open_app: OpenApp) -> None:
+    app = open_with(open_app, ("a.txt", "größer und größer\n".encode() * 20 + b"h\xffg\n"))
+    assert "0xFF" in app.error[0].value
+    app.checkbox(key="corpus_replace").check().run()
+    assert not app.exception
+    assert not app.error
+    assert "by U+FFFD in 1 place" in app.warning[0].value.replace("\\", "")
