@@ -51,6 +51,9 @@ CASES: dict[str, Files] = {
         tokenizer_class="GPT2Tokenizer",
         added_tokens_decoder=decoder(NEW, {"content": "<s>", "special": False}),
     ),
+    "a hole in the ids": config(
+        tokenizer_class="GPT2Tokenizer", added_tokens_decoder=decoder(NEW, first=N + 5)
+    ),
     "a first space": config(tokenizer_class="GPT2Tokenizer", add_prefix_space=True),
     "older files": {
         **config(tokenizer_class="WhisperTokenizer"),
@@ -133,7 +136,8 @@ def test_random_sidecars(seed: int, tmp_path: Path) -> None:
     }
     files = config(**fields)
     if draw.random() < 0.5:
-        files = config(**fields, added_tokens_decoder=decoder(*listed))
+        first = N + (draw.random() < 0.2)
+        files = config(**fields, added_tokens_decoder=decoder(*listed, first=first))
     else:
         files["added_tokens.json"] = {text: N + n for n, text in enumerate(tokens)}
     role = draw.choice(["bos_token", "pad_token", "mask_token"])
