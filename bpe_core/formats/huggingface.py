@@ -127,8 +127,8 @@ def read_huggingface(data: bytes) -> Tokenizer:
     tokenizer = read_merges(described)
     if not found_in_one_search(added_tokens(described)):
         raise FormatError(
-            "Hugging Face's tokenizers finds its added tokens in two steps, of which the second "
-            "would find others here. Open it with bpe_core.open_encoder."
+            "Hugging Face's tokenizers looks for its added tokens in two steps, and one search "
+            "would find others. Open it with bpe_core.open_encoder."
         )
     if tokenizer.pretokenizer.name.startswith("regex:"):
         # Regex engines differ: the same pattern may match other text, or not compile at all.

@@ -66,7 +66,8 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
     """Return the merges that the ranks imply, as (left, right, made), in an order that works.
 
     A token that is longer than a byte and that no merge makes is found by looking up whole words.
-    Raises `FormatError` if the ranks have no order of merges that is the same.
+    Raises `MergesNotFoundError` if no order of merges is known to encode as the ranks do, and
+    `FormatError` for a token with a byte that is not one, or too long to look for its merge.
 
     >>> recover_merges({b"a": 0, b"b": 1, b"ab": 2, b"abb": 3})
     [(0, 1, 2), (2, 1, 3)]
@@ -167,8 +168,8 @@ def _in_order(
         if same or before & behind or pairs[part][0] in behind:
             raise MergesNotFoundError(
                 f"The token {part!r:.60}, rank {rank:,}, is a part of tokens of lower rank, and "
-                f"no order of merges is known to encode as these ranks do. bpe_core.open_encoder "
-                f"lets tiktoken encode."
+                f"no order of merges is known to encode as these ranks do. Only "
+                f"bpe_core.open_encoder can use them, through another library."
             )
     return [
         (ranks[pairs[token][0]], ranks[pairs[token][1]], ranks[token])
