@@ -49,7 +49,6 @@ def _common(command: Command) -> Command:
         tokenizer_options,
         encoding_option,
         errors_option,
-        errors_option,
         text_column_option,
         click.option(
             "--format",
