@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO, Final, cast
 from uuid import uuid4
 
 _CANNOT_SYNC: Final = (errno.EINVAL, errno.ENOTSUP)
+_MAX_BYTES_IN_MEMORY: Final = 64 << 20
 
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write or replace a file: readers see all of the old contents or all of the new.
 
-    The file is written beside its destination and renamed. Its permissions follow the umask;
-    `tempfile` would let only the owner read it. Raises OSError and leaves no partial file.
+    Writes as `open_whole` does. Raises OSError and leaves no partial file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -23,10 +28,48 @@ def write_whole(path: Path, data: bytes) -> None:
     ...     [(file.name, file.read_bytes()) for file in Path(folder).iterdir()]
     [('hug.txt', b'hugs')]
     """
-    unfinished = path.with_name(f".unfinished-{uuid4().hex}")
+    with open_whole(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def open_whole(path: Path) -> Generator[BinaryIO]:
+    """Open a file to write; its new contents appear at the end of the block, if no error is raised.
+
+    The file is written beside its destination and renamed. A symbolic link is followed, and a file
+    that is replaced keeps its permissions and its owner; those of a new file follow the umask
+    (`tempfile` would let only the owner read it). A device or a pipe cannot be replaced: it is
+    written to. Raises OSError and leaves no partial file.
+
+    >>> with open_whole(Path("/dev/null")) as file:
+    ...     file.write(b"hugs")
+    4
+    """
     try:
-        unfinished.write_bytes(data)
-        move_whole(unfinished, path)
+        old = path.stat()
+    except FileNotFoundError:
+        old = None
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        with SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY) as complete:
+            yield cast("BinaryIO", complete)
+            complete.seek(0)
+            # Not created: Linux refuses to create a pipe of another user that exists in /tmp.
+            with os.fdopen(os.open(path, os.O_WRONLY), "wb") as file:
+                shutil.copyfileobj(complete, file)
+        return
+    place = Path(os.path.realpath(path))
+    if old is not None and not os.access(place, os.W_OK):
+        # A rename would need only the permission to write to the folder.
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    unfinished = place.with_name(f".unfinished-{uuid4().hex}")
+    try:
+        with unfinished.open("xb") as file:
+            if old is not None:
+                with suppress(PermissionError):
+                    os.fchown(file.fileno(), old.st_uid, old.st_gid)
+                os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
+            yield file
+        move_whole(unfinished, place)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise

@@ -13,9 +13,11 @@ from bpe_core.cli.options import (
     choice_option,
     encoding_option,
     errors_option,
+    out_option,
     text_column_option,
     tokenizer_options,
 )
+from bpe_core.cli.outputs import check_outputs
 from bpe_core.cli.support import (
     is_watched,
     note_what_lacks,
@@ -57,9 +59,7 @@ def _common(command: Command) -> Command:
             help="What to write instead of the base's own format; transformers if that is a "
             "file of ranks, which holds no special tokens.",
         ),
-        click.option(
-            "--out", required=True, metavar="PATH", help="The folder to write the files to."
-        ),
+        out_option("The folder to write the files to."),
         click.argument("files", nargs=-1, required=True, metavar="FILE..."),
         click.argument("base"),
     ):
@@ -145,13 +145,13 @@ def extend(
     \b
     Examples:
       $ bpe extend gpt2 notes.txt --tokens 1000 --out adapted
-      $ bpe extend tokenizer.json notes.txt --tokens 1000 --out adapted
+      $ bpe extend tokenizer.json notes.txt --tokens 1000 --out extended
       $ bpe extend gpt2 notes.txt --tokens 1000 --term Kubernetes --out adapted
     """
     from bpe_core.adapting.adapted import trace_ids
     from bpe_core.adapting.extend import extend as run_extension
 
-    opened, corpus = _open(base, files, common)
+    opened, corpus = _open(base, files, common, terms_file)
     run = run_extension(
         opened.tokenizer,
         corpus,
@@ -236,7 +236,7 @@ def replace(
     """
     from bpe_core.adapting.replace import replace as run_replacing
 
-    opened, corpus = _open(base, files, common)
+    opened, corpus = _open(base, files, common, terms_file)
     watched = is_watched()
     adapted = run_replacing(
         opened.tokenizer,
@@ -295,7 +295,7 @@ def _end_progress() -> None:
 
 
 def _open(
-    base: str, files: tuple[str, ...], common: dict[str, Any]
+    base: str, files: tuple[str, ...], common: dict[str, Any], terms_file: str | None = None
 ) -> tuple[Base, Corpus | CountedCorpus]:
     """Open the base and the corpus; raise if the adapted tokenizer could not be written.
 
@@ -303,14 +303,26 @@ def _open(
     """
     from bpe_core.adapting.adapted import trace_ids
     from bpe_core.counting.streamed import StreamedCorpus
+    from bpe_core.formats.adapted_files import row_files
     from bpe_core.formats.adapting_base import open_base
+    from bpe_core.formats.format_by_name import format_by_name, is_folder
     from bpe_core.runs.count import count
     from bpe_core.runs.progress import Watch
 
     special_tokens = special_tokens_of(common["special_tokens"])
     opened = open_base(base, common["pretokenizer"], special_tokens or None)
     # Written once unchanged, because a refusal after the whole run would come too late.
-    _written(trace_ids(opened.tokenizer, opened.tokenizer), opened, common)
+    unchanged = trace_ids(opened.tokenizer, opened.tokenizer)
+    inputs = [base, *files, *([terms_file] if terms_file else [])]
+    named = format_by_name(common["out"])
+    is_file_name = named is not None and not is_folder(common["out"])
+    check_outputs(
+        {**_written(unchanged, opened, common), **row_files(unchanged)},
+        common["out"],
+        inputs,
+        force=common["force"],
+        note=f"{common['out']} is written as a folder of several files." if is_file_name else None,
+    )
     corpus = read_or_stream(files, common["text_column"], common["encoding"], common["errors"])
     if not isinstance(corpus, StreamedCorpus):
         return opened, corpus

@@ -9,10 +9,12 @@ import click
 from bpe_core.cli.options import (
     encoding_option,
     errors_option,
+    out_option,
     pretokenizer_option,
     scale_options,
     text_column_option,
 )
+from bpe_core.cli.outputs import check_output, output_path
 from bpe_core.cli.scale import CountingPlan, report_counts
 from bpe_core.cli.support import read_or_stream
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("--out", required=True, metavar="PATH", help="Where to write words and counts.")
+@out_option("Where to write words and counts.")
 @pretokenizer_option
 @text_column_option
 @encoding_option
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 def count(
     sources: tuple[str, ...],
     out: str,
+    force: bool,
     pretokenizer: str,
     text_column: str | None,
     encoding: str | None,
@@ -55,22 +58,29 @@ def count(
       $ bpe count notes.txt --floor 2 --out often.parquet
       $ bpe train --counts counts.parquet --vocab-size 400 --out counted.json
     """
+    from bpe_core.formats.file_kinds import COUNTS
+
     plan = CountingPlan(scheduler, memory, processes, work, floor)
+    check_output(COUNTS, out, plan.inputs(sources), force=force, makes_folder=True)
     if plan.is_for(sources):
-        report_counts(plan.count(sources, out, pretokenizer, text_column, encoding, errors))
+        with output_path(out) as path:
+            report_counts(
+                plan.count(sources, path, pretokenizer, text_column, encoding, errors)
+            )
         return
     from bpe_core.counting.counts_cut import count_words
     from bpe_core.counting.counts_file import write_counts
 
     counts = count_words(read_or_stream(sources, text_column, encoding, errors), pretokenizer)
-    write_counts(counts, out)
+    with output_path(out) as path:
+        write_counts(counts, path)
     report_counts(counts.summary)
 
 
 @click.command("merge-counts")
 @click.argument("files", nargs=-1, required=True, metavar="COUNTS...")
-@click.option("--out", required=True, metavar="PATH", help="Where to write the sum.")
-def merge_counts(files: tuple[str, ...], out: str) -> None:
+@out_option("Where to write the sum.")
+def merge_counts(files: tuple[str, ...], out: str, force: bool) -> None:
     """Add up files of words and counts, made here or by another tool.
 
     \b
@@ -78,5 +88,8 @@ def merge_counts(files: tuple[str, ...], out: str) -> None:
       $ bpe merge-counts counts.parquet counts.parquet --out twice.parquet
     """
     from bpe_core.counting.counts_file import merge_counts as merge
+    from bpe_core.formats.file_kinds import COUNTS
 
-    report_counts(merge(files, out))
+    check_output(COUNTS, out, files, force=force, makes_folder=True)
+    with output_path(out) as path:
+        report_counts(merge(files, path))

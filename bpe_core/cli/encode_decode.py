@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from bpe_core.cli.options import tokenizer_options
+from bpe_core.cli.options import out_option, tokenizer_options
+from bpe_core.cli.outputs import check_output, write_output
 from bpe_core.cli.support import load_encoder, load_tokenizer, read_ids, read_text
 
 
@@ -20,10 +19,13 @@ from bpe_core.cli.support import load_encoder, load_tokenizer, read_ids, read_te
     is_flag=True,
     help="Skip symbols missing from the alphabet instead of stopping.",
 )
+@out_option("Where to write instead of standard output.", required=False)
 @tokenizer_options
 def encode(
     tokenizer: str,
     file: str,
+    out: str | None,
+    force: bool,
     tokens: bool,
     allow_special: bool,
     skip_unknown: bool,
@@ -43,9 +45,12 @@ def encode(
       71 h
       10339 ugs
     """
+    from bpe_core.formats.file_kinds import IDS
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.unicode.byte_alphabet import to_printable
 
+    out = out or "-"
+    check_output(None if tokens else IDS, out, [tokenizer, file], force=force)
     loaded = load_encoder(tokenizer, pretokenizer, special_tokens)
     text, allowed = read_text(file), "all" if allow_special else ()
     # Other libraries decide by themselves what happens to unknown symbols.
@@ -55,18 +60,24 @@ def encode(
         else loaded.encode(text, allowed)
     )
     if tokens:
-        for id_ in ids:
-            click.echo(f"{id_} {to_printable(loaded.vocab[id_])}")
+        lines = [f"{id_} {to_printable(loaded.vocab[id_])}\n" for id_ in ids]
     else:
-        click.echo(" ".join(map(str, ids)))
+        lines = [" ".join(map(str, ids)), "\n"]
+    write_output("".join(lines).encode(), out)
 
 
 @click.command()
 @click.argument("tokenizer")
 @click.argument("file", default="-")
+@out_option("Where to write instead of standard output.", required=False)
 @tokenizer_options
 def decode(
-    tokenizer: str, file: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
+    tokenizer: str,
+    file: str,
+    out: str | None,
+    force: bool,
+    pretokenizer: str | None,
+    special_tokens: tuple[str, ...],
 ) -> None:
     """Print the text of ids, read from FILE or standard input.
 
@@ -80,5 +91,7 @@ def decode(
       $ echo -n "as it was" | bpe encode gpt2 | bpe decode gpt2
       as it was
     """
+    out = out or "-"
+    check_output(None, out, [tokenizer, file], force=force)
     loaded = load_tokenizer(tokenizer, pretokenizer, special_tokens)
-    sys.stdout.buffer.write(loaded.decode_bytes(read_ids(file)))
+    write_output(loaded.decode_bytes(read_ids(file)), out)

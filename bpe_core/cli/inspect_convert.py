@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
-from bpe_core.cli.options import format_option, tokenizer_options
-from bpe_core.cli.support import format_to_write, load_tokenizer, write_tokenizer
+from bpe_core.cli.options import format_option, out_option, tokenizer_options
+from bpe_core.cli.outputs import check_outputs, format_to_write, write_tokenizer
+from bpe_core.cli.support import load_tokenizer, note_what_lacks
 from bpe_core.errors import FormatError
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def inspect(
 
 @click.command()
 @click.argument("source", metavar="TOKENIZER")
-@click.argument("out", metavar="PATH")
+@click.argument("path", metavar="PATH", required=False)
+@out_option("The same as PATH.", required=False)
 @format_option
 @click.option(
     "--check",
@@ -95,7 +97,9 @@ def inspect(
 @tokenizer_options
 def convert(
     source: str,
-    out: str,
+    path: str | None,
+    out: str | None,
+    force: bool,
     format_name: str | None,
     check: bool,
     pretokenizer: str | None,
@@ -110,11 +114,19 @@ def convert(
       $ bpe convert mine.bpe.json tokenizer.json
       $ bpe convert mine.json folder --format transformers
     """
-    format = format_to_write(out, format_name)
+    from bpe_core.formats.load_save import dumps
+
+    if (path is None) == (out is None):
+        raise click.UsageError("Give one PATH to write to, as an argument or with --out.")
+    out = cast("str", path or out)
+    format, note = format_to_write(out, format_name)
     tokenizer = load_tokenizer(source, pretokenizer, special_tokens)
+    files = dumps(tokenizer, format)
+    check_outputs(files, out, [source], force=force, note=note)
     if check:
         _check(tokenizer, format)
-    write_tokenizer(tokenizer, out, format)
+    note_what_lacks(tokenizer, format)
+    write_tokenizer(files, out)
 
 
 def _list_readers(tokenizer: Tokenizer) -> None:

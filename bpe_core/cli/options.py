@@ -43,6 +43,19 @@ pretokenizer_option: Option[Any] = click.option(
 )
 
 
+def out_option(help: str, *, required: bool = True) -> Option[Any]:
+    """Return the options for the output: its path, and whether anything may be overwritten."""
+
+    def add(command: Any) -> Any:
+        forced = click.option(
+            "--force", is_flag=True, help="Overwrite a file that was not written by this command."
+        )
+        out = click.option("--out", "-o", required=required, metavar="PATH", help=help)
+        return out(forced(command))
+
+    return add
+
+
 def scale_options(command: Command) -> Command:
     """Add the options for counting more text than one machine holds."""
     for option in reversed(

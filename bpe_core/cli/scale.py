@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from bpe_core.cli.outputs import is_replaceable, is_url, kind_at
 from bpe_core.cli.support import is_watched
 from bpe_core.errors import ConfigError
 
@@ -44,6 +45,16 @@ class CountingPlan:
             "://" in name or (name != "-" and not Path(name).is_file() and _is_several(name))
             for name in sources
         )
+
+    def inputs(self, sources: tuple[str, ...]) -> list[str]:
+        """Return the paths and URLs of what will be read; files of counts are skipped."""
+        if not self.is_for(sources):
+            return [*sources]
+        from bpe_core.formats.file_kinds import COUNTS
+        from bpe_core.scale.sources import find_sources
+
+        found = [source.url for source in find_sources(sources)]
+        return [url for url in found if is_url(url) or kind_at(url) != COUNTS]
 
     def count(
         self,
@@ -108,7 +119,7 @@ class CountingPlan:
 
         check_config(config)
         with TemporaryDirectory(prefix="bpe-counts-") as folder:
-            if self.work is None and out != "-":
+            if self.work is None and (is_url(out) or is_replaceable(out)):
                 kept = replace(self, work=f"{out}.work")
             else:
                 kept = replace(self, work=self.work or f"{folder}/work")

@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bpe_core.cli.options import FORMATS
-from bpe_core.cli.support import format_to_write, write_tokenizer
+from bpe_core.cli.options import FORMATS, out_option
+from bpe_core.cli.support import note_what_lacks
+from bpe_core.cli.outputs import (
+    check_output,
+    check_outputs,
+    format_to_write,
+    is_standard_output,
+    write_output,
+    write_tokenizer,
+)
 
 if TYPE_CHECKING:
     from bpe_core.store.entries import Entry
@@ -114,7 +122,7 @@ def remove(names: tuple[str, ...]) -> None:
 
 @store.command(short_help="Write an entry, or a run's tokenizer, to a file.")
 @click.argument("name", metavar="ID")
-@click.option("--out", required=True, metavar="PATH", help="The file or folder to write.")
+@out_option("The file or folder to write.")
 @click.option(
     "--format",
     "format_name",
@@ -122,7 +130,7 @@ def remove(names: tuple[str, ...]) -> None:
     help="Write a run's tokenizer in this format.  [default: by the name of PATH, otherwise a zip "
     "file of the whole entry]",
 )
-def export(name: str, out: str, format_name: str | None) -> None:
+def export(name: str, out: str, force: bool, format_name: str | None) -> None:
     """Write an entry as a zip file, or the tokenizer of a run in a format.
 
     A damaged entry is refused.
@@ -132,14 +140,17 @@ def export(name: str, out: str, format_name: str | None) -> None:
       $ bpe store export 0123456789abcdef0123456789abcdef --out run.zip
     """
     from bpe_core.errors import ConfigError
+    from bpe_core.formats.file_kinds import ENTRY
     from bpe_core.formats.format_by_name import format_by_name
+    from bpe_core.formats.load_save import dumps
     from bpe_core.formats.run_archive import load_run
     from bpe_core.store.entries import RUN, entry_folder, refused_as_not_permitted
     from bpe_core.store.manifest import check_files
     from bpe_core.store.place import is_id
-    from bpe_core.whole_files import write_whole
 
-    wants_tokenizer = format_name is not None or (out != "-" and format_by_name(out) is not None)
+    wants_tokenizer = format_name is not None or (
+        not is_standard_output(out) and format_by_name(out) is not None
+    )
     if wants_tokenizer and not is_id(name):
         raise ConfigError(
             f"Only a run has a tokenizer to write, and {name!r} is not the id of one. Omit "
@@ -149,14 +160,15 @@ def export(name: str, out: str, format_name: str | None) -> None:
     with refused_as_not_permitted(f"Entry {name}"):
         check_files(folder)
         if wants_tokenizer:
-            format = format_to_write(out, format_name)
-            write_tokenizer(load_run(folder / RUN), out, format)
-            return
-        data = _zip_of(folder)
-    if out == "-":
-        sys.stdout.buffer.write(data)
-    else:
-        write_whole(Path(out), data)
+            format, note = format_to_write(out, format_name)
+            run = load_run(folder / RUN)
+            files = dumps(run, format)
+            check_outputs(files, out, [str(folder)], force=force, note=note)
+            note_what_lacks(run, format)
+            write_tokenizer(files, out)
+        else:
+            check_output(ENTRY, out, [str(folder)], force=force)
+            write_output(_zip_of(folder), out)
 
 
 def safe(text: str, longest: int) -> str:

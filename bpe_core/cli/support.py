@@ -6,7 +6,7 @@ import re
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.counting.streamed import StreamedCorpus
-    from bpe_core.formats.format_by_name import Format
     from bpe_core.runs.run import TrainingRun
     from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -205,42 +204,6 @@ def read_ids(name: str) -> list[int]:
                 "Separate ids by white space or commas, or give a JSON list."
             )
     return list(map(int, words))
-
-
-def format_to_write(out: str, format_name: str | None) -> Format:
-    """Return the format that `--format` or the name says; report on stderr if they disagree."""
-    from bpe_core.formats.format_by_name import DEFAULT, choose_format
-
-    given = cast("Format | None", format_name)
-    if out == "-":
-        return given or DEFAULT
-    choice = choose_format(out, given)
-    if choice.note is not None:
-        click.echo(choice.note, err=True)
-    return choice.format
-
-
-def write_tokenizer(tokenizer: Tokenizer | TrainingRun, out: str, format_name: Format) -> None:
-    """Save a tokenizer, or write it to standard output if the path is `-`.
-
-    List the files on stderr, unless `out` is the only one.
-    """
-    from bpe_core.formats.load_save import dumps, write_files
-
-    files = dumps(tokenizer, format_name)
-    note_what_lacks(tokenizer, format_name)
-    if out != "-":
-        written = write_files(files, out)
-        if written != [Path(out)]:
-            click.echo(f"Written: {', '.join(map(str, written))}", err=True)
-        return
-    if len(files) != 1:
-        raise ConfigError(
-            f"The format {format_name} has {len(files)} files, too many for standard output. "
-            "Give a path."
-        )
-    for data in files.values():
-        sys.stdout.buffer.write(data)
 
 
 def note_what_lacks(written: Tokenizer | TrainingRun, format_name: str) -> None:

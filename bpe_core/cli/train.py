@@ -14,18 +14,19 @@ from bpe_core.cli.options import (
     encoding_option,
     errors_option,
     format_option,
+    out_option,
     pretokenizer_option,
     scale_options,
     text_column_option,
 )
+from bpe_core.cli.outputs import check_outputs, format_to_write, write_tokenizer
 from bpe_core.cli.scale import CountingPlan
 from bpe_core.cli.support import (
     corpus_of,
-    format_to_write,
     is_watched,
+    note_what_lacks,
     report_run,
     show_progress,
-    write_tokenizer,
 )
 from bpe_core.errors import ConfigError
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 @click.option(
     "--vocab-size", type=int, required=True, help="Special tokens, alphabet and merges in total."
 )
-@click.option("--out", required=True, metavar="PATH", help="Where to write the tokenizer.")
+@out_option("Where to write the tokenizer.")
 @format_option
 @pretokenizer_option
 @choice_option(
@@ -92,6 +93,7 @@ def train(
     counts: str | None,
     vocab_size: int,
     out: str,
+    force: bool,
     format_name: str | None,
     pretokenizer: str,
     base: str,
@@ -123,6 +125,8 @@ def train(
       $ bpe train notes.txt --vocab-size 400 --out mine.json
       $ cat notes.txt | bpe train - --vocab-size 300 --out - > mine.json
     """
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.formats.load_save import dumps
     from bpe_core.formats.saved_run import save_run
     from bpe_core.runs.train import train as run_training
     from bpe_core.types import TrainingConfig
@@ -138,8 +142,12 @@ def train(
         tie_break=cast("TieBreak", tie_break),
         max_token_bytes=max_token_bytes,
     )
-    format = format_to_write(out, format_name)
+    format, note = format_to_write(out, format_name)
     plan = CountingPlan(scheduler, memory, processes, work, floor)
+    # Written once untrained, because a refusal after the whole run would come too late.
+    untrained = run_training(Corpus.from_word_counts({"a": 1}), config).tokenizer
+    inputs = plan.inputs(files) if counts is None else [counts]
+    check_outputs(dumps(untrained, format), out, inputs, force=force, note=note)
     if counts is not None:
         corpus, test = _read_counts(counts, files, held_out, plan), None
     elif not files:
@@ -152,7 +160,8 @@ def train(
     else:
         corpus, test = corpus_of(files, text_column, encoding, errors, held_out)
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
-    write_tokenizer(run, out, format)
+    note_what_lacks(run, format)
+    write_tokenizer(dumps(run, format), out)
     if run_file is not None:
         save_run(run, run_file)
     report_run(run, test)

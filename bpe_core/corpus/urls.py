@@ -14,7 +14,7 @@ from uuid import uuid4
 from bpe_core.corpus.file_kinds import is_left_out
 from bpe_core.errors import BpeError, CorpusError
 from bpe_core.extras import needs_extra
-from bpe_core.whole_files import make_folder, move_whole
+from bpe_core.whole_files import make_folder, open_whole
 
 
 class FoundFile(NamedTuple):
@@ -80,7 +80,7 @@ def writing(url: str) -> Generator[BinaryIO]:
         system, path = file_system(url)
         before, _, name = path.rpartition("/")
         part = f"{before}/.unfinished-{uuid4().hex}-{name}"
-        with _errors_named(url):
+        with _errors_named(url, "written"):
             try:
                 system.makedirs(before, exist_ok=True)
                 with system.open(part, "wb") as file:
@@ -91,17 +91,10 @@ def writing(url: str) -> Generator[BinaryIO]:
                     system.rm(part)
                 raise
         return
-    place = Path(url)
-    unfinished = place.with_name(f".unfinished-{uuid4().hex}")
-    with _errors_named(url):
-        try:
-            make_folder(place.parent)
-            with unfinished.open("wb") as file:
-                yield file
-            move_whole(unfinished, place)
-        except BaseException:
-            unfinished.unlink(missing_ok=True)
-            raise
+    with _errors_named(url, "written"):
+        make_folder(Path(url).parent)
+        with open_whole(Path(url)) as file:
+            yield file
 
 
 def files_at(name: str) -> tuple[list[FoundFile], bool]:
@@ -217,22 +210,22 @@ def shown(url: str) -> str:
 
 
 @contextmanager
-def _errors_named(url: str) -> Generator[None]:
+def _errors_named(url: str, done: str = "read") -> Generator[None]:
     try:
         yield
     except BpeError:
         raise
     except (OSError, ValueError) as error:
-        raise unreadable(url, error) from None
+        raise unreadable(url, error, done) from None
     except Exception as error:
         # Each file system has errors of its own, such as those of its network library.
         if is_url(url) and not type(error).__module__.startswith(("bpe_core", "builtins")):
-            raise unreadable(url, error) from error
+            raise unreadable(url, error, done) from error
         raise
 
 
-def unreadable(url: str, error: Exception) -> CorpusError:
-    """Return the error for a file that cannot be opened or read.
+def unreadable(url: str, error: Exception, done: str = "read") -> CorpusError:
+    """Return the error for a file that cannot be opened, read or `done`.
 
     >>> print(unreadable("a.txt", FileNotFoundError(2, "No such file or directory")))
     'a.txt' cannot be read: No such file or directory. Check the path.
@@ -241,6 +234,6 @@ def unreadable(url: str, error: Exception) -> CorpusError:
     if isinstance(error, FileNotFoundError):
         reason = os.strerror(2)
     return CorpusError(
-        f"{shown(url)!r} cannot be read: {' '.join(reason.split())[:300]}. Check the "
+        f"{shown(url)!r} cannot be {done}: {' '.join(reason.split())[:300]}. Check the "
         f"{'URL' if is_url(url) else 'path'}."
     )

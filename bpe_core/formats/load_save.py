@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +34,24 @@ _OTHERS = (tiktoken_file.FILE_NAME, gguf_file.FILE_NAME, "tekken.json", "tokeniz
 
 __all__ = [
     "FORMATS",
+    "TOKENIZER_FILES",
     "Format",
     "check_not_overruled",
     "dumps",
     "load",
     "loads",
+    "places_for",
     "save",
     "write_files",
 ]
+
+TOKENIZER_FILES = (
+    native.FILE_NAME,
+    "tokenizer.json",
+    *_OTHERS,
+    *(name for pair in gpt2_files.PAIRS for name in pair),
+)
+"""The names of files that are read as a folder's tokenizer."""
 
 
 def dumps(tokenizer: Tokenizer | TrainingRun, format: Format) -> dict[str, bytes]:
@@ -248,12 +258,10 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
     ...     [written.name for written in write_files({"tokenizer.json": b"{}"}, folder)]
     ['tokenizer.json']
     """
-    target = _path(path)
+    places = places_for(files, path)
     try:
-        is_in_folder = len(files) > 1 or is_folder(path)
-        if is_in_folder:
-            make_folder(target)
-        places = [target / name if is_in_folder else target for name in files]
+        if places != [_path(path)]:
+            make_folder(_path(path))
         for place, data in zip(places, files.values(), strict=True):
             write_whole(place, data)
     except ValueError:
@@ -263,6 +271,18 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
             f"{path} cannot be written: {error.strerror}. Choose another path."
         ) from None
     return places
+
+
+def places_for(names: Iterable[str], path: str | os.PathLike[str]) -> list[Path]:
+    """Return where `write_files` writes files: `path` itself, or files in the folder `path`.
+
+    >>> places_for(["vocab.json", "merges.txt"], "new")
+    [PosixPath('new/vocab.json'), PosixPath('new/merges.txt')]
+    """
+    target, names = _path(path), [*names]
+    if len(names) == 1 and not is_folder(path):
+        return [target]
+    return [target / name for name in names]
 
 
 def load(

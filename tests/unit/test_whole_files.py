@@ -17,7 +17,7 @@ from bpe_core.errors import NotKeptError
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import open_files
 from bpe_core.formats.run_archive import save_run
-from bpe_core.whole_files import make_folder, move_whole, write_whole
+from bpe_core.whole_files import make_folder, move_whole, open_whole, write_whole
 from tests.power_cut import Disk
 from ui.storage import run_store, upload_store
 from ui.storage.new_entries import kept_folder
@@ -182,3 +182,25 @@ def test_files_are_written_to_a_folder_that_may_not_be_listed(
     monkeypatch.setattr(os, "open", refuse)
     write_whole(tmp_path / "hug", b"hugs")
     assert (tmp_path / "hug").read_bytes() == b"hugs"
+
+
+def test_a_write_protected_file_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "hug"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write to any file
+    with pytest.raises(PermissionError):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["hug"]
+
+
+def test_a_failure_while_a_file_is_written_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "hug"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt), open_whole(path) as file:
+        file.write(b"half of the n")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["hug"]

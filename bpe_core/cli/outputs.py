@@ -1,0 +1,218 @@
+"""Where commands write: checked before their work begins, so that no file is lost and no work."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from glob import iglob
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import TYPE_CHECKING, Final, cast
+
+import click
+
+from bpe_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bpe_core.formats.format_by_name import Choice, Format
+
+_STANDARD_INPUT: Final = 0
+_STANDARD_OUTPUT: Final = 1
+
+
+def format_to_write(out: str, format_name: str | None) -> Choice:
+    """Return the format that `--format` or the name of the output says."""
+    from bpe_core.formats.format_by_name import DEFAULT, Choice, choose_format
+
+    given = cast("Format | None", format_name)
+    if is_standard_output(out):
+        return Choice(given or DEFAULT, None)
+    return choose_format(out, given)
+
+
+def is_standard_output(out: str) -> bool:
+    """Return True for `-`, and for another name of the same file, such as /dev/stdout."""
+    if out == "-":
+        return True
+    with suppress(OSError, ValueError):
+        return os.path.samestat(os.stat(out), os.fstat(_STANDARD_OUTPUT))
+    return False
+
+
+def check_outputs(
+    files: Mapping[str, bytes],
+    out: str,
+    inputs: Iterable[str],
+    *,
+    force: bool,
+    note: str | None = None,
+) -> None:
+    """Raise `ConfigError` if the files of a tokenizer cannot or must not be written to `out`.
+
+    Of `files`, only the names and the kinds matter. `inputs` are what the command reads. If
+    nothing is wrong, the note is shown on stderr.
+    """
+    from bpe_core.formats.adapted_files import ADDED_TOKENS, OLD_IDS, PARTS, ROWS
+    from bpe_core.formats.file_kinds import file_kind
+    from bpe_core.formats.format_by_name import is_folder
+    from bpe_core.formats.load_save import TOKENIZER_FILES, places_for
+
+    if is_standard_output(out):
+        if len(files) > 1:
+            raise ConfigError(
+                f"{', '.join(files)} are too many files for standard output. Name a folder."
+            )
+        return
+    makes_folder = len(files) > 1 or is_folder(out)
+    kinds = [file_kind(BytesIO(data), name) for name, data in files.items()]
+    places = dict(zip(places_for(files, out), kinds, strict=True))
+    if makes_folder and Path(out).exists() and not Path(out).is_dir():
+        raise ConfigError(f"{out} is not a folder, and {', '.join(files)} need one. Name a folder.")
+    _check_places(places, inputs, force=force, makes_folder=makes_folder)
+    known = (*TOKENIZER_FILES, ADDED_TOKENS, OLD_IDS, PARTS, ROWS)
+    others = [name for name in known if name not in files and Path(out, name).exists()]
+    if makes_folder and others and not force:
+        raise ConfigError(
+            f"The folder {out} has {', '.join(others)}, which would belong to another tokenizer "
+            "than the new files. Choose another folder, or write there with --force."
+        )
+    if note is not None:
+        click.echo(note, err=True)
+
+
+def check_output(
+    kind: str | None,
+    out: str,
+    inputs: Iterable[str],
+    *,
+    force: bool,
+    makes_folder: bool = False,
+) -> None:
+    """Raise `ConfigError` if a file cannot or must not be written to `out`.
+
+    `kind` is what `file_kind` returns for the new file, and `inputs` are what the command reads.
+    """
+    if not is_standard_output(out) and not is_url(out):
+        _check_places({Path(out): kind}, inputs, force=force, makes_folder=makes_folder)
+
+
+def write_output(data: bytes, out: str) -> None:
+    """Write one file, or standard output."""
+    if is_standard_output(out):
+        sys.stdout.buffer.write(data)
+        return
+    from bpe_core.whole_files import write_whole
+
+    write_whole(Path(out), data)
+
+
+@contextmanager
+def output_path(out: str) -> Generator[str]:
+    """Yield the path to write to: for a pipe or a device, a file that is copied there afterwards.
+
+    Only a file that can be replaced may have other files beside it while it is made.
+    """
+    if is_url(out) or is_replaceable(out):
+        yield out
+        return
+    with TemporaryDirectory(prefix="bpe-output-") as folder:
+        path = Path(folder, "output")
+        yield str(path)
+        write_output(path.read_bytes(), out)
+
+
+def write_tokenizer(files: Mapping[str, bytes], out: str) -> None:
+    """Write a tokenizer's files; list them on stderr, unless `out` is the only one."""
+    from bpe_core.formats.load_save import write_files
+
+    if is_standard_output(out):
+        for data in files.values():
+            sys.stdout.buffer.write(data)
+        return
+    written = write_files(files, out)
+    if written != [Path(out)]:
+        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+
+
+def is_url(name: str) -> bool:
+    return "://" in name
+
+
+def is_replaceable(out: str) -> bool:
+    """Return True for a path of a file or of nothing yet; False for `-`, a device or a pipe."""
+    return not is_standard_output(out) and (os.path.isfile(out) or not os.path.exists(out))
+
+
+def _check_places(
+    places: Mapping[Path, str | None], inputs: Iterable[str], *, force: bool, makes_folder: bool
+) -> None:
+    names = [*inputs]
+    for place, kind in places.items():
+        try:
+            _check_place(place, kind, names, force)
+            folder = Path(os.path.realpath(place)).parent
+            while makes_folder and not folder.exists():
+                folder = folder.parent
+            if not place.exists() or place.is_file():
+                # No permission says whether a file can be made, for example in /proc.
+                with TemporaryFile(dir=folder):
+                    pass
+        except ValueError:
+            raise ConfigError(f"{str(place)!r} is not a path: it contains a NUL.") from None
+        except OSError as error:
+            raise ConfigError(
+                f"{place} cannot be written: {error.strerror}. Choose another path."
+            ) from None
+
+
+def _check_place(place: Path, kind: str | None, inputs: Sequence[str], force: bool) -> None:
+    """Raise `ConfigError` if there is a file that must not be replaced."""
+    try:
+        old = place.stat()
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(old.st_mode):
+        raise ConfigError(f"{place} is a folder. Name a file.")
+    if not stat.S_ISREG(old.st_mode):
+        return
+    if any(_is_same(path, old) for name in inputs for path in _paths_named(name)):
+        raise ConfigError(
+            f"{place} is an input of this command, so it cannot be its output. Choose another path."
+        )
+    if old.st_size and not force and (kind is None or kind_at(place) != kind):
+        found = f"{place} exists, and is not {kind}" if kind else f"{place} exists"
+        raise ConfigError(f"{found}. Choose another path, or overwrite it with --force.")
+    if not os.access(place, os.W_OK):
+        raise ConfigError(f"{place} is write-protected. Choose another path.")
+
+
+def kind_at(path: str | Path) -> str | None:
+    """Return which of the files that commands write there is at a path, or None."""
+    from bpe_core.formats.file_kinds import file_kind
+
+    with Path(path).open("rb") as file:
+        return file_kind(file, Path(path).name)
+
+
+def _is_same(path: str | int, status: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), status)
+    except (OSError, ValueError):
+        return False
+
+
+def _paths_named(name: str) -> Iterator[str | int]:
+    """Yield the files that an input names: itself, and those in a folder or of a pattern."""
+    path = name.removeprefix("file://")
+    if name == "-":
+        yield _STANDARD_INPUT
+    elif os.path.isdir(path):
+        yield from (os.path.join(path, each) for each in os.listdir(path))
+    elif not os.path.exists(path):
+        yield from iglob(path, recursive=True)
+    else:
+        yield path

@@ -1,0 +1,99 @@
+"""Recognise the files that this package writes, so that no other file is overwritten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO, Final
+from zipfile import BadZipFile, ZipFile
+
+from bpe_core.errors import BpeError, FormatError
+from bpe_core.formats import native, tiktoken_file
+from bpe_core.formats.gguf_header import looks_like_gguf
+from bpe_core.formats.json_files import is_id, looks_like_json, parse_json
+from bpe_core.formats.tekken import looks_like_tekken
+from bpe_core.store.place import is_entry_name
+
+COUNTS: Final = "a file of counts"
+ENTRY: Final = "an entry of the store"
+IDS: Final = "a list of ids"
+
+_MAX_HEAD: Final = 1 << 16
+_MAX_JSON: Final = 1 << 28
+_MIN_RANKS: Final = 256
+"""The lines that every .tiktoken file written here has: one for each byte, and no prose."""
+
+
+def file_kind(file: BinaryIO, name: str) -> str | None:
+    """Return which of the files that this package writes a file is, or None.
+
+    >>> import io
+    >>> file_kind(io.BytesIO(b"464 2068"), "ids.txt"), file_kind(io.BytesIO(b"My notes"), "a.txt")
+    ('a list of ids', None)
+    """
+    head = file.read(_MAX_HEAD)
+    if looks_like_gguf(head):
+        return "a GGUF file"
+    if head.startswith(b"\x93NUMPY") and b"'<i4'" in head[:128]:
+        return "an array of ids"
+    if head.startswith(b"PAR1"):
+        return _parquet_kind(file)
+    if head.startswith(b"PK"):
+        return _zip_kind(file)
+    if looks_like_json(head, name):
+        rest = file.read(_MAX_JSON)
+        return None if file.read(1) else _json_kind(head + rest, name)
+    return _text_kind(head)
+
+
+def _parquet_kind(file: BinaryIO) -> str | None:
+    try:
+        parquet: Any = import_module("pyarrow.parquet")
+        names: Iterable[str] = parquet.read_schema(file).names
+    except (ImportError, OSError, ValueError):
+        return None
+    return COUNTS if {"word", "count"} <= set(names) else None
+
+
+def _zip_kind(file: BinaryIO) -> str | None:
+    try:
+        with ZipFile(file) as archive:
+            folders = {PurePosixPath(name).parts[0] for name in archive.namelist() if name}
+    except (BadZipFile, OSError, ValueError):
+        return None
+    return ENTRY if len(folders) == 1 and is_entry_name(*folders) else None
+
+
+def _json_kind(data: bytes, name: str) -> str | None:
+    try:
+        described = parse_json(data, name)
+    except BpeError:
+        return None
+    if described.get("format") == native.FORMAT:
+        return "a native tokenizer"
+    if isinstance(described.get("model"), dict) and "added_tokens" in described:
+        return "a tokenizer.json"
+    if looks_like_tekken(described):
+        return "a Tekken file"
+    if described and all(map(is_id, described.values())):
+        return "a vocabulary"
+    if described.keys() == {"old_ids", "parts"}:
+        return "a table of embedding rows"
+    # Only written under names of their own, beside a tokenizer.json.
+    return "a JSON object"
+
+
+def _text_kind(head: bytes) -> str | None:
+    if re.fullmatch(rb"[0-9 \n]+", head):
+        return IDS
+    if head.startswith(b"#version"):
+        return "a list of merges"
+    lines = head.split(b"\n", _MIN_RANKS)
+    try:
+        if len(lines) > _MIN_RANKS and tiktoken_file.read_ranks(b"\n".join(lines[:_MIN_RANKS])):
+            return "a .tiktoken file"
+    except FormatError:
+        pass
+    return None
