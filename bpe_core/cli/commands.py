@@ -21,7 +21,7 @@ from bpe_core.cli.support import ErrorLineGroup
 from bpe_core.cli.train import train
 
 
-@click.group(cls=ErrorLineGroup)
+@click.group(cls=ErrorLineGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version=__version__, prog_name="bpe")
 def main() -> None:
     """Train, use and compare Byte-Pair-Encoding tokenizers.

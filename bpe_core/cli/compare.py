@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bpe_core.cli.options import encoding_option, errors_option, text_column_option
-from bpe_core.cli.support import StandardInput, load_encoder
+from bpe_core.cli.support import load_encoder, read_corpus_of
 from bpe_core.errors import ConfigError, FormatError
 
 if TYPE_CHECKING:
@@ -54,11 +54,9 @@ def compare(
     from bpe_core.comparison.comparison import compare as compare_tokenizers
     from bpe_core.comparison.intervals import N_RESAMPLES, SEED
     from bpe_core.comparison.parts import gain_of
-    from bpe_core.corpus.read_corpus import read_corpus
 
     tokenizers = [_load(name, pretokenizer) for name in names]
-    sources = [StandardInput() if name == "-" else name for name in files]
-    corpus = read_corpus(sources, text_column, encoding=encoding, errors=errors)
+    corpus = read_corpus_of(files, text_column, encoding, errors)
     found = compare_tokenizers(corpus, tokenizers)
     rows = found.rows
     click.echo(f"documents {found.n_documents:,}, bytes {found.n_bytes:,}, words {found.n_words:,}")
@@ -113,10 +111,7 @@ def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
 
 
 def _difference(gain: Gain, own: str, other: str) -> str:
-    """Return how many fewer tokens the first needs, with the interval, or what a verdict lacks.
-
-    Negative figures mean more tokens.
-    """
+    """Return how many fewer or more tokens the first needs, or what a verdict lacks."""
     from bpe_core.comparison.parts import FEWEST_TOKENS
 
     whole = gain.whole
@@ -128,7 +123,12 @@ def _difference(gain: Gain, own: str, other: str) -> str:
     if not gain.has_enough_text:
         return f"{own} against {other}: too few blocks of text for a verdict. Give more text."
     unclear = ", so there is no clear difference" if whole.way == "unclear" else ""
+    percent, low, high, way = whole.percent_fewer, whole.low, whole.high, "fewer"
+    if percent <= -0.05:
+        percent, low, high, way = -percent, -high, -low, "more"
+    # Adding 0 turns a -0.0 into 0.0.
+    percent, low, high = (round(figure, 1) + 0.0 for figure in (percent, low, high))
     return (
-        f"{own} needs {whole.percent_fewer:.1f}% fewer tokens than {other} "
-        f"(95% interval {whole.low:.1f}% to {whole.high:.1f}%){unclear}"
+        f"{own} needs {percent:.1f}% {way} tokens than {other} "
+        f"(95% interval {low:.1f}% to {high:.1f}%){unclear}"
     )

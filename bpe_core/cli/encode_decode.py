@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from bpe_core.cli.options import out_option, tokenizer_options
-from bpe_core.cli.outputs import check_output, write_output
+from bpe_core.cli.outputs import check_output, write_output, write_text
 from bpe_core.cli.support import load_encoder, load_tokenizer, read_ids, read_text
 
 
@@ -63,7 +63,7 @@ def encode(
         lines = [f"{id_} {to_printable(loaded.vocab[id_])}\n" for id_ in ids]
     else:
         lines = [" ".join(map(str, ids)), "\n"]
-    write_output("".join(lines).encode(), out)
+    write_text("".join(lines), out)
 
 
 @click.command()

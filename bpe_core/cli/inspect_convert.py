@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from bpe_core.formats.load_save import Format
     from bpe_core.tokenizer.tokenizer import Tokenizer
 
+MAX_SPECIAL_TOKENS = 10
+
 
 @click.command()
 @click.argument("tokenizer")
@@ -77,7 +79,8 @@ def inspect(
     click.echo(f"alphabet        {len(loaded.base_ids):,} {loaded.base}")
     click.echo(f"pre-tokenizer   {loaded.pretokenizer.name!r}")
     click.echo(f"end of word     {loaded.end_of_word!r}")
-    click.echo(f"special tokens  {dict(loaded.special_tokens)!r}")
+    click.echo(f"special tokens  {len(loaded.special_tokens):,}")
+    _list_special_tokens(loaded)
     click.echo(f"fingerprint     {loaded.fingerprint}")
     for merge in loaded.merges[:n_merges]:
         count = "" if merge.count is None else f", {merge.count:,} times"
@@ -127,6 +130,15 @@ def convert(
         _check(tokenizer, format)
     note_what_lacks(tokenizer, format)
     write_tokenizer(files, out)
+
+
+def _list_special_tokens(tokenizer: Tokenizer) -> None:
+    """Print the first special tokens by id, one per line, and how many more there are."""
+    in_order = sorted(tokenizer.special_tokens.items(), key=lambda each: each[1])
+    for text, id_ in in_order[:MAX_SPECIAL_TOKENS]:
+        click.echo(f"  {id_:>12}  {text!r}")
+    if len(in_order) > MAX_SPECIAL_TOKENS:
+        click.echo(f"  {'':>12}  and {len(in_order) - MAX_SPECIAL_TOKENS:,} more")
 
 
 def _list_readers(tokenizer: Tokenizer) -> None:

@@ -107,7 +107,12 @@ def write_output(data: bytes, out: str) -> None:
         return
     from bpe_core.whole_files import write_whole
 
-    write_whole(Path(out), data)
+    try:
+        write_whole(Path(out), data)
+    except OSError as error:
+        raise ConfigError(
+            f"{out} cannot be written: {error.strerror}. Choose another path."
+        ) from None
 
 
 @contextmanager
@@ -123,6 +128,14 @@ def output_path(out: str) -> Generator[str]:
         path = Path(folder, "output")
         yield str(path)
         write_output(path.read_bytes(), out)
+
+
+def write_text(text: str, out: str) -> None:
+    """Write a text as UTF-8, or to standard output in the encoding of the terminal."""
+    if is_standard_output(out):
+        click.echo(text, nl=False)
+    else:
+        write_output(text.encode(), out)
 
 
 def write_tokenizer(files: Mapping[str, bytes], out: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,6 +86,8 @@ class CountingPlan:
             )
         if self.work is None:
             WorkFolder(work).clear()
+        if text_column is None:
+            _report_columns(counted.columns)
         for group in group_notes(counted.notes):
             click.echo(group.sentence, err=True)
         if counted.n_replaced:
@@ -171,6 +173,16 @@ def bytes_of(size: str) -> int:
     if not found:
         raise ConfigError(f"Expected --memory SIZE such as 4GB, got {size!r}.")
     return int(float(found[1]) * (1 << _UNITS[found[2].upper()]))
+
+
+def _report_columns(columns: Sequence[tuple[str, str]]) -> None:
+    """Report on stderr which column of which tables was taken."""
+    tables: dict[str, list[str]] = {}
+    for name, column in columns:
+        tables.setdefault(column, []).append(name)
+    for column, names in tables.items():
+        of_others = f" and {len(names) - 1:,} more tables" if len(names) > 1 else ""
+        click.echo(f"{names[0]}{of_others}: took the column {column!r}.", err=True)
 
 
 def report_counts(summary: CountsSummary) -> None:

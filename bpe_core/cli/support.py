@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bpe_core.cli.streams import (
+    abandon_output,
+    describe_output_error,
+    open_missing_streams,
+    print_error,
+)
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -38,16 +44,33 @@ _STOP_REASONS = {
 
 
 class ErrorLineGroup(click.Group):
-    """Commands whose BpeErrors end as one line on stderr and exit status 1."""
+    """Commands whose errors end as one line on stderr and exit status 1."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        open_missing_streams()
+        try:
+            try:
+                return super().main(*arguments, **options)
+            finally:
+                sys.stdout.flush()  # at Python's end, an error would be printed as a traceback
+        except (OSError, UnicodeEncodeError) as error:
+            # A reader that closes the pipe early, such as head, has seen enough.
+            if not isinstance(error, BrokenPipeError):
+                print_error(describe_output_error(error))
+            abandon_output()
+            sys.exit(1)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BpeError as error:
             raise click.ClickException(" ".join(str(error).split())) from None
+        except MemoryError:
+            raise click.ClickException(
+                "There is not enough memory. Use a smaller input, or a machine with more."
+            ) from None
         except OSError as error:
-            # click handles a reader, such as head, that closes the pipe early.
-            if error.filename is None:
+            if error.filename is None:  # while standard output was written
                 raise
             raise click.ClickException(
                 f"{str(error.filename)!r}: {error.strerror}. Check the path and its permissions."
@@ -60,8 +83,16 @@ class StandardInput:
     name = "standard input"
 
     def read(self) -> bytes:
-        """Read all of it."""
-        return sys.stdin.buffer.read()
+        """Read all of it; raises `CorpusError` if it is closed or a folder."""
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise CorpusError("Standard input is closed. Name a file, or pipe text to the command.")
+        try:
+            return sys.stdin.buffer.read()
+        except OSError as error:
+            raise CorpusError(
+                f"Standard input cannot be read: {error.strerror}. Name a file, or pipe text to "
+                "the command."
+            ) from None
 
 
 def corpus_of(

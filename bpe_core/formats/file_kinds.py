@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from importlib import import_module
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 from zipfile import BadZipFile, ZipFile
 
+from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats import native, tiktoken_file
 from bpe_core.formats.gguf_header import looks_like_gguf
@@ -50,11 +49,10 @@ def file_kind(file: BinaryIO, name: str) -> str | None:
 
 def _parquet_kind(file: BinaryIO) -> str | None:
     try:
-        parquet: Any = import_module("pyarrow.parquet")
-        names: Iterable[str] = parquet.read_schema(file).names
-    except (ImportError, OSError, ValueError):
+        columns = open_parquet_file(file, "").columns
+    except BpeError:
         return None
-    return COUNTS if {"word", "count"} <= set(names) else None
+    return COUNTS if {"word", "count"} <= set(columns) else None
 
 
 def _zip_kind(file: BinaryIO) -> str | None:

@@ -14,7 +14,7 @@ from bpe_core.checks import check_choice, is_whole, several
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import reasons
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import is_url
+from bpe_core.corpus.urls import is_url, shown
 from bpe_core.counting.counts_file import CountsSummary, write_tables
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -55,6 +55,8 @@ class CountedFiles(NamedTuple):
     """Rows, or pieces of a text, in which bytes that are not UTF-8 were replaced."""
     notes: tuple[Note, ...]
     """On files that were skipped, and on what was chosen or guessed in files read whole."""
+    columns: tuple[tuple[str, str], ...] = ()
+    """The column of text that was taken from each table."""
 
 
 def count_files(
@@ -134,6 +136,7 @@ def count_files(
         n_words,
         sum(record["n_replaced"] for record in counted),
         (*notes, *(Note(*note) for record in counted for note in record["notes"])),
+        tuple((shown(each.source.url), each.column) for each in described if each.column),
     )
 
 

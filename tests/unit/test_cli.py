@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import click
 import pytest
@@ -189,6 +189,48 @@ def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path:
     assert float(found[2]) <= float(found[1]) <= float(found[3])
     assert same.endswith("(95% interval 0.0% to 0.0%), so there is no clear difference")
     assert "2,000 resamples, seed 0" in result.stdout
+
+
+def test_compare_says_more_tokens_where_there_are_more(trained: Path, tmp_path: Path) -> None:
+    text = tmp_path / "longer.txt"
+    text.write_text("".join(f"It is line {n}, and there are more.\n" for n in range(200)))
+    more = run("compare", text, "-t", trained, "-t", "gpt2").stdout.splitlines()[-2]
+    found = re.fullmatch(
+        r"mine.bpe.json needs ([\d.]+)% more tokens than gpt2 "
+        r"\(95% interval ([\d.]+)% to ([\d.]+)%\)",
+        more,
+    )
+    assert found is not None, more
+    assert float(found[2]) <= float(found[1]) <= float(found[3])
+
+
+def test_compare_and_counting_report_the_column(trained: Path, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    table = tmp_path / "a" / "a.jsonl"
+    table.write_text('{"title": "A", "story": "hugs and more hugs"}\n' * 9)
+    assert "took the column 'story'" in run("compare", table, "-t", trained).stderr
+    counted = run("count", tmp_path / "a", "--out", tmp_path / "c.parquet")
+    assert "took the column 'story'" in counted.stderr
+
+
+def test_inspect_lists_ten_special_tokens_and_the_number_of_the_others(tmp_path: Path) -> None:
+    special = [part for n in range(256) for part in ("--special-token", f"<|{n}|>")]
+    train = ("train", "-", "--vocab-size", "512", *special, "--out", tmp_path / "x.json")
+    assert run(*train, stdin=b"hug").exit_code == 0
+    lines = run("inspect", tmp_path / "x.json").stdout.splitlines()
+    at = lines.index("special tokens  256")
+    assert lines[at + 1].split() == ["0", "'<|0|>'"]
+    assert lines[at + 10].split() == ["9", "'<|9|>'"]
+    assert lines[at + 11].split() == ["and", "246", "more"]
+
+
+def test_every_command_takes_the_short_options() -> None:
+    groups = ((commands.main, ()), (commands.main.commands["store"], ("store",)))
+    for group, before in groups:
+        for name, command in cast("click.Group", group).commands.items():
+            assert run(*before, name, "-h").output == run(*before, name, "--help").output
+            outs = [option.opts for option in command.params if "--out" in option.opts]
+            assert all("-o" in names for names in outs)
 
 
 def test_compare_gives_no_verdict_on_a_short_text(trained: Path, tmp_path: Path) -> None:
