@@ -64,9 +64,7 @@ def count(
     check_output(COUNTS, out, plan.inputs(sources), force=force, makes_folder=True)
     if plan.is_for(sources):
         with output_path(out) as path:
-            report_counts(
-                plan.count(sources, path, pretokenizer, text_column, encoding, errors)
-            )
+            report_counts(plan.count(sources, path, pretokenizer, text_column, encoding, errors))
         return
     from bpe_core.counting.counts_cut import count_words
     from bpe_core.counting.counts_file import write_counts

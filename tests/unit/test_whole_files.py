@@ -199,8 +199,13 @@ def test_a_write_protected_file_is_not_replaced(
 def test_a_failure_while_a_file_is_written_leaves_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "hug"
     path.write_bytes(b"old")
-    with pytest.raises(KeyboardInterrupt), open_whole(path) as file:
-        file.write(b"half of the n")
-        raise KeyboardInterrupt
+
+    def interrupted() -> None:
+        with open_whole(path) as file:
+            file.write(b"half of the n")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["hug"]
