@@ -274,11 +274,10 @@ def test_counts_in_the_folder_of_their_corpus_are_not_counted() -> None:
     Path("cor/a.txt").write_text(TEXT)
     assert run("count cor --out cor/c.parquet").exit_code == 0
     first = bpe.read_counts("cor/c.parquet")
-    for source in ("cor", "cor/*"):
-        again = run(f"count {source} --out cor/c.parquet")
-        assert again.exit_code == 0, again.output
-        assert "holds words and their counts, not text" in again.stderr
-        assert bpe.read_counts("cor/c.parquet").summary == first.summary
+    again = run("count cor --out cor/c.parquet")
+    assert again.exit_code == 0, again.output
+    assert "holds words and their counts, not text" in again.stderr
+    assert bpe.read_counts("cor/c.parquet").summary == first.summary
     assert run("train cor --vocab-size 270 --out x.json").exit_code == 0
     assert "bpe train --counts" in refusal("count cor/c.parquet --floor 2 --out d.parquet")
 
