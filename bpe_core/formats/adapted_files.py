@@ -193,7 +193,8 @@ def _gpt2_files(
     ids, mark, text = parse_text(ids_file, "vocab.json")
     whole = next(members(f"[{text}]"))
     vocabulary = vocabulary_of(adapted, ids)
-    vocabulary |= unlisted(vocabulary, adapted.tokenizer.special_tokens)
+    if alone:  # else the tokenizer.json lists them
+        vocabulary |= unlisted(vocabulary, adapted.tokenizer.special_tokens)
     new = write_like(vocabulary, f"[{text}]", whole)
     written = replace_spans(f"[{text}]", [(whole.start, whole.end, new)])[1:-1]
     # A line that is not a merge, such as the header, is kept.
