@@ -13,6 +13,7 @@ from bpe_core.comparison.parts import gain_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.compare import evaluation
+from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 OpenApp = Callable[..., AppTest]
@@ -110,6 +111,21 @@ def test_a_limit_is_named(open_app: OpenApp, monkeypatch: Any) -> None:
     (error,) = app.error
     assert "the limit here is 1,000" in error.value.replace("\\", "")
     assert "own" not in app.query_params
+
+
+def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
+    open_app: OpenApp, monkeypatch: Any
+) -> None:
+    corpus = Corpus.from_text("hug hugs\n" * 200)
+    kept = keep_uploaded(UploadedCorpus(corpus, "hugs"), 0.08)
+    said = sentence(open_app("compare", on="Your own text", own=kept))
+    assert said.startswith("On your own text, 1 document, ")
+    monkeypatch.setattr(evaluation, "MAX_BYTES", 1_000)
+    kept = keep_uploaded(UploadedCorpus(corpus, "hugs"), 0.08)
+    app = open_app("compare", on="Your own text", own=kept)
+    assert not app.exception
+    (error,) = app.error
+    assert "the limit here is 1,000" in error.value.replace("\\", "")
 
 
 def test_an_unknown_id_leaves_the_typed_text(open_app: OpenApp) -> None:

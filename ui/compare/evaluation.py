@@ -1,7 +1,7 @@
 """Choose the text that the verdict is on: the run's held-out text, or the visitor's own.
 
-Own files are kept on the server under an id in the address, as a corpus of documents; text that is
-typed or pasted is the field that pages share.
+Own files are kept on the server under an id in the address; text that is typed or pasted is in the
+field that pages share.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ import streamlit as st
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.readers import Upload
+from bpe_core.corpus.reading_process import MOST_BYTES_IN_MEMORY
 from bpe_core.errors import BpeError, CorpusError
 from ui.compare.gain_words import HELD_OUT, OWN
 from ui.look.labels import plain_markdown, size_text
+from ui.memory.sized_cache import cached
 from ui.own_text.field import own_text, text_field
 from ui.run.reading_bar import progress_on, waiting_on
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import address, workspace
 from ui.shell.choices import choose_one
 from ui.shell.file_upload import LIMIT, check_uploaded, counted_as_kept, upload_files
+from ui.storage.corpus_store import UploadedCorpus, keep_uploaded, load_uploaded
 from ui.storage.run_store import StoredRun
-from ui.storage.upload_store import KeptCorpus, keep_corpus, load_corpus
 from ui.work.reading import read_files
 
 FIRST_TEXT: Final = "Write or paste your own text here, and see where the tokenizers differ."
-MAX_BYTES: Final = 50_000_000
+MAX_BYTES: Final = MOST_BYTES_IN_MEMORY
 _CHOICES: Final = ("Held-out text", "Your own text")
 _MAX_NAMES: Final = 3
 
@@ -58,10 +60,11 @@ def choose_evaluation(stored: StoredRun) -> Evaluation:
         with st.popover("Open files", width="content"):
             _file_chooser()
         if kept is not None:
-            n = len(kept.corpus.documents)
+            title, corpus = kept
+            n = corpus.n_sources
             st.markdown(
-                f"**{plain_markdown(kept.title, 120)}** :gray[{n:,} "
-                f"{'document' if n == 1 else 'documents'}, {size_text(kept.corpus.n_bytes)}]",
+                f"**{plain_markdown(title, 120)}** :gray[{n:,} "
+                f"{'document' if n == 1 else 'documents'}, {size_text(corpus.n_bytes)}]",
                 width="content",
             )
             if st.button("Close", key="evaluation_close"):
@@ -69,9 +72,10 @@ def choose_evaluation(stored: StoredRun) -> Evaluation:
                 st.rerun()
     if not stored.held_out.n_bytes:
         st.info("This run has no held-out text, so the figures are for your own text.")
-    show_reading_notes(workspace.current().evaluation_notes if kept is not None else ())
     typed = ""
-    if kept is None:
+    if kept is not None:
+        show_reading_notes(kept[1].file_notes)
+    else:
         typed = own_text(FIRST_TEXT)
         text_field(typed, first=FIRST_TEXT, key="compare_text")
     st.markdown(
@@ -79,7 +83,7 @@ def choose_evaluation(stored: StoredRun) -> Evaluation:
         "flatter your tokenizer.]]"
     )
     if kept is not None:
-        return Evaluation(kept.corpus, OWN)
+        return Evaluation(kept[1], OWN)
     if typed == FIRST_TEXT:
         return Evaluation(Corpus.from_text(typed), "the example text", typed, is_placeholder=True)
     corpus = Corpus.from_text(typed) if typed else Corpus((), ())
@@ -106,19 +110,15 @@ def _file_chooser() -> None:
             on_progress=progress_on(bar, sum(upload.size for upload in uploads)),
             on_wait=waiting_on(bar),
         )
-        if isinstance(corpus, FiledCorpus) or corpus.n_bytes > MAX_BYTES:
-            raise CorpusError(
-                f"These files have {corpus.n_bytes:,} bytes of text; the limit here is "
-                f"{MAX_BYTES:,}. Use a part of them."
-            )
-        with counted_as_kept(corpus.n_bytes):
-            kept = keep_corpus(KeptCorpus(_title([upload.name for upload in uploads]), corpus))
+        title = _title([upload.name for upload in uploads])
+        with counted_as_kept(_checked(corpus).n_bytes):
+            kept = keep_uploaded(UploadedCorpus(corpus, title), 0.0)
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return
     finally:
         bar.empty()
-    workspace.update(evaluation=kept, evaluation_notes=tuple(corpus.file_notes))
+    workspace.update(evaluation=kept)
     st.rerun()
 
 
@@ -133,8 +133,18 @@ def _title(names: list[str]) -> str:
     return f"{names[0]} and {len(names) - 1} more files"
 
 
-def _kept_corpus() -> KeptCorpus | None:
-    """Return the visitor's own files; at first, those that the address names."""
+def _checked(corpus: Corpus | FiledCorpus) -> Corpus:
+    """Return a corpus that is not too large to compare on; raises CorpusError."""
+    if isinstance(corpus, FiledCorpus) or corpus.n_bytes > MAX_BYTES:
+        raise CorpusError(
+            f"These files have {corpus.n_bytes:,} bytes of text; the limit here is {MAX_BYTES:,}. "
+            "Use a part of them."
+        )
+    return corpus
+
+
+def _kept_corpus() -> tuple[str, Corpus] | None:
+    """Return the title and the text of the visitor's files; at first, those in the address."""
     kept = workspace.current().evaluation
     if kept is None:
         kept = address.query_text("own") or ""
@@ -142,9 +152,15 @@ def _kept_corpus() -> KeptCorpus | None:
     found = None
     if kept:
         try:
-            found = load_corpus(kept)
+            found = _opened(kept)
         except BpeError as error:
             st.error(plain_markdown(str(error), 600))
             workspace.update(evaluation="")
     address.set_query(own=kept if found else None)
     return found
+
+
+@cached(spinner="Opening the text")
+def _opened(upload_id: str) -> tuple[str, Corpus]:
+    kept = load_uploaded(upload_id)
+    return kept.title, _checked(kept.corpus)

@@ -160,8 +160,6 @@ class Workspace:
     evaluation: str | None = None
     """The id of the visitor's own documents to compare on; empty without any, None before Compare
     is opened."""
-    evaluation_notes: tuple[Note, ...] = ()
-    """Notes from reading them."""
     sentences: str | None = None
     """The id of the visitor's own parallel sentences; empty for the sample, None before Compare is
     opened."""
@@ -203,7 +201,6 @@ class _Changes(TypedDict, total=False):
     shelf_problems: tuple[str, ...]
     addition_problems: tuple[str, ...]
     evaluation: str
-    evaluation_notes: tuple[Note, ...]
     sentences: str
     terms: OwnTerms
     token_choices: TokenChoices | None

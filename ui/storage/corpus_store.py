@@ -1,4 +1,4 @@
-"""Keep uploaded corpora, so that a reload brings them back."""
+"""Keep the corpora uploaded on Train, Adapt and Compare, so that a reload brings them back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bpe_core.corpus.reading_process import describe_filed, filed_corpus
 from bpe_core.store.entries import DETAILS, refused_as_not_permitted, touch
 from bpe_core.store.place import UNFINISHED, UPLOAD_PREFIX, new_id, store_folder
 from ui.storage.new_entries import kept_folder
-from ui.storage.upload_store import folder_of_upload, reading_upload
+from ui.storage.upload_store import reading_upload, upload_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def keep_uploaded(kept: UploadedCorpus, held_out_share: float) -> str:
     upload_id = new_id()
     corpus = kept.corpus
     with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
-        details: dict[str, Any] = {"kind": "upload", "names": [kept.title], "filed": None}
+        details: dict[str, Any] = {"kind": "corpus", "names": [kept.title], "filed": None}
         if isinstance(corpus, FiledCorpus):
             link_corpus(corpus.folder, folder)
             details["filed"] = describe_filed(corpus, held_out_share)
@@ -51,11 +51,11 @@ def load_uploaded(upload_id: str) -> UploadedCorpus:
 
     Raises UploadNotFoundError for an unknown or malformed id, and FormatError for damaged files.
     """
-    folder = folder_of_upload(upload_id)
+    folder = upload_folder(upload_id)
     touch(folder)
     with (
         refused_as_not_permitted("What is kept at this address"),
-        reading_upload("upload", folder) as details,
+        reading_upload("corpus", folder) as details,
     ):
         title = str(details["names"][0])
         if details["filed"] is None:

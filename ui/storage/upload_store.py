@@ -1,9 +1,8 @@
 """Keep visitors' files and texts, so that a refresh or a link brings them back.
 
 The files are tokenizers and parallel sentences added on Compare, kept only if they could be read.
-The texts are those too long for an address, and documents to compare on; `corpus_store` keeps the
-corpora uploaded to train on. All are stored unchanged beside the finished runs, and anyone with the
-id can open them.
+The texts are those too long for an address; `corpus_store` keeps uploaded corpora. All are stored
+unchanged next to the finished runs, and anyone with the id can open them.
 """
 
 from __future__ import annotations
@@ -11,13 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any, Final, Literal
 
 from bpe_core.comparison.languages import read_parallel
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
 from bpe_core.formats.opening_process import open_untrusted
@@ -30,21 +27,13 @@ from ui.storage.new_entries import kept_folder, os_errors_as_not_kept
 from ui.storage.sweeping import make_room
 
 _TEXT = "text"
-Kind = Literal["tokenizer", "sentences", "text", "corpus", "upload"]
+Kind = Literal["tokenizer", "sentences", "text", "corpus"]
 _places: Final = BoundedSemaphore(2)
 """Each process that opens a large tokenizer may take gigabytes."""
 
 
 class UploadNotFoundError(BpeError):
     """No upload of this kind has this id."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeptCorpus:
-    """A visitor's documents, and the names of the files that they came from."""
-
-    title: str
-    corpus: Corpus
 
 
 def open_uploaded(files: Mapping[str, bytes], pretokenizer: str | None) -> NamedEncoder:
@@ -70,7 +59,7 @@ def load_tokenizer(upload_id: str) -> NamedEncoder:
 
     Raises UploadNotFoundError for an unknown or malformed id, and FormatError for damaged files.
     """
-    touch(folder_of_upload(upload_id))
+    touch(upload_folder(upload_id))
     return _tokenizer(upload_id, None)
 
 
@@ -91,7 +80,7 @@ def keep_sentences(files: Sequence[tuple[str, bytes]]) -> str:
 
 def load_sentences(upload_id: str) -> tuple[ParallelText, ...]:
     """Return the parallel sentences kept under an id; raise what `load_tokenizer` raises."""
-    touch(folder_of_upload(upload_id))
+    touch(upload_folder(upload_id))
     return _sentences(upload_id)
 
 
@@ -102,7 +91,7 @@ def keep_text(text: str, *, instead_of: str | None = None) -> str:
     """
     data = text.encode("utf-8", "surrogatepass")
     if instead_of is not None:
-        folder = folder_of_upload(instead_of)
+        folder = upload_folder(instead_of)
         # A text that was deleted, or is damaged or of a newer version, is kept as a new one.
         with os_errors_as_not_kept(), suppress(FileNotFoundError, FormatError):
             touch(folder)
@@ -114,22 +103,9 @@ def keep_text(text: str, *, instead_of: str | None = None) -> str:
 
 def load_text(upload_id: str) -> str:
     """Return the text kept under an id; raise what `load_tokenizer` raises."""
-    touch(folder_of_upload(upload_id))
+    touch(upload_folder(upload_id))
     files, _ = _read("text", upload_id)
     return files[_TEXT].decode("utf-8", "surrogatepass")
-
-
-def keep_corpus(kept: KeptCorpus) -> str:
-    """Keep documents, and return their new id; raises NotKeptError."""
-    documents = {"documents": kept.corpus.documents, "names": kept.corpus.names}
-    data = json.dumps(documents, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return _keep("corpus", {kept.title: data}, None)
-
-
-def load_corpus(upload_id: str) -> KeptCorpus:
-    """Return the documents kept under an id; raise what `load_tokenizer` raises."""
-    touch(folder_of_upload(upload_id))
-    return _corpus(upload_id)
 
 
 @cached(spinner="Opening a tokenizer")
@@ -146,14 +122,6 @@ def _sentences(upload_id: str) -> tuple[ParallelText, ...]:
     return read_parallel(list(files.items()))
 
 
-@cached(spinner="Opening the text")
-def _corpus(upload_id: str) -> KeptCorpus:
-    files, _ = _read("corpus", upload_id)
-    ((title, data),) = files.items()
-    kept = json.loads(data.decode("utf-8", "surrogatepass"))
-    return KeptCorpus(title, Corpus(tuple(kept["documents"]), tuple(kept["names"])))
-
-
 def _keep(kind: Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
     upload_id = new_id()
     details = {"kind": kind, "names": list(files), "pretokenizer": pretokenizer}
@@ -168,7 +136,7 @@ def _keep(kind: Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> s
 
 def _read(kind: Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
     with refused_as_not_permitted("What is kept at this address"):
-        return _read_files(kind, folder_of_upload(upload_id))
+        return _read_files(kind, upload_folder(upload_id))
 
 
 def _read_files(kind: Kind, folder: Path) -> tuple[dict[str, bytes], str | None]:
@@ -204,7 +172,7 @@ def reading_upload(kind: Kind, folder: Path) -> Generator[dict[str, Any]]:
         raise FormatError("What is kept at this address is damaged. Add it again.") from error
 
 
-def folder_of_upload(upload_id: str) -> Path:
+def upload_folder(upload_id: str) -> Path:
     """Return the folder of an upload; raise UploadNotFoundError for a malformed id."""
     if not is_id(upload_id):
         raise UploadNotFoundError(
