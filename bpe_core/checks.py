@@ -36,11 +36,11 @@ def is_a(value: object, *kinds: type) -> bool:
     return isinstance(value, kinds)
 
 
-def is_table(value: object) -> bool:
+def has_columns(value: object) -> bool:
     """Return True for what has columns, such as a DataFrame, a pyarrow Table or a Dataset.
 
     >>> import pyarrow
-    >>> is_table(pyarrow.table({"text": ["hug"]})), is_table(["hug"])
+    >>> has_columns(pyarrow.table({"text": ["hug"]})), has_columns(["hug"])
     (True, False)
     """
     # Of the type, because a pandas Series has an attribute for each label of its index.
@@ -87,7 +87,7 @@ def several(values: object, what: str, remedy: str, error: type[BpeError]) -> li
     Traceback (most recent call last):
     bpe_core.errors.BpeError: Expected a list of texts, got 'hug' (str): give a list of str.
     """
-    if is_table(values):
+    if has_columns(values):
         raise error(
             f"Expected a list of {what}, got a value of type {type(values).__name__}: pass one of "
             "its columns, such as table['text']."

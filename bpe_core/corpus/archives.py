@@ -79,13 +79,11 @@ def members_of(
     damaged or has more than `max_files`.
     """
     if is_tar(data):
-        return _members_of_tar(data, name, max_files)
-    return _members_of_zip(data, name, budget, max_files)
+        return _tar_members(data, name, max_files)
+    return _zip_members(data, name, budget, max_files)
 
 
-def _members_of_zip(
-    data: bytes, name: str, budget: Budget, max_files: int | None
-) -> Iterator[Member]:
+def _zip_members(data: bytes, name: str, budget: Budget, max_files: int | None) -> Iterator[Member]:
     # Python describes every file in memory before it can be asked how many there are. A stored
     # archive within this one has such entries as well.
     if max_files is not None and (n_entries := data.count(_ENTRY)) > 2 * max_files:
@@ -122,7 +120,7 @@ def _members_of_zip(
             begin += share
 
 
-def _members_of_tar(data: bytes, name: str, max_files: int | None) -> Iterator[Member]:
+def _tar_members(data: bytes, name: str, max_files: int | None) -> Iterator[Member]:
     """Yield the files of a tar archive, whose bytes are parts of it: none is written anywhere."""
     n_files = end = 0
     path = ""
@@ -143,7 +141,7 @@ def _members_of_tar(data: bytes, name: str, max_files: int | None) -> Iterator[M
                 if max_files is not None and n_files > max_files:
                     raise _too_many_members(name, n_files, max_files)
                 place = info.offset_data / len(data)
-                found = _part_of_tar(data, info, f"{name}/{path}")
+                found = _read_part(data, info, f"{name}/{path}")
                 share = 0.0 if isinstance(found, CorpusError) else len(found) / len(data)
                 yield Member(f"{name}/{path}", place, share, found)
                 if isinstance(found, CorpusError) and info.sparse is None:
@@ -162,7 +160,7 @@ def _members_of_tar(data: bytes, name: str, max_files: int | None) -> Iterator[M
         yield Member(name, 1.0, 0.0, error)
 
 
-def _part_of_tar(data: bytes, info: tarfile.TarInfo, name: str) -> bytes | CorpusError:
+def _read_part(data: bytes, info: tarfile.TarInfo, name: str) -> bytes | CorpusError:
     if info.sparse is not None:
         return UnsupportedFileError(
             f"{name} is stored with holes, as a sparse file. Pack it again without."

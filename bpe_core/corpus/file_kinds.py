@@ -99,20 +99,20 @@ class OtherKind(NamedTuple):
     remedy: str
 
 
-def suffix_of(name: str) -> str:
+def file_suffix(name: str) -> str:
     """Return the ending of a file's name in lower case.
 
-    >>> suffix_of("folder/A.CSV"), suffix_of("Makefile")
+    >>> file_suffix("folder/A.CSV"), file_suffix("Makefile")
     ('.csv', '')
     """
     return PurePosixPath(name.lower()).suffix
 
 
-def packing_of(head: bytes) -> Packing | None:
+def detect_packing(head: bytes) -> Packing | None:
     """Return how a file is packed, by its first bytes.
 
     >>> import gzip
-    >>> packing_of(gzip.compress(b"hug")), packing_of(b"BZh9 is not bzip2")
+    >>> detect_packing(gzip.compress(b"hug")), detect_packing(b"BZh9 is not bzip2")
     ('gzip', None)
     """
     for packing, (_, mark) in _PACKINGS.items():
@@ -128,7 +128,7 @@ def unpacked_name(name: str) -> tuple[str, Packing | None]:
     >>> unpacked_name("a.json.gz"), unpacked_name("a.tgz"), unpacked_name("a.txt")
     (('a.json', 'gzip'), ('a.tar', 'gzip'), ('a.txt', None))
     """
-    suffix = suffix_of(name)
+    suffix = file_suffix(name)
     if suffix in _PACKED_TARS:
         return f"{name[: -len(suffix)]}.tar", _PACKED_TARS[suffix]
     for packing, (ending, _) in _PACKINGS.items():
@@ -162,7 +162,7 @@ def is_packed(head: bytes) -> bool:
     >>> is_packed(b"PAR1"), is_packed(b"hug")
     (True, False)
     """
-    return packing_of(head) is not None or is_archive(head) or head.startswith(PARQUET_MARK)
+    return detect_packing(head) is not None or is_archive(head) or head.startswith(PARQUET_MARK)
 
 
 def is_table(head: bytes, kind: str) -> bool:
@@ -178,7 +178,7 @@ def is_plain_text(head: bytes, name: str) -> bool:
     """
     is_utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     packed = is_packed(head) or other_kind(head, name) is not None
-    return not (is_utf16 or packed or is_table(head, suffix_of(name)))
+    return not (is_utf16 or packed or is_table(head, file_suffix(name)))
 
 
 def other_kind(head: bytes, name: str) -> OtherKind | None:
@@ -188,7 +188,7 @@ def other_kind(head: bytes, name: str) -> OtherKind | None:
     OtherKind(what='a PDF document', remedy='Extract its text first, for example with pdftotext.')
     """
     if is_zip(head):
-        if what := _OFFICE.get(suffix_of(name)):
+        if what := _OFFICE.get(file_suffix(name)):
             return OtherKind(what, _DOCUMENT)
         if head[_PATH_IN_ZIP:].startswith(_MIMETYPE):
             return OtherKind("an OpenDocument file or an EPUB book", _DOCUMENT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 
-from bpe_core.checks import is_a, is_table
+from bpe_core.checks import has_columns, is_a
 from bpe_core.errors import CorpusError
 
 
@@ -18,10 +18,10 @@ def check_no_table(given: object) -> None:
 column of text, such as table['text'], or its values; Corpus.from_word_counts takes words with \
 their counts.
     """
-    if not is_table(given) and not is_a(given, Mapping):
+    if not has_columns(given) and not is_a(given, Mapping):
         return
     remedy = "pass its column of text, such as table['text']"
-    if not is_table(given):
+    if not has_columns(given):
         remedy += ", or its values; Corpus.from_word_counts takes words with their counts"
     raise CorpusError(
         f"Expected a list of texts, got a value of type {type(given).__name__}: {remedy}."
@@ -34,7 +34,7 @@ def remedy_for(given: object) -> str:
     >>> remedy_for(b"hug"), remedy_for(None)
     ('Decode bytes first.', 'Leave missing values out, as dropna does.')
     """
-    if is_table(given):
+    if has_columns(given):
         return "Pass its column of text, such as table['text'], to Corpus.from_documents."
     if is_a(given, PathLike):
         return "Call read_corpus for a file."

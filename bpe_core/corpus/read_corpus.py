@@ -14,7 +14,7 @@ from bpe_core.corpus.readers import (
     Choices,
     Document,
     Source,
-    files_of,
+    expand_folder,
     name_of,
     read_source,
     reasons,
@@ -88,7 +88,7 @@ def read_corpus(
         raise EmptyCorpusError("No file given: name at least one.")
     choices = Choices(text_column, encoding, errors, max_archive_files)
     choices.check()
-    sources = [file for source in sources for file in files_of(source)]
+    sources = [file for source in sources for file in expand_folder(source)]
     budget = Budget()
     documents: list[Document] = []
     notes: list[Note] = []

@@ -15,13 +15,13 @@ from bpe_core.corpus.budget import SECONDS_TO_DESCRIBE, Budget
 from bpe_core.corpus.columns import TableColumns, quoted
 from bpe_core.corpus.file_kinds import (
     HEAD_BYTES,
+    detect_packing,
+    file_suffix,
     is_archive,
     is_left_out,
     is_packed,
     is_table,
     other_kind,
-    packing_of,
-    suffix_of,
     unpacked_name,
 )
 from bpe_core.corpus.notes import Note, NoteKind, group_notes
@@ -111,12 +111,12 @@ class FileOfFolder(NamedTuple):
 Found = tuple[list[Document], list[Note]]
 
 
-def files_of(source: Source) -> list[Source]:
+def expand_folder(source: Source) -> list[Source]:
     """Return the files in a folder, by path, without those that are hidden; others as they are.
 
     Raises CorpusError for a folder without files.
 
-    >>> files_of("a.txt")
+    >>> expand_folder("a.txt")
     ['a.txt']
     """
     if not isinstance(source, (str, os.PathLike)):
@@ -216,7 +216,7 @@ def may_be_tables(data: bytes, name: str) -> bool:
     (False, True)
     """
     head = data[:HEAD_BYTES]
-    return is_packed(head) or is_table(head, suffix_of(name))
+    return is_packed(head) or is_table(head, file_suffix(name))
 
 
 def _tables_in(sources: Sequence[Source], choices: Choices) -> Iterator[tuple[str, TableColumns]]:
@@ -249,7 +249,7 @@ def _table_of(
     data: bytes, name: str, choices: Choices, budget: Budget
 ) -> tuple[str, TableColumns | None]:
     data, name = _unpacked(data, name, budget)
-    kind = suffix_of(name)
+    kind = file_suffix(name)
     if is_archive(data) or not is_table(data, kind):
         return name, None
     encoding, errors = choices.decoding_of(name)
@@ -258,7 +258,7 @@ def _table_of(
 
 def _unpacked(data: bytes, name: str, budget: Budget) -> tuple[bytes, str]:
     """Return what a packed file holds and its name, or both as they are."""
-    packing = packing_of(data[:HEAD_BYTES])
+    packing = detect_packing(data[:HEAD_BYTES])
     if packing is None:
         return data, name
     return unpack(data, packing, name, budget), unpacked_name(name)[0]
@@ -300,7 +300,7 @@ def _read_bytes(
     if not data:
         raise EmptyCorpusError(f"{name} unpacks to an empty file. Give a file with text in it.")
     head = data[:HEAD_BYTES]
-    if packing_of(head) is not None and packed is not data:
+    if detect_packing(head) is not None and packed is not data:
         raise UnsupportedFileError(f"{name} is packed twice. Unpack it first.")
     refuse_other_kinds(data, name)
     if is_archive(head):
@@ -310,7 +310,7 @@ def _read_bytes(
             )
         return _read_archive(data, name, choices, budget, report)
     encoding, errors = choices.decoding_of(name)
-    kind = suffix_of(name)
+    kind = file_suffix(name)
     if is_table(head, kind):
         table = read_table(
             data, kind, name, choices.column_of(name), encoding=encoding, errors=errors,

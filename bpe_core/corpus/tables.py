@@ -76,7 +76,7 @@ def read_table(
     _collect(table, name, _values(chain(head, rows), column))
     table.notes += reader.notes
     if column in columns.chats:
-        table.notes.append(_note_of_chats(name, column))
+        table.notes.append(_chats_note(name, column))
     if text_column is not None and columns.names and text_column not in reader.columns:
         raise no_column(name, text_column, columns)
     if not table.texts and kind in (".json", *JSON_LINES) and not reader.columns:
@@ -154,7 +154,7 @@ def _read_parquet(
             table.texts.append(text)
             table.places.append(f"row {number}")
     if rows.column is not None and rows.column in rows.columns.chats:
-        table.notes.append(_note_of_chats(name, rows.column))
+        table.notes.append(_chats_note(name, rows.column))
     if rows.n_replaced:
         n = _counted(rows.n_replaced, "row")
         text = f"{name}: replaced bytes that are not valid utf-8 by U+FFFD in {n}."
@@ -177,7 +177,7 @@ def _note_of_choice(name: str, columns: TableColumns, chosen: Column) -> Iterato
     yield Note("column", name, text, quoted(chosen.name))
 
 
-def _note_of_chats(name: str, column: str) -> Note:
+def _chats_note(name: str, column: str) -> Note:
     text = (
         f"{name}: {quoted(column)} holds chats. Each is read as a line for each message, with its "
         "role and its content."

@@ -20,9 +20,9 @@ from bpe_core.corpus.file_kinds import (
     JSON_LINES,
     TABLE_KINDS,
     Packing,
+    detect_packing,
+    file_suffix,
     is_plain_text,
-    packing_of,
-    suffix_of,
     unpacked_name,
 )
 from bpe_core.corpus.notes import Note
@@ -97,7 +97,7 @@ def find_sources(names: Iterable[str]) -> list[Source]:
 
 def _source(file: FoundFile, in_folder: bool) -> Source:
     name, packing = unpacked_name(shown(file.url).rpartition("/")[2])
-    kind = _KINDS.get(suffix_of(name), "text")
+    kind = _KINDS.get(file_suffix(name), "text")
     if packing and kind == "parquet":
         kind = "whole"
     return Source(file.url, kind, packing, file.size, file.version, in_folder)
@@ -157,7 +157,7 @@ def _by_content(source: Source, name: str) -> Source:
     """Return a source of the kind that its beginning shows; raises UnsupportedFileError."""
     with reading(source.url) as file:
         head = file.read(_JUDGED_BYTES)
-    if (packing := packing_of(head)) != source.packing:
+    if (packing := detect_packing(head)) != source.packing:
         source = source._replace(packing=packing)
     if packing is not None:
         name = unpacked_name(name)[0]
@@ -167,7 +167,7 @@ def _by_content(source: Source, name: str) -> Source:
         return source
     refuse_other_kinds(head, name)
     if source.kind == "whole":
-        is_lines = suffix_of(name) == ".json" and _begins_with_lines(head)
+        is_lines = file_suffix(name) == ".json" and _begins_with_lines(head)
         return source._replace(kind="jsonl") if is_lines else source
     is_text = is_plain_text(head, name) and not _is_binary(head, name)
     # A large file is read in pieces even if it is not UTF-8, which raises an error or replaces.

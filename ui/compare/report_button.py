@@ -97,7 +97,7 @@ def report_button(
 
 def _records(stored: StoredRun, members: Sequence[Member]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return what each run among the tokenizers can be repeated with."""
-    runs = ((member.name, shelf.run_of(member, stored)) for member in members)
+    runs = ((member.name, shelf.trained_run(member, stored)) for member in members)
     return [(name, training_record(run)) for name, run in runs if run is not None]
 
 

@@ -36,7 +36,7 @@ def choice_to_address(source: Source) -> None:
             leave_address(name)
 
 
-def origin_of_choice(source: Source, held_out_percent: int) -> CorpusOrigin:
+def chosen_origin(source: Source, held_out_percent: int) -> CorpusOrigin:
     """Return where the chosen corpus comes from, and what it is kept under."""
     here = workspace.current()
     sample_id = workspace.widget_text("corpus_sample") if source == "sample" else ""

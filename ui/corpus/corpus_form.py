@@ -19,7 +19,7 @@ from ui.corpus.corpus_address import (
     HELD_OUT_PERCENT,
     TEXTS,
     choice_to_address,
-    origin_of_choice,
+    chosen_origin,
 )
 from ui.corpus.counts_upload import describe_counts, text_sentence
 from ui.corpus.large_text_area import MOST_BYTES_PASTED, large_text_area
@@ -171,7 +171,7 @@ def _divide(corpus: Corpus | FiledCorpus, title: str, source: Source) -> ChosenC
     if isinstance(corpus, CountsCorpus):
         st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=explain("Held-out text"))
         training, held_out = corpus.split(0.0)
-        origin = origin_of_choice(source, HELD_OUT_PERCENT)
+        origin = chosen_origin(source, HELD_OUT_PERCENT)
         return ChosenCorpus(corpus, title, origin, 0.0, training, held_out)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         sentence = st.empty()
@@ -189,7 +189,7 @@ def _divide(corpus: Corpus | FiledCorpus, title: str, source: Source) -> ChosenC
     share = percent / 100
     with st.spinner("Holding text back"):
         training, held_out = corpus_summary.divided(corpus, share)
-    origin = origin_of_choice(source, percent)
+    origin = chosen_origin(source, percent)
     chosen = ChosenCorpus(corpus, title, origin, share, training, held_out)
     sentence.markdown(
         f":gray[:small[{_held_out_sentence(chosen)}]]",

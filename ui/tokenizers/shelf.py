@@ -164,7 +164,7 @@ def file_groups(files: Sequence[Upload]) -> list[dict[str, bytes]]:
     return [*groups, *({name: data} for name, data in beside)]
 
 
-def run_of(member: Member, stored: StoredRun) -> TrainingRun | None:
+def trained_run(member: Member, stored: StoredRun) -> TrainingRun | None:
     """Return the run that a tokenizer of the shelf was learned in; None for any other."""
     if member.key == OWN:
         return stored.run
