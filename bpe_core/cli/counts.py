@@ -58,7 +58,7 @@ def count(
       $ bpe count notes.txt --floor 2 --out often.parquet
       $ bpe train --counts counts.parquet --vocab-size 400 --out counted.json
     """
-    from bpe_core.formats.file_kinds import COUNTS
+    from bpe_core.formats.written_kinds import COUNTS
 
     plan = CountingPlan(scheduler, memory, processes, work, floor)
     check_output(COUNTS, out, plan.inputs(sources), force=force, makes_folder=True)
@@ -86,7 +86,7 @@ def merge_counts(files: tuple[str, ...], out: str, force: bool) -> None:
       $ bpe merge-counts counts.parquet counts.parquet --out twice.parquet
     """
     from bpe_core.counting.counts_file import merge_counts as merge
-    from bpe_core.formats.file_kinds import COUNTS
+    from bpe_core.formats.written_kinds import COUNTS
 
     check_output(COUNTS, out, files, force=force, makes_folder=True)
     with output_path(out) as path:

@@ -45,7 +45,7 @@ def encode(
       71 h
       10339 ugs
     """
-    from bpe_core.formats.file_kinds import IDS
+    from bpe_core.formats.written_kinds import IDS
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.unicode.byte_alphabet import to_printable
 

@@ -57,9 +57,9 @@ def check_outputs(
     nothing is wrong, the note is shown on stderr.
     """
     from bpe_core.formats.adapted_files import ADDED_TOKENS, OLD_IDS, PARTS, ROWS
-    from bpe_core.formats.file_kinds import file_kind
     from bpe_core.formats.format_by_name import is_folder
     from bpe_core.formats.load_save import TOKENIZER_FILES, places_for
+    from bpe_core.formats.written_kinds import written_kind
 
     if is_standard_output(out):
         if len(files) > 1:
@@ -68,7 +68,7 @@ def check_outputs(
             )
         return
     makes_folder = len(files) > 1 or is_folder(out)
-    kinds = [file_kind(BytesIO(data), name) for name, data in files.items()]
+    kinds = [written_kind(BytesIO(data), name) for name, data in files.items()]
     places = dict(zip(places_for(files, out), kinds, strict=True))
     if makes_folder and Path(out).exists() and not Path(out).is_dir():
         raise ConfigError(f"{out} is not a folder, and {', '.join(files)} need one. Name a folder.")
@@ -94,7 +94,7 @@ def check_output(
 ) -> None:
     """Raise `ConfigError` if a file cannot or must not be written to `out`.
 
-    `kind` is what `file_kind` returns for the new file, and `inputs` are what the command reads.
+    `kind` is what `written_kind` returns for the new file, and `inputs` are what the command reads.
     """
     if not is_standard_output(out) and not is_url(out):
         _check_places({Path(out): kind}, inputs, force=force, makes_folder=makes_folder)
@@ -205,10 +205,10 @@ def _check_place(place: Path, kind: str | None, inputs: Sequence[str], force: bo
 
 def kind_at(path: str | Path) -> str | None:
     """Return which of the files that commands write there is at a path, or None."""
-    from bpe_core.formats.file_kinds import file_kind
+    from bpe_core.formats.written_kinds import written_kind
 
     with Path(path).open("rb") as file:
-        return file_kind(file, Path(path).name)
+        return written_kind(file, Path(path).name)
 
 
 def _is_same(path: str | int, status: os.stat_result) -> bool:

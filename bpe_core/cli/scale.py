@@ -50,7 +50,7 @@ class CountingPlan:
         """Return the paths and URLs of what will be read; files of counts are skipped."""
         if not self.is_for(sources):
             return [*sources]
-        from bpe_core.formats.file_kinds import COUNTS
+        from bpe_core.formats.written_kinds import COUNTS
         from bpe_core.scale.sources import find_sources
 
         found = [source.url for source in find_sources(sources)]

@@ -140,10 +140,10 @@ def export(name: str, out: str, force: bool, format_name: str | None) -> None:
       $ bpe store export 0123456789abcdef0123456789abcdef --out run.zip
     """
     from bpe_core.errors import ConfigError
-    from bpe_core.formats.file_kinds import ENTRY
     from bpe_core.formats.format_by_name import format_by_name
     from bpe_core.formats.load_save import dumps
     from bpe_core.formats.run_archive import load_run
+    from bpe_core.formats.written_kinds import ENTRY
     from bpe_core.store.entries import RUN, entry_folder, refused_as_not_permitted
     from bpe_core.store.manifest import check_files
     from bpe_core.store.place import is_id

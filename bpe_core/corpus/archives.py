@@ -75,7 +75,7 @@ def members_of(
 ) -> Iterator[Member]:
     """Yield the files of a zip or tar archive, each with its bytes or the error of unpacking it.
 
-    Hidden files and what macOS adds are left out. Raises UnsupportedFileError if the archive is
+    Hidden files and macOS's metadata are left out. Raises UnsupportedFileError if the archive is
     damaged or has more than `max_files`.
     """
     if is_tar(data):
@@ -163,7 +163,7 @@ def _tar_members(data: bytes, name: str, max_files: int | None) -> Iterator[Memb
 def _read_part(data: bytes, info: tarfile.TarInfo, name: str) -> bytes | CorpusError:
     if info.sparse is not None:
         return UnsupportedFileError(
-            f"{name} is stored with holes, as a sparse file. Pack it again without."
+            f"{name} is stored as a sparse file. Pack it again without --sparse."
         )
     found = data[info.offset_data : info.offset_data + info.size]
     if len(found) < info.size:
@@ -175,8 +175,8 @@ def _read_part(data: bytes, info: tarfile.TarInfo, name: str) -> bytes | CorpusE
 
 def _too_many_members(name: str, number: int, max_files: int) -> UnsupportedFileError:
     return UnsupportedFileError(
-        f"{name} has {number:,} files or more, and this server reads at most {max_files:,} of an "
-        "archive. Join some, or give fewer."
+        f"{name} has {number:,} files or more; the limit is {max_files:,} files in an archive. "
+        "Join some, or give fewer."
     )
 
 

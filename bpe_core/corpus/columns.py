@@ -19,8 +19,9 @@ PREFERRED_NAMES: Final = (
     *("messages", "conversations", "conversation"),
 )
 """The names that columns of text usually have, the most usual first."""
-# `title` often has less than 1 % of the characters, and a `content` with "video" in each row too.
 _UNUSUAL: Final = 2 * len(PREFERRED_NAMES)
+"""The rank of a name that is not among them."""
+# `title` often has less than 1 % of the characters, and a `content` with "video" in each row too.
 _LEAST_OF_LARGEST: Final = 1 / 50
 _N_SAMPLES: Final = 3
 _LONGEST_SAMPLE: Final = 200
@@ -66,8 +67,8 @@ class TableColumns(NamedTuple):
         """The column of text with a usual name, else the one with the most characters.
 
         A usual name counts only if its column has at least a fiftieth of the characters of the
-        largest. Without a column of text, it is one of the others if it has a usual name or is the
-        only one, else None.
+        largest. Without a column of text, it is the other column with a usual name, or the only
+        column, or None.
 
         >>> columns = (Column("title", 0.1, ()), Column("html", 0.8, ()), Column("Text", 0.1, ()))
         >>> TableColumns(("title", "html", "Text"), columns, False).chosen.name
@@ -242,7 +243,7 @@ def _rank(name: str) -> int:
 def _is_text(values: Sequence[object]) -> bool:
     """Return True if most of a column's first values contain a letter: not numbers or dates."""
     filled = [value for value in values if value not in (None, "")]
-    # Of numbers no text is made, for which "true" would be a word.
+    # Numbers and booleans are left out: as a text, True would be the word "true".
     texts = [text_in(value) or "" for value in filled if not isinstance(value, (bool, int, float))]
     letters = sum(bool(_LETTER.search(text)) for text in texts)
     return 2 * letters > len(filled)

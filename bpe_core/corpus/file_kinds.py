@@ -85,10 +85,11 @@ _OFFICE: Final = {
     ".whl": "a Python wheel",
     ".npz": "a file of NumPy arrays",
 }
-_OFFICE_MEMBERS: Final = ((b"[Content_Types].xml", "an Office document"),)
+# The first member of such an archive, and where a zip file has its name.
+_OFFICE_MEMBER: Final = b"[Content_Types].xml"
 _MIMETYPE: Final = b"mimetypeapplication/"
 _PATH_IN_ZIP: Final = 30
-# Written by programs beside the files that hold text.
+# Programs write these folders next to the files that hold text.
 _HELPERS: Final = ("__pycache__", "__MACOSX", "_temporary")
 
 
@@ -109,7 +110,7 @@ def file_suffix(name: str) -> str:
 
 
 def detect_packing(head: bytes) -> Packing | None:
-    """Return how a file is packed, by its first bytes.
+    """Return how a file is packed, by its first bytes, or None if it is not.
 
     >>> import gzip
     >>> detect_packing(gzip.compress(b"hug")), detect_packing(b"BZh9 is not bzip2")
@@ -123,7 +124,7 @@ def detect_packing(head: bytes) -> Packing | None:
 
 
 def unpacked_name(name: str) -> tuple[str, Packing | None]:
-    """Return a packed file's name without the ending of its packing, which is None without one.
+    """Return a file's name without the ending of its packing, and the packing or None.
 
     >>> unpacked_name("a.json.gz"), unpacked_name("a.tgz"), unpacked_name("a.txt")
     (('a.json', 'gzip'), ('a.tar', 'gzip'), ('a.txt', None))
@@ -192,9 +193,8 @@ def other_kind(head: bytes, name: str) -> OtherKind | None:
             return OtherKind(what, _DOCUMENT)
         if head[_PATH_IN_ZIP:].startswith(_MIMETYPE):
             return OtherKind("an OpenDocument file or an EPUB book", _DOCUMENT)
-        for member, what in _OFFICE_MEMBERS:
-            if head[_PATH_IN_ZIP:].startswith(member):
-                return OtherKind(what, _DOCUMENT)
+        if head[_PATH_IN_ZIP:].startswith(_OFFICE_MEMBER):
+            return OtherKind("an Office document", _DOCUMENT)
         return None
     for signature, what, remedy in _SIGNATURES:
         if head.startswith(signature):
@@ -209,7 +209,8 @@ def other_kind(head: bytes, name: str) -> OtherKind | None:
 def is_left_out(path: str) -> bool:
     """Return True for a file of a folder or an archive that is not part of its text.
 
-    These are hidden files, the marks that Spark writes, and what Python and macOS put beside files.
+    These are hidden files, the empty files that mark a finished Spark job, and the folders of
+    Python's bytecode and macOS's metadata.
 
     >>> [is_left_out(path) for path in ("a/.git/x", "a/_SUCCESS", "__pycache__/a", "__init__.py")]
     [True, True, True, False]

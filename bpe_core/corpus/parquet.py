@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, cast
 from bpe_core.corpus.budget import MOST_COLUMNS, MOST_UNPACKED_BYTES, too_many_columns
 from bpe_core.corpus.columns import TableColumns, Tally, columns_of_tallies
 from bpe_core.corpus.file_kinds import PARQUET_MARK
-from bpe_core.corpus.text_decoding import REPLACING
+from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.corpus.values import CHAT_KEYS, text_in
 from bpe_core.errors import TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
@@ -24,9 +24,8 @@ _FEWEST_BATCH_ROWS: Final = 16
 _MOST_BATCH_ROWS: Final = 16_384
 _GROUPS_DESCRIBED: Final = 8
 _FIRST_VALUES: Final = 200
-# A file of counts, as `bpe count` and other tools write it.
 _OF_COUNTS: Final = ({"word", "count"}, {"word", "count", "first"})
-_BAD_TEXT: Final = f"Export it again, or have {REPLACING}."
+_BAD_TEXT: Final = f"Export it again, or {REPLACING}."
 
 
 class Texts(NamedTuple):
@@ -52,9 +51,8 @@ class ParquetFile:
     """The names of all columns, in order."""
     strings: tuple[str, ...]
     """The names of the columns that can be read: of strings, bytes, numbers, lists and chats."""
-    errors: str
-    """What becomes of bytes that are not UTF-8: "strict" raises an error, "replace" reads U+FFFD.
-    """
+    errors: DecodingErrors
+    """What becomes of bytes that are not UTF-8."""
 
     def describe(self, most_bytes: int = BYTES_DESCRIBED) -> TableColumns:
         """Describe the columns of strings, by a sample spread over the file if it is large."""
@@ -166,12 +164,14 @@ class ParquetFile:
         return [None if text is None else text.decode(errors="replace") for text in found]
 
 
-def open_parquet(data: bytes, name: str, errors: str = "strict") -> ParquetFile:
+def open_parquet(data: bytes, name: str, errors: DecodingErrors = "strict") -> ParquetFile:
     """Open a Parquet file in memory; raises UnsupportedFileError and MissingExtraError."""
     return open_parquet_file(io.BytesIO(data), name, errors)
 
 
-def open_parquet_file(opened: BinaryIO, name: str, errors: str = "strict") -> ParquetFile:
+def open_parquet_file(
+    opened: BinaryIO, name: str, errors: DecodingErrors = "strict"
+) -> ParquetFile:
     """Open a Parquet file; raises UnsupportedFileError and MissingExtraError."""
     with _damage_named(name):
         file = _arrow(name).parquet.ParquetFile(opened)
@@ -204,12 +204,21 @@ such a file begins and ends with the letters PAR1. Export or download it again.
         )
 
 
+def is_counts(columns: Iterable[str]) -> bool:
+    """Return True for the columns of a counts file, as `bpe count` and other tools write it.
+
+    >>> is_counts(["word", "count"]), is_counts(["word", "count", "text"])
+    (True, False)
+    """
+    return set(columns) in _OF_COUNTS
+
+
 def refuse_counts(columns: Iterable[str], name: str) -> None:
-    """Raise UnsupportedFileError for the columns of a file of counts, whose words are not text.
+    """Raise UnsupportedFileError for the columns of a counts file, whose words are not text.
 
     >>> refuse_counts(["text"], "a.parquet")
     """
-    if set(columns) in _OF_COUNTS:
+    if is_counts(columns):
         raise UnsupportedFileError(
             f"{name} holds words and their counts, not text. A counts file can only be trained on: "
             "by bpe train --counts, or on the page Train if it is from bpe count or bpe "

@@ -23,7 +23,7 @@ from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import TableColumns, columns_from_json, columns_to_json
 from bpe_core.corpus.parquet import BYTES_DESCRIBED, check_marks, open_parquet, refuse_counts
 from bpe_core.corpus.rows import Report
-from bpe_core.corpus.text_decoding import REPLACING
+from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.errors import BpeError, MissingExtraError, TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 from bpe_core.process_limits import limit_this_process
@@ -57,7 +57,7 @@ class ParquetRows:
         text_column: str | None,
         budget: Budget,
         report: Report,
-        errors: str,
+        errors: DecodingErrors,
     ) -> None:
         self._errors = errors
         self.n_replaced = 0
@@ -103,7 +103,7 @@ class ParquetRows:
                 return value.decode(errors="replace")
             raise TextDecodingError(
                 f"{self._name} has text in the column {self.column!r:.60} that is not valid "
-                f"UTF-8, in row {row:,}. Export it again, or have {REPLACING}."
+                f"UTF-8, in row {row:,}. Export it again, or {REPLACING}."
             ) from None
 
 
@@ -115,7 +115,7 @@ def opened_parquet(
     budget: Budget,
     report: Report,
     *,
-    errors: str = "strict",
+    errors: DecodingErrors = "strict",
 ) -> Generator[ParquetRows]:
     """Describe the columns of a Parquet file, and read one of them while iterated over.
 

@@ -43,18 +43,18 @@ def read_corpus(
     of one column for all tables, or of the one given for the name of a table, such as `a.csv` or
     `archive.zip/a.csv`. None, or a name that is not given, chooses a column of text named `text`,
     `content`, `body` or the like, or else the one with the most characters. A column that is named
-    may hold anything but nested objects: numbers are read as they are written, lists of strings as
+    can hold anything but nested objects: numbers are read as they are written, lists of strings as
     lines, and chats (`messages`) as lines of roles and contents. JSON may be a list of strings or
     objects, an object of strings or lists, or several values one after another, on a line each or
     not, whether the file is called `.json` or `.jsonl`.
 
-    Of a folder, all files are read, in all folders within; hidden ones are left out, and those that
-    are not text are skipped. `.gz`, `.bz2`, `.xz` and `.zst` are unpacked, and of a zip or tar
+    All files of a folder and its subfolders are read, except hidden ones; files that are not text
+    are skipped. `.gz`, `.bz2`, `.xz` and `.zst` are unpacked, and of a zip or tar
     archive each file is read. An archive of more than `max_archive_files` is refused.
 
-    `encoding` is that of all text files, or of those that it names; others are read by their byte
-    order mark, as UTF-8, or by a guess. Bytes that do not fit are an error, or become U+FFFD with
-    `errors="replace"`, and are counted in `notes`.
+    `encoding` is that of all text files, or of the files that it names; others are read by their
+    byte order mark, as UTF-8, or by a guess. Bytes that do not fit are an error, or become U+FFFD
+    with `errors="replace"`, and are counted in `notes`.
 
     `on_progress` is called from time to time with the fraction read so far; an exception it raises
     ends the reading. An archive may unpack to 16 MB or a hundred times its size, whichever is more,

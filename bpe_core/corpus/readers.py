@@ -74,10 +74,10 @@ class Choices(NamedTuple):
     errors: DecodingErrors = "strict"
     """What becomes of bytes that do not fit the encoding."""
     max_files: int | None = None
-    """The most files that an archive may have; None for no limit."""
+    """The largest number of files in an archive; None for no limit."""
 
     def check(self) -> None:
-        """Raise ConfigError for an unknown encoding, or for other errors than are known."""
+        """Raise ConfigError for an unknown encoding or value of `errors`."""
         check_choice("errors", self.errors, DecodingErrors, ConfigError)
         encodings = (
             self.encoding.values() if isinstance(self.encoding, Mapping) else [self.encoding]
@@ -112,9 +112,9 @@ Found = tuple[list[Document], list[Note]]
 
 
 def expand_folder(source: Source) -> list[Source]:
-    """Return the files in a folder, by path, without those that are hidden; others as they are.
+    """Return the files in a folder in the order of their paths, and any other source as it is.
 
-    Raises CorpusError for a folder without files.
+    Hidden files are left out. Raises CorpusError for a folder without files.
 
     >>> expand_folder("a.txt")
     ['a.txt']

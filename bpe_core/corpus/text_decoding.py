@@ -49,8 +49,8 @@ _STRAY_CONTROL = regex.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
 DecodingErrors = Literal["strict", "replace"]
 """What becomes of bytes that do not fit the encoding: an error, or U+FFFD."""
 REPLACEMENT: Final = "\ufffd"
-REPLACING: Final = "bytes that do not fit replaced (errors='replace', or --errors replace)"
-"""How messages offer it."""
+REPLACING: Final = "replace the bytes that do not fit (errors='replace', or --errors replace)"
+"""How an error offers to replace them."""
 
 
 class DecodedText(NamedTuple):
@@ -140,7 +140,7 @@ def _decode_exactly(
             return _replaced(data, encoding, name, offset, data[error.start])
         raise TextDecodingError(
             f"{name} should be {encoding}, but is not at byte {offset:,} "
-            f"(0x{data[error.start]:02X}). Name another encoding, save it again as UTF-8, or have "
+            f"(0x{data[error.start]:02X}). Name another encoding, save it again as UTF-8, or "
             f"{REPLACING}."
         ) from None
 
@@ -206,7 +206,7 @@ def _decode_legacy(data: bytes, name: str, first_bad: int, errors: DecodingError
     raise TextDecodingError(
         f"{name} is not text in any encoding tried ({', '.join(tried)}): the first byte that is "
         f"not UTF-8 is 0x{data[first_bad]:02X} at byte {first_bad:,}, line {line:,}. "
-        f"Name its encoding, save it again as UTF-8, or have {REPLACING}."
+        f"Name its encoding, save it again as UTF-8, or {REPLACING}."
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from bpe_core.child_process import child, framed, read_question
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary
+from bpe_core.corpus.file_kinds import PARQUET_MARK
 from bpe_core.counting.counts_cut import as_corpus
 from bpe_core.counting.counts_file import KEY, WordCounts, counts_in
 from bpe_core.errors import BpeError, UnsupportedFileError
@@ -30,7 +31,6 @@ _MODULE: Final = "bpe_core.counting.counts_process"
 _MOST_BYTES: Final = 2**31
 _MOST_PROCESSOR_SECONDS: Final = 60
 _MOST_SECONDS: Final = 300.0
-_MARK: Final = b"PAR1"
 
 
 def is_counts_file(data: bytes) -> bool:
@@ -41,7 +41,7 @@ def is_counts_file(data: bytes) -> bool:
     >>> is_counts_file(b"hug 10")
     False
     """
-    if len(data) < 12 or data[-4:] != _MARK:
+    if len(data) < 12 or data[-4:] != PARQUET_MARK:
         return False
     size = int.from_bytes(data[-8:-4], "little")
     footer = data[max(0, len(data) - 8 - size) : -8]

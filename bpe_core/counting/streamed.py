@@ -204,5 +204,5 @@ def decoded(piece: bytes, name: str, at: int, where: str = "") -> str:
     except UnicodeDecodeError as error:
         raise TextDecodingError(
             f"{name} is not valid UTF-8 at byte {at + error.start:,}{where} "
-            f"(0x{piece[error.start]:02X}). Save it again as UTF-8, or have {REPLACING}."
+            f"(0x{piece[error.start]:02X}). Save it again as UTF-8, or {REPLACING}."
         ) from None

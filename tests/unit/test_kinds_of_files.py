@@ -160,7 +160,7 @@ def test_the_number_of_files_in_an_archive_is_limited_only_where_asked() -> None
     files = {f"{n}.txt": b"hug" for n in range(300)}
     for data in (zip_of(files), tar_of(files), gzip.compress(tar_of(files))):
         assert len(read_corpus(Upload("a", data)).documents) == 300
-        with pytest.raises(UnsupportedFileError, match="at most 299 of an archive"):
+        with pytest.raises(UnsupportedFileError, match="limit is 299 files in an archive"):
             read_corpus(Upload("a", data), max_archive_files=299)
 
 

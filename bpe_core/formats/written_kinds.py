@@ -1,4 +1,7 @@
-"""Recognise the files that this package writes, so that no other file is overwritten."""
+"""Recognise the files that this package writes, so that no other file is overwritten.
+
+What a corpus can be read from is in `corpus.file_kinds`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, Final
 from zipfile import BadZipFile, ZipFile
 
-from bpe_core.corpus.parquet import open_parquet_file
+from bpe_core.corpus.file_kinds import PARQUET_MARK, is_zip
+from bpe_core.corpus.parquet import is_counts, open_parquet_file
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats import native, tiktoken_file
 from bpe_core.formats.gguf_header import looks_like_gguf
@@ -25,21 +29,22 @@ _MIN_RANKS: Final = 256
 """The lines that every .tiktoken file written here has: one for each byte, and no prose."""
 
 
-def file_kind(file: BinaryIO, name: str) -> str | None:
+def written_kind(file: BinaryIO, name: str) -> str | None:
     """Return which of the files that this package writes a file is, or None.
 
     >>> import io
-    >>> file_kind(io.BytesIO(b"464 2068"), "ids.txt"), file_kind(io.BytesIO(b"My notes"), "a.txt")
-    ('a list of ids', None)
+    >>> written_kind(io.BytesIO(b"464 2068"), "ids.txt")
+    'a list of ids'
+    >>> written_kind(io.BytesIO(b"My notes"), "a.txt")
     """
     head = file.read(_MAX_HEAD)
     if looks_like_gguf(head):
         return "a GGUF file"
     if head.startswith(b"\x93NUMPY") and b"'<i4'" in head[:128]:
         return "an array of ids"
-    if head.startswith(b"PAR1"):
+    if head.startswith(PARQUET_MARK):
         return _parquet_kind(file)
-    if head.startswith(b"PK"):
+    if is_zip(head):
         return _zip_kind(file)
     if looks_like_json(head, name):
         rest = file.read(_MAX_JSON)
@@ -52,7 +57,7 @@ def _parquet_kind(file: BinaryIO) -> str | None:
         columns = open_parquet_file(file, "").columns
     except BpeError:
         return None
-    return COUNTS if {"word", "count"} <= set(columns) else None
+    return COUNTS if is_counts(columns) else None
 
 
 def _zip_kind(file: BinaryIO) -> str | None:
