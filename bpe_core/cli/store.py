@@ -164,7 +164,7 @@ def export(name: str, out: str, force: bool, format_name: str | None) -> None:
             run = load_run(folder / RUN)
             files = dumps(run, format)
             check_outputs(files, out, [str(folder)], force=force, note=note)
-            note_what_lacks(run, format)
+            note_what_lacks(run.tokenizer, format)
             write_tokenizer(files, out)
         else:
             check_output(ENTRY, out, [str(folder)], force=force)

@@ -237,20 +237,18 @@ def read_ids(name: str) -> list[int]:
     return list(map(int, words))
 
 
-def note_what_lacks(written: Tokenizer | TrainingRun, format_name: str) -> None:
+def note_what_lacks(tokenizer: Tokenizer, format_name: str) -> None:
     """Report on stderr which parts of a tokenizer the files of a format do not hold."""
     from bpe_core.formats.tiktoken_file import what_ranks_lack
     from bpe_core.formats.transformers_folder import published_with
-    from bpe_core.runs.run import TrainingRun
 
-    tokenizer = written.tokenizer if isinstance(written, TrainingRun) else written
     if format_name == "tiktoken" and (lack := what_ranks_lack(tokenizer)):
         click.echo(lack, err=True)
     published = published_with(tokenizer.special_tokens)
     if format_name == "transformers" and published is not None:
         click.echo(
             f"The folder has no chat template, because the file of {published.title} has none. "
-            f"Copy it from the folder of your model.",
+            "Copy it from the folder of your model.",
             err=True,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -19,7 +20,13 @@ from bpe_core.cli.options import (
     scale_options,
     text_column_option,
 )
-from bpe_core.cli.outputs import check_outputs, format_to_write, write_tokenizer
+from bpe_core.cli.outputs import (
+    check_output,
+    check_outputs,
+    format_to_write,
+    write_output,
+    write_tokenizer,
+)
 from bpe_core.cli.scale import CountingPlan
 from bpe_core.cli.support import (
     corpus_of,
@@ -127,7 +134,8 @@ def train(
     """
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.formats.load_save import dumps
-    from bpe_core.formats.saved_run import save_run
+    from bpe_core.formats.run_archive import run_to_bytes
+    from bpe_core.formats.written_kinds import RUN
     from bpe_core.runs.train import train as run_training
     from bpe_core.types import TrainingConfig
 
@@ -148,22 +156,24 @@ def train(
     untrained = run_training(Corpus.from_word_counts({"a": 1}), config).tokenizer
     inputs = plan.inputs(files) if counts is None else [counts]
     check_outputs(dumps(untrained, format), out, inputs, force=force, note=note)
+    if run_file is not None:
+        if os.path.realpath(run_file) == os.path.realpath(out):
+            raise click.UsageError("--run and --out name the same file.")
+        check_output(RUN, run_file, inputs, force=force)
+    test = None
     if counts is not None:
-        corpus, test = _read_counts(counts, files, held_out, plan), None
+        corpus = _read_counts(counts, files, held_out, plan)
     elif not files:
         raise click.UsageError("Missing argument 'FILE...'.")
     elif plan.is_for(files):
-        corpus, test = (
-            plan.counted(files, out, config, text_column, encoding, errors, held_out),
-            None,
-        )
+        corpus = plan.counted(files, out, config, text_column, encoding, errors, held_out)
     else:
         corpus, test = corpus_of(files, text_column, encoding, errors, held_out)
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
-    note_what_lacks(run, format)
+    note_what_lacks(run.tokenizer, format)
     write_tokenizer(dumps(run, format), out)
     if run_file is not None:
-        save_run(run, run_file)
+        write_output(run_to_bytes(run), run_file)
     report_run(run, test)
 
 

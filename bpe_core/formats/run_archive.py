@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from dataclasses import fields as dataclass_fields
 from io import BytesIO
@@ -103,6 +103,15 @@ def run_to_bytes(run: TrainingRun) -> bytes:
         "joined_at": run.joined_at,
     }
     return _npz_of(arrays)
+
+
+def is_run(members: Iterable[str]) -> bool:
+    """Return True for the names of the members of a run's file.
+
+    >>> is_run(["head.npy"])
+    False
+    """
+    return set(members) == {f"{name}.npy" for name in _ARRAYS}
 
 
 def _npz_of(arrays: Mapping[str, NDArray[Any]]) -> bytes:

@@ -16,12 +16,14 @@ from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats import native, tiktoken_file
 from bpe_core.formats.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import is_id, looks_like_json, parse_json
+from bpe_core.formats.run_archive import is_run
 from bpe_core.formats.tekken import looks_like_tekken
 from bpe_core.store.place import is_entry_name
 
 COUNTS: Final = "a file of counts"
 ENTRY: Final = "an entry of the store"
 IDS: Final = "a list of ids"
+RUN: Final = "a saved run"
 
 _MAX_HEAD: Final = 1 << 16
 _MAX_JSON: Final = 1 << 28
@@ -63,9 +65,12 @@ def _parquet_kind(file: BinaryIO) -> str | None:
 def _zip_kind(file: BinaryIO) -> str | None:
     try:
         with ZipFile(file) as archive:
-            folders = {PurePosixPath(name).parts[0] for name in archive.namelist() if name}
+            members = archive.namelist()
     except (BadZipFile, OSError, ValueError):
         return None
+    if is_run(members):
+        return RUN
+    folders = {PurePosixPath(name).parts[0] for name in members if name}
     return ENTRY if len(folders) == 1 and is_entry_name(*folders) else None
 
 

@@ -277,6 +277,23 @@ def test_a_folder_does_not_mix_two_tokenizers() -> None:
     assert run("convert mine.json folder --format native --force").exit_code == 0
 
 
+def test_the_file_of_a_run_is_an_output_too() -> None:
+    line = "train notes.txt --vocab-size 280 --out x.json --run"
+    for _ in range(2):
+        result = run(f"{line} mine.bpe-run")
+        assert result.exit_code == 0, result.output
+    assert bpe.load_run("mine.bpe-run").tokenizer == bpe.load("x.json") == RUN.tokenizer
+    Path("thesis").write_bytes(NOTES)
+    assert "thesis exists, and is not a saved run" in refusal(f"{line} thesis")
+    assert Path("thesis").read_bytes() == NOTES
+    assert "is an input of this command" in refusal(f"{line} notes.txt --force")
+    result = run(f"{line} ./x.json --force")
+    assert (result.exit_code, "name the same file" in result.stderr) == (2, True)
+    make_null_device()
+    assert run(f"{line} null").exit_code == 0
+    assert stat.S_ISCHR(os.stat("null").st_mode)
+
+
 def test_counts_in_the_folder_of_their_corpus_are_not_counted() -> None:
     Path("cor").mkdir()
     Path("cor/a.txt").write_text(TEXT)
