@@ -73,7 +73,7 @@ class Choices(NamedTuple):
     """For all files, or by the name of a file."""
     errors: DecodingErrors = "strict"
     """What becomes of bytes that do not fit the encoding."""
-    max_files: int | None = None
+    max_archive_files: int | None = None
     """The largest number of files in an archive; None for no limit."""
 
     def check(self) -> None:
@@ -240,7 +240,7 @@ def _files_in(
     if not is_archive(data) or other_kind(data[:HEAD_BYTES], name) is not None:
         yield name, data
         return
-    for member in members_of(data, name, budget, choices.max_files):
+    for member in members_of(data, name, budget, choices.max_archive_files):
         if not isinstance(member.data, CorpusError):
             yield member.name, member.data
 
@@ -336,7 +336,7 @@ def _read_archive(
     documents: list[Document] = []
     notes: list[Note] = []
     failures: list[tuple[str, CorpusError]] = []
-    for member in members_of(data, name, budget, choices.max_files):
+    for member in members_of(data, name, budget, choices.max_archive_files):
         try:
             if isinstance(member.data, CorpusError):
                 raise member.data

@@ -29,7 +29,6 @@ from bpe_core.corpus.filed_corpus import FiledCorpus, Parts, figures_of, from_js
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Choices, Upload, may_be_tables, size_of, tables_in
-from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import BpeError, UnsupportedFileError
 from bpe_core.process_limits import limit_this_process
 
@@ -72,12 +71,9 @@ def worth_a_process(uploads: Sequence[Upload]) -> bool:
 
 def read_in_process(
     uploads: Sequence[Upload],
-    text_column: str | Mapping[str, str] | None = None,
+    choices: Choices,
     *,
-    encoding: Mapping[str, str],
-    errors: DecodingErrors = "strict",
     held_out_share: float,
-    max_files: int | None = None,
     place: Path,
     on_progress: Callable[[float], None],
 ) -> Corpus | FiledCorpus:
@@ -90,10 +86,7 @@ def read_in_process(
     with _folder_of(uploads, place) as folder:
         question = {
             "names": [upload.name for upload in uploads],
-            "column": dict(text_column) if isinstance(text_column, Mapping) else text_column,
-            "encoding": dict(encoding),
-            "errors": errors,
-            "max_files": max_files,
+            "choices": choices,
             "share": held_out_share,
         }
         found = _ask(folder, question, on_progress)
@@ -139,10 +132,9 @@ def filed_corpus(folder: Path, described: Mapping[str, Any]) -> FiledCorpus:
 
 def read_beginning_in_process(
     uploads: Sequence[Upload],
+    choices: Choices,
     most_characters: int,
     *,
-    errors: DecodingErrors = "strict",
-    max_files: int | None = None,
     place: Path,
     on_progress: Callable[[float], None],
 ) -> tuple[Corpus, int]:
@@ -153,10 +145,7 @@ def read_beginning_in_process(
     with _folder_of(uploads, place) as folder:
         question: dict[str, Any] = {
             "names": [upload.name for upload in uploads],
-            "column": None,
-            "encoding": {},
-            "errors": errors,
-            "max_files": max_files,
+            "choices": choices,
             "most_characters": most_characters,
         }
         found = _ask(folder, question, on_progress)
@@ -167,11 +156,9 @@ def read_beginning_in_process(
 
 def describe_in_process(
     uploads: Sequence[Upload],
-    encoding: Mapping[str, str],
+    choices: Choices,
     most: int,
     *,
-    errors: DecodingErrors = "strict",
-    max_files: int | None = None,
     place: Path,
 ) -> list[tuple[str, TableColumns]]:
     """Describe tables as `tables_in` does. Raises what `read_in_process` raises."""
@@ -181,9 +168,7 @@ def describe_in_process(
     with _folder_of(tables, place) as folder:
         question = {
             "names": [upload.name for upload in tables],
-            "encoding": dict(encoding),
-            "errors": errors,
-            "max_files": max_files,
+            "choices": choices,
             "most_tables": most,
         }
         found = _ask(folder, question, lambda _: None)
@@ -221,7 +206,7 @@ def _data_of(upload: Upload) -> bytes:
 def _ask(
     folder: Path, question: Mapping[str, Any], on_progress: Callable[[float], None]
 ) -> dict[str, Any]:
-    (folder / _QUESTION).write_text(json.dumps(question), "utf-8")
+    (folder / _QUESTION).write_text(json.dumps(question, default=dict), "utf-8")
     module = "bpe_core.corpus.reading_process"
     with child(module, str(folder), most_seconds=_MOST_SECONDS) as process:
         for line in cast("IO[bytes]", process.stdout):
@@ -278,14 +263,8 @@ def _read(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
             last = part / 2
             _write({"part": last})
 
-    corpus = read_corpus(
-        files,
-        question["column"],
-        encoding=question["encoding"],
-        errors=question["errors"],
-        max_archive_files=question["max_files"],
-        on_progress=report,
-    )
+    choices = Choices(*question["choices"])
+    corpus = read_corpus(files, **choices._asdict(), on_progress=report)
     for path in folder.glob("upload-*"):
         path.unlink()
     if "most_characters" in question:
@@ -331,8 +310,7 @@ def _beginning(corpus: Corpus, most_characters: int) -> Corpus:
 
 def _described(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
     files = _files_of(folder, question)
-    choices = Choices(None, question["encoding"], question["errors"], question["max_files"])
-    tables = tables_in(files, choices, question["most_tables"])
+    tables = tables_in(files, Choices(*question["choices"]), question["most_tables"])
     return {"tables": [(name, columns_to_json(columns)) for name, columns in tables]}
 
 

@@ -55,8 +55,7 @@ def read(
 ) -> Corpus | FiledCorpus:
     return read_in_process(
         files,
-        column,
-        encoding=encoding or {},
+        Choices(column, encoding),
         held_out_share=0.1,
         place=place,
         on_progress=on_progress,
@@ -163,7 +162,7 @@ def test_a_process_is_worth_it_for_large_files_and_for_what_unpacks_to_much() ->
 def test_the_beginning_of_files_is_read_with_the_size_of_all(most: int, tmp_path: Path) -> None:
     files = File(b"text\nhug\nhugs\n", "a.csv"), File(b"pug", "b.txt")
     corpus, n_characters = read_beginning_in_process(
-        files, most, place=tmp_path, on_progress=lambda _: None
+        files, Choices(), most, place=tmp_path, on_progress=lambda _: None
     )
     assert "\n".join(corpus.documents)[:most] == "hug\nhugs\npug"[:most]
     assert corpus.n_characters <= most
@@ -179,9 +178,9 @@ def test_tables_are_described_in_a_process_as_here(tmp_path: Path) -> None:
         File("text\nstraße\n".encode("cp1252"), "b.csv"),
         File(b"", "d.csv"),
     ]
-    encoding = {"b.csv": "cp1252"}
-    found = describe_in_process(files, encoding, 9, place=tmp_path)
-    assert found == list(tables_in(files, Choices(encoding=encoding), 9))
+    choices = Choices(encoding={"b.csv": "cp1252"})
+    found = describe_in_process(files, choices, 9, place=tmp_path)
+    assert found == list(tables_in(files, choices, 9))
     assert [name for name, _ in found] == ["a.zip/a.csv", "b.csv"]
     assert list(tmp_path.iterdir()) == []
 
@@ -190,7 +189,7 @@ def test_files_without_tables_start_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading_process, "child", None)
-    assert describe_in_process([File(b"hug,s", "a.txt")], {}, 9, place=tmp_path) == []
+    assert describe_in_process([File(b"hug,s", "a.txt")], Choices(), 9, place=tmp_path) == []
 
 
 def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,27 +46,15 @@ def read_files(
     `on_progress` and `on_wait` raise.
     """
 
+    choices = Choices(columns, encoding, errors, settings().archive_files)
+
     def apart(place: Path) -> Corpus | FiledCorpus:
         return read_in_process(
-            files,
-            columns,
-            encoding=encoding,
-            errors=errors,
-            held_out_share=held_out_share,
-            max_files=settings().archive_files,
-            place=place,
-            on_progress=on_progress,
+            files, choices, held_out_share=held_out_share, place=place, on_progress=on_progress
         )
 
     def here() -> Corpus:
-        return read_corpus(
-            files,
-            columns,
-            encoding=dict(encoding),
-            errors=errors,
-            max_archive_files=settings().archive_files,
-            on_progress=on_progress,
-        )
+        return read_corpus(files, **choices._asdict(), on_progress=on_progress)
 
     return _read(files, apart, here, on_wait)
 
@@ -83,19 +71,15 @@ def read_beginning(
     The documents count as joined by a character. Raises what `read_files` raises.
     """
 
+    choices = Choices(max_archive_files=settings().archive_files)
+
     def apart(place: Path) -> tuple[Corpus, int]:
         return read_beginning_in_process(
-            files,
-            most_characters,
-            max_files=settings().archive_files,
-            place=place,
-            on_progress=on_progress,
+            files, choices, most_characters, place=place, on_progress=on_progress
         )
 
     def here() -> tuple[Corpus, int]:
-        corpus = read_corpus(
-            files, max_archive_files=settings().archive_files, on_progress=on_progress
-        )
+        corpus = read_corpus(files, **choices._asdict(), on_progress=on_progress)
         return corpus, corpus.n_characters + max(0, len(corpus.documents) - 1)
 
     return _read(files, apart, here, on_wait)
@@ -111,18 +95,12 @@ def describe_tables(
 ) -> list[tuple[str, TableColumns]]:
     """Describe tables as `tables_in` does. Raises what `read_files` raises."""
 
+    choices = Choices(None, encoding, errors, settings().archive_files)
+
     def apart(place: Path) -> list[tuple[str, TableColumns]]:
-        return describe_in_process(
-            files,
-            encoding,
-            most,
-            errors=errors,
-            max_files=settings().archive_files,
-            place=place,
-        )
+        return describe_in_process(files, choices, most, place=place)
 
     def here() -> list[tuple[str, TableColumns]]:
-        choices = Choices(None, dict(encoding), errors, settings().archive_files)
         return list(tables_in(files, choices, most))
 
     return _read(files, apart, here, on_wait)
