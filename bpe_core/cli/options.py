@@ -114,7 +114,7 @@ errors_option: Option[Any] = click.option(
     type=click.Choice(("strict", "replace")),
     default="strict",
     show_default=True,
-    help="For bytes that do not fit the encoding: stop, or replace them by U+FFFD and count them.",
+    help="If bytes do not fit the encoding: stop, or replace them with U+FFFD and count them.",
 )
 
 

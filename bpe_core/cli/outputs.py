@@ -117,17 +117,14 @@ def write_output(data: bytes, out: str) -> None:
 
 @contextmanager
 def output_path(out: str) -> Generator[str]:
-    """Yield the path to write to: for a pipe or a device, a file that is copied there afterwards.
-
-    Only a file that can be replaced may have other files beside it while it is made.
-    """
-    if is_url(out) or is_replaceable(out):
+    """Yield the path to write to: for standard output, a file that is printed afterwards."""
+    if not is_standard_output(out):
         yield out
         return
     with TemporaryDirectory(prefix="bpe-output-") as folder:
         path = Path(folder, "output")
         yield str(path)
-        write_output(path.read_bytes(), out)
+        sys.stdout.buffer.write(path.read_bytes())
 
 
 def write_text(text: str, out: str) -> None:

@@ -92,8 +92,8 @@ class CountingPlan:
             click.echo(group.sentence, err=True)
         if counted.n_replaced:
             click.echo(
-                f"Replaced bytes that are not valid UTF-8 by U+FFFD in {counted.n_replaced:,} rows "
-                "or pieces of text.",
+                f"Replaced bytes that are not valid UTF-8 with U+FFFD in {counted.n_replaced:,} "
+                "rows or pieces of text.",
                 err=True,
             )
         if counted.n_skipped:

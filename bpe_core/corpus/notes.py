@@ -36,7 +36,7 @@ _KINDS: Final[Mapping[NoteKind, _Kind]] = {
     "empty": _Kind(True, "empty files were skipped"),
     "lines": _Kind(True, "files have lines that are not valid JSON, which were skipped"),
     "encoding": _Kind(True, "files are not UTF-8 and were read in a guessed encoding"),
-    "replaced": _Kind(True, "files have bytes that do not fit, which were replaced by U+FFFD"),
+    "replaced": _Kind(True, "files have bytes that do not fit, which were replaced with U+FFFD"),
     "quotes": _Kind(True, "tables have quotes that do not end, which were read as text"),
     "surrogate": _Kind(True, "files have rows with a lone surrogate, which were left out"),
     "not-a-table": _Kind(True, "files are not tables and were read whole"),

@@ -157,7 +157,7 @@ def _read_parquet(
         table.notes.append(_chats_note(name, rows.column))
     if rows.n_replaced:
         n = _counted(rows.n_replaced, "row")
-        text = f"{name}: replaced bytes that are not valid utf-8 by U+FFFD in {n}."
+        text = f"{name}: replaced bytes that are not valid utf-8 with U+FFFD in {n}."
         table.notes.append(Note("replaced", name, text))
     _note_left_out(table, name, rows.n_rows - len(table.texts), 0, "")
     return _with_text(table, name)

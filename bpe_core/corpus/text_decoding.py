@@ -151,8 +151,8 @@ def _replaced(data: bytes, encoding: str, name: str, offset: int, first: int) ->
     n = text.count(REPLACEMENT) - data.decode(encoding, "ignore").count(REPLACEMENT)
     places = "1 place" if n == 1 else f"{n:,} places"
     note = (
-        f"{name}: replaced bytes that are not valid {encoding} by U+FFFD in {places}; the first is "
-        f"0x{first:02X} at byte {offset:,}."
+        f"{name}: replaced bytes that are not valid {encoding} with U+FFFD in {places}; the first "
+        f"is 0x{first:02X} at byte {offset:,}."
     )
     return DecodedText(text, encoding, Note("replaced", name, note))
 

@@ -208,4 +208,4 @@ def test_bad_bytes_are_replaced_where_the_box_is_ticked(open_app: OpenApp) -> No
     app.checkbox(key="corpus_replace").check().run()
     assert not app.exception
     assert not app.error
-    assert "by U+FFFD in 1 place" in app.warning[0].value.replace("\\", "")
+    assert "with U+FFFD in 1 place" in app.warning[0].value.replace("\\", "")

@@ -308,7 +308,7 @@ def test_bad_bytes_in_parquet_are_an_error_or_replaced() -> None:
         read_corpus(Upload("a.parquet", data))
     found = read_corpus(Upload("a.parquet", data), errors="replace")
     assert found.documents == ("hug", "h\ufffdg", "hugs")
-    assert "replaced bytes that are not valid utf-8 by U+FFFD in 1 row" in found.notes[-1]
+    assert "replaced bytes that are not valid utf-8 with U+FFFD in 1 row" in found.notes[-1]
 
 
 # Values
@@ -413,8 +413,8 @@ def test_one_bad_byte_is_an_error_or_replaced_and_counted() -> None:
     found = read_corpus(Upload("a.txt", data), errors="replace")
     assert found.documents == (data.decode(errors="replace"),)
     assert found.notes == (
-        "a.txt: replaced bytes that are not valid utf-8 by U+FFFD in 1 place; the first is 0xFF at "
-        f"byte {data.index(0xFF):,}.",
+        "a.txt: replaced bytes that are not valid utf-8 with U+FFFD in 1 place; the first is 0xFF "
+        f"at byte {data.index(0xFF):,}.",
     )
     table = b"text\n" + data
     assert "\ufffd" in "".join(read_corpus(Upload("a.csv", table), errors="replace").documents)

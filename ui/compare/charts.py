@@ -43,6 +43,13 @@ _LONGEST_LANGUAGE = 18
 _LONGEST_SCRIPT = 14
 _LONGEST_LEGEND = 30
 _GAP = 8
+# The bars of more than two tokenizers, in pixels: each has a line with the name above it.
+_HEADING: Final = 26
+_NAME: Final = 19
+_BAR: Final = 8
+_ROW: Final = 32
+_BETWEEN_KINDS: Final = 14
+_SIDE: Final = 4
 
 
 def language_dots(
@@ -219,15 +226,6 @@ def _name_ends(
             showarrow=False,
             font={"color": colour},
         )
-
-
-# Of more than two tokenizers, in pixels: a line with the name stands above each bar.
-_HEADING: Final = 26
-_NAME: Final = 19
-_BAR: Final = 8
-_ROW: Final = 32
-_BETWEEN_KINDS: Final = 14
-_SIDE: Final = 4
 
 
 def kind_bars(

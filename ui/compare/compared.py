@@ -29,6 +29,7 @@ LONGEST_WAIT: Final = 1.0
 """If the whole text is expected to take this many seconds or less, the page waits for it."""
 _QUICK_BYTES: Final = 4_000_000
 """Encoded here in a second, by one tokenizer after another; those of other libraries are slower."""
+NEEDS_WHOLE: Final = "Only with the figures of the whole text."
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +193,6 @@ def _compare_whole(
         measured.append(found)
     fingerprints = tuple(each.fingerprint for each in encoders)
     return _combined(digest, fingerprints, corpus, encoders, measured)
-
-
-NEEDS_WHOLE: Final = "Only with the figures of the whole text."
 
 
 def whole_text_card(compared: ComparedText) -> None:

@@ -29,6 +29,8 @@ from ui.memory.sized_cache import cached
 
 PARITY: Final = "Parity"
 _MOST_NAMED: Final = 6
+_N_STEPS: Final = 4
+_MIN_SHARE_SHOWN: Final = 0.0005
 _MEANINGS: Final = {definition.name: definition.line for definition in FAIRNESS}
 
 
@@ -260,10 +262,6 @@ def plain_cell(words: str) -> str:
     return f"'{words}" if words.startswith(("=", "+", "-", "@", "\t", "\r")) else words
 
 
-_PARTS = 4
-_LEAST_SHARE = 0.0005
-
-
 def merges_of_scripts(tokenizer: Tokenizer) -> ScriptMerges:
     """Return how many merges each script got over training."""
     return _merges(tokenizer.fingerprint, tokenizer)
@@ -289,7 +287,7 @@ def script_rows(spent: Sequence[ScriptMerges]) -> list[Row]:
 def script_steps(spent: ScriptMerges) -> tuple[list[str], list[Row]]:
     """Return the columns and rows of one tokenizer's merges per script by quarter of training."""
     n_merges = spent.after.shape[1] - 1
-    steps = sorted({n_merges * part // _PARTS for part in range(1, _PARTS + 1)} - {0})
+    steps = sorted({n_merges * part // _N_STEPS for part in range(1, _N_STEPS + 1)} - {0})
     return (
         [f"after {step:,} merges" for step in steps],
         [
@@ -303,4 +301,4 @@ def _with_share(count: int, of: int) -> str:
     if not count:
         return "0"
     share = count / of
-    return f"{count:,} ({f'{share:.1%}' if share >= _LEAST_SHARE else '<0.1%'})"
+    return f"{count:,} ({f'{share:.1%}' if share >= _MIN_SHARE_SHOWN else '<0.1%'})"

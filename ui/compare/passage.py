@@ -24,6 +24,8 @@ _HELD_OUT = "Held-out text"
 _OWN_FILES = "Your files"
 _OWN_TEXT = "Your text"
 _FIRST_WORD = " tokenization"
+MAX_TILES = 16
+"""How many tokens of a golden text are drawn."""
 
 
 class Passage(NamedTuple):
@@ -109,9 +111,6 @@ def _reading_of(member: Member, packed: readings.PackedTokens, n_tokens: int) ->
     return Reading(member.name, packed, n_tokens, badge, is_exact=exact == of)
 
 
-_MOST_TILES = 16
-
-
 def golden_part() -> None:
     """Draw how many golden texts are exact, and all of them in an expander."""
     cases = gpt2_golden_cases()
@@ -142,7 +141,7 @@ def golden_rows(cases: Sequence[GoldenCase]) -> list[SymbolRow]:
     numbers = {provenance: n for n, provenance in enumerate(provenances(cases), start=1)}
     rows: list[SymbolRow] = []
     for case in cases:
-        shown = case.ids[:_MOST_TILES]
+        shown = case.ids[:MAX_TILES]
         left = len(case.ids) - len(shown)
         ids = " ".join(map(str, shown)) + (f" and {left:,} more" if left else "")
         rows.append(

@@ -71,7 +71,7 @@ def replace_field(guesses: Sequence[Note]) -> DecodingErrors:
     if all(guess.kind != "undecodable" for guess in guesses):
         return "strict"
     is_chosen = st.checkbox(
-        "Replace bytes that do not fit by �",
+        "Replace bytes that do not fit with �",
         key="corpus_replace",
         help="The rest of the text is read as it is. How many places were replaced is shown below.",
         persist_state="session",

@@ -108,7 +108,16 @@ def settle_memory() -> None:
     gc.freeze()
 
 
-_PAGES_WITH_CORPUS: Final = ("Train", "Adapt")
+_WITH_CORPUS: Final = ("Train", "Adapt")
+_TEXTS_ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "terms": ("Compare",),
+    "pasted": _WITH_CORPUS,
+    "words": _WITH_CORPUS,
+    "adapt_terms": ("Adapt",),
+    "replace_terms": ("Adapt",),
+    "replace_choices": ("Adapt",),
+    "adapt_keep": ("Adapt",),
+}
 _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "step": ("Merge loop", "Pair frequencies"),
     "merges": ("Pair frequencies", "Adapt"),
@@ -117,25 +126,11 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "base": ("Adapt",),
     "own": ("Compare",),
     "sentences": ("Compare",),
-    "terms": ("Compare",),
-    "terms_id": ("Compare",),
     "sentence": ("Start",),
-    "corpus": _PAGES_WITH_CORPUS,
-    "sample": _PAGES_WITH_CORPUS,
-    "upload": _PAGES_WITH_CORPUS,
-    "held_out": _PAGES_WITH_CORPUS,
-    "pasted": _PAGES_WITH_CORPUS,
-    "pasted_id": _PAGES_WITH_CORPUS,
-    "words": _PAGES_WITH_CORPUS,
-    "words_id": _PAGES_WITH_CORPUS,
-    "adapt_terms": ("Adapt",),
-    "adapt_terms_id": ("Adapt",),
-    "replace_terms": ("Adapt",),
-    "replace_terms_id": ("Adapt",),
-    "replace_choices": ("Adapt",),
-    "replace_choices_id": ("Adapt",),
-    "adapt_keep": ("Adapt",),
-    "adapt_keep_id": ("Adapt",),
+    **dict.fromkeys(("corpus", "sample", "upload", "held_out"), _WITH_CORPUS),
+    **_TEXTS_ON_PAGES,
+    # Of a long text, the address holds the id of its copy.
+    **{f"{name}_id": pages for name, pages in _TEXTS_ON_PAGES.items()},
 }
 """Query parameters that no widget is bound to, and the pages that use them."""
 
