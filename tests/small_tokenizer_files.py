@@ -144,7 +144,7 @@ def _added_tokens(random: Random, vocab: dict[str, int]) -> list[Part]:
             }
         )
     if found and random.random() < 0.03:
-        found.append(found[0])
+        found.append(found[0] | {"special": random.random() < 0.5})
     if random.random() < 0.8:
         found.sort(key=lambda each: each["id"])
     return found

@@ -170,6 +170,15 @@ def remove_leaves(
     _check(tokenizer, vocab_size, order, pinned)
     leaves = _Leaves(tokenizer, pinned, scripts)
     n_wanted = None if vocab_size is None else tokenizer.vocab_size - vocab_size
+    if n_wanted is not None and n_wanted > (
+        most := _Leaves(tokenizer, pinned, scripts).remove_all()
+    ):
+        raise ConfigError(
+            f"This vocabulary cannot shrink below {tokenizer.vocab_size - most:,} tokens: the "
+            "alphabet, special tokens, pinned tokens and their parts stay"
+            f"{'' if scripts is None else ', and so do tokens of other scripts'}. Got "
+            f"{vocab_size:,}."
+        )
     if on_progress is not None:
         on_progress(0, leaves.n_removable if n_wanted is None else n_wanted)
     watch = Watch(0, time.perf_counter(), None, should_stop)
@@ -211,13 +220,6 @@ def remove_leaves(
         removed.append(id)
         curve.append(row.n_tokens)
         held_out_curve.append(row.n_held_out)
-    if n_wanted is not None and len(removed) < n_wanted:
-        raise ConfigError(
-            f"This vocabulary cannot shrink below {tokenizer.vocab_size - len(removed):,} tokens: "
-            f"the alphabet, special tokens, pinned tokens and their parts stay"
-            f"{'' if scripts is None else ', and so do tokens of other scripts'}. Got "
-            f"{vocab_size:,}."
-        )
     return Removals(
         tokenizer,
         tuple(removed),
@@ -262,6 +264,15 @@ class _Leaves:
                     new.add(part)
         self.free |= new
         return new
+
+    def remove_all(self) -> int:
+        """Remove all that can go, whatever the text; return how many they are."""
+        n_removed = 0
+        while free := [*self.free]:
+            for id in free:
+                self.remove(id)
+            n_removed += len(free)
+        return n_removed
 
 
 def _words_of(

@@ -46,11 +46,11 @@ def count(
 ) -> None:
     """Count the words of files, folders or URLs into a Parquet file.
 
-    Counts can be merged, and trained on: the tokenizer equals one trained on the text. With any of
-    the options --scheduler, --memory, --work and --floor, and for folders, patterns and URLs (such
-    as s3://bucket/corpus), text, JSON lines and Parquet, packed or not, are read in
-    stretches, so they may be larger than memory. All files of a folder are read but hidden ones;
-    what is not text is skipped and named.
+    Counts can be merged, and trained on: the tokenizer equals one trained on the text. Folders,
+    patterns such as '*.txt' and URLs such as s3://bucket/corpus are counted in stretches, and so
+    is anything with --scheduler, --memory, --work or --floor. Then text, JSON lines and Parquet,
+    packed or not, may be larger than memory. Hidden files of a folder are left out; those of a
+    folder or pattern that are not text, or hold counts, are skipped and named.
 
     \b
     Examples:
@@ -60,11 +60,11 @@ def count(
     """
     from bpe_core.formats.written_kinds import COUNTS
 
-    plan = CountingPlan(scheduler, memory, processes, work, floor)
+    plan = CountingPlan(scheduler, memory, processes, work, floor, in_memory=encoding is not None)
     check_output(COUNTS, out, plan.inputs(sources), force=force, makes_folder=True)
     if plan.is_for(sources):
         with output_path(out) as path:
-            report_counts(plan.count(sources, path, pretokenizer, text_column, encoding, errors))
+            report_counts(plan.count(sources, path, pretokenizer, text_column, errors))
         return
     from bpe_core.counting.counts_cut import count_words
     from bpe_core.counting.counts_file import write_counts

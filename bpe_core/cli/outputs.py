@@ -221,7 +221,7 @@ def _paths_named(name: str) -> Iterator[str | int]:
     if name == "-":
         yield _STANDARD_INPUT
     elif os.path.isdir(path):
-        yield from (os.path.join(path, each) for each in os.listdir(path))
+        yield from (os.path.join(at, each) for at, _, names in os.walk(path) for each in names)
     elif not os.path.exists(path):
         yield from iglob(path, recursive=True)
     else:

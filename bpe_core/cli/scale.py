@@ -14,6 +14,7 @@ import click
 
 from bpe_core.cli.outputs import is_replaceable, is_url, kind_at
 from bpe_core.cli.support import is_watched
+from bpe_core.corpus.urls import is_pattern
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -35,16 +36,17 @@ class CountingPlan:
     processes: int | None
     work: str | None
     floor: int
+    in_memory: bool = False
+    """Whether an option needs all of the text, to hold part of it out or to decode it."""
 
     def is_for(self, sources: tuple[str, ...]) -> bool:
-        """Return True if these sources and options need counting in stretches."""
+        """Return True if these sources are counted in stretches, and False if they are read."""
         options = (self.scheduler, self.memory, self.processes, self.work)
         if any(option is not None for option in options) or self.floor > 1:
             return True
-        return any(
-            "://" in name or (name != "-" and not Path(name).is_file() and _is_several(name))
-            for name in sources
-        )
+        if any(map(is_url, sources)):
+            return True
+        return not self.in_memory and "-" not in sources and any(map(_is_several, sources))
 
     def inputs(self, sources: tuple[str, ...]) -> list[str]:
         """Return the paths and URLs of what will be read; files of counts are skipped."""
@@ -62,11 +64,10 @@ class CountingPlan:
         out: str,
         pretokenizer: str,
         text_column: str | None,
-        encoding: str | None,
         errors: DecodingErrors,
     ) -> CountsSummary:
         """Count sources into a counts file, and report on stderr what was skipped."""
-        self._check(sources, encoding, 0.0)
+        self._check(sources)
         from bpe_core.corpus.notes import group_notes
         from bpe_core.scale.count_files import count_files
         from bpe_core.scale.work_folder import WorkFolder
@@ -110,12 +111,10 @@ class CountingPlan:
         out: str,
         config: TrainingConfig,
         text_column: str | None,
-        encoding: str | None,
         errors: DecodingErrors,
-        held_out: float,
     ) -> WordCounts:
         """Count sources, and return their words; `out` is where the tokenizer will be written."""
-        self._check(sources, encoding, held_out)
+        self._check(sources)
         from bpe_core.counting.counts_file import read_counts
         from bpe_core.runs.check_config import check_config
 
@@ -126,9 +125,7 @@ class CountingPlan:
             else:
                 kept = replace(self, work=self.work or f"{folder}/work")
             counts = f"{folder}/counts.parquet"
-            summary = kept.count(
-                sources, counts, config.pretokenizer, text_column, encoding, errors
-            )
+            summary = kept.count(sources, counts, config.pretokenizer, text_column, errors)
             found = read_counts(counts)
         if self.work is None:
             from bpe_core.scale.work_folder import WorkFolder
@@ -137,11 +134,11 @@ class CountingPlan:
         report_counts(summary)
         return found
 
-    def _check(self, sources: tuple[str, ...], encoding: str | None, held_out: float) -> None:
-        if held_out or encoding or "-" in sources:
+    def _check(self, sources: tuple[str, ...]) -> None:
+        if self.in_memory or "-" in sources:
             raise ConfigError(
-                "Words are counted in stretches of whole files of UTF-8. Omit --held-out, "
-                "--encoding and -."
+                "URLs, and text with --scheduler, --memory, --processes, --work or --floor, are "
+                "counted in stretches, as UTF-8. Omit --held-out, --encoding and -."
             )
         if self.scheduler is not None and (self.memory or self.processes):
             raise ConfigError(
@@ -197,7 +194,7 @@ def report_counts(summary: CountsSummary) -> None:
 
 
 def _is_several(name: str) -> bool:
-    return Path(name).is_dir() or any(each in name for each in "*?[")
+    return Path(name).is_dir() or (not Path(name).exists() and is_pattern(name))
 
 
 def _show(progress: CountingProgress) -> None:

@@ -16,6 +16,7 @@ from bpe_core.cli.streams import (
     open_missing_streams,
     print_error,
 )
+from bpe_core.corpus.urls import files_at, is_pattern
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -131,11 +132,25 @@ def read_corpus_of(
     """Read a corpus of files, and report on stderr what its reader noticed."""
     from bpe_core.corpus.read_corpus import read_corpus
 
-    sources = [StandardInput() if name == "-" else name for name in files]
+    sources = [
+        source
+        for name in files
+        for source in ([StandardInput()] if name == "-" else _paths_named(name))
+    ]
     corpus = read_corpus(sources, text_column, encoding=encoding, errors=errors)
     for note in corpus.notes:
         click.echo(note, err=True)
     return corpus
+
+
+def _paths_named(name: str) -> list[str]:
+    """Return the files that a pattern such as *.txt finds, or the path as it is."""
+    if Path(name).exists() or not is_pattern(name):
+        return [name]
+    files, _ = files_at(name)
+    if not files:
+        raise CorpusError(f"{name!r} finds no file. Check it.")
+    return [file.url for file in files]
 
 
 def _are_large(files: tuple[str, ...]) -> bool:

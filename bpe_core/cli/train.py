@@ -121,11 +121,11 @@ def train(
     floor: int,
     run_file: str | None,
 ) -> None:
-    """Train a tokenizer on text files, tables, and gz or zip archives that hold them.
+    """Train a tokenizer on text files and tables, also packed ones, archives and folders of them.
 
-    Plain UTF-8 files of 64 MB or more in total are read as a stream, so they may be larger than
-    memory, unless part of the text is held out. With --scheduler, --memory, --work or --floor, and
-    for folders, patterns and URLs, words are counted in stretches, as by bpe count.
+    UTF-8 files of 64 MB or more in total are streamed, and folders, patterns such as '*.txt' and
+    URLs are counted in stretches, as by bpe count, so they may be larger than memory. With
+    --held-out or --encoding, all of the text is read into memory, and URLs are refused.
 
     \b
     Examples:
@@ -151,7 +151,8 @@ def train(
         max_token_bytes=max_token_bytes,
     )
     format, note = format_to_write(out, format_name)
-    plan = CountingPlan(scheduler, memory, processes, work, floor)
+    in_memory = bool(held_out) or encoding is not None
+    plan = CountingPlan(scheduler, memory, processes, work, floor, in_memory)
     # Written once untrained, because a refusal after the whole run would come too late.
     untrained = run_training(Corpus.from_word_counts({"a": 1}), config).tokenizer
     inputs = plan.inputs(files) if counts is None else [counts]
@@ -166,7 +167,7 @@ def train(
     elif not files:
         raise click.UsageError("Missing argument 'FILE...'.")
     elif plan.is_for(files):
-        corpus = plan.counted(files, out, config, text_column, encoding, errors, held_out)
+        corpus = plan.counted(files, out, config, text_column, errors)
     else:
         corpus, test = corpus_of(files, text_column, encoding, errors, held_out)
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)

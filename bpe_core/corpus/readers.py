@@ -119,8 +119,8 @@ def expand_folder(source: Source) -> list[Source]:
     >>> expand_folder("a.txt")
     ['a.txt']
     """
-    if not isinstance(source, (str, os.PathLike)):
-        return [source]
+    if not isinstance(source, (str, os.PathLike)) or not os.fspath(source):
+        return [source]  # reading an empty path raises an error, but Path("") is a folder
     try:
         folder = Path(source)
         if not folder.is_dir():

@@ -98,7 +98,7 @@ def writing(url: str) -> Generator[BinaryIO]:
 
 
 def files_at(name: str) -> tuple[list[FoundFile], bool]:
-    """Return the files that a path, URL, folder or pattern names, and True for a folder.
+    """Return the files that a path, URL, folder or pattern finds, and True for a file's own name.
 
     Those in a folder, or of a pattern, are sorted by path; hidden ones are left out. Raises
     CorpusError for a path or URL that does not exist or cannot be listed.
@@ -115,42 +115,40 @@ def files_at(name: str) -> tuple[list[FoundFile], bool]:
 
 def _paths_at(name: str) -> tuple[list[FoundFile], bool]:
     path = Path(name).absolute()
-    is_folder = path.is_dir()
-    if is_folder:
+    is_named = False
+    if path.is_dir():
         inside = sorted(path.rglob("*"))
         found = [each for each in inside if not is_left_out(each.relative_to(path).as_posix())]
-    elif not path.exists() and _is_pattern(name):
+    elif not path.exists() and is_pattern(name):
         found = [Path(each) for each in sorted(glob(str(path), recursive=True))]
     else:
-        found = [path]
-        path.stat()  # raises the error for a missing file
+        found, is_named = [path], True
     files: list[FoundFile] = []
     for each in found:
-        if (is_folder or len(found) > 1) and not each.is_file():
-            continue
-        state = each.stat()
-        files.append(FoundFile(str(each), state.st_size, f"{state.st_mtime_ns}"))
-    return files, is_folder
+        if is_named or each.is_file():
+            state = each.stat()  # raises the error for a missing file
+            files.append(FoundFile(str(each), state.st_size, f"{state.st_mtime_ns}"))
+    return files, is_named
 
 
 def _urls_at(url: str) -> tuple[list[FoundFile], bool]:
     system, path = file_system(url)
-    is_folder = False
-    if _is_pattern(path) and not system.exists(path):
+    is_named = False
+    if is_pattern(path) and not system.exists(path):
         matching = sorted(system.glob(path))
         found = [each for each in matching if not is_left_out(each.rpartition("/")[2])]
-    elif is_folder := system.isdir(path):
+    elif system.isdir(path):
         inside = sorted(system.find(path))
         found = [each for each in inside if not is_left_out(each[len(path) :].strip("/"))]
     else:
-        found = [path]
+        found, is_named = [path], True
     files: list[FoundFile] = []
     for each in found:
         information = system.info(each)
         if information["type"] == "file":
-            full = url if found == [path] and not is_folder else system.unstrip_protocol(each)
+            full = url if is_named else system.unstrip_protocol(each)
             files.append(FoundFile(full, int(information["size"] or 0), _version(system, each)))
-    return files, is_folder
+    return files, is_named
 
 
 def _version(system: Any, path: str) -> str:
@@ -192,7 +190,12 @@ def delete_files(folder: str, names: Iterable[str]) -> None:
             system.rm(f"{path}/{name}")
 
 
-def _is_pattern(name: str) -> bool:
+def is_pattern(name: str) -> bool:
+    """Return True if a name has a character that stands for others, as * does.
+
+    >>> is_pattern("*.txt"), is_pattern("a.txt")
+    (True, False)
+    """
     return any(each in name for each in "*?[")
 
 

@@ -27,8 +27,8 @@ def open_encoder(
     read, however large the file is. Pass `pretokenizer` for files that do not store it.
 
     Raises `UnavailableError` for a name that has not been fetched, `FormatError` for a file that is
-    not a tokenizer, `ConfigError` if the pre-tokenizer is missing, and `MissingExtraError` for a
-    library that is not installed. Nothing is downloaded.
+    not a tokenizer, `ConfigError` if the pre-tokenizer is missing or is not the one that the file
+    names, and `MissingExtraError` for a library that is not installed. Nothing is downloaded.
 
     >>> opened = open_encoder("gpt2")
     >>> opened.encode("The quick"), opened.engine, opened.name
@@ -47,7 +47,9 @@ def open_encoder(
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
     if str(path_or_name) in CATALOGUE:
-        return open_published(CATALOGUE[str(path_or_name)])
+        opened = open_published(CATALOGUE[str(path_or_name)])
+        opening.check_cut(opened, pretokenizer)
+        return opened
     raise FormatError(
         f"{path} is neither a file nor the name of a published tokenizer. Check the path, or use "
         f"one of {', '.join(NAMES)}."

@@ -22,13 +22,13 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Final, Literal, cast
 
-from bpe_core.errors import BpeError, FormatError
+from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats.added_tokens import added_tokens, found_in_one_search
 from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf
 from bpe_core.formats.gguf_vocabulary import describe_gguf, from_gguf
 from bpe_core.formats.huggingface import is_empty, read_merges
 from bpe_core.formats.json_files import check_tokens, looks_like_json, parse_json
-from bpe_core.formats.load_save import loads
+from bpe_core.formats.load_save import check_not_overruled, loads
 from bpe_core.formats.opening_ranks import open_ranks
 from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.probe import PROBE, last_tokens
@@ -49,6 +49,7 @@ from bpe_core.formats.trial_process import rehearse, rehearse_sentencepiece
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.published.catalogue import CATALOGUE, Published
+from bpe_core.tokenizer.merges_of import made_by_merges
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -73,7 +74,7 @@ def open_files(
     of the published ones, a GGUF file if it does not name one that is known, and GPT-2's two files
     use GPT-2's by default. A file that might crash a compiled library is first tried in another
     process, if the `trial` is needed. Raises `FormatError` if the files are not a tokenizer, and
-    `ConfigError` if the pre-tokenizer is missing.
+    `ConfigError` if the pre-tokenizer is missing or is not the one that the files name.
 
     >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0, "##b": 1}, unk_token="a"))
@@ -97,16 +98,24 @@ def open_files(
     if len(files) == 1 and looks_like_sentencepiece(data):
         more = special_beside(all_files, {piece.text for piece in read_model(data).pieces})
         opened = open_sentencepiece(name, data, trial=trial)
+        check_cut(opened, pretokenizer)
         return replace(opened, provenance=f"{opened.provenance}{_left_out(more)}")
     if len(files) == 1 and looks_like_json(data, next(iter(files))):
         described = parse_json(data, next(iter(files)))
+        opened = None
         if "model" in described:
-            return _of_tokenizer_json(name, described, trial=trial)
-        if looks_like_tekken(described):
-            return open_ranks(name, read_tekken(described), "A Tekken file.")
+            opened = _of_tokenizer_json(name, described, trial=trial)
+        elif looks_like_tekken(described):
+            opened = open_ranks(name, read_tekken(described), "A Tekken file.")
+        if opened is not None:
+            if len(without_sidecars(all_files)) == 1:  # GPT-2's two files name no cut
+                check_cut(opened, pretokenizer)
+            return opened
     digest = hashlib.sha256(data).hexdigest() if len(files) == 1 else ""
     if digest in _BY_SHA256:
-        return _open_published_ranks(name, data, _BY_SHA256[digest], special_beside(all_files))
+        opened = _open_published_ranks(name, data, _BY_SHA256[digest], special_beside(all_files))
+        check_cut(opened, pretokenizer)
+        return opened
     is_pair = len(files) == 2
     try:
         tokenizer = loads(all_files, pretokenizer=pretokenizer or ("gpt2" if is_pair else None))
@@ -134,8 +143,12 @@ def open_gguf(
     """
     model, origin = from_gguf(keys, pretokenizer), describe_gguf(keys)
     if isinstance(model, bytes):
-        return open_sentencepiece(name, model, origin=origin, trial=trial)
+        opened = open_sentencepiece(name, model, origin=origin, trial=trial)
+        check_cut(opened, pretokenizer)
+        return opened
     opened = _of_tokenizer_json(name, model, trial=trial)
+    if made_by_merges(opened) is not None:
+        check_cut(opened, pretokenizer)
     return replace(opened, provenance=f"{origin} {opened.provenance}")
 
 
@@ -152,6 +165,22 @@ def open_sentencepiece(
     encoder = SentencePieceTokenizer(data)
     what = f"{origin} A SentencePiece model ({encoder.model}), which merges across words."
     return NamedEncoder(name, encoder, f"{what} Encoded by {encoder.engine}.".strip())
+
+
+def check_cut(opened: NamedEncoder, pretokenizer: str | None) -> None:
+    """Raise `ConfigError` if a pre-tokenizer contradicts an opened file, which names its own.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> check_cut(NamedEncoder("GPT-2", gpt2()), "gpt2")
+    """
+    merges = made_by_merges(opened)
+    if merges is not None:
+        check_not_overruled(opened.name, merges, pretokenizer, None)
+    elif pretokenizer is not None:
+        raise ConfigError(
+            f"{opened.name} itself says how text is cut, and {opened.engine} cuts it so. Leave "
+            "pretokenizer out."
+        )
 
 
 def _left_out(special_tokens: Mapping[str, int]) -> str:

@@ -74,11 +74,15 @@ class ForeignTokenizer(LibraryEncoder):
             self._described, None if normalizer is None else normalizer.normalize_str
         )
         engine = f"tokenizers {tokenizers.__version__}"
+        # Of a token that is listed twice, the library writes the last, but finds it as special if
+        # one of them is.
+        listed = cast("list[dict[str, Any]]", described.get("added_tokens") or [])
+        special = {token["content"] for token in listed if token["special"]}
         added = self._peer.get_added_tokens_decoder().items()
         super().__init__(
             engine,
             self._bytes_by_id(),
-            {token.content: id for id, token in added if token.special},
+            {token.content: id for id, token in added if token.content in special},
             hashlib.sha256(f"{engine} {written}".encode()).hexdigest(),
         )
 

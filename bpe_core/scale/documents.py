@@ -109,7 +109,7 @@ class StretchReading:
                 data = file.read()
             found, notes = read_source(_Whole(name, data), choices, Budget(), lambda _: None)
         except CorpusError as error:
-            if not source.in_folder:
+            if source.is_named:
                 raise
             self.notes.append(skipped(name, error))
             return

@@ -56,8 +56,8 @@ class Source(NamedTuple):
     size: int
     version: str
     """A value that changes if the file does: its time and size, or a tag from its server."""
-    in_folder: bool = False
-    """Whether it was found in a folder, so that it is skipped if it cannot be read."""
+    is_named: bool = True
+    """False for one of a folder or a pattern, which is skipped if it cannot be read."""
 
 
 class Described(NamedTuple):
@@ -86,35 +86,35 @@ def find_sources(names: Iterable[str]) -> list[Source]:
     """
     found: list[Source] = []
     for name in names:
-        files, is_folder = files_at(name)
+        files, is_named = files_at(name)
         if not files:
             raise CorpusError(f"{shown(name)!r} finds no file. Check it.")
-        found += [_source(file, is_folder) for file in files]
+        found += [_source(file, is_named) for file in files]
     if not found:
         raise EmptyCorpusError("No file given: name at least one.")
     return found
 
 
-def _source(file: FoundFile, in_folder: bool) -> Source:
+def _source(file: FoundFile, is_named: bool) -> Source:
     name, packing = unpacked_name(shown(file.url).rpartition("/")[2])
     kind = _KINDS.get(file_suffix(name), "text")
     if packing and kind == "parquet":
         kind = "whole"
-    return Source(file.url, kind, packing, file.size, file.version, in_folder)
+    return Source(file.url, kind, packing, file.size, file.version, is_named)
 
 
 def describe_or_skip(
     source: Source, text_column: str | None, errors: DecodingErrors = "strict"
 ) -> Described | Note:
-    """Describe a file as `describe` does, or return why one found in a folder is skipped.
+    """Describe a file as `describe` does, or return why one of a folder or a pattern is skipped.
 
-    >>> describe_or_skip(Source("a.txt", "text", None, 3, "", in_folder=True), None).kind
+    >>> describe_or_skip(Source("a.txt", "text", None, 3, "", is_named=False), None).kind
     'unreadable'
     """
     try:
         return describe(source, text_column, errors)
     except CorpusError as error:
-        if not source.in_folder:
+        if source.is_named:
             raise
         return skipped(shown(source.url), error)
 

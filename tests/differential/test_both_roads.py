@@ -160,6 +160,15 @@ def test_special_tokens_that_are_looked_for_in_two_steps_are_found_as_in_tokeniz
     check_tokenizer_json(file, ["a<s>", "aa<s>a", "<s>a<"])
 
 
+@pytest.mark.parametrize("is_special", [True, False])
+def test_an_added_token_that_is_listed_twice_is_found_as_in_tokenizers(is_special: bool) -> None:
+    file = plain_file(("<s>", 256, is_special), ("<s>", 256, not is_special))
+    assert opened(file).encode("a<s>", "all") == [97, 256]
+    check_tokenizer_json(file, ["a<s>", "<s><s>", "<s"])
+    with pytest.raises(FormatError, match="listed twice"):
+        loads({"tokenizer.json": as_bytes(file)})
+
+
 def test_an_added_token_behind_a_hole_has_the_id_that_tokenizers_gives_it() -> None:
     file = plain_file(("<s>", 258, True), merges=(("a", "b"),), first=257)
     assert opened(file).encode("<s>ab", "all") == [257, 257]

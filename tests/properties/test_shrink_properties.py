@@ -155,13 +155,17 @@ def test_uses_are_those_of_the_encoding_at_that_size() -> None:
         assert uses[new_id] == removals.uses[n]
 
 
+def before_the_work(done: int, of: int) -> None:
+    raise AssertionError(f"{done} of {of} removals were made before they were refused.")
+
+
 @pytest.mark.slow
 def test_pinned_tokens_and_their_parts_stay() -> None:
     hug = gpt2().encode(" hugging")
     shrunk = shrink(gpt2(), Corpus.from_text("a"), 270, pinned=hug, order="fewest-uses")
     assert set(hug) <= set(shrunk.old_ids.tolist())
     with pytest.raises(ConfigError, match="cannot shrink below 264 tokens"):
-        shrink(gpt2(), Corpus.from_text("a"), 257, pinned=hug)
+        shrink(gpt2(), Corpus.from_text("a"), 257, pinned=hug, on_progress=before_the_work)
 
 
 @pytest.mark.slow
@@ -170,8 +174,9 @@ def test_only_tokens_of_the_chosen_scripts_go() -> None:
     assert removals is not None
     assert removals.order
     assert {script_of_token(gpt2().vocab[id]) for id in removals.order} == {"Cyrillic"}
+    corpus = Corpus.from_text("да")
     with pytest.raises(ConfigError, match="other scripts"):
-        shrink(gpt2(), Corpus.from_text("да"), 1_000, scripts=["Cyrillic"])
+        shrink(gpt2(), corpus, 1_000, scripts=["Cyrillic"], on_progress=before_the_work)
 
 
 @pytest.mark.parametrize("size", [-1, 50_258, 3.5, "many"])

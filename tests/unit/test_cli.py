@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from bpe_core import types
 from bpe_core.cli import commands, options
 from bpe_core.corpus.samples import load_sample
+from bpe_core.counting.counts_file import read_counts
 from bpe_core.formats import load_save, opened_elsewhere
 from bpe_core.formats.loading_lines import Lines
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -105,6 +106,27 @@ def test_train_reports_why_it_stopped_and_the_held_out_bytes_per_token(tmp_path:
     assert "no pairs are left" in result.stderr
     assert "on held-out text" in result.stderr
     assert result.stdout == ""
+
+
+def test_text_of_folders_and_patterns_is_held_out_and_decoded(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.txt").write_bytes(TEXT.encode() * 9)
+    (folder / "deep" / "b.txt").write_bytes("Größe, süß. ".encode("cp1252") * 9)
+    for source in (folder, folder / "**" / "*.txt"):
+        for option in ("--held-out", "0.1"), ("--encoding", "cp1252"):
+            out = tmp_path / "mine.bpe.json"
+            result = run("train", source, "--vocab-size", "300", "--out", out, *option)
+            assert result.exit_code == 0, result.output
+            assert ("on held-out text" in result.stderr) == (option[0] == "--held-out")
+        encoding = ("--encoding", "cp1252", "--pretokenizer", "whitespace")
+        counts = tmp_path / "counts.parquet"
+        assert run("count", source, "--out", counts, *encoding).exit_code == 0
+        assert "Größe,".encode() in read_counts(counts).pretokens.words
+    result = run("train", folder, "--vocab-size", "300", "--out", out, "--floor", "2", *option)
+    assert "Omit --held-out, --encoding and -." in result.stderr
+    result = run("train", folder / "*.md", "--vocab-size", "300", "--out", out, *option)
+    assert "finds no file" in result.stderr
 
 
 def test_held_out_text_without_a_token_has_no_figure(tmp_path: Path) -> None:

@@ -294,16 +294,17 @@ def test_the_file_of_a_run_is_an_output_too() -> None:
     assert stat.S_ISCHR(os.stat("null").st_mode)
 
 
-def test_counts_in_the_folder_of_their_corpus_are_not_counted() -> None:
+@pytest.mark.parametrize("source", ["cor", "cor/*"])
+def test_counts_in_the_folder_of_their_corpus_are_not_counted(source: str) -> None:
     Path("cor").mkdir()
     Path("cor/a.txt").write_text(TEXT)
-    assert run("count cor --out cor/c.parquet").exit_code == 0
+    assert run(f"count {source} --out cor/c.parquet").exit_code == 0
     first = bpe.read_counts("cor/c.parquet")
-    again = run("count cor --out cor/c.parquet")
+    again = run(f"count {source} --out cor/c.parquet")
     assert again.exit_code == 0, again.output
     assert "holds words and their counts, not text" in again.stderr
     assert bpe.read_counts("cor/c.parquet").summary == first.summary
-    assert run("train cor --vocab-size 270 --out x.json").exit_code == 0
+    assert run(f"train {source} --vocab-size 270 --out x.json").exit_code == 0
     assert "bpe train --counts" in refusal("count cor/c.parquet --floor 2 --out d.parquet")
 
 

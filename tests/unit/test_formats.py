@@ -22,6 +22,7 @@ from bpe_core.formats import native
 from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
 from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save
+from bpe_core.formats.open_encoder import open_encoder
 from bpe_core.formats.patterns import STEPS, name_of_steps
 from bpe_core.formats.probe import last_tokens
 from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
@@ -535,6 +536,21 @@ def test_arguments_that_contradict_a_file_are_refused() -> None:
         loads(files, pretokenizer="gpt2")
     with pytest.raises(ConfigError, match="Leave special_tokens out"):
         loads(files, special_tokens={"x": 1})
+
+
+def test_a_file_that_names_its_pretokenizer_is_opened_by_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    save(BYTE_TOKENIZERS["gpt2"], path)
+    for door in (load, open_encoder):
+        assert door(path, pretokenizer="gpt2").encode("hug") == [72, 85, 71]
+        with pytest.raises(ConfigError, match=r"is 'gpt2', not 'llama3'\. Leave pretokenizer"):
+            door(path, pretokenizer="llama3")
+    with pytest.raises(ConfigError, match="The pre-tokenizer of GPT-2 is 'gpt2'"):
+        open_encoder("gpt2", "llama3")
+    model = tokenizers.models.WordPiece({"a": 0}, unk_token="a")
+    tokenizers.Tokenizer(model).save(str(path))
+    with pytest.raises(ConfigError, match=r"itself says how text is cut, and tokenizers .* cuts"):
+        open_encoder(path, "gpt2")
 
 
 def test_special_tokens_of_gpt2_files_are_those_that_no_merge_makes() -> None:
