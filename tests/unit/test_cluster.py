@@ -193,14 +193,15 @@ def test_too_little_memory_and_sizes_that_are_none_are_refused() -> None:
 
 def test_a_read_error_on_a_worker_is_raised_here(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "broken.txt"
-    path.write_bytes(b"hug " + b"\xff" * 5_000)
-    with pytest.raises(TextDecodingError, match="at byte 4 "):
+    # The byte is behind what is looked at to find the encoding.
+    path.write_bytes(b"hug " * (1 << 18) + b"\xff")
+    with pytest.raises(TextDecodingError, match="at byte 1,048,576 "):
         count_files(
             [path],
             tmp_path / "a",
             work=tmp_path / "work",
             engine=DaskWorkers(client),
-            stretch_bytes=1_000,
+            stretch_bytes=1 << 18,
         )
 
 
