@@ -64,6 +64,29 @@ def test_no_label_of_any_chart_is_cut_off_with_large_values_and_long_names(
     page.close()
 
 
+def test_a_copy_of_a_chart_passed_to_plotly_is_not_drawn_again(browser: Browser) -> None:
+    page = browser.new_page()
+    page.add_script_tag(path=PLOTLY)
+    drawn_again = page.evaluate(
+        """async ([figures, config]) => {
+          const again = [];
+          for (const [name, figure] of figures) {
+            const place = document.createElement("div");
+            document.body.append(place);
+            const [first, second] = [JSON.parse(figure), JSON.parse(figure)];
+            for (const { layout } of [first, second]) layout.width = 700;
+            await Plotly.newPlot(place, first.data, first.layout, config);
+            place.on("plotly_beforeplot", () => again.push(name));
+            await Plotly.react(place, second.data, second.layout, config);
+          }
+          return again;
+        }""",
+        [[(name, figure.to_json()) for name, figure in large_charts()], CONFIG],
+    )
+    page.close()
+    assert drawn_again == []
+
+
 def test_no_label_is_cut_off_on_the_page_of_a_run(tab: Page, keep_run: KeepRun) -> None:
     run = train(load_sample("python-library"), TrainingConfig(4_096))
     keep_run(TWO_MEGABYTES, "Two megabytes", run)

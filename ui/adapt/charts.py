@@ -43,8 +43,8 @@ def fewer_tokens(
     looks = [(colours.primary, "solid"), (colours.other, "5px,3px")]
     for curve, (colour, dash) in reversed(list(zip(curves, looks, strict=False))):
         figure.add_scatter(
-            x=steps,
-            y=curve.values,
+            x=steps.tolist(),
+            y=curve.values.tolist(),
             mode="lines",
             name=curve.name,
             line={"width": CURVE_WIDTH, "color": colour, "dash": dash},
@@ -73,8 +73,8 @@ def tokens_over_removals(
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=_HEIGHT)
     figure.add_scatter(
-        x=steps,
-        y=curve.values,
+        x=steps.tolist(),
+        y=curve.values.tolist(),
         mode="lines",
         name=curve.name,
         line={"width": CURVE_WIDTH, "color": colours.primary},

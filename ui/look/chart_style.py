@@ -87,8 +87,8 @@ PALETTES: dict[Theme, Palette] = {
 
 
 @cache
-def template(theme: Theme) -> go.layout.Template:
-    """Return the template of all charts in one theme; each figure takes a copy."""
+def _layout(theme: Theme) -> dict[str, Any]:
+    """Return the layout of all charts in one theme; each figure takes a copy."""
     colours = PALETTES[theme]
     axis = {
         "showgrid": False,
@@ -101,39 +101,42 @@ def template(theme: Theme) -> go.layout.Template:
         "tickfont": {"color": colours.muted},
         "ticklabelstandoff": 5,
     }
-    return go.layout.Template(
-        layout={
-            # For the PNG; on the page `frame` removes it, so that a chart drawn before the theme is
-            # known does not flash.
-            "paper_bgcolor": colours.background,
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"family": _SANS, "size": 13, "color": colours.muted},
-            "margin": {"l": 48, "r": 16, "t": 28, "b": 44},
-            "showlegend": False,
-            "dragmode": False,
-            "bargap": 0.3,
-            "hoverlabel": {
-                "bgcolor": colours.panel,
-                "bordercolor": colours.line,
-                "font": {"family": _SANS, "size": 14, "color": colours.text},
-            },
-            "xaxis": axis,
-            "yaxis": {**axis, "showgrid": True, "ticklabelstandoff": LABEL_STANDOFF},
-        }
-    )
+    return {
+        # Right after drawing a chart, Streamlit passes Plotly a copy of it. Plotly sees that it is
+        # the same, and does not draw it again, only if the layout has a revision and no template,
+        # and if the traces hold lists instead of NumPy's arrays.
+        "datarevision": 0,
+        # For the PNG; on the page `frame` removes it, so that a chart drawn before the theme is
+        # known does not flash.
+        "paper_bgcolor": colours.background,
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": _SANS, "size": 13, "color": colours.muted},
+        "margin": {"l": 48, "r": 16, "t": 28, "b": 44},
+        "showlegend": False,
+        "dragmode": False,
+        "bargap": 0.3,
+        "hoverlabel": {
+            "bgcolor": colours.panel,
+            "bordercolor": colours.line,
+            "font": {"family": _SANS, "size": 14, "color": colours.text},
+        },
+        "xaxis": axis,
+        "yaxis": {**axis, "showgrid": True, "ticklabelstandoff": LABEL_STANDOFF},
+    }
 
 
 def empty_figure(
     theme: Theme, *, height: int, left: int = 48, right: int = 16, top: int = 28, bottom: int = 44
 ) -> go.Figure:
-    # Passed to the constructor, the template is copied once instead of three times.
-    return go.Figure(
+    figure = go.Figure(
         layout={
-            "template": template(theme),
+            **_layout(theme),
             "height": height,
             "margin": {"l": left, "r": right, "t": top, "b": bottom},
         }
     )
+    figure.layout.template = None  # instead of Plotly's own
+    return figure
 
 
 def make_room(figure: go.Figure, side: Side, pixels: float) -> None:

@@ -59,8 +59,8 @@ def bytes_per_token_curves(
     for name, values, colour, dash in reversed(curves):
         line = {"width": CURVE_WIDTH, "color": colour, "dash": dash}
         figure.add_scatter(
-            x=steps,
-            y=values,
+            x=steps.tolist(),
+            y=values.tolist(),
             mode="lines",
             name=name,
             line=line,
@@ -99,8 +99,8 @@ def tokens_over_merges(
     x = np.arange(len(y)) if merges is None else np.asarray(merges)
     figure = empty_figure(theme, height=height)
     figure.add_scatter(
-        x=x,
-        y=y,
+        x=x.tolist(),
+        y=y.tolist(),
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary},
         hovertemplate="%{y:,} tokens after %{x:,} merges<extra></extra>",
@@ -115,7 +115,7 @@ def tokens_over_merges(
         make_room_beside(figure, label, _GAP_BESIDE_DOT)
         figure.add_scatter(
             x=[last],
-            y=[y[-1]],
+            y=y[-1:].tolist(),
             mode="markers",
             marker={"size": 8, "color": colours.primary},
             cliponaxis=False,
@@ -165,8 +165,8 @@ def winner_counts_curve(
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=240)
     figure.add_scatter(
-        x=ranks,
-        y=counts,
+        x=ranks.tolist(),
+        y=counts.tolist(),
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary},
         hovertemplate="%{y:,} times, after %{x:,} merges<extra></extra>",

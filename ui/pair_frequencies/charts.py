@@ -117,7 +117,7 @@ def pair_heat_map(
     height = len(left) * BAR_PITCH + top + 8
     figure = empty_figure(theme, height=height, left=8, right=4, top=top, bottom=8)
     figure.add_heatmap(
-        z=np.sqrt(counts),
+        z=np.sqrt(counts).tolist(),
         zmin=0,
         colorscale=[[0, colours.panel], [1, colours.primary]],
         showscale=False,
@@ -186,16 +186,16 @@ def rank_frequency_curve(
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=296, top=36)
     figure.add_scatter(
-        x=ranks,
-        y=counts,
+        x=ranks.tolist(),
+        y=counts.tolist(),
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary},
         hovertemplate="rank %{x:,}: %{y:,} times<extra></extra>",
     )
     if chosen:
         figure.add_scatter(
-            x=ranks[:1],
-            y=counts[:1],
+            x=ranks[:1].tolist(),
+            y=counts[:1].tolist(),
             mode="markers",
             marker={"size": 10, "color": colours.chosen},
             cliponaxis=False,

@@ -51,16 +51,16 @@ def _life_curve(
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=240)
     figure.add_scatter(
-        x=steps,
+        x=steps.tolist(),
         # In between a pair may be gone and come back.
-        y=np.where(values > 0, values, np.nan),
+        y=[value if value > 0 else None for value in values.tolist()],
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary, "shape": "hv"},
         hovertemplate=f"{hover}<extra></extra>",
     )
     figure.add_scatter(
-        x=steps[-1:],
-        y=values[-1:],
+        x=steps[-1:].tolist(),
+        y=values[-1:].tolist(),
         mode="markers",
         marker={"size": 8, "color": colours.primary},
         cliponaxis=False,
