@@ -3,8 +3,9 @@
 In: files, archives, tables, pasted text, words with counts, or a sample's name. Out: a `Corpus` of
 documents, or an error that names the file and the place.
 
-Open `corpus` first, then `read_corpus`. `readers`, `tables` and `text_decoding` read files within a
-`budget`, Parquet files in a process of their own (`parquet_process`); `samples` has the built-in
-corpora, `held_out` chooses the part kept from training, `borders` where to cut, and `composition`
-returns the shares of files, file types and scripts.
+Open `corpus` first, then `read_corpus`. `file_kinds` recognises files by their names and first
+bytes; `readers`, `archives`, `tables` and `text_decoding` read them within a `budget`, Parquet
+files in a process of their own (`parquet_process`). `samples` has the built-in corpora, `held_out`
+chooses the part kept from training, `borders` where to cut, and `composition` returns the shares of
+files, file types and scripts.
 """
