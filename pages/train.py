@@ -15,7 +15,11 @@ from ui.run.training_card import training_outcome, watch_training
 from ui.shell import frame
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
-from ui.train.filled_forms import fill_forms_from_training, fill_forms_once
+from ui.train.filled_forms import (
+    fill_forms_from_training,
+    fill_forms_once,
+    filled_settings,
+)
 from ui.train.form_changes import form_changes
 from ui.train.forms import show_forms
 from ui.train.result_card import show_heading, show_result
@@ -87,7 +91,9 @@ forms, _, result = st.columns([24, 1, 16])
 with result, training_outcome(is_live=isinstance(state, Live)):
     heading = show_outcome(state, open_run)
 with forms:
-    chosen, config = show_forms(can_train=not isinstance(state, Live), start=start)
+    chosen, config = show_forms(
+        can_train=not isinstance(state, Live), filled=filled_settings(open_run, plan), start=start
+    )
 if heading is not None and open_run is not None:
     changes = form_changes(open_run.run, chosen.training.sha256 if chosen else None, config)
     show_heading(heading, open_run, changes, after_failure=isinstance(state, Failed))

@@ -188,7 +188,7 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
             raise FormatError(f"Expected {what} as {name} in its head, got {head.get(name)!r:.60}.")
     if head["stop_reason"] not in get_args(StopReason):
         raise FormatError(f"Unknown stop reason {head['stop_reason']!r:.60}.")
-    config = _config_of(head["config"])
+    config = read_config(head["config"])
     tokenizer = tokenizer_from_dict(head["tokenizer"])
     continues = None
     if head["version"] == _EXTENDED_VERSION:
@@ -243,7 +243,8 @@ def _is_no_rank(joined_at: NDArray[Any], n_merges: int) -> NDArray[np.bool_]:
     return (joined_at < 0) | ((joined_at >= n_merges) & (joined_at != NEVER))
 
 
-def _config_of(fields: dict[str, Any]) -> TrainingConfig:
+def read_config(fields: dict[str, Any]) -> TrainingConfig:
+    """Return the settings that JSON holds; raise BpeError for invalid ones."""
     special = fields.get("special_tokens")
     if not isinstance(special, list):
         raise FormatError(f"Expected a list as special_tokens in its config, got {special!r:.60}.")

@@ -276,6 +276,10 @@ def test_words_and_a_sample_come_back_before_they_are_trained_on(open_app: OpenA
     app.text_area(key="corpus_words").set_value("ab 3\ncd 2").run()
     again = open_app(**query_of(app))
     assert again.text_area(key="corpus_words").value == "ab 3\ncd 2"
+    for source in ("Paste", "Upload"):
+        again.segmented_control(key="corpus_source").set_value(source).run()
+        empty = open_app(**query_of(again))
+        assert empty.segmented_control(key="corpus_source").value == source
     again.segmented_control(key="corpus_source").set_value("Sample").run()
     assert not set(query_of(again))
     again.selectbox(key="corpus_sample").set_value("notebook").run()
@@ -289,3 +293,38 @@ def test_an_upload_that_is_no_longer_kept_is_named(open_app: OpenApp, upload_id:
     assert app.segmented_control(key="corpus_source").value == "Upload"
     assert app.info
     assert_press_is_refused(app)
+
+
+@pytest.mark.parametrize("preset", ["GPT-2 style", "Classroom", "GPT-4 style", "Custom"])
+def test_settings_come_back_before_they_are_trained_with(open_app: OpenApp, preset: str) -> None:
+    app = choose(open_app(), source="Weighted words", preset=preset)
+    (size,) = (w for w in app.number_input if "size" in str(w.key))
+    size.set_value(int(size.value or 0) + 7).run()
+    if preset == "Custom":
+        app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
+        app.text_input(key="settings_pattern").set_value('[^\\p{L}]|<ü">&+ ').run()
+        app.text_area(key="settings_special_tokens").set_value("[CLS]\n<b>").run()
+    again = open_app(**query_of(app))
+    assert not again.exception
+    assert form_values(again) == form_values(app)
+    if preset == "Custom":
+        assert again.text_input(key="settings_pattern").value == '[^\\p{L}]|<ü">&+ '
+    train(again)
+    reloaded = open_app(**query_of(again))
+    assert form_values(reloaded) == form_values(app)
+    assert "settings" not in query_of(reloaded)
+    reloaded.button(key="reset").click().run()
+    after = open_app(**query_of(reloaded))
+    assert form_values(after) == form_values(open_app())
+
+
+@pytest.mark.parametrize(
+    "settings", ["", "{", "[]", "{}", '{"start":1,"x":1}', '{"start":1,"special_tokens":5}']
+)
+def test_damaged_settings_in_an_address_are_those_of_a_new_visitor(
+    open_app: OpenApp, settings: str
+) -> None:
+    app = open_app(settings=settings)
+    assert not app.exception
+    assert form_values(app) == form_values(open_app())
+    assert "settings" not in query_of(app)

@@ -206,6 +206,8 @@ def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: Ope
     paste(app, "")
     assert "The form now has no text." in text_of(app)
     paste(app, RHYME, preset="Custom")
+    assert "Trained" in headings(app)
+    app.number_input(key="settings_vocab_size").set_value(513).run()
     assert "The form now has other settings." in text_of(app)
     app.number_input(key="settings_vocab_size").set_value(512).run()
     assert "Trained" in headings(app)

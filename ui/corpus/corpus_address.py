@@ -19,13 +19,14 @@ TEXTS: Final = {"paste": "pasted", "words": "words"}
 
 
 def choice_to_address(source: Source) -> None:
-    """Put the choice of a corpus in the address, except what a new visitor sees."""
+    """Put the choice of a corpus in the address, except what the form shows without it."""
     sample = workspace.widget_text("corpus_sample")
     percent = workspace.widget_number("corpus_held_out")
+    has_own_corpus = address.query_text("run") is not None
     is_usual = source != "sample" or sample == samples()[0].id
     address.set_query(
         **{
-            SOURCE: None if source == "sample" else source,
+            SOURCE: None if source == "sample" and not has_own_corpus else source,
             SAMPLE: None if is_usual else sample,
             UPLOAD: (workspace.current().corpus_id or None) if source == "upload" else None,
             HELD_OUT: None if percent in (None, HELD_OUT_PERCENT) else round(percent or 0),

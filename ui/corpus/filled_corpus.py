@@ -39,7 +39,8 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
     """
     if workspace.current().forms_are_filled or not workspace.widgets_hold(FIRST):
         return
-    widgets = corpus_of_address()
+    has_other = plan is not None or stored.run.base is not None
+    widgets = corpus_of_address(is_empty_kept=not has_other)
     if not widgets and plan is not None:
         widgets = corpus_of_plan(plan)
     elif not widgets and stored.run.base is not None:
@@ -51,10 +52,11 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
         workspace.set_widget(key, value)
 
 
-def corpus_of_address() -> dict[str, str | float]:
+def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     """Bring back the corpus that the address names, and return the values of its widgets.
 
-    Returns nothing if it names none; if it is no longer kept, the form says so.
+    Returns nothing if it names none; if it is no longer kept, the form says so. `is_empty_kept`
+    brings back a source without a file or a text, too: no other corpus fills the form.
     """
     asked = address.query_text(corpus_address.SOURCE)
     source = next((source for source in get_args(Source) if source == asked), None)
@@ -63,7 +65,7 @@ def corpus_of_address() -> dict[str, str | float]:
     if source == "upload":
         upload_id = address.query_text(corpus_address.UPLOAD)
         if upload_id is None:
-            return {}
+            return {"corpus_source": _choice(source)} | widgets if is_empty_kept else {}
         try:
             kept = load_uploaded(upload_id)
         except BpeError as error:
@@ -72,10 +74,14 @@ def corpus_of_address() -> dict[str, str | float]:
         return {"corpus_source": _choice(source)} | widgets
     if source in corpus_address.TEXTS:
         text = text_of_address(corpus_address.TEXTS[source])
-        return {} if text is None else _typed(source, text) | widgets
+        if text is None:
+            return {"corpus_source": _choice(source)} | widgets if is_empty_kept else {}
+        return _typed(source, text) | widgets
     sample = address.query_text(corpus_address.SAMPLE) or ""
     if sample in [each.id for each in samples()]:
         return {"corpus_sample": sample} | widgets
+    if source == "sample":
+        return {"corpus_source": _choice(source)} | widgets
     return widgets if held_out != HELD_OUT_PERCENT else {}
 
 

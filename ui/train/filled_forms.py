@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bpe_core.types import TrainingConfig
 from ui.corpus import corpus_form
 from ui.corpus.filled_corpus import corpus_of_address, corpus_of_plan, corpus_of_run
 from ui.run import corpus_summary
@@ -11,6 +12,7 @@ from ui.shell import workspace
 from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
+from ui.train.settings_address import settings_of_address
 from ui.train.settings_form import start_of
 from ui.work.jobs import TrainingPlan
 
@@ -22,30 +24,40 @@ def fill_forms_once(stored: StoredRun) -> None:
     """
     if not _are_filled_first():
         return
-    asked = corpus_of_address()
-    if stored.id == SAMPLE_RUN_ID:
-        _set(asked)
-        return
-    if stored.run.base is not None:
-        # Its settings are those of the tokenizer that it extends, which Train cannot make.
-        _set(asked or corpus_of_run(stored))
-        return
+    is_sample = stored.id == SAMPLE_RUN_ID
+    corpus = corpus_of_address(is_empty_kept=is_sample)
+    if not corpus and not is_sample:
+        corpus = corpus_of_run(stored)
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
-    settings = settings_form.widgets_of(stored.run.config, start_total)
-    _set(settings | (asked or corpus_of_run(stored)))
+    settings = settings_of_address() or (filled_settings(stored, None), start_total)
+    _set(corpus | settings_form.widgets_of(*settings))
 
 
 def fill_forms_from_training(plan: TrainingPlan) -> None:
     """Fill the forms from a training that has not ended, as `fill_forms_once` does from a run."""
     if not _are_filled_first():
         return
-    asked = corpus_of_address() or corpus_of_plan(plan)
-    if isinstance(plan.how, Extension):
-        _set(asked)
-        return
-    training, _ = corpus_summary.divided(plan.corpus, plan.origin.held_out_percent / 100)
-    settings = settings_form.widgets_of(plan.how, start_of(plan.how, training).total)
-    _set(settings | asked)
+    corpus = corpus_of_address() or corpus_of_plan(plan)
+    settings = settings_of_address()
+    if settings is None:
+        config = filled_settings(None, plan)
+        training, _ = corpus_summary.divided(plan.corpus, plan.origin.held_out_percent / 100)
+        settings = config, start_of(config, training).total
+    _set(corpus | settings_form.widgets_of(*settings))
+
+
+def filled_settings(stored: StoredRun | None, plan: TrainingPlan | None) -> TrainingConfig:
+    """Return the settings that the form is filled with if the address names no others.
+
+    They are those of the training or, without one, of the open run. Of a tokenizer that extends
+    another, which Train cannot make, and of the sample, they are what a new visitor sees.
+    """
+    if plan is not None:
+        is_extension = isinstance(plan.how, Extension)
+        return settings_form.FIRST_SETTINGS if is_extension else plan.how
+    if stored is None or stored.id == SAMPLE_RUN_ID or stored.run.base is not None:
+        return settings_form.FIRST_SETTINGS
+    return stored.run.config
 
 
 def _are_filled_first() -> bool:

@@ -17,11 +17,15 @@ from ui.train.largest_size import show_largest_size
 
 
 def show_forms(
-    *, can_train: bool, start: Callable[[ChosenCorpus, TrainingConfig], None]
+    *,
+    can_train: bool,
+    filled: TrainingConfig,
+    start: Callable[[ChosenCorpus, TrainingConfig], None],
 ) -> tuple[ChosenCorpus | None, TrainingConfig | None]:
     """Draw the forms, and return what they hold: None for no corpus, or for invalid settings.
 
-    `start` is called if Train is pressed and both are valid.
+    `filled` are the settings that a reload fills the form with. `start` is called if Train is
+    pressed and both are valid.
     """
     # Each part has a place of its own. If an error above the buttons moved them down, Streamlit
     # would show both pairs of buttons until the page is done.
@@ -29,7 +33,7 @@ def show_forms(
     with corpus_place:
         chosen, figures = corpus_form.choose_corpus(takes_counts=True)
     with settings_place:
-        settings = settings_form.choose_settings(chosen.training if chosen else None)
+        settings = settings_form.choose_settings(chosen.training if chosen else None, filled)
     config = settings.config if settings else None
     counted = False
     if chosen is not None:

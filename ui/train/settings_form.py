@@ -17,6 +17,7 @@ from ui.shell import workspace
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
 from ui.train.cuts import show_cuts
+from ui.train.settings_address import settings_to_address
 from ui.train.size_field import Start
 
 _PRESETS = {
@@ -40,6 +41,8 @@ _CONFIGS = {
     "GPT-4 style": TrainingConfig(pretokenizer="cl100k"),
 }
 """The settings of each preset but Custom; the size is chosen apart from them."""
+FIRST_SETTINGS = replace(_CONFIGS["GPT-2 style"], vocab_size=size_field.FIRST_SIZE)
+"""The settings that a new visitor sees."""
 # Make four presets fit on a phone.
 _PRESET_STYLE = """<style>
 @media (max-width: 640px) {
@@ -60,8 +63,11 @@ class ChosenSettings:
     below_size: DeltaGenerator
 
 
-def choose_settings(training: Part | None) -> ChosenSettings | None:
-    """Draw the settings and return them; if they are invalid, show why and return None."""
+def choose_settings(training: Part | None, filled: TrainingConfig) -> ChosenSettings | None:
+    """Draw the settings and return them; if they are invalid, show why and return None.
+
+    The address keeps them if they differ from those that a reload fills the form with.
+    """
     st.html(_PRESET_STYLE)
     st.header("Settings", anchor=False)
     preset = st.segmented_control(
@@ -102,7 +108,9 @@ def choose_settings(training: Part | None) -> ChosenSettings | None:
             st.error(plain_markdown(str(error), 600))
             size = None
         else:
-            workspace.update(settings=replace(shown, vocab_size=size))
+            shown = replace(shown, vocab_size=size)
+            workspace.update(settings=shown)
+            settings_to_address(shown, start.total, filled)
             room.markdown(
                 size_field.size_sentence(size, start),
                 width="content",

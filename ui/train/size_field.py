@@ -17,7 +17,7 @@ _BYTE_SIZES = (
     *(257, 300, 400, 512, 768, 1_024, 1_536, 2_048, 3_072, 4_096),
     *(6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 50_257),
 )
-_BYTE_SIZE = 4_096
+FIRST_SIZE = 4_096
 LARGEST_SIZE = 1_000_000
 _CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _CLASSROOM_MERGE_COUNT = 15
@@ -28,8 +28,8 @@ _SLIDER_STYLE = """<style>
 [class*="st-key-settings_"] [data-testid="stSliderTickBar"] { display: none; }
 </style>"""
 FIRST: dict[str, str | float] = {
-    "settings_byte_size": _BYTE_SIZE,
-    f"settings_exact_byte_size_{_BYTE_SIZE}": float(_BYTE_SIZE),
+    "settings_byte_size": FIRST_SIZE,
+    f"settings_exact_byte_size_{FIRST_SIZE}": float(FIRST_SIZE),
 }
 """The first values of the widgets that a new visitor sees."""
 
@@ -75,7 +75,7 @@ def size_field(preset: str, start: Start) -> int | None:
         return whole_number(
             _LABEL,
             limits,
-            _BYTE_SIZE,
+            FIRST_SIZE,
             key="settings_vocab_size",
             help="The number of tokens: base symbols, special tokens, the marker, and one for "
             f"each merge. {TOKEN}",
@@ -85,7 +85,7 @@ def size_field(preset: str, start: Start) -> int | None:
         first = start.total + _CLASSROOM_MERGE_COUNT
         # The choices depend on the corpus, so the keys do too.
         return _slider_and_field(sizes, first, limits, key=f"classroom_size_{start.total}")
-    return _slider_and_field(_BYTE_SIZES, _BYTE_SIZE, limits, key="byte_size")
+    return _slider_and_field(_BYTE_SIZES, FIRST_SIZE, limits, key="byte_size")
 
 
 def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | float]:
