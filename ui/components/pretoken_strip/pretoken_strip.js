@@ -1,8 +1,9 @@
-// Draw pre-tokens in a row, each in a box.
+// Draw pre-tokens in a row in their reading direction, each in a box.
 
 import { spokenToken } from "../shared/characters.js";
 import { addPart, find } from "../shared/elements.js";
 import { makeTile } from "../shared/token_drawing.js";
+import { layTiles } from "../shared/word_tiles.js";
 
 /** @import { Component } from "../shared/component.js" */
 
@@ -10,11 +11,12 @@ import { makeTile } from "../shared/token_drawing.js";
 export default function mountPretokenStrip({ data, parentElement }) {
   const strip = find(parentElement, ".strip", HTMLElement);
   strip.textContent = "";
-  for (const pretoken of data.pretokens) {
+  const tiles = data.pretokens.map((pretoken) => {
     const tile = makeTile(pretoken, 0, { symbol: true });
     tile.setAttribute("role", "listitem");
     tile.setAttribute("aria-label", spokenToken(pretoken));
-    strip.append(tile);
-  }
+    return tile;
+  });
+  layTiles(strip, tiles, data.pretokens);
   if (!data.pretokens.length) addPart(strip, "span", "none", "No pre-token in this line.");
 }

@@ -6,6 +6,7 @@ import { addButton, addPart } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { drawToken, makeTile } from "../shared/token_drawing.js";
+import { layTiles } from "../shared/word_tiles.js";
 import { hasSpelling } from "./marks.js";
 import { TokenPane } from "./pane.js";
 import { blockCuts, readTokens } from "./reading.js";
@@ -189,10 +190,10 @@ class TokenComparison {
       addPart(side, "i", "series-dot");
       addPart(side, "b", "", this.data?.readings[k].name);
       const parts = partsOfSpan(tokens, this.spans[this.focused]);
-      for (const part of parts.slice(0, MOST_TILES)) {
-        if ("token" in part) addTile(side, tokens, part.token);
-        else drawUncovered(side, part.uncovered);
-      }
+      const shown = parts.slice(0, MOST_TILES);
+      const box = addPart(side, "span", "tiles");
+      const tiles = shown.map((part) => ("token" in part ? addTile(box, tokens, part.token) : drawUncovered(box, part.uncovered)));
+      layTiles(box, tiles, shown.map((part) => ("token" in part ? writtenAs(tokens, part.token) : part.uncovered)));
       if (parts.length > MOST_TILES) addPart(side, "span", "aside", "…");
     });
   }
@@ -262,10 +263,17 @@ function drawTitle({ title, scroller }, { name, n_tokens: nTokens, badge, exact 
     @param {Tokens} tokens
     @param {number} i */
 function addTile(parent, tokens, i) {
-  const known = tokens.about.get(tokens.ids[i]);
-  const tile = makeTile(known?.written ?? known?.token ?? "", tokens.ids[i], { small: true });
+  const tile = makeTile(writtenAs(tokens, i), tokens.ids[i], { small: true });
   tile.className = `tile small slot-${tokens.slots[i]}`;
   parent.append(tile);
+  return tile;
+}
+
+/** @param {Tokens} tokens
+    @param {number} i */
+function writtenAs(tokens, i) {
+  const known = tokens.about.get(tokens.ids[i]);
+  return known?.written ?? known?.token ?? "";
 }
 
 /** Draw a piece of text that is in no token, with a note.
@@ -274,6 +282,8 @@ function addTile(parent, tokens, i) {
 function drawUncovered(parent, piece) {
   const characters = [...piece];
   const shown = characters.length > MOST_TILES ? characters.slice(0, MOST_TILES).join("") + "…" : piece;
-  drawToken(addPart(parent, "span", "uncovered"), shown);
-  addPart(parent, "span", "aside", "in no token");
+  const box = addPart(parent, "span", "");
+  drawToken(addPart(box, "span", "uncovered"), shown);
+  addPart(box, "span", "aside", " in no token");
+  return box;
 }
