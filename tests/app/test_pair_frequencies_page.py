@@ -210,6 +210,13 @@ def test_an_uploaded_text_replaces_the_held_out_text(
     assert _metrics(app)["Next 1,000 merges"] == f"{figure[2000] - figure[1000]:+.2f}"
     names = {trace.get("name") for trace in _charts(app)["bytes per token"]["data"]}
     assert {"training", "your text"} <= names
+    again = open_app(PAGE, merges="1000", other=str(app.query_params["other"]))
+    assert not again.exception
+    assert _metrics(again) == _metrics(app)
+    assert _says(again, r"Uploaded before: **fox\.txt**")
+    again.button(key="held_out_close").click().run()
+    assert "Your text" not in _metrics(again)
+    assert "other" not in again.query_params
 
 
 @pytest.mark.parametrize("content", [b"", bytes(range(256)) * 20])

@@ -157,9 +157,8 @@ class Workspace:
     """Why tokenizers are no longer on the shelf; empty once the shelf changes."""
     addition_problems: tuple[str, ...] = ()
     """Why files could not be added to the shelf; empty once it changes."""
-    evaluation: str | None = None
-    """The id of the visitor's own documents to compare on; empty without any, None before Compare
-    is opened."""
+    own_files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The ids of the visitor's files to measure on, by their use; empty ids without files."""
     sentences: str | None = None
     """The id of the visitor's own parallel sentences; empty for the sample, None before Compare is
     opened."""
@@ -200,7 +199,7 @@ class _Changes(TypedDict, total=False):
     files_added: int
     shelf_problems: tuple[str, ...]
     addition_problems: tuple[str, ...]
-    evaluation: str
+    own_files: Mapping[str, str]
     sentences: str
     terms: OwnTerms
     token_choices: TokenChoices | None

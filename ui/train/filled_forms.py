@@ -53,8 +53,8 @@ def filled_settings(stored: StoredRun | None, plan: TrainingPlan | None) -> Trai
     another, which Train cannot make, and of the sample, they are what a new visitor sees.
     """
     if plan is not None:
-        is_extension = isinstance(plan.how, Extension)
-        return settings_form.FIRST_SETTINGS if is_extension else plan.how
+        how = plan.how
+        return settings_form.FIRST_SETTINGS if isinstance(how, Extension) else how
     if stored is None or stored.id == SAMPLE_RUN_ID or stored.run.base is not None:
         return settings_form.FIRST_SETTINGS
     return stored.run.config

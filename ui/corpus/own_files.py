@@ -1,0 +1,97 @@
+"""Keep files that a page measures on, under an id in its address, so that a reload keeps them."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.readers import Upload
+from bpe_core.errors import BpeError, CorpusError
+from ui.corpus.uploads import joined
+from ui.look.labels import plain_markdown
+from ui.memory.sized_cache import cached
+from ui.run.reading_bar import progress_on, waiting_on
+from ui.shell import address, workspace
+from ui.shell.file_upload import check_uploaded, counted_as_kept
+from ui.storage.corpus_store import UploadedCorpus, keep_uploaded, load_uploaded
+from ui.work.reading import read_files
+
+Use = Literal["own", "other"]
+"""The files compared on, and the text in place of the held-out text; also names in the address."""
+
+
+def own_files(use: Use) -> tuple[str, Corpus] | None:
+    """Return the name and the text of the visitor's files; at first, those that the address names.
+
+    Files that cannot be opened are reported and forgotten.
+    """
+    kept_id = workspace.current().own_files.get(use)
+    if kept_id is None:
+        kept_id = address.query_text(use) or ""
+    found = None
+    if kept_id:
+        try:
+            found = _opened(kept_id)
+        except BpeError as error:
+            st.error(plain_markdown(str(error), 600))
+            kept_id = ""
+    _note(use, kept_id)
+    return found
+
+
+def keep_own_files(use: Use, uploads: list[UploadedFile], max_bytes: int) -> bool:
+    """Read and keep files, and return True; if that fails, show why and return False."""
+    bar = st.empty()
+    try:
+        check_uploaded()
+        corpus = read_files(
+            cast("list[Upload]", uploads),
+            {},
+            encoding={},
+            held_out_share=0.0,
+            on_progress=progress_on(bar, sum(upload.size for upload in uploads)),
+            on_wait=waiting_on(bar),
+        )
+        title = joined([upload.name for upload in uploads], "files")
+        kept = UploadedCorpus(_checked(corpus, max_bytes), title)
+        with counted_as_kept(corpus.n_bytes):
+            _note(use, keep_uploaded(kept, 0.0))
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return False
+    finally:
+        bar.empty()
+    return True
+
+
+def close_own_files(use: Use) -> None:
+    """Measure on these files no longer."""
+    _note(use, "")
+
+
+def _note(use: Use, kept_id: str) -> None:
+    workspace.update(own_files={**workspace.current().own_files, use: kept_id})
+    address.set_query(**{use: kept_id or None})
+
+
+def _checked(corpus: Corpus | FiledCorpus, max_bytes: int) -> Corpus:
+    if isinstance(corpus, FiledCorpus) or corpus.n_bytes > max_bytes:
+        raise CorpusError(
+            f"These files have {corpus.n_bytes:,} bytes of text; the limit here is "
+            f"{max_bytes:,}. Use a part of them."
+        )
+    return corpus
+
+
+@cached(spinner="Opening the text")
+def _opened(kept_id: str) -> tuple[str, Corpus]:
+    kept = load_uploaded(kept_id)
+    if isinstance(kept.corpus, FiledCorpus) or kept.corpus.is_counted:
+        raise CorpusError(
+            "The files at this address were kept to train on. Upload files to measure on here."
+        )
+    return kept.title, kept.corpus
