@@ -42,7 +42,7 @@ class Evaluation:
 
 def choose_evaluation(stored: StoredRun) -> Evaluation:
     """Draw the choice of the text to compare on, and return the text."""
-    files = own_files("own")
+    files = own_files("own", MAX_BYTES)
     with st.container(horizontal=True, vertical_alignment="center"):
         choice = _CHOICES[1]
         if stored.held_out.n_bytes:

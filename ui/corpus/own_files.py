@@ -24,7 +24,7 @@ Use = Literal["own", "other"]
 """The files compared on, and the text in place of the held-out text; also names in the address."""
 
 
-def own_files(use: Use) -> tuple[str, Corpus] | None:
+def own_files(use: Use, max_bytes: int) -> tuple[str, Corpus] | None:
     """Return the name and the text of the visitor's files; at first, those that the address names.
 
     Files that cannot be opened are reported and forgotten.
@@ -35,7 +35,7 @@ def own_files(use: Use) -> tuple[str, Corpus] | None:
     found = None
     if kept_id:
         try:
-            found = _opened(kept_id)
+            found = _opened(kept_id, max_bytes)
         except BpeError as error:
             st.error(plain_markdown(str(error), 600))
             kept_id = ""
@@ -88,10 +88,8 @@ def _checked(corpus: Corpus | FiledCorpus, max_bytes: int) -> Corpus:
 
 
 @cached(spinner="Opening the text")
-def _opened(kept_id: str) -> tuple[str, Corpus]:
+def _opened(kept_id: str, max_bytes: int) -> tuple[str, Corpus]:
     kept = load_uploaded(kept_id)
-    if isinstance(kept.corpus, FiledCorpus) or kept.corpus.is_counted:
-        raise CorpusError(
-            "The files at this address were kept to train on. Upload files to measure on here."
-        )
-    return kept.title, kept.corpus
+    if kept.corpus.is_counted:
+        raise CorpusError("The file at this address holds counts. Choose files of text.")
+    return kept.title, _checked(kept.corpus, max_bytes)

@@ -40,9 +40,9 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
             key="held_out_files",
             on_change=lambda: close_own_files("other"),
         )
-        files = own_files("other")
+        files = own_files("other", _MAX_BYTES)
         if uploads and files is None and keep_own_files("other", uploads, _MAX_BYTES):
-            files = own_files("other")
+            files = own_files("other", _MAX_BYTES)
         if files is None:
             st.markdown(
                 ":small[:gray[Text, a table or an archive, up to 20 MB. It replaces the held-out "
