@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,8 +65,8 @@ def compare(
         ("", *(Path(name).name for name in names)),
         ("tokens", *(f"{row.n_tokens:,}" for row in rows)),
         *_per_token(rows),
-        ("tokens per word", *(f"{row.tokens_per_word:.3f}" for row in rows)),
-        ("words kept whole", *(f"{row.share_of_words_whole:.1%}" for row in rows)),
+        ("tokens per word", *(_or_dash(row.tokens_per_word, ".3f") for row in rows)),
+        ("words kept whole", *(_or_dash(row.share_of_words_whole, ".1%") for row in rows)),
         ("vocabulary", *(f"{row.vocab_size:,}" for row in rows)),
         ("only this one knows", *(f"{row.n_exclusive:,}" for row in rows)),
         ("bytes without a token", *(f"{row.unknown_bytes + row.dropped_bytes:,}" for row in rows)),
@@ -92,6 +93,11 @@ def _load(name: str, pretokenizer: str | None) -> Encoder:
         if pretokenizer is None:
             raise
         return load_encoder(name, pretokenizer, ())
+
+
+def _or_dash(figure: float, form: str) -> str:
+    """Return a figure, or a dash if the text has no words to count."""
+    return "-" if isnan(figure) else format(figure, form)
 
 
 def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:

@@ -147,10 +147,7 @@ def _paths_named(name: str) -> list[str]:
     """Return the files that a pattern such as *.txt finds, or the path as it is."""
     if Path(name).exists() or not is_pattern(name):
         return [name]
-    files, _ = files_at(name)
-    if not files:
-        raise CorpusError(f"{name!r} finds no file. Check it.")
-    return [file.url for file in files]
+    return [file.url for file in files_at(name)[0]]
 
 
 def _are_large(files: tuple[str, ...]) -> bool:

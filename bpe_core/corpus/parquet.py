@@ -355,7 +355,8 @@ def _n_characters(values: Any, arrow: _Arrow) -> int:
             inner = values.dictionary if hasattr(values, "dictionary") else values
             inner.cast(arrow.long_string)
         except arrow.damage:
-            return 0  # such as pictures
+            texts = map(_decoded, values.to_pylist())  # of pictures, no value is UTF-8
+            return sum(len(text) for text in texts if isinstance(text, str))
     return _total_length(values, arrow.compute.utf8_length, arrow)
 
 

@@ -126,8 +126,8 @@ class RowReader:
         if n := quotes.n_found:
             found = "a quote without an end" if n == 1 else f"{n:,} quotes without an end"
             text = (
-                f"{self.name}: read {found} as text, because the rows behind would be lost "
-                f"otherwise; {'it' if n == 1 else 'the first'} is on line {quotes.first_line:,}."
+                f"{self.name}: read {found} as text, because the rows after it would be "
+                f"lost; {'it' if n == 1 else 'the first'} is on line {quotes.first_line:,}."
             )
             self.notes.append(Note("quotes", self.name, text))
         if not number:

@@ -101,7 +101,8 @@ def files_at(name: str) -> tuple[list[FoundFile], bool]:
     """Return the files that a path, URL, folder or pattern finds, and True for a file's own name.
 
     Those in a folder, or of a pattern, are sorted by path; hidden ones are left out. Raises
-    CorpusError for a path or URL that does not exist or cannot be listed.
+    CorpusError for a path or URL that does not exist or cannot be listed, and for a folder or a
+    pattern without files.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -110,10 +111,16 @@ def files_at(name: str) -> tuple[list[FoundFile], bool]:
     [3]
     """
     with _errors_named(name):
-        return _urls_at(name) if is_url(name) else _paths_at(name)
+        files, is_named = _urls_at(name) if is_url(name) else _paths_at(name)
+    if not files:
+        problem = "matches no file" if is_pattern(name) else "has no files"
+        raise CorpusError(f"{shown(name)!r} {problem}. Check the {_kind_of_name(name)}.")
+    return files, is_named
 
 
 def _paths_at(name: str) -> tuple[list[FoundFile], bool]:
+    if not name:
+        raise CorpusError("The path is empty: name a file.")  # not the current folder
     path = Path(name).absolute()
     is_named = False
     if path.is_dir():
@@ -238,5 +245,9 @@ def unreadable(url: str, error: Exception, done: str = "read") -> CorpusError:
         reason = os.strerror(2)
     return CorpusError(
         f"{shown(url)!r} cannot be {done}: {' '.join(reason.split())[:300]}. Check the "
-        f"{'URL' if is_url(url) else 'path'}."
+        f"{_kind_of_name(url)}."
     )
+
+
+def _kind_of_name(name: str) -> str:
+    return "URL" if is_url(name) else "path"

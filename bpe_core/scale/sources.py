@@ -74,7 +74,7 @@ def find_sources(names: Iterable[str]) -> list[Source]:
     """Find the files that paths, URLs, folders and patterns such as *.parquet name, in order.
 
     Of a folder all files are taken, sorted by path, but for hidden ones. Raises CorpusError for a
-    name that finds no file.
+    name without files.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -87,8 +87,6 @@ def find_sources(names: Iterable[str]) -> list[Source]:
     found: list[Source] = []
     for name in names:
         files, is_named = files_at(name)
-        if not files:
-            raise CorpusError(f"{shown(name)!r} finds no file. Check it.")
         found += [_source(file, is_named) for file in files]
     if not found:
         raise EmptyCorpusError("No file given: name at least one.")

@@ -126,7 +126,10 @@ def test_text_of_folders_and_patterns_is_held_out_and_decoded(tmp_path: Path) ->
     result = run("train", folder, "--vocab-size", "300", "--out", out, "--floor", "2", *option)
     assert "Omit --held-out, --encoding and -." in result.stderr
     result = run("train", folder / "*.md", "--vocab-size", "300", "--out", out, *option)
-    assert "finds no file" in result.stderr
+    assert "matches no file. Check the path." in result.stderr
+    for option in ("--floor", "2"), ("--held-out", "0.1"), ():
+        result = run("train", "", "--vocab-size", "300", "--out", out, *option)
+        assert "The path is empty" in result.stderr
 
 
 def test_held_out_text_without_a_token_has_no_figure(tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def test_an_unbalanced_quote_takes_no_other_row(
     }
     found = read_corpus(files[packed_as], "text")
     assert found.documents == texts
-    assert f"would be lost otherwise; it is on line {line}" in found.notes[0]
+    assert f"would be lost; it is on line {line}" in found.notes[0]
 
 
 def test_a_quote_at_the_end_of_a_long_table_takes_no_other_row() -> None:
@@ -285,6 +285,14 @@ def test_every_type_of_text_in_parquet_is_read(column: pa.Array) -> None:
     found = columns_of(Upload("a.parquet", parquet_of(text=column, n=[1, 2, 3])))
     assert found is not None
     assert [each.name for each in found.texts] == ["text"]
+
+
+def test_bytes_that_do_not_fit_hide_no_column_of_text() -> None:
+    texts = pa.array([b"hug hug hug"] * 9 + [b"\xff"], pa.binary())
+    data = parquet_of(text=texts, url=["http://a"] * 10)
+    found = read_corpus(Upload("a.parquet", data), errors="replace")
+    assert found.documents == ("hug hug hug",) * 9 + ("\ufffd",)
+    assert "took the column 'text' (55% of the characters)" in " ".join(found.notes)
 
 
 def test_bytes_of_a_fixed_size_and_named_numbers_are_read() -> None:

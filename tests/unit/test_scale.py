@@ -254,7 +254,7 @@ def test_files_that_cannot_be_counted_are_refused(
     ("source", "said"),
     [
         ("no-such-file.txt", "No such file"),
-        ("*.nothing", "finds no file"),
+        ("*.nothing", "matches no file"),
         ("memory://no/such.txt", "No such file"),
         ("nonsense://a", "cannot be read|not a URL"),
         ("https://me:secret@127.0.0.1:1/a.txt", "https://127"),
