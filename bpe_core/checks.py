@@ -43,7 +43,7 @@ def has_columns(value: object) -> bool:
     >>> has_columns(pyarrow.table({"text": ["hug"]})), has_columns(["hug"])
     (True, False)
     """
-    # Of the type, because a pandas Series has an attribute for each label of its index.
+    # Looked up on the type: a pandas Series has an attribute for each label of its index.
     return any(hasattr(type(value), name) for name in ("columns", "column_names"))
 
 

@@ -36,7 +36,7 @@ def write_whole(path: Path, data: bytes) -> None:
 def open_whole(path: Path) -> Generator[BinaryIO]:
     """Open a file to write; its new contents appear at the end of the block, if no error is raised.
 
-    The file is written beside its destination and renamed. A symbolic link is followed, and a file
+    The file is written next to its destination and renamed. A symbolic link is followed, and a file
     that is replaced keeps its permissions and its owner; those of a new file follow the umask
     (`tempfile` would let only the owner read it). A device or a pipe cannot be replaced: it is
     written to. Raises OSError and leaves no partial file.

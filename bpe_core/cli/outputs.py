@@ -1,4 +1,4 @@
-"""Where commands write: checked before their work begins, so that no file is lost and no work."""
+"""Check where commands write before their work begins, so that no file and no work is lost."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
+from bpe_core.corpus.urls import is_url
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -146,10 +147,6 @@ def write_tokenizer(files: Mapping[str, bytes], out: str) -> None:
     written = write_files(files, out)
     if written != [Path(out)]:
         click.echo(f"Written: {', '.join(map(str, written))}", err=True)
-
-
-def is_url(name: str) -> bool:
-    return "://" in name
 
 
 def is_replaceable(out: str) -> bool:

@@ -21,16 +21,16 @@ class _ClosedOutput(io.RawIOBase):
         return True
 
     def write(self, data: Any) -> int:
-        if self.has_failed:  # what is left is written again at Python's end
+        if self.has_failed:  # Python writes what is left again when it exits
             return len(data)
         self.has_failed = True
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 def open_missing_streams() -> None:
-    """Make closed standard streams safe: Python has None in their places.
+    """Replace closed standard streams, for which Python has None.
 
-    Their descriptors are taken, so that no file that is opened later gets what is printed.
+    Their descriptors are taken, so that nothing is printed into a file that is opened later.
     """
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if stream is None:  # pyright: ignore[reportUnnecessaryComparison]
@@ -58,7 +58,7 @@ def describe_output_error(error: OSError | UnicodeEncodeError) -> str:
 
 
 def abandon_output() -> None:
-    """Discard what standard output still holds, which Python would write again at its end."""
+    """Discard what standard output still holds, which Python would write again when it exits."""
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

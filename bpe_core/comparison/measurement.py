@@ -110,7 +110,7 @@ class Measured(NamedTuple):
     """int64[n]: how often each of them occurs."""
 
     def metrics_among(self, exclusive: frozenset[bytes], tokenizer: Encoder) -> TokenizerMetrics:
-        """Return the figures beside other tokenizers, which lack the `exclusive` tokens."""
+        """Return the figures next to those of tokenizers that lack the `exclusive` tokens."""
         if not exclusive:
             return self.metrics
         uses = zip(self.ids.tolist(), self.counts.tolist(), strict=True)

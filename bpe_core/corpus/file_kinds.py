@@ -158,7 +158,7 @@ def is_archive(head: bytes) -> bool:
 
 
 def is_packed(head: bytes) -> bool:
-    """Return True for files that may hold more than their own size.
+    """Return True for a file whose contents may be larger than the file.
 
     >>> is_packed(b"PAR1"), is_packed(b"hug")
     (True, False)

@@ -283,7 +283,7 @@ def _arrow(name: str) -> _Arrow:
 
 
 def _is_readable(kind: Any, types: Any) -> bool:
-    """Return True for an Arrow type whose values have a text."""
+    """Return True for an Arrow type whose values can be read as text."""
     if types.is_dictionary(kind):
         return _is_bytes(kind.value_type, types)
     if _is_list(kind, types):

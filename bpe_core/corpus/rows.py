@@ -91,7 +91,7 @@ class RowReader:
         return False
 
     def _begins_with_value(self) -> bool:
-        """Return True if the text begins with a JSON value, which may have several lines."""
+        """Return True if the text begins with a JSON value, of one or several lines."""
         try:
             self._value_at(0)
         except (ValueError, RecursionError):

@@ -147,7 +147,7 @@ def _decode_exactly(
 
 def _replaced(data: bytes, encoding: str, name: str, offset: int, first: int) -> DecodedText:
     text = data.decode(encoding, "replace")
-    # Those that the text has of its own are not counted.
+    # U+FFFD that was in the file is not counted.
     n = text.count(REPLACEMENT) - data.decode(encoding, "ignore").count(REPLACEMENT)
     places = "1 place" if n == 1 else f"{n:,} places"
     note = (

@@ -262,7 +262,7 @@ def _with_added(described: dict[str, Any], added: list[Token]) -> dict[str, Any]
     for token in added:
         text = token["content"]
         if text in tokens and "id" not in token:
-            continue  # transformers adds again only those that have settings of their own
+            continue  # transformers adds it again only if it has other settings
         given = ids.get(text)
         id = token.get("id", given if is_id(given) else next_id)
         next_id = max(next_id, id + 1)

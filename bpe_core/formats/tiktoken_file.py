@@ -73,7 +73,7 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
 
 
 def what_ranks_lack(tokenizer: Tokenizer) -> str:
-    """Return a sentence on the special tokens that a .tiktoken file does not hold; "" if none.
+    """Return a sentence on the special tokens that a .tiktoken file lacks, or "".
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> what_ranks_lack(gpt2())[:65]

@@ -89,7 +89,7 @@ def _json_kind(data: bytes, name: str) -> str | None:
         return "a vocabulary"
     if described.keys() == {"old_ids", "parts"}:
         return "a table of embedding rows"
-    # Only written under names of their own, beside a tokenizer.json.
+    # Such as tokenizer_config.json, which is only written next to a tokenizer.json.
     return "a JSON object"
 
 

@@ -1,4 +1,4 @@
-"""What a training run came from, so that it can be repeated."""
+"""The version and the text that a training run came from."""
 
 from __future__ import annotations
 

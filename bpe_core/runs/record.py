@@ -1,4 +1,4 @@
-"""Record everything that a training run can be repeated with, and what must come out."""
+"""Record what is needed to repeat a training run, and the result to expect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bpe_core.runs.run import TrainingRun
 
 
 def training_record(run: TrainingRun) -> dict[str, Any]:
-    """Return as JSON values everything that a run can be repeated with, and what must come out.
+    """Return as JSON values what is needed to repeat a run, and the result to expect.
 
     `Corpus.split` with the values in "split" gives the text whose `sha256` is "corpus_sha256", and
     `train` with "config" gives the tokenizer whose `fingerprint` is "tokenizer_fingerprint". An

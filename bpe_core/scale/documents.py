@@ -46,16 +46,16 @@ class StretchReading:
 
     def documents(self) -> Iterator[Iterator[bytes]]:
         """Yield each document, or the part of one, as pieces that end between characters."""
+        read: dict[str, Callable[[Part], Iterator[bytes | None]]] = {
+            "jsonl": self._json_rows,
+            "parquet": self._parquet_rows,
+            "whole": self._whole,
+        }
         for part in self._stretch.parts:
             if part.source.kind == "text":
                 self.n_documents += part.begin == 0
                 yield self._text(part)
             else:
-                read: dict[str, Callable[[Part], Iterator[bytes | None]]] = {
-                    "jsonl": self._json_rows,
-                    "parquet": self._parquet_rows,
-                    "whole": self._whole,
-                }
                 for row in read[part.source.kind](part):
                     if row:
                         self.n_documents += 1

@@ -37,7 +37,7 @@ class Evaluation:
     typed: str = ""
     """The text of the field, if it is that text."""
     is_placeholder: bool = False
-    """Whether it is only the example in the field."""
+    """True if it is the example in the field."""
 
 
 def choose_evaluation(stored: StoredRun) -> Evaluation:

@@ -75,7 +75,7 @@ def fetch_with_bar(name: str) -> None:
     try:
         fetch([name], show)
     except UnavailableError as error:
-        # The package that could not be downloaded has a name of its own.
+        # The error names the package, which the visitor does not know.
         raise UnavailableError(f"{found.title} could not be added. {error}") from error
     finally:
         bar.empty()
@@ -84,7 +84,7 @@ def fetch_with_bar(name: str) -> None:
 def open_by_name(name: str) -> NamedEncoder:
     """Open a tokenizer that was fetched; raise UnavailableError if it was not."""
     found = CATALOGUE[name]
-    # Asked every time, because what is cached may have been removed from the disk since.
+    # Checked every time: the file of a cached tokenizer may have been deleted since.
     if state_of(found) == "missing":
         raise UnavailableError(
             f"{found.title} is not on this server yet. Press “Add a tokenizer” to download it, or "

@@ -16,9 +16,9 @@ _fixes = component("bpe.page_fixes", js=join_modules(_HERE / "page_fixes.js"))
 def page_fixes(*, menu: str, key: str) -> None:
     """Install the fixes invisibly, once per page that the browser loads.
 
-    - Text counts soon after it was typed or pasted, not only when its field is left.
+    - Text is sent soon after it was typed or pasted, not only when its field loses the focus.
     - A press counts even if the page moves below it.
-    - The browser's Back goes from page to page, not from one choice to the one before.
+    - The browser's Back goes to the page before, not to the choice before.
     - In a narrow window the navigation closes after a choice, and the button that opens it is named
       `menu`, as it shows: visitors who operate a page by voice say the word that they see.
     - A press on the help of a switch does not press the switch.

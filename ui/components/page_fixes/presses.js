@@ -16,7 +16,7 @@ export function keepPresses(window) {
     const button = pressed;
     pressed = null;
     const isFar = Math.hypot(event.clientX - x, event.clientY - y) > FARTHEST_PX;
-    // If the page was drawn anew meanwhile, another element is below the pointer.
+    // If the page was redrawn meanwhile, another element is below the pointer.
     if (button?.isConnected && event.isTrusted && !isFar && !event.composedPath().includes(button)) {
       event.preventDefault();
       event.stopImmediatePropagation();
