@@ -256,3 +256,13 @@ def test_another_run_is_added_by_its_address_after_a_wrong_one_was_reported(
     page.wait_for_url(f"**with=gpt2%2Crun-{run_id}*")
     assert "?run=" not in page.url
     assert_no_traceback(page)
+
+
+def test_cuts_and_disagreements_run_in_the_direction_of_their_text(tab: Page) -> None:
+    text = quote("שלום עולם טוב ")
+    go_to_address(tab, f"/compare?on=Your+own+text&text={text * 4}")
+    for side in tab.locator(".current .tiles").all():
+        expect(side).to_have_attribute("dir", "rtl")
+    expect(tab.locator(".current .tiles .tile")).not_to_have_count(0)
+    go_to_address(tab, f"/train?corpus=paste&pasted={text * 4}")
+    expect(tab.locator(".strip")).to_have_attribute("dir", "rtl")
