@@ -28,13 +28,13 @@ def compare(stored: StoredRun) -> None:
     with evaluation_room:
         evaluation = choose_evaluation(stored)
     where, is_placeholder = evaluation.where, evaluation.is_placeholder
-    compared = comparison = None
+    compared = comparison = judged = None
     if evaluation.corpus.n_bytes:
         with verdict_room:
             compared = compare_on(evaluation.corpus, [member.encoder for member in members])
             comparison = compared.comparison
             where = where if compared.is_whole else f"{SAMPLE_OF}{where}"
-            verdict_part(compared, members, where, is_placeholder=is_placeholder)
+            judged = verdict_part(stored, compared, members, where, is_placeholder=is_placeholder)
     st.space("small")
     passage = passage_part(members, evaluation, comparison)
     report_room = costs = None
@@ -47,10 +47,9 @@ def compare(stored: StoredRun) -> None:
     terms = terms_part(members)
     st.divider()
     languages = languages_part(members)
-    if report_room is not None and compared is not None:
+    if report_room is not None and compared is not None and judged is not None:
         report_button(
-            *(report_room, stored, compared, where, members, passage, languages),
-            is_placeholder=is_placeholder,
+            *(report_room, stored, compared, judged, where, members, passage, languages),
             costs=costs,
             terms=terms,
         )

@@ -63,6 +63,7 @@ def start(chosen: ChosenCorpus, config: TrainingConfig) -> None:
             config,
             title=chosen.title,
             held_out_share=chosen.held_out_share,
+            held_out_by=chosen.held_out_by,
             origin=chosen.origin,
             visitor=visitor(),
         )

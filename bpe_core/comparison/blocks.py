@@ -1,146 +1,161 @@
-"""Divide a corpus into blocks, over which the uncertainty of a figure is estimated.
+"""Divide a corpus into units, over which the uncertainty of a figure is estimated, and into blocks.
 
-A part of a corpus that was split has blocks already: its documents. Neighbouring lines are alike,
-so cutting those again would make a figure look more certain than it is. Any other long document is
-cut at lines; short documents share a block. The blocks only say where a token is counted: every
-document is encoded in one go.
+A unit is what new text comes in: a document, or whatever was held out together. Lines of one
+document are alike, so a figure over parts of documents would look more certain than it is. A block
+is what one unit has of one file and type.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.borders import border_near
 from bpe_core.corpus.composition import file_of, file_type
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
+from bpe_core.corpus.spans import main_script
 
-FEWEST_WANTED: Final = 128
-"""Longer documents are cut until there are about this many blocks."""
-MOST_WANTED: Final = 1_024
-"""Shorter documents are joined until there are about this many blocks."""
-_SMALLEST: Final = 16
-_LONGEST_REACH: Final = 2_000
-_MOST_NAMES: Final = 12
+MAX_UNITS: Final = 1_024
+"""Small units of one kind are joined until there are about this many."""
+_MAX_NAMES: Final = 12
 """This many of the largest files, and types, are counted by name; the others are taken together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """The blocks of a corpus: which file and type each is of, and where it is."""
+    """The blocks of a corpus: which file, type and unit each is of."""
 
     n_blocks: int
+    n_units: int
     n_documents: int
-    """How many documents were divided; 0 for weighted words."""
-    n_cut: int
-    """How many of those were cut into several blocks."""
-    were_held_out: bool
-    """True if the documents are the blocks of a split."""
+    """How many documents there are; 0 for weighted words."""
+    how: HeldOut | None
+    """How the corpus was held out; None if it was not."""
     files: tuple[str, ...]
     """The names of the largest files, and one for the others; empty for weighted words."""
     types: tuple[str, ...]
     file_of_block: NDArray[np.int64]
     """int64[n_blocks], indices in `files`."""
     type_of_block: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    """int64[n]: the byte where each block, or its part in a document, starts in that document."""
-    block_at: NDArray[np.int64]
-    """int64[n]: the block that starts there."""
-    first_start: NDArray[np.int64]
-    """int64[n_documents + 1]: which of `starts` belong to each document."""
-
-    def of_tokens(self, document: int, token_starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the block of each token of a document, given the bytes where tokens start.
-
-        A token belongs to the block in which it starts.
-
-        >>> blocks = blocks_of(Corpus.from_text("one line\\n" * 64))
-        >>> blocks.of_tokens(0, np.array([0, 8, 9, 30])).tolist()
-        [0, 0, 0, 1]
-        """
-        a, b = int(self.first_start[document]), int(self.first_start[document + 1])
-        if b - a == 1:
-            return np.full(len(token_starts), self.block_at[a])
-        place = np.searchsorted(self.starts[a:b], token_starts, side="right") - 1
-        return self.block_at[a:b][place]
+    unit_of_block: NDArray[np.int64]
+    """int64[n_blocks], from 0 to n_units - 1."""
+    stratum_of_unit: NDArray[np.int64]
+    """int64[n_units]: units of one file type and script have the same number, from 0."""
+    block_of_text: NDArray[np.int64]
+    """int64[n]: the block of each document, or of each weighted word."""
 
 
-def blocks_of(corpus: Corpus) -> Blocks:
-    """Divide a corpus into blocks; each is of one file, or of several small ones of one type.
+class _Kind(NamedTuple):
+    """What the documents of a block have in common, as indices; and their script."""
 
-    Weighted words are dealt to blocks in turn, because they have no order.
+    file: int
+    type: int
+    script: str
 
-    >>> blocks = blocks_of(Corpus.from_documents(["a line\\n" * 8, "x = 1"], ["a.txt", "b.py"]))
-    >>> blocks.n_blocks, blocks.types, blocks.type_of_block.tolist()
-    (5, ('.txt', '.py'), [0, 0, 0, 0, 1])
+
+def divide(corpus: Corpus) -> Blocks:
+    """Divide a corpus into units and blocks.
+
+    Weighted words are dealt to units in turn, because they have no order.
+
+    >>> blocks = divide(Corpus.from_documents(["a line\\n" * 8, "x = 1"], ["a.txt", "b.py"]))
+    >>> blocks.n_units, blocks.types, blocks.type_of_block.tolist()
+    (2, ('.txt', '.py'), [0, 1])
     """
     if corpus.word_counts is not None:
-        return _dealt(len(corpus.word_counts))
+        return _dealt(len(corpus.word_counts), corpus.how)
     documents = corpus.documents
-    n_characters = sum(map(len, documents))
-    size = max(n_characters / FEWEST_WANTED, _SMALLEST)
     files, file_places = _largest([file_of(name) for name in corpus.names], documents, "files")
     types, type_places = _largest([file_type(name) for name in corpus.names], documents, "types")
-    starts: list[int] = []
-    block_at: list[int] = []
-    first_start = [0]
-    kinds: list[tuple[int, int]] = []
-    filling: dict[tuple[int, int], tuple[int, int]] = {}
-    n_cut = 0
-    for text, *kind_of in zip(documents, file_places, type_places, strict=True):
-        kind = (kind_of[0], kind_of[1])
-        boundaries = [0] if corpus.places or len(text) < 2 * size else _boundaries(text, size)
-        n_cut += len(boundaries) > 1
-        if len(boundaries) == 1:
-            # A block that is not full yet takes the next short document of its file or type.
-            block, n_in_it = filling.get(kind, (len(kinds), 0))
-            if not n_in_it:
-                kinds.append(kind)
-            filling[kind] = block, n_in_it + max(len(text), 1)
-            if filling[kind][1] >= n_characters / MOST_WANTED:
-                del filling[kind]
-            starts.append(0)
-            block_at.append(block)
-        else:
-            starts += _in_bytes(text, boundaries)
-            block_at += range(len(kinds), len(kinds) + len(boundaries))
-            kinds += [kind] * len(boundaries)
-        first_start.append(len(starts))
+    kinds = list(map(_Kind, file_places, type_places, map(main_script, documents)))
+    units, kind_of_unit = _joined(_unit_labels(corpus), kinds, documents)
+    blocks: dict[tuple[int, int, int], int] = {}
+    block_of_text = [
+        blocks.setdefault((unit, kind.file, kind.type), len(blocks))
+        for unit, kind in zip(units, kinds, strict=True)
+    ]
+    columns = np.array(list(blocks), np.int64).reshape(-1, 3).T
     return Blocks(
-        n_blocks=len(kinds),
+        n_blocks=len(blocks),
+        n_units=len(kind_of_unit),
         n_documents=len(documents),
-        n_cut=n_cut,
-        were_held_out=bool(corpus.places),
+        how=corpus.how,
         files=files,
         types=types,
-        file_of_block=np.array([file for file, _ in kinds], np.int64),
-        type_of_block=np.array([type_ for _, type_ in kinds], np.int64),
-        starts=np.array(starts, np.int64),
-        block_at=np.array(block_at, np.int64),
-        first_start=np.array(first_start, np.int64),
+        file_of_block=columns[1],
+        type_of_block=columns[2],
+        unit_of_block=columns[0],
+        stratum_of_unit=_strata([(kind.type, kind.script) for kind in kind_of_unit]),
+        block_of_text=np.array(block_of_text, np.int64),
     )
 
 
-def _dealt(n_words: int) -> Blocks:
-    n_blocks = min(n_words, MOST_WANTED)
-    none = np.zeros(n_blocks, np.int64)
+def _unit_labels(corpus: Corpus) -> Sequence[object]:
+    """Return what the documents of one unit have in common: their unit, or else their source."""
+    if corpus.units:
+        return corpus.units
+    return corpus.names if corpus.places else range(len(corpus.documents))
+
+
+def _joined(
+    labels: Sequence[object], kinds: Sequence[_Kind], documents: Sequence[str]
+) -> tuple[list[int], list[_Kind]]:
+    """Return the unit of each document, and the kind of each unit: that of its first document.
+
+    Of many units, small ones of one kind are joined with their neighbours.
+    """
+    sizes: defaultdict[object, int] = defaultdict(int)
+    for label, text in zip(labels, documents, strict=True):
+        sizes[label] += max(len(text), 1)
+    enough = sum(sizes.values()) / MAX_UNITS if len(sizes) > MAX_UNITS else 0
+    unit_of_label: dict[object, int] = {}
+    kind_of_unit: list[_Kind] = []
+    filling: dict[_Kind, tuple[int, int]] = {}
+    units: list[int] = []
+    for label, kind in zip(labels, kinds, strict=True):
+        if label not in unit_of_label:
+            # A unit that is not full yet takes the next one of its kind.
+            unit, size = filling.pop(kind, (len(kind_of_unit), 0))
+            if unit == len(kind_of_unit):
+                kind_of_unit.append(kind)
+            unit_of_label[label] = unit
+            if size + sizes[label] < enough:
+                filling[kind] = unit, size + sizes[label]
+        units.append(unit_of_label[label])
+    return units, kind_of_unit
+
+
+def _strata(kinds: Sequence[tuple[int, str]]) -> NDArray[np.int64]:
+    """Return the stratum of each unit; kinds with too few units are one stratum together."""
+    n_units = Counter(kinds)
+    numbers = {kind: n + 1 for n, kind in enumerate(n_units) if n_units[kind] >= MIN_UNITS}
+    strata = np.array([numbers.get(kind, 0) for kind in kinds], np.int64)
+    if numbers and np.count_nonzero(strata == 0) == 1:
+        # A stratum of one unit would add no uncertainty.
+        strata[strata == 0] = 1
+    return np.unique(strata, return_inverse=True)[1]
+
+
+def _dealt(n_words: int, how: HeldOut | None) -> Blocks:
+    n_units = min(n_words, MAX_UNITS)
+    zeros = np.zeros(n_units, np.int64)
     return Blocks(
-        n_blocks=n_blocks,
+        n_blocks=n_units,
+        n_units=n_units,
         n_documents=0,
-        n_cut=0,
-        were_held_out=False,
+        how=how,
         files=(),
         types=(),
-        file_of_block=none,
-        type_of_block=none,
-        starts=np.zeros(n_words, np.int64),
-        block_at=np.arange(n_words) % n_blocks,
-        first_start=np.arange(n_words + 1),
+        file_of_block=zeros,
+        type_of_block=zeros,
+        unit_of_block=np.arange(n_units),
+        stratum_of_unit=zeros,
+        block_of_text=np.arange(n_words) % n_units,
     )
 
 
@@ -153,32 +168,8 @@ def _largest(
         sizes[name] += len(text)
     ordered = sorted(sizes, key=lambda name: (-sizes[name], name))
     # One other is named rather than called "1 other".
-    named = ordered if len(ordered) <= _MOST_NAMES + 1 else ordered[:_MOST_NAMES]
+    named = ordered if len(ordered) <= _MAX_NAMES + 1 else ordered[:_MAX_NAMES]
     place = {name: min(i, len(named)) for i, name in enumerate(ordered)}
     n_others = len(ordered) - len(named)
     others = (f"{n_others:,} other {what}",) if n_others else ()
     return (*named, *others), [place[name] for name in names]
-
-
-def _boundaries(text: str, size: float) -> list[int]:
-    """Return where the blocks of a long text start, in characters: at lines, if any are near."""
-    n_blocks = max(1, round(len(text) / size))
-    reach = max(1, min(round(size / 2), _LONGEST_REACH))
-    boundaries = [0]
-    for n in range(1, n_blocks):
-        wanted = round(n * len(text) / n_blocks)
-        found = border_near(text, wanted, reach)
-        boundary = wanted if found is None else found
-        if boundaries[-1] < boundary < len(text):
-            boundaries.append(boundary)
-    return boundaries
-
-
-def _in_bytes(text: str, boundaries: Sequence[int]) -> list[int]:
-    if text.isascii():
-        return list(boundaries)
-    lengths = [
-        len(text[a:b].encode())
-        for a, b in zip(boundaries, [*boundaries[1:], len(text)], strict=True)
-    ]
-    return [0, *np.cumsum(lengths[:-1]).tolist()]

@@ -8,7 +8,7 @@ from typing import overload
 
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.comparison.alignment import Disagreement, Stretch, differing_stretches, disagreements
-from bpe_core.comparison.blocks import Blocks, blocks_of
+from bpe_core.comparison.blocks import Blocks, divide
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
 from bpe_core.corpus.corpus import Corpus, to_corpus
@@ -56,7 +56,7 @@ class Comparison:
     differing: tuple[Stretch, ...] = field(default=(), repr=False)
     """The stretches not split alike by all tokenizers, if a text was compared."""
     blocks: Blocks | None = field(default=None, repr=False, compare=False)
-    """The blocks of the corpus, over which `gains.gain_of` estimates the uncertainty."""
+    """The blocks and units of the corpus, over which `parts.gain_of` estimates the uncertainty."""
     by_block: tuple[BlockCounts, ...] = field(default=(), repr=False, compare=False)
     """Each tokenizer's tokens in those blocks."""
 
@@ -144,7 +144,7 @@ def compare(
         raise EmptyCorpusError(
             "There is no text to compare tokenizers on. Give at least one character."
         )
-    blocks = blocks_of(corpus)
+    blocks = divide(corpus)
     measurings = [Measuring(corpus, encoder, blocks=blocks) for encoder in encoders]
     if not _measure_together(measurings, corpus.n_bytes, should_stop):
         return None
@@ -191,7 +191,7 @@ def combine(
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> corpus, encoders = Corpus.from_text("the bare bytes"), [gpt2(), gpt2().truncated(0)]
-    >>> blocks = blocks_of(corpus)
+    >>> blocks = divide(corpus)
     >>> measured = [measure_on(corpus, encoder, blocks) for encoder in encoders]
     >>> combine(corpus, encoders, measured, blocks) == compare(corpus, encoders)
     True

@@ -1,11 +1,11 @@
-"""Estimate how far a figure may be off, by resampling the blocks of the text: the bootstrap.
+"""Estimate how far a figure may be off, by resampling the units of the text: the bootstrap.
 
-Blocks are drawn with replacement, one fewer than there are, and the figure is computed again from
-the sums of what was drawn. Both tokenizers are counted on the same drawn blocks, so what makes a
-block hard for both cancels out. The interval is between percentiles of the figures.
+In each stratum units are drawn with replacement, one fewer than there are, and the figure is
+computed again from the sums of what was drawn. Both tokenizers are counted on the same drawn units,
+so what makes a unit hard for both cancels out. The interval is between percentiles of the figures.
 
-Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13; for one block
-fewer, Rao and Wu 1988, "Resampling inference with complex survey data".
+Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13; for strata and
+one unit fewer, Rao and Wu 1988, "Resampling inference with complex survey data".
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.corpus.held_out import MIN_UNITS
+
 N_RESAMPLES: Final = 2_000
 SEED: Final = 0
 LEVEL: Final = 0.95
-FEWEST_BLOCKS: Final = 10
-"""With fewer blocks there is no interval: it would be too narrow."""
 
 
 def percent_fewer(
@@ -38,6 +38,7 @@ def percent_fewer(
 def intervals(
     own: NDArray[np.int64],
     theirs: NDArray[np.int64],
+    strata: NDArray[np.int64] | None = None,
     *,
     n_resamples: int = N_RESAMPLES,
     seed: int = SEED,
@@ -45,25 +46,27 @@ def intervals(
 ) -> NDArray[np.float64]:
     """Return the interval of each figure's `percent_fewer`, float64[n_figures, 2].
 
-    `own` and `theirs` are the counts of the same blocks, int64[n_blocks, n_figures]. A figure has
-    nan instead of an interval if fewer than `FEWEST_BLOCKS` blocks have any count for it, or if
-    `theirs` is 0 in more than a few resamples.
+    `own` and `theirs` are the counts of the same units, int64[n_units, n_figures]; `strata` is the
+    stratum of each unit, int64[n_units], or None for one stratum. A figure has nan instead of an
+    interval if fewer than `MIN_UNITS` units have any count for it, or if `theirs` is 0 in more than
+    a few resamples.
 
     >>> own = np.array([[8], [9]] * 50)
     >>> intervals(own, np.full((100, 1), 10)).round(1).tolist()
     [[14.0, 16.0]]
     """
-    n_blocks, n_figures = own.shape
+    n_units, n_figures = own.shape
     found = np.full((n_figures, 2), np.nan)
-    has_enough = ((own > 0) | (theirs > 0)).sum(axis=0) >= FEWEST_BLOCKS
+    has_enough = ((own > 0) | (theirs > 0)).sum(axis=0) >= MIN_UNITS
     if not has_enough.any():
         return found
     counts = np.concatenate([own[:, has_enough], theirs[:, has_enough]], axis=1).astype(np.float64)
-    sums = _draws(n_blocks, n_resamples, seed) @ counts
+    of_one = np.zeros(n_units, np.int64)
+    sums = _draws(of_one if strata is None else strata, n_resamples, seed) @ counts
     n = counts.shape[1] // 2
     figures = percent_fewer(sums[:, :n], sums[:, n:])
     tail = (1 - level) / 2
-    # A rare count can be 0 in all blocks of a draw. If it is 0 in more than a few draws, there is
+    # A rare count can be 0 in all units of a draw. If it is 0 in more than a few draws, there is
     # no interval, because the rest would not be representative.
     is_defined = np.isnan(figures).mean(axis=0) < tail / 10
     places = np.flatnonzero(has_enough)[is_defined]
@@ -72,12 +75,16 @@ def intervals(
     return found
 
 
-def _draws(n_blocks: int, n_resamples: int, seed: int) -> NDArray[np.float64]:
-    """Return how often each block is drawn in each resample, float64[n_resamples, n_blocks]."""
-    # One block fewer than there are: the figures would otherwise vary too little by a factor of
-    # n / (n - 1), which matters for ten blocks.
-    shape = (n_resamples, n_blocks - 1)
-    drawn = np.random.default_rng(seed).integers(n_blocks, size=shape)
-    drawn += np.arange(n_resamples)[:, None] * n_blocks
-    times = np.bincount(drawn.ravel(), minlength=n_resamples * n_blocks)
-    return times.reshape(n_resamples, n_blocks).astype(np.float64)
+def _draws(strata: NDArray[np.int64], n_resamples: int, seed: int) -> NDArray[np.float64]:
+    """Return the weight of each unit in each resample, float64[n_resamples, n_units]."""
+    weights = np.empty((n_resamples, len(strata)))
+    generator = np.random.default_rng(seed)
+    for number in np.unique(strata):
+        members = np.flatnonzero(strata == number)
+        n = len(members)
+        # With as many units as there are, the figures would vary too little by (n - 1) / n.
+        drawn = generator.integers(n, size=(n_resamples, max(n - 1, 1)))
+        drawn += np.arange(n_resamples)[:, None] * n
+        times = np.bincount(drawn.ravel(), minlength=n_resamples * n)
+        weights[:, members] = times.reshape(n_resamples, n) * (n / max(n - 1, 1))
+    return weights

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe
+from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.intervals import intervals, percent_fewer
 from bpe_core.comparison.text_map import TOKEN_KINDS
@@ -45,20 +46,29 @@ class Part(NamedTuple):
     """May come from a visitor, as the name of a file."""
     own: int
     theirs: int
-    n_blocks: int
-    """How many blocks have any of these tokens."""
+    n_units: int
+    """How many units have any of these tokens."""
     percent_fewer: float
     """100 × (1 - own / theirs), negative if `own` is more; nan if `theirs` is 0."""
     low: float
-    """The ends of the 95 % interval; nan if there are too few blocks for one."""
+    """The ends of the 95 % interval; nan if there are too few units for one."""
     high: float
 
     @property
+    def has_interval(self) -> bool:
+        """Whether there are enough units to say how far the figure may be off."""
+        return not math.isnan(self.low)
+
+    @property
     def way(self) -> Way:
-        """The direction of the difference; "unclear" if the interval includes 0 or is missing."""
-        if self.low > 0:
+        """The direction of the difference; "unclear" if the interval includes 0.
+
+        Without an interval the figure is of this text alone, and its sign decides.
+        """
+        low, high = (self.low, self.high) if self.has_interval else (self.percent_fewer,) * 2
+        if low > 0:
             return "fewer"
-        return "more" if self.high < 0 else "unclear"
+        return "more" if high < 0 else "unclear"
 
 
 class Gain(NamedTuple):
@@ -70,9 +80,8 @@ class Gain(NamedTuple):
 
     @property
     def has_enough_text(self) -> bool:
-        """True if there is enough text, in enough blocks, to say who needs fewer tokens."""
-        fewest = min(self.whole.own, self.whole.theirs)
-        return fewest >= FEWEST_TOKENS and not math.isnan(self.whole.low)
+        """True if there are enough tokens to say who needs fewer of them on this text."""
+        return min(self.whole.own, self.whole.theirs) >= FEWEST_TOKENS
 
     @property
     def disagreeing(self) -> tuple[tuple[Division, Part], ...]:
@@ -110,77 +119,78 @@ def gain_of(comparison: Comparison, first: int = 0, second: int = 1) -> Gain:
         raise ConfigError(
             f"Expected a comparison made by `compare`, got {describe(comparison)} without blocks."
         )
-    kinds = [comparison.by_block[place].kinds for place in (first, second)]
-    scripts = [comparison.by_block[place].scripts for place in (first, second)]
-    totals = [counts.sum(axis=1, keepdims=True) for counts in kinds]
-    whole = next(iter(_columns(["all"], *totals)), Part("all", 0, 0, 0, *[math.nan] * 3))
-    divisions: list[tuple[Division, list[Part]]] = [
-        ("kind", _columns(TOKEN_KINDS, *kinds)),
-        ("script", _scripts(*scripts)),
-        ("type", _rows(blocks.types, blocks.type_of_block, *totals)),
-        ("file", _rows(blocks.files, blocks.file_of_block, *totals)),
+    pair = [comparison.by_block[place] for place in (first, second)]
+    totals = [counts.kinds.sum(axis=1, keepdims=True) for counts in pair]
+    of_whole: _Columns = ["all"], totals
+    divisions: list[tuple[Division, _Columns]] = [
+        ("kind", (TOKEN_KINDS, [counts.kinds for counts in pair])),
+        ("script", _scripts(*(counts.scripts for counts in pair))),
+        ("type", (blocks.types, [_spread(n, blocks.type_of_block, blocks.types) for n in totals])),
+        ("file", (blocks.files, [_spread(n, blocks.file_of_block, blocks.files) for n in totals])),
     ]
-    return Gain(
-        whole, tuple((division, tuple(parts)) for division, parts in divisions if len(parts) > 1)
+    # All intervals come from the same draws.
+    whole, *parts = _parts([of_whole, *(columns for _, columns in divisions)], blocks)
+    found: list[tuple[Division, tuple[Part, ...]]] = []
+    for division, (names, _) in divisions:
+        found.append((division, tuple(part for part in parts[: len(names)] if part.n_units)))
+        del parts[: len(names)]
+    return Gain(whole, tuple((division, of) for division, of in found if len(of) > 1))
+
+
+_Columns = tuple[Sequence[str], list[NDArray[np.int64]]]
+"""Names, and for both tokenizers the counts of each name, int64[n_blocks, n_names]."""
+
+
+def _parts(columns: Sequence[_Columns], blocks: Blocks) -> list[Part]:
+    """Return a part for each name."""
+    own, theirs = (
+        _by_unit(np.hstack([counts[side] for _, counts in columns]), blocks) for side in (0, 1)
     )
-
-
-def _columns(names: Sequence[str], own: NDArray[np.int64], theirs: NDArray[np.int64]) -> list[Part]:
-    """Return a part for each column of counts, int64[n_blocks, n_names], unless all are 0."""
-    has_any = (own > 0) | (theirs > 0)
-    n_blocks = has_any.sum(axis=0)
+    n_units = ((own > 0) | (theirs > 0)).sum(axis=0).tolist()
     sums = own.sum(axis=0), theirs.sum(axis=0)
-    figures, ends = percent_fewer(*sums), intervals(own, theirs)
-    return [
-        Part(
-            name,
-            own=int(sums[0][column]),
-            theirs=int(sums[1][column]),
-            n_blocks=int(n_blocks[column]),
-            percent_fewer=float(figures[column]),
-            low=float(ends[column, 0]),
-            high=float(ends[column, 1]),
-        )
-        for column, name in enumerate(names)
-        if n_blocks[column]
-    ]
+    figures = percent_fewer(*sums).tolist()
+    ends = intervals(own, theirs, blocks.stratum_of_unit).tolist()
+    names = [name for names, _ in columns for name in names]
+    rows = zip(names, sums[0].tolist(), sums[1].tolist(), n_units, figures, ends, strict=True)
+    return [Part(*row, low=low, high=high) for *row, (low, high) in rows]
 
 
-def _scripts(own: NDArray[np.int64], theirs: NDArray[np.int64]) -> list[Part]:
-    """Return a part for each frequent script, and for the others together.
+def _by_unit(counts: NDArray[np.int64], blocks: Blocks) -> NDArray[np.int64]:
+    """Add up the counts of each unit's blocks."""
+    found = np.zeros((blocks.n_units, counts.shape[1]), np.int64)
+    np.add.at(found, blocks.unit_of_block, counts)
+    return found
 
-    There are no parts for a text in one script: they would only repeat those by kind.
+
+def _spread(
+    totals: NDArray[np.int64], name_of_block: NDArray[np.int64], names: Sequence[str]
+) -> NDArray[np.int64]:
+    """Return the totals of blocks, int64[n_blocks, 1], each in the column of its name."""
+    return totals * (name_of_block[:, None] == np.arange(len(names)))
+
+
+def _scripts(own: NDArray[np.int64], theirs: NDArray[np.int64]) -> _Columns:
+    """Return a column for each frequent script, and one for the others together.
+
+    There are none for a text in one script: they would only repeat those by kind.
     """
     sums = (own + theirs).sum(axis=0)
     is_frequent = sums >= SMALLEST_SCRIPT * sums.sum()
     is_frequent[NO_LETTER] = sums[NO_LETTER] > 0
     frequent = np.flatnonzero(is_frequent)
     if np.count_nonzero(frequent != NO_LETTER) < 2:
-        return []
-    # `_columns` leaves the last out if there are no others.
-    columns = [
+        return [], [counts[:, :0] for counts in (own, theirs)]
+    names = [*(SCRIPT_GROUPS[code] for code in frequent.tolist()), OTHER_SCRIPTS]
+    return names, [
         np.column_stack([counts[:, frequent], counts[:, ~is_frequent].sum(axis=1)])
         for counts in (own, theirs)
-    ]
-    return _columns([*(SCRIPT_GROUPS[code] for code in frequent.tolist()), OTHER_SCRIPTS], *columns)
-
-
-def _rows(
-    names: Sequence[str],
-    name_of_block: NDArray[np.int64],
-    own: NDArray[np.int64],
-    theirs: NDArray[np.int64],
-) -> list[Part]:
-    """Return a part for each name, from its own blocks only; counts are int64[n_blocks, 1]."""
-    return [
-        part
-        for place, name in enumerate(names)
-        for part in _columns([name], own[name_of_block == place], theirs[name_of_block == place])
     ]
 
 
 def _disagrees(part: Part, whole: Part) -> bool:
-    if part.theirs < SMALLEST_SHARE * whole.theirs or math.isnan(part.low):
+    if part.theirs < SMALLEST_SHARE * whole.theirs or not (
+        part.has_interval and whole.has_interval
+    ):
         return False
     if part.low <= whole.percent_fewer <= part.high:
         return False

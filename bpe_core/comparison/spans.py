@@ -70,24 +70,20 @@ def pieces(
 ) -> Iterator[tuple[str, Spans]]:
     """Yield texts and their tokens in pieces of suitable size: short texts joined, long ones cut.
 
-    `first` is the number of the first text among those that `blocks` divides.
+    `first` is the number of the first text among those of `blocks`.
 
     A text map takes 80 bytes per byte of text, and one map per short text would be slow.
     """
     joined: list[str] = []
     parts: list[Spans] = []
     offset = 0
-    number, start_in_text = first - 1, 0
+    number = first - 1
     for text, is_new, spans in _encoded(texts, tokenizer, table):
-        if is_new:
-            number, start_in_text = number + 1, 0
+        number += is_new
         if blocks is not None:
-            # A token of length 0 belongs to the character before it.
-            is_empty = spans.starts == spans.ends
-            places = np.maximum(start_in_text + spans.starts - is_empty, 0)
-            spans = replace(spans, blocks=blocks.of_tokens(number, places))
+            block = blocks.block_of_text[number]
+            spans = replace(spans, blocks=np.full(len(spans.ids), block))
         utf8 = text.encode()
-        start_in_text += len(utf8)
         if len(utf8) > _PIECE:
             yield from _cut(utf8, spans)
             continue

@@ -18,8 +18,10 @@ from bpe_core.corpus.composition import (
     script_shares,
 )
 from bpe_core.corpus.given_texts import check_no_table, remedy_for
-from bpe_core.corpus.held_out import Span, Split, held_out_spans, held_out_words, rest_of
+from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, group_notes
+from bpe_core.corpus.sampling import sample_spans
+from bpe_core.corpus.spans import Span
 from bpe_core.corpus.word_counts import check_total
 from bpe_core.errors import (
     ConfigError,
@@ -65,6 +67,15 @@ class Corpus(Immutable):
     """The position of each document in the one it was cut from; empty before any split."""
     divided: Split | None = field(default=None, repr=False, compare=False)
     """How it was divided from a whole corpus; None if it is one."""
+    units: tuple[int, ...] = field(default=(), repr=False)
+    """The unit that each held-out document is of, such as its folder; empty before any split, when
+    each document is a unit of its own."""
+    columns: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict[str, "tuple[str, ...]"], repr=False
+    )
+    """Other columns of the table that it was read from: by name, a value for each document."""
+    how: HeldOut | None = field(default=None, repr=False)
+    """How a held-out part was chosen; None for any other corpus."""
     n_bytes: int = field(init=False)
     """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
     n_characters: int = field(init=False)
@@ -121,7 +132,7 @@ class Corpus(Immutable):
         words = None if self.word_counts is None else dict(self.word_counts)
         notes = self.file_notes
         parts = (self.documents, self.names, words, notes, self.encodings, self.places)
-        return Corpus, (*parts, self.divided)
+        return Corpus, (*parts, self.divided, self.units, dict(self.columns), self.how)
 
     @classmethod
     def from_text(cls, text: str, name: str = "text") -> Corpus:
@@ -133,12 +144,20 @@ class Corpus(Immutable):
         return cls.from_documents([text], names=[name])
 
     @classmethod
-    def from_documents(cls, documents: Iterable[str], names: Sequence[str] | None = None) -> Corpus:
+    def from_documents(
+        cls,
+        documents: Iterable[str],
+        names: Sequence[str] | None = None,
+        columns: Mapping[str, Sequence[str]] | None = None,
+    ) -> Corpus:
         """Make a corpus of several documents; some may be empty, but not all.
 
+        `columns` has further values of each document, such as {"author": [...]}, by which `split`
+        can hold out.
+
         Raises EmptyCorpusError, InvalidTextError for a lone surrogate or a document that is not a
-        str, CorpusError for a single text, a dict or a set, and ConfigError unless `names` has one
-        str for each document.
+        str, CorpusError for a single text, a dict or a set, and ConfigError unless `names`, and
+        each of `columns`, has one str for each document.
 
         >>> Corpus.from_documents(["ab", "c"], names=["first", "second"]).names
         ('first', 'second')
@@ -151,16 +170,19 @@ class Corpus(Immutable):
         if names is None:
             names = [f"document {number}" for number in range(1, len(texts) + 1)]
         names = several(names, "names", "give a list of str, one for each document", ConfigError)
-        if len(names) != len(texts):
-            raise ConfigError(
-                f"Expected {len(texts)} names, one for each document, got {len(names)}."
-            )
-        for number, name in enumerate(names, 1):
-            if not is_a(name, str):
+        for what, given in {"name": names, **(columns or {})}.items():
+            if len(given) != len(texts):
                 raise ConfigError(
-                    f"Expected a str as name of document {number}, got {describe(name)}."
+                    f"Expected {len(texts)} values as {what}, one for each document, got "
+                    f"{len(given)}."
                 )
-        corpus = cls(texts, tuple(names))
+            for number, value in enumerate(given, 1):
+                if not is_a(value, str):
+                    raise ConfigError(
+                        f"Expected a str as {what} of document {number}, got {describe(value)}."
+                    )
+        kept = {name: tuple(values) for name, values in (columns or {}).items()}
+        corpus = cls(texts, tuple(names), columns=kept)
         if not corpus.n_bytes:
             raise EmptyCorpusError("The corpus is empty: give at least one character.")
         return corpus
@@ -193,26 +215,34 @@ class Corpus(Immutable):
         check_total(corpus.word_counts or {})
         return corpus
 
-    def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
+    def split(
+        self, held_out_share: float, seed: int = 0, by: str = "document"
+    ) -> tuple[Corpus, Corpus]:
         """Split into training text and held-out text of about `held_out_share` of the characters.
 
-        Blocks of whole lines are held out from large documents, spread over their length, and a
-        block here and there from medium ones; long lines are cut before spaces. Small documents and
-        rare words are held out whole, frequent words by part of their count. Each large file, file
-        type and script therefore has about the same share of the held-out part as of the corpus;
-        see `composition`.
+        Whole documents are held out, so that figures on them answer for documents that training
+        never saw. With `by="folder"`, all documents of a folder are in the same part; with
+        "folder:2", all that share the first two folders of their path; with "column:author", all
+        with the same author, if the corpus was read with that column. Documents that share most of
+        their lines are in the same part, too.
 
-        Held-out blocks, and the pieces of text between them, become separate documents with the
-        name of their source: joined, they would spell text that never occurred. Nothing is lost,
-        and nothing is in both parts. If the corpus is too small to divide, the held-out corpus is
-        empty (`n_bytes == 0`). The same seed gives the same parts.
+        Each file type and script has about the same share of the held-out part as of the corpus,
+        as far as whole units allow; see `composition`. Where a file type and script has fewer than
+        20 documents, or one that is larger than its share, the two ends of documents are held out
+        instead, as they are of all documents with `by="stretch"`. A margin between them and the
+        training text is in neither part. The parts of a document become separate documents with
+        the name of their source: joined, they would spell text that never occurred.
 
-        Raises ConfigError for a share outside 0 <= share < 1, and for a seed that is not a whole
-        number.
+        Part of the count of frequent words is held out, and rare words whole. The `how` of the
+        held-out part says what was held out. If the corpus is too small to divide, the held-out
+        part is empty (`n_bytes == 0`). The same seed gives the same parts.
+
+        Raises ConfigError for a share outside 0 <= share < 1, a seed that is not a whole number, an
+        unknown `by`, and text that is all in one folder or under one value of the column.
 
         >>> training, held_out = Corpus.from_text("a line\\n" * 100).split(0.08)
-        >>> training.n_bytes, held_out.n_bytes
-        (644, 56)
+        >>> training.n_bytes, held_out.n_bytes, held_out.how.share_within
+        (616, 56, 1.0)
         """
         if not is_a(held_out_share, int, float) or not 0 <= held_out_share < 1:
             raise ConfigError(
@@ -221,26 +251,33 @@ class Corpus(Immutable):
             )
         if not is_whole(seed):
             raise ConfigError(f"Expected a whole number as seed, got {describe(seed)}.")
+        check_by(by)
         if self.word_counts is not None:
             part = held_out_words(self.word_counts, held_out_share, int(seed))
             rest = {word: n - part.get(word, 0) for word, n in self.word_counts.items()}
             rest = {word: n for word, n in rest.items() if n}
-            divided = Split(self.sha256, float(held_out_share), int(seed))
+            divided = Split(self.sha256, float(held_out_share), int(seed), by)
             return (
                 Corpus((), (), rest, self.file_notes, divided=divided),
-                Corpus((), (), part, self.file_notes, divided=divided),
+                Corpus(
+                    *((), (), part, self.file_notes),
+                    divided=divided,
+                    how=HeldOut("word", len(part), 0.0),
+                ),
             )
-        spans = held_out_spans(self.documents, self.names, held_out_share, int(seed))
-        kept = [rest_of(text, cut) for text, cut in zip(self.documents, spans, strict=True)]
-        divided = Split(self.sha256, float(held_out_share), int(seed))
-        return self._part(kept, divided), self._part(spans, divided)
+        found = hold_out(self.documents, self.names, held_out_share, int(seed), by, self.columns)
+        divided = Split(self.sha256, float(held_out_share), int(seed), by)
+        return (
+            self._part(found.training, divided),
+            self._part(found.held_out, divided, found.units, found.how),
+        )
 
     def sample(self, n_bytes: int, seed: int = 0) -> Corpus:
         """Return about `n_bytes` of the corpus: blocks of whole lines spread over all of it.
 
-        They are chosen as `split` chooses held-out text, so each file, file type and script keeps
-        its share. A corpus of that size or less is returned as it is, and an empty one if the text
-        has no place to be cut, such as a single line without spaces.
+        Each file type, script and large file keeps its share. A corpus of that size or less is
+        returned as it is, and an empty one if the text has no place to be cut, such as a single
+        line without spaces.
 
         >>> corpus = Corpus.from_text("a line\\n" * 100)
         >>> corpus.sample(70).n_bytes, corpus.sample(1_000) is corpus
@@ -251,8 +288,10 @@ class Corpus(Immutable):
         share = n_bytes / self.n_bytes
         if self.word_counts is not None:
             part = held_out_words(self.word_counts, share, seed)
-            return Corpus((), (), part, self.file_notes)
-        return self._part(held_out_spans(self.documents, self.names, share, seed))
+            return Corpus((), (), part, self.file_notes, how=self.how)
+        spans = sample_spans(self.documents, self.names, share, seed)
+        units = self.units or range(len(self.documents))
+        return self._part(spans, None, units, self.how)
 
     @property
     def is_counted(self) -> bool:
@@ -287,7 +326,7 @@ class Corpus(Immutable):
 
         >>> training, _ = Corpus.from_text("a line\\n" * 100).split(0.08)
         >>> len(training.documents), training.n_sources
-        (5, 1)
+        (1, 1)
         """
         if not self.places:
             return len(self.documents)
@@ -316,7 +355,13 @@ class Corpus(Immutable):
         """
         return script_shares(self.documents, self.word_counts)
 
-    def _part(self, spans: Sequence[Sequence[Span]], divided: Split | None = None) -> Corpus:
+    def _part(
+        self,
+        spans: Sequence[Sequence[Span]],
+        divided: Split | None = None,
+        units: Sequence[int] = (),
+        how: HeldOut | None = None,
+    ) -> Corpus:
         """Return the corpus of some spans of each document."""
         cut = [(i, span) for i, found in enumerate(spans) for span in found]
         places = self.places or (Place(0, 1),) * len(self.documents)
@@ -331,6 +376,11 @@ class Corpus(Immutable):
                 for place in _places_in(text, found, place)
             ),
             divided=divided,
+            units=tuple(units[i] for i, _ in cut) if units else (),
+            columns={
+                name: tuple(values[i] for i, _ in cut) for name, values in self.columns.items()
+            },
+            how=how,
         )
 
 

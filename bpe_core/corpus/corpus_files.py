@@ -53,6 +53,7 @@ def write_corpus(folder: Path, corpus: Corpus) -> None:
         "counts": None if words is None else list(words.values()),
         "notes": corpus.file_notes,
         "encodings": _packed(corpus.encodings),
+        "columns": dict(corpus.columns),
         "sha256": corpus.sha256,
     }
     if isinstance(corpus, CountsCorpus):
@@ -88,7 +89,10 @@ def read_corpus_files(folder: Path) -> Corpus:
         notes = tuple(Note(*note) for note in head["notes"])
         names = tuple(map(str, head["names"]))
         if head["counts"] is None:
-            corpus = Corpus(texts, names, None, notes, _unpacked(head["encodings"], len(texts)))
+            corpus = Corpus(
+                *(texts, names, None, notes, _unpacked(head["encodings"], len(texts))),
+                columns={name: tuple(found) for name, found in head.get("columns", {}).items()},
+            )
         else:
             counts = dict(zip(texts, map(int, head["counts"]), strict=True))
             corpus = Corpus((), names, counts, notes)

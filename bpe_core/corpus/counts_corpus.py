@@ -80,7 +80,9 @@ class CountsCorpus(Corpus):
         """
         return self.known.pretokenizer
 
-    def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
+    def split(
+        self, held_out_share: float, seed: int = 0, by: str = "document"
+    ) -> tuple[Corpus, Corpus]:
         """Return all words, and the sample of text; no words can be held back from counts.
 
         >>> summary = CountsSummary("gpt2", 30, "", "ghu")

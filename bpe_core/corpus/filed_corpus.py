@@ -19,6 +19,7 @@ import numpy as np
 from bpe_core.corpus.composition import Composition, FileShare, ScriptShare
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files
+from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.notes import Note
 from bpe_core.unicode.kinds import code_points
 
@@ -40,6 +41,8 @@ class TextFigures:
     """The distinct characters."""
     beginnings: tuple[str, ...]
     """The first documents, cut to 10,000 characters each."""
+    how: HeldOut | None
+    """As `Corpus.how`."""
     word_counts: ClassVar[None] = None
     """Words with counts are never so large."""
     is_counted: ClassVar[bool] = False
@@ -61,6 +64,7 @@ def figures_of(corpus: Corpus) -> TextFigures:
         composition=corpus.composition(),
         characters=_characters_of(corpus),
         beginnings=tuple(text[:_LONGEST_BEGINNING] for text in corpus.documents[:MOST_BEGINNINGS]),
+        how=corpus.how,
     )
 
 
@@ -91,10 +95,9 @@ def from_json(found: dict[str, Any]) -> TextFigures:
         tuple(ScriptShare(*share) for share in scripts),
     )
     beginnings = tuple(found["beginnings"])
-    rest = {
-        name: value for name, value in found.items() if name not in ("composition", "beginnings")
-    }
-    return TextFigures(**rest, composition=composition, beginnings=beginnings)
+    how = None if found["how"] is None else HeldOut(**found["how"])
+    made: dict[str, Any] = {"composition": composition, "beginnings": beginnings, "how": how}
+    return TextFigures(**{**found, **made})
 
 
 Parts = tuple[TextFigures, TextFigures]
@@ -117,8 +120,8 @@ class FiledCorpus:
         files: tuple[str, ...],
         notes: tuple[Note, ...],
         excerpts: Corpus,
-        parts: dict[float, Parts],
-        divide: Callable[[Path, float], Parts],
+        parts: dict[tuple[float, str], Parts],
+        divide: Callable[[Path, float, str], Parts],
     ) -> None:
         self.folder = folder
         """Has the files that `write_corpus` writes."""
@@ -138,14 +141,15 @@ class FiledCorpus:
         self._divide = divide
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
-    def divided(self, held_out_share: float) -> Parts:
+    def divided(self, held_out_share: float, by: str = "document") -> Parts:
         """Return the figures of both parts, as `Corpus.split` with the seed 0 divides it.
 
-        Raises what `reading_process` raises.
+        Raises what `Corpus.split` and `reading_process` raise.
         """
-        if held_out_share not in self._parts:
-            self._parts[held_out_share] = self._divide(self.folder, held_out_share)
-        return self._parts[held_out_share]
+        asked = held_out_share, by
+        if asked not in self._parts:
+            self._parts[asked] = self._divide(self.folder, *asked)
+        return self._parts[asked]
 
     def read(self) -> Corpus:
         """Return the corpus itself. Raises FormatError if its folder was deleted."""

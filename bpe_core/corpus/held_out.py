@@ -1,52 +1,45 @@
-"""Choose a held-out part that resembles the corpus in its files, file types and scripts.
+"""Choose the text that is held out: whole documents or folders, which training never sees.
 
-Documents of one file type and script form a stratum, which gets the same share of its characters
-held out as any other. Blocks of whole lines are held out from a large document, spread over its
-length, and a block here and there from medium ones; a long line is cut before spaces. Small
-documents and rare words are held out whole, frequent words by part of their count. If one document
-yields too much or too little, those after it in its stratum make up for it.
+A figure on held-out text is to say what new text will take, and new text is new documents. Lines of
+documents that were trained on share names, licences and idioms with them, and flatter. So whole
+units are held out, and documents that share most of their lines are one unit. They are drawn within
+strata of one file type and script, to give each its share.
 
-Sizes are in characters, so blocks spread evenly over a document of several scripts have the same
-share of each, whatever the number of bytes per character.
+If a stratum has few documents, or one exceeds the share of its stratum, the two ends of documents
+are held out instead, with a margin between them and the training text.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from posixpath import dirname
+from itertools import takewhile
 from typing import Final, NamedTuple
 
+from bpe_core.checks import describe
 from bpe_core.corpus.borders import border_near
-from bpe_core.corpus.composition import file_of, file_type
-from bpe_core.unicode.kinds import group_of
+from bpe_core.corpus.copies import find_copies
+from bpe_core.corpus.spans import Span, Stratum, folder, main_script, rest, stratum
+from bpe_core.errors import ConfigError
 
-_BLOCKS_OF_DOCUMENT: Final = 10
-"""The least number of blocks per document, unless they would be too small: half a block too much or
-too little is then 5 % of its held-out text."""
-_FEWEST_BLOCKS: Final = 128
-"""Blocks shrink, down to `_SMALLEST_BLOCK`, until there are this many: enough to resample them. In
-a large document they shrink down to `_LARGEST_OF_SMALL_BLOCKS`."""
-_SMALLEST_BLOCK: Final = 16
-_LARGEST_OF_SMALL_BLOCKS: Final = 512
-_LARGEST_BLOCK: Final = 16_384
-_BLOCKS_OF_STRATUM: Final = 16
-"""The least number of blocks per stratum, unless they would be too small."""
-_LARGEST_WHOLE: Final = 1 / 8
-"""The largest document held out whole, as a share of the characters to hold out of its stratum:
-half a document too much or too little is then 6 % of them."""
-_LEAST_SHARE: Final = 0.01
-"""Strata with a smaller share of the corpus may miss it."""
-_TOLERANCE: Final = 0.05
-"""A stratum may miss its share by this fraction of it, which lets blocks stay whole lines."""
-_FEWEST_OCCURRENCES: Final = 4
-_LONGEST_LINE: Final = 2_000
-_SHORTEST_REACH: Final = 200
-_GOLDEN: Final = 0.618_033_988_749_894_9
-_CHARACTERS_LOOKED_AT: Final = 32
-_LETTERS: Final = (" letters", " characters")
+MIN_UNITS: Final = 20
+"""Strata with fewer units are not drawn from, and figures over fewer have no interval."""
+_MIN_SHARE: Final = 0.01
+"""A stratum with a smaller share of the corpus can miss its share if it has few units."""
+_TOLERANCE: Final = 0.02
+"""The units of a stratum are drawn again if their size misses its share by this fraction."""
+_MAX_DRAWS: Final = 50
+_MIN_STRETCH: Final = 512
+"""The least number of characters in a stretch, unless a stratum has less to hold out."""
+_MIN_LAST_STRETCH: Final = 16
+_MAX_MARGIN: Final = 1_000
+_MAX_LINE: Final = 2_000
+_MIN_REACH: Final = 100
+_MIN_OCCURRENCES: Final = 4
+_BY: Final = re.compile(r"document|stretch|folder(:[1-9]\d*)?|column:.+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,269 +50,349 @@ class Split:
     """The `sha256` of the whole corpus."""
     held_out_share: float
     seed: int
+    by: str = "document"
+    """As `split` takes it."""
 
 
-class Span(NamedTuple):
-    """A part of a document, in characters; half-open."""
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """How text was held out."""
 
-    start: int
-    end: int
-
-
-class _Stratum(NamedTuple):
-    """The documents of one file type and script, in the order of their folders."""
-
-    whole: list[int]
-    """Those that are held out whole or not at all."""
-    cut: list[int]
-    """Those of which blocks are held out."""
-    quota: float
-    """The characters to hold out of all of them."""
-    smallest: float
-    """The least number of characters in a block."""
+    by: str
+    """The kind of unit: "document", "folder", "folder:2", "column:author" or "stretch", as it was
+    asked for; "word" for words with counts, and "block" for blocks of lines all over documents, as
+    earlier versions held out."""
+    n_units: int
+    """How many units were held out."""
+    share_within: float
+    """The share of its characters from documents of which training saw the rest, from 0 to 1."""
 
 
-def held_out_spans(
-    documents: Sequence[str], names: Sequence[str], share: float, seed: int
-) -> list[list[Span]]:
-    """Return the held-out spans of each document, from left to right; never all text.
+class Division(NamedTuple):
+    """The spans of each document that are held out, and those that are trained on.
 
-    >>> held_out_spans(["a line\\n" * 20, "b"], ["a.txt", "b.txt"], share=0.2, seed=0)
-    [[Span(start=42, end=56), Span(start=91, end=105)], []]
+    The margins around stretches are in neither.
     """
-    if not share:
-        return [[] for _ in documents]
+
+    held_out: list[list[Span]]
+    training: list[list[Span]]
+    units: Sequence[int]
+    """The number of each document's unit."""
+    how: HeldOut
+
+
+def check_by(by: object) -> str:
+    """Return a kind of unit that `Corpus.split` accepts; raise ConfigError for any other.
+
+    >>> check_by("folder:2")
+    'folder:2'
+    """
+    if isinstance(by, str) and _BY.fullmatch(by):
+        return by
+    raise ConfigError(
+        'Expected "document", "folder", "folder:2" (or another depth), "column:NAME" or "stretch" '
+        f"as what to hold out by, got {describe(by)}."
+    )
+
+
+def hold_out(
+    documents: Sequence[str],
+    names: Sequence[str],
+    share: float,
+    seed: int,
+    by: str = "document",
+    columns: Mapping[str, Sequence[str]] | None = None,
+) -> Division:
+    """Choose what is held out; never all text.
+
+    Raises ConfigError if `by` is a column that is not known, or if all text is in one folder or
+    under one value.
+
+    >>> division = hold_out(["a line\\n" * 20, "b"], ["a.txt", "b.txt"], share=0.2, seed=0)
+    >>> division.held_out
+    [[Span(start=112, end=140)], []]
+    """
     # Only random() is promised to return the same numbers in later versions of Python.
-    generator = random.Random(seed)
-    sizes = [len(text) for text in documents]
-    wanted = share * sum(sizes)
-    largest = min(max(wanted / _FEWEST_BLOCKS, _LARGEST_OF_SMALL_BLOCKS), _LARGEST_BLOCK)
-    spans: list[list[Span]] = [[] for _ in documents]
-    strata = list(_strata(documents, names, sizes, share))
-    for stratum in strata:
-        if not stratum.cut:
-            continue
-        drawn, owed = _draw([stratum.whole], sizes, share, generator, by_chance=True)
-        for i in drawn:
-            spans[i] = [Span(0, sizes[i])]
-        owed = _cut_blocks(stratum, documents, spans, share, owed, largest, generator)
-        # A corpus of one stratum has no shares to correct.
-        if len(strata) > 1 and stratum.quota >= _LEAST_SHARE * wanted:
-            _correct(stratum, documents, spans, owed)
-    only_whole = [stratum.whole for stratum in strata if not stratum.cut]
-    for i in _draw(only_whole, sizes, share, generator)[0]:
-        spans[i] = [Span(0, sizes[i])]
-    n_held_out = sum(end - start for found in spans for start, end in found)
-    return spans if n_held_out < sum(sizes) else [[] for _ in documents]
+    chosen = _Chosen(documents, names, share, random.Random(seed))
+    if not share:
+        return chosen.division(by, list(range(len(documents))))
+    if by in ("document", "stretch"):
+        copies = find_copies(documents) if by == "document" else range(len(documents))
+        chosen.take_documents(_units(copies, chosen), may_be_whole=by == "document")
+        return chosen.division(by, copies)
+    labels = _labels(names, by, columns or {})
+    units = _units(labels, chosen)
+    if len(units) < 2:
+        raise ConfigError(
+            f"All text is in one unit, so none can be held out by {by.partition(':')[0]}. Hold out "
+            "by document instead."
+        )
+    chosen.take_groups(units)
+    chosen.return_copies(find_copies(documents))
+    place = {label: n for n, label in enumerate(dict.fromkeys(labels))}
+    return chosen.division(by, [place[label] for label in labels])
 
 
-def rest_of(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Return the spans between others, which must be from left to right.
+class _Unit(NamedTuple):
+    """Documents that are held out together or not at all."""
 
-    >>> rest_of("hugging", [Span(3, 5)])
-    [Span(start=0, end=3), Span(start=5, end=7)]
-    """
-    if not spans:
-        return [Span(0, len(text))]
-    starts = [0, *(end for _, end in spans)]
-    ends = [*(start for start, _ in spans), len(text)]
-    between = [Span(start, end) for start, end in zip(starts, ends, strict=True)]
-    return [span for span in between if span.end > span.start]
+    size: int
+    stratum: Stratum
+    """The one that most of its text is of."""
+    members: list[int]
+
+
+def _units(labels: Sequence[object], chosen: _Chosen) -> list[_Unit]:
+    """Return the units of all documents that have text: those with the same label."""
+    groups: defaultdict[object, list[int]] = defaultdict(list)
+    for i, size in enumerate(chosen.sizes):
+        if size:
+            groups[labels[i]].append(i)
+    return [_unit(members, chosen) for members in groups.values()]
+
+
+def _unit(members: list[int], chosen: _Chosen) -> _Unit:
+    kinds = [stratum(chosen.documents[i], chosen.names[i]) for i in members]
+    if len(members) == 1:
+        return _Unit(chosen.sizes[members[0]], kinds[0], members)
+    sizes: Counter[Stratum] = Counter()
+    for i, kind in zip(members, kinds, strict=True):
+        sizes[kind] += chosen.sizes[i]
+    return _Unit(sizes.total(), max(sorted(sizes), key=sizes.__getitem__), members)
+
+
+def _strata(units: Iterable[_Unit]) -> Iterable[list[_Unit]]:
+    found: defaultdict[Stratum, list[_Unit]] = defaultdict(list)
+    for unit in units:
+        found[unit.stratum].append(unit)
+    return [found[kind] for kind in sorted(found)]
+
+
+def _total(units: Iterable[_Unit]) -> int:
+    return sum(unit.size for unit in units)
+
+
+class _Chosen:
+    """The documents, and what has been held out of them so far."""
+
+    def __init__(
+        self, documents: Sequence[str], names: Sequence[str], share: float, draw: random.Random
+    ) -> None:
+        self.documents = documents
+        self.names = names
+        self.sizes = [len(text) for text in documents]
+        self._share = share
+        self._draw = draw
+        self._spans: dict[int, list[Span]] = {}
+        self._margins: dict[int, list[Span]] = {}
+
+    def take_documents(self, units: Sequence[_Unit], *, may_be_whole: bool) -> None:
+        """Hold out whole documents; of few or huge ones, stretches."""
+        total = _total(units)
+        few: list[_Unit] = []
+        for found in _strata(units):
+            size = _total(found)
+            whole = [unit for unit in found if unit.size <= self._share * size]
+            if may_be_whole and len(whole) >= MIN_UNITS:
+                self._take_whole(whole)
+                huge = [unit for unit in found if unit.size > self._share * size]
+                self._take_stretches(huge, max_whole=0)
+            elif may_be_whole and size < _MIN_SHARE * total:
+                few += found
+            else:
+                self._take_stretches(found, max_whole=2 * _MIN_STRETCH if may_be_whole else 0)
+        if len(few) >= MIN_UNITS:
+            self._take_whole(few)
+
+    def take_groups(self, units: Sequence[_Unit]) -> None:
+        """Hold out whole folders, or all documents with the same value in a column."""
+        wanted = self._share * _total(units)
+        few: list[_Unit] = []
+        for found in _strata(units):
+            quota = self._share * _total(found)
+            whole = [unit for unit in found if unit.size <= quota]
+            if len(whole) >= MIN_UNITS:
+                self._take_whole(whole)
+            else:
+                few += [unit for unit in found if unit.size <= wanted]
+        self._take_whole(few)
+        # If every unit exceeds the share, the smallest is nearest to it.
+        smallest = min(units)
+        if not self._spans and smallest.size <= _total(units) / 2:
+            self._hold_out(smallest)
+
+    def return_copies(self, copies: Sequence[int]) -> None:
+        """Train on held-out documents of which training has a copy."""
+        trained = {copies[i] for i, size in enumerate(self.sizes) if size and i not in self._spans}
+        for i in [i for i in self._spans if copies[i] in trained]:
+            del self._spans[i]
+
+    def division(self, by: str, units: Sequence[int]) -> Division:
+        """Return what was chosen; nothing is held out if no text would be left."""
+        n_held_out = sum(end - start for spans in self._spans.values() for start, end in spans)
+        n_left_out = sum(end - start for spans in self._margins.values() for start, end in spans)
+        if n_held_out + n_left_out >= sum(self.sizes):
+            self._spans, self._margins, n_held_out = {}, {}, 0
+        n_within = sum(end - start for i in self._margins for start, end in self._spans[i])
+        held_out: list[list[Span]] = []
+        training: list[list[Span]] = []
+        for i, text in enumerate(self.documents):
+            spans, margins = self._spans.get(i, []), self._margins.get(i, [])
+            held_out.append(spans)
+            whole = not margins and spans
+            training.append([] if whole else rest(text, sorted(spans + margins)))
+        n_units = len({units[i] for i in self._spans})
+        how = HeldOut(by, n_units, n_within / n_held_out if n_held_out else 0.0)
+        return Division(held_out, training, units, how)
+
+    def _hold_out(self, unit: _Unit) -> None:
+        for i in unit.members:
+            self._spans[i] = [Span(0, self.sizes[i])]
+
+    def _take_whole(self, units: Sequence[_Unit]) -> None:
+        """Hold out whole units, spread over the folders, of about their share in all."""
+        # The smallest of a folder come last, since they leave the least to make up for.
+        ordered = sorted(
+            units, key=lambda unit: (folder(self.names[unit.members[0]]), -unit.size, unit.members)
+        )
+        sizes = [unit.size for unit in ordered]
+        nearest = wanted = self._share * sum(sizes)
+        drawn: list[int] = []
+        for _ in range(_MAX_DRAWS):
+            found = _draw(sizes, self._share, self._draw)
+            missed = abs(sum(sizes[place] for place in found) - wanted)
+            if missed < nearest:
+                drawn, nearest = found, missed
+            if nearest <= _TOLERANCE * wanted:
+                break
+        for place in drawn:
+            self._hold_out(ordered[place])
+
+    def _take_stretches(self, units: Iterable[_Unit], max_whole: int) -> None:
+        """Hold out the ends of documents; if they are small, one end of some of them.
+
+        Documents of less than `max_whole` characters are held out whole.
+        """
+        ordered = sorted(units, key=lambda unit: unit.members)
+        first = int(self._draw.random() * len(ordered))
+        ordered = ordered[first:] + ordered[:first]
+        owed = 0.0
+        for unit in ordered:
+            owed += self._share * unit.size
+            if unit.size <= owed and unit.size < max_whole:
+                self._hold_out(unit)
+                owed -= unit.size
+                continue
+            # Copies lose the same end.
+            size = min(owed, unit.size / 2) / len(unit.members)
+            least = _MIN_LAST_STRETCH if unit is ordered[-1] else _MIN_STRETCH
+            if size >= least:
+                n_ends = 2 if size >= 2 * least else 1
+                at_start = n_ends == 2 or self._draw.random() < 0.5
+                for i in unit.members:
+                    owed -= self._take_ends(i, size / n_ends, at_start, n_ends)
+
+    def _take_ends(self, i: int, size: float, at_start: bool, n_ends: int) -> int:
+        """Hold out one end of a document, or both, with margins; return the size held out."""
+        text, n = self.documents[i], self.sizes[i]
+        margin = round(min(size / 2, _MAX_MARGIN))
+        spans: list[Span] = []
+        margins: list[Span] = []
+        left = 0
+        if at_start:
+            end = _border(text, round(size), size) or n
+            if end < n:
+                left = max(_border(text, end + margin, size) or end, end)
+                spans.append(Span(0, end))
+                margins.append(Span(end, left))
+        if n_ends == 2 or not at_start:
+            start = _border(text, round(n - size), size) or 0
+            if left < start < n:
+                border = _border(text, start - margin, size)
+                margins.append(
+                    Span(max(left, min(start if border is None else border, start)), start)
+                )
+                spans.append(Span(start, n))
+        if not spans or spans[0].start == margins[-1].start == 0 or margins[-1] == Span(left, n):
+            return 0
+        self._spans[i], self._margins[i] = spans, margins
+        return sum(end - start for start, end in spans)
+
+
+def _border(text: str, near: int, size: float) -> int | None:
+    """Return where a stretch of a size can end: close to its place, or else further away."""
+    close = border_near(text, near, max(round(size * _TOLERANCE), _MIN_REACH))
+    return border_near(text, near, _MAX_LINE) if close is None else close
+
+
+def _labels(names: Sequence[str], by: str, columns: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the folder, or the value of a column, of each document."""
+    kind, _, which = by.partition(":")
+    if kind == "column":
+        if which not in columns:
+            known = ", ".join(map(repr, columns)) or "none"
+            raise ConfigError(
+                f"Expected a column whose values are known, got {which!r}; known are: {known}. "
+                "Name the column when the corpus is read, or hold out by document."
+            )
+        return columns[which]
+    folders = [folder(name) for name in names]
+    if not which:
+        return folders
+    parts = [each.split("/") for each in folders]
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*parts, strict=False))
+    n_common = sum(1 for _ in levels)
+    return ["/".join(each[n_common : n_common + int(which)]) for each in parts]
 
 
 def held_out_words(word_counts: Mapping[str, int], share: float, seed: int) -> dict[str, int]:
     """Return the held-out words with the number of their held-out occurrences; never all words.
+
+    Part of the count of frequent words is held out, and rare words whole.
 
     >>> held_out_words({"the": 1_000, "hug": 3, "ugg": 2}, share=0.1, seed=0)
     {'the': 100}
     """
     generator = random.Random(seed)
     held_out: dict[str, int] = {}
-    rare: list[str] = []
+    by_script: defaultdict[str, list[str]] = defaultdict(list)
     owed = 0.0
     for word, count in word_counts.items():
-        if share * count < _FEWEST_OCCURRENCES:
-            rare.append(word)
+        if share * count < _MIN_OCCURRENCES:
+            by_script[main_script(word)].append(word)
             continue
         owed += share * count * len(word)
         held_out[word] = min(round(owed / len(word)), count - 1)
         owed -= held_out[word] * len(word)
-    sizes = [len(word) * word_counts[word] for word in rare]
-    by_script: defaultdict[str, list[int]] = defaultdict(list)
-    for i in sorted(range(len(rare)), key=lambda i: -sizes[i]):
-        by_script[_main_script(rare[i])].append(i)
-    for chosen in _draw(
-        [by_script[script] for script in sorted(by_script)], sizes, share, generator
-    )[0]:
-        held_out[rare[chosen]] = word_counts[rare[chosen]]
+    rare = [
+        word
+        for script in sorted(by_script)
+        for word in sorted(by_script[script], key=lambda word: -len(word) * word_counts[word])
+    ]
+    for place in _draw([len(word) * word_counts[word] for word in rare], share, generator):
+        held_out[rare[place]] = word_counts[rare[place]]
     if held_out == dict(word_counts):
         return {}
     return {word: held_out[word] for word in word_counts if held_out.get(word)}
 
 
-def _strata(
-    documents: Sequence[str], names: Sequence[str], sizes: Sequence[int], share: float
-) -> Iterator[_Stratum]:
-    """Divide documents by file type and script, and those by their size."""
-    wanted = share * sum(sizes)
-    smallest_of_all = min(max(wanted / _FEWEST_BLOCKS, _SMALLEST_BLOCK), _LARGEST_OF_SMALL_BLOCKS)
-    members: defaultdict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
-    for i, (text, name) in enumerate(zip(documents, names, strict=True)):
-        if text:
-            file = file_of(name)
-            place = file if file != name else dirname(name)
-            members[file_type(name), _main_script(text)].append((place, i))
-    for _, found in sorted(members.items()):
-        quota = share * sum(sizes[i] for _, i in found)
-        smallest = min(max(quota / _BLOCKS_OF_STRATUM, _SMALLEST_BLOCK), smallest_of_all)
-        # A whole document is no larger than four blocks, and a block not much smaller than a line.
-        least = max(smallest_of_all / 4, 4 * _SMALLEST_BLOCK)
-        most = min(max(quota * _LARGEST_WHOLE, least), 4 * smallest_of_all, smallest / share)
-        # The smallest of a folder come last, since they leave the least to make up for.
-        whole = sorted((place, -sizes[i], i) for place, i in found if sizes[i] < most)
-        cut = sorted((place, i) for place, i in found if sizes[i] >= most)
-        yield _Stratum([i for _, _, i in whole], [i for _, i in cut], quota, smallest)
+def _draw(sizes: Sequence[int], share: float, generator: random.Random) -> list[int]:
+    """Draw items, each with the same chance: one from each group of neighbours.
 
-
-def _cut_blocks(
-    stratum: _Stratum,
-    documents: Sequence[str],
-    spans: list[list[Span]],
-    share: float,
-    owed: float,
-    largest: float,
-    generator: random.Random,
-) -> float:
-    """Hold out blocks of the larger documents; return what is still owed, which may be negative."""
-    smallest = stratum.smallest
-    # A document too small for a block of its own gets one when enough is owed, and the last
-    # document gets what is left. Both depend on chance, so each document has the same chance.
-    cut, enough = stratum.cut, 0.0
-    if any(share * len(documents[i]) < smallest for i in cut):
-        enough = generator.random() * smallest
-        first = int(generator.random() * len(cut))
-        cut = cut[first:] + cut[:first]
-    left = share * sum(len(documents[i]) for i in cut)
-    for i in cut:
-        text = documents[i]
-        quota = share * len(text)
-        owed += quota
-        left -= quota
-        if quota >= smallest:
-            quota = min(max(owed, quota - smallest), quota + smallest)
-        elif owed >= (_SMALLEST_BLOCK if i == cut[-1] else enough):
-            quota = min(max(owed, smallest), owed + left)
-        else:
-            continue
-        if quota > 0:
-            spans[i] = _blocks(text, quota, smallest, largest, generator.random())
-            owed -= sum(end - start for start, end in spans[i])
-    return owed
-
-
-def _correct(
-    stratum: _Stratum, documents: Sequence[str], spans: list[list[Span]], owed: float
-) -> None:
-    """Move the border of a block by what is owed if that is more than the tolerance.
-
-    One whole line too many or too few may be a large part of what a stratum gets, so the border may
-    be within a line.
-    """
-    tolerance = _TOLERANCE * stratum.quota
-    reach = max(round(tolerance / 2), _SMALLEST_BLOCK)
-
-    def last_block(i: int) -> tuple[int, int]:
-        start, end = spans[i][-1] if spans[i] else (0, 0)
-        return end - start, len(documents[i])
-
-    for i in sorted(stratum.cut, key=last_block, reverse=True):
-        if abs(owed) <= tolerance:
-            return
-        text = documents[i]
-        if spans[i]:
-            start, end = spans[i].pop()
-        else:
-            start = end = border_near(text, len(text) // 2, reach) or 0
-        near = border_near(text, max(start, round(end + owed)), reach)
-        moved = end if near is None else max(start, near)
-        if abs(owed - (moved - end)) >= abs(owed):
-            moved = end
-        if moved > start:
-            spans[i].append(Span(start, moved))
-        owed -= moved - end
-
-
-def _blocks(text: str, quota: float, smallest: float, largest: float, offset: float) -> list[Span]:
-    """Choose blocks of about `quota` characters together, one in each of equal parts of a text.
-
-    Their positions within the parts follow the golden ratio from `offset` on, so that they cannot
-    coincide with a period of the text.
-    """
-    size = min(max(quota / _BLOCKS_OF_DOCUMENT, smallest), largest)
-    n_blocks = max(1, round(quota / size))
-    reach = round(max(size, min(_LONGEST_LINE, quota), _SHORTEST_REACH))
-    part = len(text) / n_blocks
-    spans: list[Span] = []
-    taken = end = 0
-    for n in range(n_blocks):
-        wanted = quota * (n + 1) / n_blocks - taken
-        place = (offset + n * _GOLDEN) % 1 * max(0.0, part - wanted)
-        start = border_near(text, max(round(n * part + place), end), reach)
-        if start is None or start < end:
-            start = end
-        stop = border_near(text, round(start + wanted), reach)
-        if stop is not None and stop > start:
-            spans.append(Span(start, stop))
-            taken += stop - start
-            end = stop
-    return spans
-
-
-def _draw(
-    strata: Sequence[Sequence[int]],
-    sizes: Sequence[int],
-    share: float,
-    generator: random.Random,
-    *,
-    by_chance: bool = False,
-) -> tuple[list[int], float]:
-    """Draw whole items, each with the same chance, and the same share of each stratum.
-
-    One of each group of items is drawn, and a group ends when its share is as large as its items
-    are on average. At the end of a stratum half of that is enough; else its last group goes on in
-    the next stratum, or `by_chance` decides. Returns what is still owed, too.
+    A group ends when its share is as large as its items are on average; the next groups make up for
+    what the drawn one is larger or smaller. Returns the places of the drawn items.
     """
     drawn: list[int] = []
-    group: list[int] = []
     owed = 0.0
-    size_of_group = 0
-    for stratum in strata:
-        for i in stratum:
-            group.append(i)
-            size_of_group += sizes[i]
-            owed += share * sizes[i]
-            if owed * len(group) >= size_of_group:
-                drawn.append(_one_of(group, generator))
-                owed -= sizes[drawn[-1]]
-                group, size_of_group = [], 0
-        if not group:
-            continue
-        enough = generator.random() if by_chance else 0.5
-        if owed * len(group) >= enough * size_of_group:
-            drawn.append(_one_of(group, generator))
+    start = group_size = 0
+    for place, size in enumerate(sizes):
+        group_size += size
+        owed += share * size
+        n = place + 1 - start
+        # Chance decides on the last group.
+        enough = generator.random() if place == len(sizes) - 1 else 1.0
+        if owed * n >= enough * group_size:
+            drawn.append(start + int(generator.random() * n))
             owed -= sizes[drawn[-1]]
-            group, size_of_group = [], 0
-    return drawn, owed
-
-
-def _one_of(group: Sequence[int], generator: random.Random) -> int:
-    return group[int(generator.random() * len(group))]
-
-
-def _main_script(text: str) -> str:
-    """Return the most frequent script of a text, judged by characters evenly spread over it."""
-    if text.isascii():
-        return "Latin letters"
-    sample = text[:: max(1, len(text) // _CHARACTERS_LOOKED_AT)]
-    groups = Counter(group for group in map(group_of, sample) if group.endswith(_LETTERS))
-    return groups.most_common(1)[0][0] if groups else ""
+            start, group_size = place + 1, 0
+    return drawn

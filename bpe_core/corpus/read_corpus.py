@@ -33,6 +33,7 @@ def read_corpus(
     encoding: str | Mapping[str, str] | None = None,
     errors: DecodingErrors = "strict",
     max_archive_files: int | None = None,
+    kept_column: str | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Corpus:
     """Read files into a corpus: any text, tables, JSON, and packed files or archives of these.
@@ -55,6 +56,9 @@ def read_corpus(
     `encoding` is that of all text files, or of the files that it names; others are read by their
     byte order mark, as UTF-8, or by a guess. Bytes that do not fit are an error, or become U+FFFD
     with `errors="replace"`, and are counted in `notes`.
+
+    `kept_column` names another column of all tables, such as the author. Its values become the
+    corpus's `columns`, so that `split` can hold out all rows of some authors.
 
     `on_progress` is called from time to time with the fraction read so far; an exception it raises
     ends the reading. An archive may unpack to 16 MB or a hundred times its size, whichever is more,
@@ -86,7 +90,7 @@ def read_corpus(
         sources = [paths_or_uploads]
     if not sources:
         raise EmptyCorpusError("No file given: name at least one.")
-    choices = Choices(text_column, encoding, errors, max_archive_files)
+    choices = Choices(text_column, encoding, errors, max_archive_files, kept_column)
     choices.check()
     sources = [file for source in sources for file in expand_folder(source)]
     budget = Budget()
@@ -119,6 +123,11 @@ def read_corpus(
         tuple(document.name for document in documents),
         file_notes=tuple(notes),
         encodings=tuple(document.encoding for document in documents),
+        columns=(
+            {}
+            if kept_column is None
+            else {kept_column: tuple(document.value for document in documents)}
+        ),
     )
 
 

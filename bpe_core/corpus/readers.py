@@ -62,6 +62,8 @@ class Document(NamedTuple):
     text: str
     name: str
     encoding: str
+    value: str = ""
+    """In the column that is kept."""
 
 
 class Choices(NamedTuple):
@@ -75,6 +77,8 @@ class Choices(NamedTuple):
     """What becomes of bytes that do not fit the encoding."""
     max_archive_files: int | None = None
     """The largest number of files in an archive; None for no limit."""
+    kept_column: str | None = None
+    """A column of all tables whose values are read along with the texts."""
 
     def check(self) -> None:
         """Raise ConfigError for an unknown encoding or value of `errors`."""
@@ -313,12 +317,13 @@ def _read_bytes(
     kind = file_suffix(name)
     if is_table(head, kind):
         table = read_table(
-            data, kind, name, choices.column_of(name), encoding=encoding, errors=errors,
-            budget=budget, report=report,
+            data, kind, name, choices.column_of(name), kept_column=choices.kept_column,
+            encoding=encoding, errors=errors, budget=budget, report=report,
         )  # fmt: skip
+        values = table.values or [""] * len(table.texts)
         return [
-            Document(text, f"{name} {place}", table.encoding)
-            for text, place in zip(table.texts, table.places, strict=True)
+            Document(text, f"{name} {place}", table.encoding, value)
+            for text, place, value in zip(table.texts, table.places, values, strict=True)
         ], table.notes
     decoded = decode_text(data, name, encoding, errors)
     if not decoded.text:

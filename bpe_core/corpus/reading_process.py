@@ -74,30 +74,34 @@ def read_in_process(
     choices: Choices,
     *,
     held_out_share: float,
+    held_out_by: str = "document",
     place: Path,
     on_progress: Callable[[float], None],
 ) -> Corpus | FiledCorpus:
     """Read files as `read_corpus` does; a large corpus stays in a new folder in `place`.
 
-    It is divided by `held_out_share` at the same time. Raises what `read_corpus` and `on_progress`
-    raise, UnsupportedFileError if the files take too much memory or time, and OSError if the folder
-    cannot be written.
+    It is divided by `held_out_share` and `held_out_by` at the same time. Raises what `read_corpus`,
+    `Corpus.split` and `on_progress` raise, UnsupportedFileError if the files take too much memory
+    or time, and OSError if the folder cannot be written.
     """
     with _folder_of(uploads, place) as folder:
         question = {
             "names": [upload.name for upload in uploads],
             "choices": choices,
             "share": held_out_share,
+            "by": held_out_by,
         }
         found = _ask(folder, question, on_progress)
         if found["is_small"]:
             corpus = read_corpus_files(folder)
             shutil.rmtree(folder, ignore_errors=True)
             return corpus
-        return filed_corpus(folder, found | {"share": held_out_share})
+        return filed_corpus(folder, found | {"share": held_out_share, "by": held_out_by})
 
 
-def describe_filed(corpus: FiledCorpus, held_out_share: float) -> dict[str, Any]:
+def describe_filed(
+    corpus: FiledCorpus, held_out_share: float, held_out_by: str = "document"
+) -> dict[str, Any]:
     """Return all but the text of a large corpus as JSON values, for `filed_corpus`.
 
     Raises what `FiledCorpus.divided` raises.
@@ -110,7 +114,8 @@ def describe_filed(corpus: FiledCorpus, held_out_share: float) -> dict[str, Any]
         "notes": corpus.file_notes,
         "excerpts": [corpus.excerpts.documents, corpus.excerpts.names],
         "share": held_out_share,
-        "parts": [to_json(part) for part in corpus.divided(held_out_share)],
+        "by": held_out_by,
+        "parts": [to_json(part) for part in corpus.divided(held_out_share, held_out_by)],
     }
 
 
@@ -125,7 +130,7 @@ def filed_corpus(folder: Path, described: Mapping[str, Any]) -> FiledCorpus:
         files=tuple(described["files"]),
         notes=tuple(Note(*note) for note in described["notes"]),
         excerpts=Corpus(tuple(texts), tuple(names)),
-        parts={described["share"]: _parts_of(described["parts"])},
+        parts={(described["share"], described["by"]): _parts_of(described["parts"])},
         divide=_divide,
     )
 
@@ -189,8 +194,8 @@ def _folder_of(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
         raise
 
 
-def _divide(folder: Path, held_out_share: float) -> Parts:
-    return _parts_of(_ask(folder, {"share": held_out_share}, lambda _: None)["parts"])
+def _divide(folder: Path, held_out_share: float, by: str) -> Parts:
+    return _parts_of(_ask(folder, {"share": held_out_share, "by": by}, lambda _: None)["parts"])
 
 
 def _parts_of(found: Sequence[dict[str, Any]]) -> Parts:
@@ -280,7 +285,7 @@ def _read(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
         "sha256": corpus.sha256,
         "n_sources": corpus.n_sources,
         "files": list(dict.fromkeys(map(file_of, corpus.names))),
-        "parts": _parts(corpus, question["share"]),
+        "parts": _parts(corpus, question),
         "notes": corpus.file_notes,
         "excerpts": _excerpts(corpus),
     }
@@ -315,11 +320,12 @@ def _described(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _divided(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
-    return {"parts": _parts(read_corpus_files(folder), question["share"])}
+    return {"parts": _parts(read_corpus_files(folder), question)}
 
 
-def _parts(corpus: Corpus, held_out_share: float) -> list[dict[str, Any]]:
-    return [to_json(figures_of(part)) for part in corpus.split(held_out_share)]
+def _parts(corpus: Corpus, question: Mapping[str, Any]) -> list[dict[str, Any]]:
+    parts = corpus.split(question["share"], by=question["by"])
+    return [to_json(figures_of(part)) for part in parts]
 
 
 def _excerpts(corpus: Corpus) -> tuple[list[str], list[str]]:

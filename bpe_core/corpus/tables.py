@@ -31,17 +31,21 @@ from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
 _MOST_NAMED = 6
 _LONE_SURROGATE = regex.compile("[\ud800-\udfff]")
 
-_Value = tuple[str, object]
-"""The place of a row, and its value in the column that was taken."""
+_Value = tuple[str, object, object]
+"""The place of a row, its value in the column that was taken, and in the one that is kept."""
 
 
 @dataclass(slots=True)
 class Table:
-    """The texts of one column, their places in the file, and notes on what was left out."""
+    """The texts of one column, their places in the file, and notes on what was left out.
+
+    `values` has the value of each row in the column that is kept, if there is one.
+    """
 
     encoding: str
     texts: list[str] = field(default_factory=list[str])
     places: list[str] = field(default_factory=list[str])
+    values: list[str] = field(default_factory=list[str])
     notes: list[Note] = field(default_factory=list[Note])
 
 
@@ -51,6 +55,7 @@ def read_table(
     name: str,
     text_column: str | None,
     *,
+    kept_column: str | None = None,
     encoding: str | None = None,
     errors: DecodingErrors = "strict",
     budget: Budget,
@@ -58,11 +63,17 @@ def read_table(
 ) -> Table:
     """Read the texts of one column, in order, without empty values and lone surrogates.
 
-    Raises CorpusError for a missing column, EmptyCorpusError if it has no text, and
-    UnsupportedFileError if the file is not of the kind its name suggests or exceeds the budget.
+    The values of `kept_column` are read along with them. Raises CorpusError for a missing column,
+    EmptyCorpusError if it has no text, and UnsupportedFileError if the file is not of the kind its
+    name suggests or exceeds the budget.
     """
     if kind == ".parquet" or data.startswith(PARQUET_MARK):
-        return _read_parquet(data, name, text_column, errors, budget, report)
+        table = _read_parquet(data, name, text_column, errors, budget, report)
+        if kept_column is not None:
+            kept = _read_parquet(data, name, kept_column, errors, budget, report)
+            values = dict(zip(kept.places, kept.texts, strict=True))
+            table.values = [values.get(place, "") for place in table.places]
+        return table
     reader, table = _opened(data, name, encoding, errors, budget, report)
     rows = reader.rows(kind)
     head, columns = _describe(rows, reader)
@@ -73,12 +84,13 @@ def read_table(
             table.notes += _note_of_choice(name, columns, columns.chosen)
         elif all(not isinstance(row.value, str) for row in head):
             raise no_text_column(name, columns)
-    _collect(table, name, _values(chain(head, rows), column))
+    _collect(table, name, _values(chain(head, rows), column, kept_column))
     table.notes += reader.notes
     if column in columns.chats:
         table.notes.append(_chats_note(name, column))
-    if text_column is not None and columns.names and text_column not in reader.columns:
-        raise no_column(name, text_column, columns)
+    for wanted in (text_column, kept_column):
+        if wanted is not None and columns.names and wanted not in reader.columns:
+            raise no_column(name, wanted, columns)
     if not table.texts and kind in (".json", *JSON_LINES) and not reader.columns:
         raise UnsupportedFileError(
             f"{name} is JSON without text. Expected a list of strings or objects, an object of "
@@ -129,9 +141,12 @@ def _describe(rows: Iterator[Row], reader: RowReader) -> tuple[list[Row], TableC
     return head, columns_of_rows(tuple(reader.columns), looked_at, is_sample=is_sample)
 
 
-def _values(rows: Iterable[Row], column: str | None) -> Iterator[_Value]:
+def _values(rows: Iterable[Row], column: str | None, kept: str | None) -> Iterator[_Value]:
     for place, value in rows:
-        yield place, value.get(column) if isinstance(value, Mapping) and column else value
+        if not isinstance(value, Mapping):
+            yield place, value, None
+        else:
+            yield place, value.get(column) if column else value, value.get(kept) if kept else None
 
 
 def _read_parquet(
@@ -189,7 +204,7 @@ def _collect(table: Table, name: str, values: Iterable[_Value]) -> None:
     """Add the texts among values to a table, and notes on the others."""
     without_text = n_broken = 0
     first_broken = ""
-    for place, found in values:
+    for place, found, kept in values:
         value = text_in(found)
         if not value:
             without_text += 1
@@ -199,6 +214,7 @@ def _collect(table: Table, name: str, values: Iterable[_Value]) -> None:
         else:
             table.texts.append(value)
             table.places.append(place)
+            table.values.append(text_in(kept) or "")
     _note_left_out(table, name, without_text, n_broken, first_broken)
 
 

@@ -46,6 +46,7 @@ def record_rows(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     for name, value in record.items():
         if name == "split" and value is not None:
             rows.append(("held_out_share", str(value["held_out_share"])))
+            rows.append(("held_out_by", value["by"]))
             rows.append(("held_out_seed", str(value["seed"])))
             rows.append(("whole_corpus_sha256", value["corpus_sha256"]))
         elif isinstance(value, dict):

@@ -40,14 +40,15 @@ def open_files(app: AppTest, files: dict[str, str] | None = None) -> AppTest:
 
 
 def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> None:
-    app = open_files(open_app("compare", on="Your own text"))
+    files = {f"{n} {name}": text[n:] for n in range(12) for name, text in FILES.items()}
+    app = open_files(open_app("compare", on="Your own text"), files)
     assert not app.exception
     assert not app.error
-    corpus = Corpus.from_documents(list(FILES.values()), list(FILES))
+    corpus = Corpus.from_documents(list(files.values()), list(files))
     comparison = compare(corpus, [load_run(SAMPLE_RUN_ID).run.tokenizer, gpt2()])
     whole = gain_of(comparison).whole
     said = sentence(app)
-    assert said.startswith("On your own text, 2 documents, your tokenizer needs ")
+    assert said.startswith("On your own text, 24 documents, your tokenizer needs ")
     assert f"{abs(whole.percent_fewer):.1f}%" in said
     low, high = sorted((abs(whole.low), abs(whole.high)))
     assert f"(95% interval {low:.1f}–{high:.1f}%)" in said
@@ -59,10 +60,10 @@ def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> Non
     )
     assert rows[0][1] == [f"{row.n_tokens:,}" for row in comparison.rows]
     passage = sent(app, "spans")
-    assert any(text.startswith(passage["text"]) for text in FILES.values())
+    assert any(text.startswith(passage["text"]) for text in files.values())
     assert passage["source"].startswith("your document “")
     shown = "".join(each.value for each in app.markdown)
-    assert "2 documents" in shown
+    assert "24 documents" in shown
     assert "<b>two" not in shown
 
 

@@ -225,9 +225,9 @@ def bars(app: AppTest, number: int) -> dict[str, dict[str, dict[str, float]]]:
 
 def test_held_out_text_is_shown_to_be_like_the_training_text(open_app: OpenApp) -> None:
     files = {
-        "english.txt": "".join(f"{n} some words of a line\n" for n in range(2_000)),
-        "russian.md": "".join(f"{n} слова одной строки\n" for n in range(1_500)),
-        "code.py": "".join(f"value_{n} = {n}\n" for n in range(1_000)),
+        "english.txt": "".join(f"{n:05} some words of a line\n" for n in range(2_000)),
+        "russian.md": "".join(f"{n:05} слова одной строки\n" for n in range(1_500)),
+        "code.py": "".join(f"value_{n:05} = {n:05}\n" for n in range(1_000)),
     }
     app = choose(open_app(), source="Upload")
     uploads = [(name, text.encode(), "text/plain") for name, text in files.items()]

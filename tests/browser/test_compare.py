@@ -103,7 +103,7 @@ def test_the_figures_are_explained_and_the_report_opens_offline(
 ) -> None:
     open_compare(page)
     expect(page.locator(".verdict")).to_contain_text(
-        re.compile(r"fewer tokens than GPT-2 \(95% interval .*\), with a vocabulary")
+        re.compile("fewer tokens than GPT-2, with a vocabulary")
     )
     expect(page.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))
     assert page.locator("td.better").count() > 0
@@ -266,3 +266,26 @@ def test_cuts_and_disagreements_run_in_the_direction_of_their_text(tab: Page) ->
     expect(tab.locator(".current .tiles .tile")).not_to_have_count(0)
     go_to_address(tab, f"/train?corpus=paste&pasted={text * 4}")
     expect(tab.locator(".strip")).to_have_attribute("dir", "rtl")
+
+
+def test_the_verdict_names_the_strongest_until_another_row_is_pressed(
+    page: Page, keep_run: KeepRun
+) -> None:
+    texts = [f"word{n % 9} of a text {n}\n" * 30 for n in range(300)]
+    training, held_out = Corpus.from_documents(texts).split(0.1)
+    run = train(training, TrainingConfig(600))
+    run_id = "d" * 32
+    keep_run(run_id, "Words", run, held_out=held_out)
+    go_to_address(page, f"/compare?run={run_id}&with=gpt2,run-sample")
+    verdict, rows = page.locator(".verdict"), page.locator(".rivals tbody tr")
+    expect(rows).to_have_count(2)
+    expect(verdict).to_contain_text("On documents it has never seen")
+    first, second = rows.first.locator("b").inner_text(), rows.last.locator("b").inner_text()
+    expect(rows.first).to_have_class(re.compile("chosen"))
+    expect(verdict).to_contain_text(f"than {first} (95% interval")
+    rows.last.locator("button").click()
+    expect(verdict).to_contain_text(f"than {second} (95% interval")
+    expect(rows.last.locator("button")).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile("against="))
+    page.reload()
+    expect(verdict).to_contain_text(f"than {second} (95% interval")

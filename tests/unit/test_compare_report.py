@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 import bpe_core
-from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.languages import (
     LanguageCosts,
     ScriptMerges,
@@ -35,6 +35,7 @@ from ui.compare.report_terms import MOST_TERMS_IN_REPORT
 from ui.compare.term_figures import term_rows
 from ui.compare.terms_part import Terms
 from ui.compare.verdict import verdict_aside, verdict_sentence
+from ui.compare.verdict_part import Judged, rival_rows
 from ui.components.figures import Row
 from ui.run.composition_bars import composition_groups
 
@@ -74,6 +75,17 @@ class Parsed(HTMLParser):
             self.rows[-1][-1] += data
 
 
+def judged(comparison: Comparison, name: str) -> Judged:
+    gains = tuple(gain_of(comparison, 0, place) for place in range(1, len(comparison.rows)))
+    return Judged(
+        place=1,
+        gains=gains,
+        sentence=verdict_sentence(comparison, gains[0], "On held-out text", other=name),
+        aside=verdict_aside(comparison, gains[0], other=name),
+        has_verdict=gains[0].has_enough_text,
+    )
+
+
 def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> Report:
     corpus = Corpus.from_documents([passage, "and the rest"])
     comparison = compare(corpus, [OWN, gpt2(), FOREIGN])
@@ -82,8 +94,7 @@ def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> 
         made_on="3 May 2031",
         where="held-out text",
         text_sha256=corpus.sha256,
-        sentence=verdict_sentence(comparison, gain_of(comparison), "On held-out text", other=name),
-        aside=verdict_aside(comparison, gain_of(comparison), other=name),
+        judged=judged(comparison, name),
         compared=[
             Compared("Yours", "BPE, encoded by bpe_core", name, OWN),
             Compared(name, "BPE, encoded by bpe_core", "", gpt2()),
@@ -157,8 +168,8 @@ def test_the_report_has_every_figure_under_its_tokenizer() -> None:
 def test_the_report_has_the_verdict_the_golden_cases_and_all_definitions() -> None:
     one = report()
     said = "".join(parsed(one).texts)
-    assert "".join(text for text, _ in one.sentence) in said
-    assert one.aside in said
+    assert "".join(text for text, _ in one.judged.sentence) in said
+    assert one.judged.aside in said
     exact, of = gpt2_golden_result()
     assert f"{exact} of {of} golden texts" in said
     for definition in (*FIGURES, *LANGUAGES):
@@ -249,20 +260,31 @@ def test_a_passage_without_disagreements_has_a_note(passage: str) -> None:
 
 
 def test_the_parts_and_their_intervals_are_in_the_report() -> None:
-    corpus = Corpus.from_documents(["hug the pug\n" * 90, "x = 1\n" * 90], ["<i>.txt", "b.py"])
+    corpus = Corpus.from_documents(
+        ["hug the pug\n" * (20 + n % 3) if n % 2 else "x = 1\n" * 30 for n in range(60)],
+        [f"{'<i>' if n % 2 else 'b'}.csv row {n}" for n in range(60)],
+    )
     comparison = compare(corpus, [OWN, gpt2()])
-    gain = gain_of(comparison)
     one = replace(
-        report(), comparison=comparison, gain=gain, compared=report().compared[:2], languages=None
+        report(),
+        comparison=comparison,
+        judged=judged(comparison, "GPT-2"),
+        compared=report().compared[:2],
+        languages=None,
     )
     rows = parsed(one).rows
-    for _, parts in gain.divisions:
+    for _, parts in one.judged.gain.divisions:
         for part in parts:
             (row,) = [row for row in rows if row[0] == part.name and len(row) == 6]
             assert row[1:3] == [f"{part.own:,}", f"{part.theirs:,}"]
             assert f"{part.low:.1f}%".replace("-", "−") in row[4]
-    assert "bootstrap over" in "".join(parsed(one).texts)
-    assert "The difference by part" not in parsed(report()).texts
+    (rival,) = rival_rows(comparison, one.judged.gains, ["Yours", "GPT-2"])
+    assert ["GPT-2", rival.vocabulary, rival.tokens, rival.figure, rival.interval] in rows
+    assert rival.interval
+    texts = "".join(parsed(one).texts)
+    assert "95% intervals over whole documents" in texts
+    assert "The difference to GPT-2 by part" in texts
+    assert "The difference to" not in "".join(parsed(report()).texts)
 
 
 def own_terms(terms: list[str]) -> Terms:

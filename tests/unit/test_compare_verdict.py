@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import bpe_core
-from bpe_core.comparison.blocks import blocks_of
+from bpe_core.comparison.blocks import divide
 from bpe_core.comparison.comparison import Comparison, compare
-from bpe_core.comparison.parts import Part, gain_of
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.comparison.parts import Gain, Part, gain_of
+from bpe_core.corpus.corpus import Corpus, Place
+from bpe_core.corpus.held_out import HeldOut
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.compare.figure_rows import figure_rows
-from ui.compare.gain_words import HELD_OUT, disagreement, method_words, no_verdict
+from ui.compare.gain_words import (
+    HELD_OUT,
+    disagreement,
+    folder_words,
+    method_words,
+    no_verdict,
+    text_words,
+)
 from ui.compare.part_chart import part_dots
 from ui.compare.part_figures import parts_csv, shown_parts
 from ui.compare.verdict import (
     _vocabulary_in_words,
-    others_aside,
+    strongest,
     verdict_aside,
     verdict_sentence,
 )
+from ui.compare.verdict_part import rival_rows
 from ui.look.chart_style import Theme
 
 CODE = "def countdown(n):\n        while n > 0:\n            yield n\n            n -= 1\n" * 20
@@ -46,8 +56,20 @@ def small() -> Tokenizer:
     return train(Corpus.from_text(CODE), TrainingConfig(vocab_size=400)).tokenizer
 
 
+def several(text: str) -> Corpus:
+    """Make a corpus of enough documents for an interval."""
+    return Corpus.from_documents([text * (1 + n % 3) for n in range(30)])
+
+
+def test_a_figure_on_one_text_is_said_without_an_interval(small: Tokenizer) -> None:
+    sentence = said(compare(Corpus.from_text(CODE), [small, gpt2()]))
+    assert "fewer tokens than GPT-2, with" in sentence
+    assert "interval" not in sentence
+    assert "nan" not in sentence
+
+
 def test_a_gain_is_said_with_its_share(small: Tokenizer) -> None:
-    comparison = compare(Corpus.from_text(CODE), [small, gpt2()])
+    comparison = compare(several(CODE), [small, gpt2()])
     sentence = verdict_sentence(comparison, gain_of(comparison), "On held-out text")
     share = 100 * (1 - comparison.rows[0].n_tokens / comparison.rows[1].n_tokens)
     assert share > 1
@@ -73,17 +95,42 @@ def test_a_kind_that_goes_the_other_way_is_not_named_as_a_gain() -> None:
     assert f"; numbers take {-kinds['numbers'].percent_fewer:,.1f}% more." in aside
 
 
-def test_a_few_others_are_named_and_many_are_counted(small: Tokenizer) -> None:
-    cuts = [small.truncated(n) for n in (0, 5, 10, 15, 20, small.n_merges)]
-    comparison = compare(Corpus.from_text(CODE), [small, gpt2(), *cuts])
-    names = ["Yours", "GPT-2", *(f"cut {n}" for n in range(6))]
-    assert (
-        others_aside(comparison, names, 1) == "Of the 6 others: fewer tokens than 5, as many as 1."
+def test_the_strongest_other_has_the_fewest_tokens_and_leaves_nothing_out(small: Tokenizer) -> None:
+    others = [gpt2().truncated(0), gpt2(), small.truncated(9)]
+    comparison = compare(Corpus.from_text(PROSE), [small, *others])
+    assert strongest(comparison) == 2
+    config = TrainingConfig(20, pretokenizer="whitespace", base="characters", alphabet="seen")
+    blind = train(Corpus.from_text("hug hugs pug"), config).tokenizer
+    comparison = compare(Corpus.from_text(PROSE), [small, blind, gpt2().truncated(0)])
+    assert comparison.rows[1].n_tokens < comparison.rows[2].n_tokens
+    assert strongest(comparison) == 2
+    assert strongest(compare(Corpus.from_text(PROSE), [small, blind])) == 1
+
+
+def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: Tokenizer) -> None:
+    comparison = compare(several(PROSE), [small, gpt2().truncated(0), gpt2()])
+    gains = [gain_of(comparison, 0, place) for place in (1, 2)]
+    rows = rival_rows(comparison, gains, ["Yours", "<b>bytes</b>", "GPT-2"])
+    assert [row.name for row in rows] == ["GPT-2", "<b>bytes</b>"]
+    assert [row.place for row in rows] == [2, 1]
+    assert rows[0].figure == f"{-gains[1].whole.percent_fewer:,.1f}% more"
+    assert rows[0].low == gains[1].whole.low
+    assert rows[1].percent == gains[0].whole.percent_fewer > 0
+    assert rows[0].tokens == f"{comparison.rows[2].n_tokens:,}"
+    one_text = compare(Corpus.from_text(PROSE), [small, gpt2()])
+    (row,) = rival_rows(one_text, [gain_of(one_text)], ["Yours", "GPT-2"])
+    assert (row.low, row.high, row.interval) == (None, None, "")
+    assert row.percent is not None
+
+
+def test_folders_that_go_the_other_way_are_named() -> None:
+    fewer = Gain(Part("all", 90, 100, 50, 10.0, 8.0, 12.0), ())
+    more = Gain(Part("all", 105, 100, 30, -5.0, -9.0, -1.0), ())
+    assert folder_words(fewer, more) == (
+        "On folders it has never seen: 5.0% more (1.0 to 9.0). It depends on how new your text "
+        "will be."
     )
-    few = compare(Corpus.from_text(CODE), [small, gpt2(), *cuts[4:]])
-    aside = others_aside(few, names[:4], 1)
-    assert "than cut 0" in aside
-    assert "as many as cut 1" in aside
+    assert "It depends" not in folder_words(fewer, fewer)
 
 
 def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
@@ -184,12 +231,12 @@ def test_a_difference_too_small_for_percent_is_said_in_tokens_and_the_right_way_
         vocab={0: b"a", 1: b"b", 2: b"x", 3: b"ab"}, merges=[(0, 1, 3)], pretokenizer="none"
     )
     fewer = more.truncated(0)
-    corpus = Corpus.from_text("ab" + "x" * 4_000)
+    corpus = Corpus.from_documents(["ab" + "x" * 4_000, *["x"] * 30])
     gain = said(compare(corpus, [more, fewer]))
     loss = said(compare(corpus, [fewer, more]))
     assert "yours needs 1 fewer token than GPT-2" in gain
     assert "yours needs 1 more token than GPT-2" in loss
-    corpus = Corpus.from_text("abab" + "x" * 8_000)
+    corpus = Corpus.from_documents(["abab" + "x" * 8_000, *["x"] * 30])
     assert "2 fewer tokens than" in said(compare(corpus, [more, fewer]))
 
 
@@ -204,15 +251,16 @@ def test_the_sentence_names_parts_that_disagree() -> None:
     russian = "Шёл дождь, и на улице никого не было; только кошка сидела под крыльцом.\n"
     own = train(Corpus.from_text(CODE + russian * 20), TrainingConfig(700)).tokenizer
     corpus = Corpus.from_documents(
-        [PROSE * 2, russian * 100, CODE * 2], ["<b>a.txt", "b.txt", "c.txt"]
+        [text * (1 + n % 3) for text in (PROSE, russian * 50, CODE) for n in range(30)],
+        [f"{name} row {n}" for name in ("<b>a.csv", "b.csv", "c.csv") for n in range(30)],
     )
     comparison = compare(corpus, [own, gpt2()])
     gain = gain_of(comparison)
     parts = {part.name: part for _, found in gain.divisions for part in found}
     assert gain.whole.way == "fewer"
-    assert parts["<b>a.txt"].way == "more"
-    more = f"{-parts['<b>a.txt'].percent_fewer:.1f}% more"
-    assert f"in “<b>a.txt” {more}" in said(comparison)
+    assert parts["<b>a.csv"].way == "more"
+    more = f"{-parts['<b>a.csv'].percent_fewer:.1f}% more"
+    assert f"in “<b>a.csv” {more}" in said(comparison)
     sentence = said(comparison)
     assert "Cyrillic letters" in sentence or "Latin letters" in sentence
     assert [part for _, part in gain.disagreeing]
@@ -258,22 +306,47 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
     assert found[1] == "Train on more text, or hold out more of it."
 
 
-def test_the_method_is_said_with_the_kind_and_number_of_blocks() -> None:
-    text = Corpus.from_text("".join(f"line {n}\n" for n in range(4_000)))
-    held_out = text.split(0.5)[1]
-    n = len(held_out.documents)
-    told = method_words(blocks_of(held_out), HELD_OUT)
-    assert f"{n} held-out blocks, 2,000 resamples, seed 0" in told
-    assert "stored before" not in told
-    old = Corpus.from_documents(held_out.documents, held_out.names)
-    assert "stored before the boundaries" in method_words(blocks_of(old), HELD_OUT)
-    assert "cut at line ends" in method_words(blocks_of(text), "your text")
+def test_the_method_is_said_with_what_was_held_out() -> None:
+    texts = [f"{n} {PROSE}" for n in range(200)]
+    corpus = Corpus.from_documents(texts, [f"{n // 2}/{n}.txt" for n in range(200)])
+    told = method_words(divide(corpus.split(0.2)[1]))
+    assert told == "95% intervals over whole documents, 2,000 resamples."
+    told = method_words(divide(corpus.split(0.3, by="folder")[1]))
+    assert told == "95% intervals over whole folders, 2,000 resamples."
+    told = method_words(divide(Corpus.from_text(PROSE * 99).split(0.2)[1]))
+    assert told == (
+        "No interval: it takes 20 documents to say how far off the figure may be on new text, and "
+        "there is 1. From within documents that training saw: all of it. This flatters."
+    )
+    old = Corpus(("a", "b"), ("x", "x"), places=(Place(0, 1), Place(9, 2)))
+    old = replace(old, how=HeldOut("block", 1, 1.0))
+    assert "An earlier version held out blocks of lines" in method_words(divide(old))
     counts = Corpus.from_word_counts({"hug": 3, "ugg": 4})
-    assert "2 groups of words" in method_words(blocks_of(counts), HELD_OUT)
+    assert "2 groups of words" in method_words(divide(counts))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (HeldOut("document", 30, 0.0), "On documents it has never seen"),
+        (HeldOut("document", 30, 0.05), "On documents it has never seen"),
+        (HeldOut("document", 30, 0.5), "On held-out text"),
+        (HeldOut("document", 1, 1.0), "On held-out ends of documents it has seen"),
+        (HeldOut("folder:2", 30, 0.0), "On folders it has never seen"),
+        (HeldOut("column:<b>", 30, 0.0), "On values of “<b>” it has never seen"),
+        (HeldOut("block", 30, 1.0), "On held-out text"),
+        (HeldOut("word", 30, 0.0), "On held-out text"),
+    ],
+)
+def test_the_sentence_says_what_is_new_about_the_text(how: HeldOut, words: str) -> None:
+    assert text_words(HELD_OUT, how) == words
+    assert text_words("your text", how) == "On your text"
 
 
 def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
-    corpus = Corpus.from_documents([PROSE, CODE], ["=cmd()", "b.py"])
+    corpus = Corpus.from_documents(
+        [PROSE, CODE] * 20, [f"{'=cmd()' if n % 2 else 'b'}.csv row {n}" for n in range(40)]
+    )
     gain = gain_of(compare(corpus, [gpt2(), gpt2().truncated(99)]))
     written = parts_csv(gain, ["Yours", "GPT-2"], "ab", ["f1", "f2"]).decode()[1:]
     rows = list(csv.DictReader(io.StringIO(written)))
@@ -282,7 +355,7 @@ def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
     assert int(rows[0]["tokens of Yours"]) == gain.whole.own
     assert float(rows[0]["95% low"]) == pytest.approx(gain.whole.low, rel=1e-4)
     assert len(rows) == 1 + sum(len(parts) for _, parts in gain.divisions)
-    assert "'=cmd()" in {row["part"] for row in rows}
+    assert "'=cmd().csv" in {row["part"] for row in rows}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""The held-out part resembles the corpus: by file, by file type and by script."""
+"""Whole units are held out, alike by file type and script; ends of documents where they are few."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import pandas
 import pytest
 
 from bpe_core.corpus.composition import FileShare, ScriptShare, composition_of
 from bpe_core.corpus.corpus import Corpus, Place
+from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
+from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.read_corpus import read_corpus
+from bpe_core.errors import ConfigError, CorpusError
 
 SHARE = 0.08
 # Smaller shares are not compared, because too few blocks or documents are held out of them.
@@ -118,59 +122,6 @@ def chapters(smallest: int, largest: int, longest_line: int = 25) -> Corpus:
     return Corpus.from_documents(list(texts.values()), list(texts))
 
 
-@pytest.mark.parametrize(
-    ("corpus", "share"),
-    [
-        pytest.param(chapters(5_000, 30_000), 0.02, id="chapters, little held out"),
-        pytest.param(chapters(5_000, 30_000), SHARE, id="chapters"),
-        pytest.param(chapters(5_000, 30_000, longest_line=200), SHARE, id="paragraphs"),
-        pytest.param(chapters(2_000, 6_000), 0.02, id="notes, little held out"),
-        pytest.param(chapters(2_000, 6_000), SHARE, id="notes"),
-        pytest.param(chapters(300, 1_000), SHARE, id="snippets"),
-    ],
-)
-@pytest.mark.parametrize("seed", range(4))
-def test_few_small_files_have_their_share_by_type_and_script(
-    corpus: Corpus, share: float, seed: int
-) -> None:
-    held_out = corpus.split(share, seed)[1].composition()
-    whole = corpus.composition()
-    for kind in whole.types:
-        assert shares(held_out.types)[kind.name] == pytest.approx(kind.share, rel=0.1), kind
-    for script in whole.scripts:
-        if script.name.endswith(" letters"):
-            found = shares(held_out.scripts)[script.name]
-            assert found == pytest.approx(script.share, rel=0.1), script
-
-
-def test_folders_of_one_file_type_have_their_share() -> None:
-    of_types = chapters(5_000, 30_000)
-    corpus = Corpus.from_documents(of_types.documents, [f"{name}.txt" for name in of_types.names])
-    for seed in range(4):
-        _, held_out = corpus.split(SHARE, seed)
-        found, expected = (
-            Counter[str](
-                name.split("/")[0]
-                for text, name in zip(part.documents, part.names, strict=True)
-                for _ in text
-            )
-            for part in (held_out, corpus)
-        )
-        for folder, size in expected.items():
-            assert found[folder] / found.total() == pytest.approx(size / expected.total(), rel=0.1)
-
-
-def test_each_file_too_small_for_a_block_of_its_own_has_the_same_chance() -> None:
-    names = [f"{n}.txt" for n in range(400)]
-    corpus = Corpus.from_documents([prose("English", 2_500, seed=n) for n in range(400)], names)
-    times = Counter[str](
-        name for seed in range(50) for name in set(corpus.split(SHARE, seed)[1].names)
-    )
-    # Each split takes a block of 512 characters from one in two or three files.
-    assert times.total() / 50 == pytest.approx(400 * SHARE * 2_500 / 512, rel=0.1)
-    assert all(8 <= times[name] <= 35 for name in names)
-
-
 def assert_shares_agree(corpus: Corpus, seed: int) -> None:
     whole = corpus.composition()
     training, held_out = corpus.split(SHARE, seed=seed)
@@ -184,48 +135,6 @@ def assert_shares_agree(corpus: Corpus, seed: int) -> None:
                 assert found[name] == pytest.approx(share, rel=0.1), name
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_blocks_are_spread_over_the_length_of_a_document(mixed: Corpus, seed: int) -> None:
-    _, held_out = mixed.split(SHARE, seed=seed)
-    german = mixed.documents[0]
-    held_out_bytes = [0] * 10
-    assert held_out.names.count("german.txt") % 10 == 0  # so that each tenth can have equally many
-    for text, name, (start, _) in placed(held_out):
-        assert mixed.documents[mixed.names.index(name)].startswith(text, start)
-        if name == "german.txt":
-            held_out_bytes[10 * start // len(german)] += len(text)
-    for part in held_out_bytes:
-        assert part == pytest.approx(sum(held_out_bytes) / 10, rel=0.05)
-
-
-def test_blocks_are_whole_lines_and_a_line_that_occurs_once_is_in_one_part_only(
-    mixed: Corpus,
-) -> None:
-    training, held_out = mixed.split(SHARE)
-    assert all(text.endswith("\n") for text in held_out.documents)
-    for text, name, (start, _) in placed(held_out):
-        source = mixed.documents[mixed.names.index(name)]
-        assert start == 0 or source[start - 1] == "\n", text
-    sides = lines_of(training.documents), lines_of(held_out.documents)
-    once = {line for line, count in lines_of(mixed.documents).items() if count == 1}
-    assert not once & sides[0].keys() & sides[1].keys()
-    assert sides[0] + sides[1] == lines_of(mixed.documents)
-
-
-def test_blocks_are_small_and_numerous_enough_to_resample(mixed: Corpus) -> None:
-    _, held_out = mixed.split(SHARE)
-    sizes = [len(text) for text in held_out.documents]
-    assert len(sizes) >= 64
-    assert max(sizes) < 0.06 * sum(sizes)
-
-
-def test_pieces_of_a_document_count_as_one_source(mixed: Corpus) -> None:
-    training, held_out = mixed.split(SHARE)
-    for part in (training, held_out):
-        assert part.n_sources == len(set(part.names)) < len(part.documents)
-    assert mixed.n_sources == len(mixed.documents)
-
-
 def test_parts_depend_only_on_the_seed(mixed: Corpus) -> None:
     training, held_out = mixed.split(SHARE, seed=3)
     again = mixed.split(SHARE, seed=3)
@@ -235,52 +144,6 @@ def test_parts_depend_only_on_the_seed(mixed: Corpus) -> None:
     assert other != held_out
     small = [name for name in held_out.names if name.endswith(".py")]
     assert small != [name for name in other.names if name.endswith(".py")]
-
-
-def test_small_documents_are_held_out_whole(mixed: Corpus) -> None:
-    _, held_out = mixed.split(SHARE)
-    for text, name in zip(held_out.documents, held_out.names, strict=True):
-        source = mixed.documents[mixed.names.index(name)]
-        if len(source) < 2_000:
-            assert text == source
-
-
-def test_pieces_around_a_block_become_separate_documents(mixed: Corpus) -> None:
-    training, held_out = mixed.split(SHARE)
-    for source, name in zip(mixed.documents[:4], mixed.names[:4], strict=True):
-        pieces = sorted(
-            (start, text)
-            for side in (training, held_out)
-            for text, of, (start, _) in placed(side)
-            if of == name
-        )
-        assert "".join(text for _, text in pieces) == source
-        assert len(pieces) > 10
-
-
-@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
-def test_lines_stay_whole_whatever_their_line_ending(end: str) -> None:
-    corpus = Corpus.from_text("".join(f"line {n} of the text{end}" for n in range(2_000)))
-    training, held_out = corpus.split(SHARE)
-    assert held_out.n_bytes / corpus.n_bytes == pytest.approx(SHARE, rel=0.05)
-    for text in held_out.documents:
-        assert text.startswith("line ")
-        assert text.endswith(end)
-    for text in training.documents:
-        assert not text.startswith("\n")
-
-
-@pytest.mark.parametrize("words", ["some words in one line ", "文は続く。また続く、"])
-def test_one_long_line_is_cut_between_words(words: str) -> None:
-    text = words * 20_000
-    corpus = Corpus.from_text(text)
-    training, held_out = corpus.split(SHARE)
-    assert held_out.n_bytes / corpus.n_bytes == pytest.approx(SHARE, rel=0.05)
-    assert len(held_out.documents) >= 10
-    for side in (training, held_out):
-        for piece, _, (start, line) in placed(side):
-            assert line == 1
-            assert start == 0 or piece[0] == " " or text[start - 1] in "。、"
 
 
 def test_a_text_without_any_boundary_is_all_used_for_training() -> None:
@@ -355,14 +218,238 @@ def test_the_composition_of_weighted_words_has_scripts_but_no_files() -> None:
     assert shares(scripts) == {"Cyrillic letters": 4 / 6, "Latin letters": 2 / 6}
 
 
-def test_one_long_document_gives_enough_blocks_to_resample() -> None:
-    text = "".join(f"line {n} of a long document\n" for n in range(40_000))
-    _, held_out = Corpus.from_text(text).split(0.1)
-    assert 120 <= len(held_out.documents) <= 136
+@pytest.mark.parametrize(
+    ("corpus", "share"),
+    [
+        pytest.param(chapters(5_000, 30_000), SHARE, id="chapters"),
+        pytest.param(chapters(5_000, 30_000, longest_line=200), SHARE, id="paragraphs"),
+        pytest.param(chapters(2_000, 6_000), SHARE, id="notes"),
+        pytest.param(chapters(5_000, 30_000), 0.02, id="chapters, little held out"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_strata_of_few_files_have_their_share_too(corpus: Corpus, share: float, seed: int) -> None:
+    held_out = corpus.split(share, seed)[1].composition()
+    whole = corpus.composition()
+    for kind in whole.types:
+        assert shares(held_out.types)[kind.name] == pytest.approx(kind.share, rel=0.1), kind
+    for script in whole.scripts:
+        if script.name.endswith(" letters"):
+            found = shares(held_out.scripts)[script.name]
+            assert found == pytest.approx(script.share, rel=0.1), script
+
+
+def test_every_document_has_the_same_chance_to_be_held_out_whole() -> None:
+    names = [f"{n % 7}/{n}.txt" for n in range(100)]
+    draw = random.Random(0)
+    texts = [prose("English", draw.randrange(300, 6_000), seed=n) for n in range(100)]
+    corpus = Corpus.from_documents(texts, names)
+    times = Counter[str]()
+    for seed in range(400):
+        _, held_out = corpus.split(0.1, seed)
+        assert set(held_out.documents) <= set(texts)
+        assert held_out.n_bytes / corpus.n_bytes == pytest.approx(0.1, rel=0.15)
+        times.update(held_out.names)
+    assert times.total() / 400 == pytest.approx(10, rel=0.1)
+    assert all(15 <= times[name] <= 75 for name in names)
+
+
+def test_nothing_of_a_whole_document_is_trained_on(mixed: Corpus) -> None:
+    training, held_out = mixed.split(SHARE)
+    for side, other in ((training, held_out), (held_out, training)):
+        for text, name, (start, _) in placed(side):
+            source = mixed.documents[mixed.names.index(name)]
+            assert source.startswith(text, start)
+            assert (name in other.names) == (len(text) < len(source))
+    assert held_out.how is not None
+    assert held_out.how.n_units == len(set(held_out.units)) == held_out.n_sources
+    # The large texts are few, so their ends are held out.
+    within = sum(
+        len(text)
+        for text, name, _ in placed(held_out)
+        if len(text) < len(mixed.documents[mixed.names.index(name)])
+    )
+    assert held_out.how.share_within == pytest.approx(within / held_out.n_characters)
+    assert 0.3 < held_out.how.share_within < 0.9
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+def test_of_one_text_both_ends_are_held_out_with_a_margin(end: str) -> None:
+    text = "".join(f"line {n} of the text{end}" for n in range(20_000))
+    training, held_out = Corpus.from_text(text).split(SHARE)
+    assert [place.start for place in held_out.places] == [0, len(text) - len(held_out.documents[1])]
+    assert len(held_out.documents[0]) == pytest.approx(SHARE / 2 * len(text), rel=0.01)
+    assert held_out.n_characters == pytest.approx(SHARE * len(text), rel=0.01)
+    (middle,) = training.documents
+    first = training.places[0].start - len(held_out.documents[0])
+    last = held_out.places[1].start - training.places[0].start - len(middle)
+    assert first == pytest.approx(1_000, abs=40)
+    assert last == pytest.approx(1_000, abs=40)
+    for document in (*held_out.documents, middle):
+        assert document.startswith("line ")
+        assert document.endswith(end)
+        assert not document.startswith("\n")
+    assert held_out.how == HeldOut("document", n_units=1, share_within=1.0)
+
+
+@pytest.mark.parametrize("words", ["some words in one line ", "文は続く。また続く、"])
+def test_one_long_line_is_cut_between_words(words: str) -> None:
+    text = words * 20_000
+    training, held_out = Corpus.from_text(text).split(SHARE)
+    assert held_out.n_characters / len(text) == pytest.approx(SHARE, rel=0.05)
+    for side in (training, held_out):
+        for piece, _, (start, line) in placed(side):
+            assert line == 1
+            assert start == 0 or piece[0] == " " or text[start - 1] in "。、"
+
+
+def test_of_a_document_larger_than_its_share_only_the_ends_are_held_out() -> None:
+    texts = [prose("English", 3_000, seed=n) for n in range(60)]
+    huge = prose("English", 300_000, seed=99)
+    corpus = Corpus.from_documents([*texts, huge], [*(f"{n}.txt" for n in range(60)), "huge.txt"])
+    _, held_out = corpus.split(SHARE)
+    of_huge = [len(text) for text, name, _ in placed(held_out) if name == "huge.txt"]
+    assert len(of_huge) == 2
+    assert sum(of_huge) == pytest.approx(SHARE * 300_000, rel=0.02)
+    assert all(text in texts for text, name, _ in placed(held_out) if name != "huge.txt")
+
+
+def test_copies_are_on_one_side() -> None:
+    draw = random.Random(3)
+    texts: list[str] = []
+    for n in range(60):
+        lines = [f"line {draw.random()} of {n}\n" for _ in range(40)]
+        for _ in range(3):
+            # A tenth of the lines differs from copy to copy.
+            changed = [f"{line[:-1]} {draw.random()}\n" for line in lines[:4]]
+            texts.append("".join(changed + lines[4:]))
+    corpus = Corpus.from_documents(texts, [f"{n % 5}/{n}.c" for n in range(180)])
+    for seed in range(5):
+        for by in ("document", "folder"):
+            training, held_out = corpus.split(0.3, seed, by)
+            sides = (lines_of(side.documents).keys() for side in (training, held_out))
+            assert not set.intersection(*map(set, sides)), by
+        _, held_out = corpus.split(0.3, seed)
+        assert held_out.n_bytes / corpus.n_bytes == pytest.approx(0.3, rel=0.1)
+        assert held_out.how == HeldOut("document", len(held_out.documents) // 3, 0.0)
+
+
+def folders() -> Corpus:
+    """Make a corpus of folders in two levels, with documents in two scripts."""
+    draw = random.Random(8)
+    texts: dict[str, str] = {}
+    for n in range(60):
+        language = "Russian" if n % 3 == 0 else "English"
+        for file in range(draw.randrange(1, 9)):
+            text = prose(language, draw.randrange(500, 3_000), seed=100 * n + file)
+            texts[f"all.zip/{n % 12}/{n}/{file}.txt"] = text
+    return Corpus.from_documents(list(texts.values()), list(texts))
+
+
+@pytest.mark.parametrize(("by", "depth"), [("folder", 3), ("folder:2", 3), ("folder:1", 2)])
+def test_whole_folders_are_held_out(by: str, depth: int) -> None:
+    corpus = folders()
+    for seed in range(4):
+        training, held_out = corpus.split(0.1, seed, by)
+        sides = [
+            {"/".join(name.split("/")[:depth]) for name in side.names}
+            for side in (training, held_out)
+        ]
+        assert not sides[0] & sides[1]
+        assert training.n_bytes + held_out.n_bytes == corpus.n_bytes
+        assert held_out.how == HeldOut(by, len(sides[1]), 0.0)
+        assert 0.04 < held_out.n_bytes / corpus.n_bytes < 0.17
+        assert len(set(held_out.units)) == len(sides[1])
+
+
+def test_what_cannot_be_held_out_by_is_refused() -> None:
+    corpus = folders()
+    for by in ("folders", "folder:0", "folder:x", "", "column:", "line", 3, None):
+        with pytest.raises(ConfigError, match="as what to hold out by"):
+            corpus.split(0.1, by=by)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigError, match="whose values are known"):
+        corpus.split(0.1, by="column:author")
+    with pytest.raises(ConfigError, match="in one unit"):
+        Corpus.from_documents(["a\n" * 50, "b\n" * 50]).split(0.1, by="folder")
+
+
+def test_stretches_of_every_document_are_held_out_if_asked_for() -> None:
+    corpus = folders()
+    training, held_out = corpus.split(0.2, by="stretch")
+    assert held_out.how is not None
+    assert held_out.how.share_within == 1.0
+    assert held_out.how.n_units == held_out.n_sources
+    assert held_out.n_bytes / corpus.n_bytes == pytest.approx(0.2, rel=0.05)
+    assert set(held_out.names) <= set(training.names)
 
 
 def test_the_arguments_of_split_keep_their_names_order_and_defaults() -> None:
-    share, seed = list(inspect.signature(Corpus.split).parameters.values())[1:]
+    share, seed, by = list(inspect.signature(Corpus.split).parameters.values())[1:]
     assert (share.name, share.default) == ("held_out_share", inspect.Parameter.empty)
     assert (seed.name, seed.default) == ("seed", 0)
-    assert {share.kind, seed.kind} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    assert (by.name, by.default) == ("by", "document")
+    assert {each.kind for each in (share, seed, by)} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
+
+
+def test_how_text_was_held_out_survives_a_sample_and_pickling() -> None:
+    _, held_out = folders().split(0.2, by="folder")
+    sample = held_out.sample(5_000)
+    assert sample.how == held_out.how
+    assert set(sample.units) <= set(held_out.units)
+    again = pickle.loads(pickle.dumps(held_out))  # noqa: S301 - pickled here
+    assert (again.units, again.how) == (held_out.units, held_out.how)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sample_is_like_its_corpus(mixed: Corpus, seed: int) -> None:
+    sample = mixed.sample(200_000, seed)
+    assert sample.n_bytes == pytest.approx(200_000, rel=0.01)
+    for of_whole, of_part in zip(mixed.composition(), sample.composition(), strict=True):
+        for name, share in shares(of_whole).items():
+            if share >= LEAST_SHARE:
+                assert shares(of_part)[name] == pytest.approx(share, rel=0.05), name
+    german = [start for _, name, (start, _) in placed(sample) if name == "german.txt"]
+    tenths = Counter(10 * start // len(mixed.documents[0]) for start in german)
+    assert len(tenths) == 10
+
+
+def by_author() -> dict[str, list[str]]:
+    texts = [prose("English", 600, seed=n).replace("\n", " ") for n in range(120)]
+    return {
+        "id": [str(n) for n in range(120)],
+        "text": texts,
+        "who": [f"a{n % 30}" for n in range(120)],
+    }
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_all_rows_with_a_value_of_a_column_are_held_out(kind: str, tmp_path: Path) -> None:
+    found = by_author()
+    path = tmp_path / f"posts.{kind}"
+    frame = pandas.DataFrame(found)
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path)
+    corpus = read_corpus(path, "text", kept_column="who")
+    assert list(corpus.columns["who"]) == found["who"]
+    training, held_out = corpus.split(0.1, by="column:who")
+    assert not set(training.columns["who"]) & set(held_out.columns["who"])
+    assert held_out.how == HeldOut("column:who", len(set(held_out.columns["who"])), 0.0)
+    assert training.n_bytes + held_out.n_bytes == corpus.n_bytes
+    assert 0.05 < held_out.n_bytes / corpus.n_bytes < 0.15
+    with pytest.raises(ConfigError, match="known are: 'who'"):
+        corpus.split(0.1, by="column:id")
+    with pytest.raises(CorpusError, match="'nobody'"):
+        read_corpus(path, "text", kept_column="nobody")
+    write_corpus(tmp_path, corpus)
+    assert read_corpus_files(tmp_path).columns == corpus.columns
+
+
+def test_columns_of_documents_need_a_value_for_each() -> None:
+    corpus = Corpus.from_documents(["ab", "c"] * 30, columns={"who": ["x", "y"] * 30})
+    assert set(corpus.split(0.5, by="column:who")[1].documents) in ({"ab"}, {"c"})
+    with pytest.raises(ConfigError, match="Expected 2 values as who"):
+        Corpus.from_documents(["a", "b"], columns={"who": ["x"]})

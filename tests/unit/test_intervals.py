@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bpe_core.comparison.intervals import FEWEST_BLOCKS, SEED, intervals, percent_fewer
+from bpe_core.comparison.intervals import SEED, intervals, percent_fewer
+from bpe_core.corpus.held_out import MIN_UNITS
 
 
 def naive_interval(own: list[int], theirs: list[int], n_resamples: int) -> tuple[float, float]:
@@ -16,9 +17,9 @@ def naive_interval(own: list[int], theirs: list[int], n_resamples: int) -> tuple
     figures = []
     for _ in range(n_resamples):
         a = b = 0
-        for block in generator.integers(len(own), size=len(own) - 1):
-            a += own[block]
-            b += theirs[block]
+        for unit in generator.integers(len(own), size=len(own) - 1):
+            a += own[unit]
+            b += theirs[unit]
         figures.append(100 * (1 - a / b))
     figures.sort()
     return percentile(figures, 0.025), percentile(figures, 0.975)
@@ -31,11 +32,11 @@ def percentile(ordered: list[float], share: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-@pytest.mark.parametrize("n_blocks", [FEWEST_BLOCKS, 37, 150])
-def test_the_intervals_are_those_of_a_naive_twin(n_blocks: int) -> None:
-    generator = np.random.default_rng(n_blocks)
-    own = generator.integers(5, 60, size=(n_blocks, 3))
-    theirs = generator.integers(5, 60, size=(n_blocks, 3))
+@pytest.mark.parametrize("n_units", [MIN_UNITS, 37, 150])
+def test_the_intervals_are_those_of_a_naive_twin(n_units: int) -> None:
+    generator = np.random.default_rng(n_units)
+    own = generator.integers(5, 60, size=(n_units, 3))
+    theirs = generator.integers(5, 60, size=(n_units, 3))
     found = intervals(own, theirs, n_resamples=200)
     for column in range(3):
         twin = naive_interval(own[:, column].tolist(), theirs[:, column].tolist(), 200)
@@ -43,49 +44,49 @@ def test_the_intervals_are_those_of_a_naive_twin(n_blocks: int) -> None:
 
 
 @pytest.mark.slow
-def test_blocks_of_one_size_give_the_interval_of_a_mean() -> None:
+def test_units_of_one_size_give_the_interval_of_a_mean() -> None:
     # The figure is then a mean, whose standard error is known.
-    n_blocks, n_their = 400, 1_000
-    own = np.random.default_rng(1).normal(600, 60, size=(n_blocks, 1)).round().astype(np.int64)
-    (found,) = intervals(own, np.full((n_blocks, 1), n_their), n_resamples=20_000)
+    n_units, n_their = 400, 1_000
+    own = np.random.default_rng(1).normal(600, 60, size=(n_units, 1)).round().astype(np.int64)
+    (found,) = intervals(own, np.full((n_units, 1), n_their), n_resamples=20_000)
     percent = 100 * (1 - own[:, 0] / n_their)
-    error = 1.96 * percent.std(ddof=1) / math.sqrt(n_blocks)
+    error = 1.96 * percent.std(ddof=1) / math.sqrt(n_units)
     assert found == pytest.approx([percent.mean() - error, percent.mean() + error], abs=0.03)
 
 
-def test_blocks_that_are_all_alike_leave_no_doubt() -> None:
+def test_units_that_are_all_alike_leave_no_doubt() -> None:
     (found,) = intervals(np.full((20, 1), 3), np.full((20, 1), 4))
-    assert found.tolist() == [25.0, 25.0]
+    assert found.tolist() == pytest.approx([25.0, 25.0], rel=1e-12)
 
 
-@pytest.mark.parametrize("n_blocks", [15, 60, 200])
-def test_about_95_of_100_intervals_have_the_true_figure_in_them(n_blocks: int) -> None:
-    # Blocks of unequal size, and of two sorts of text on which the gains differ.
+@pytest.mark.parametrize("n_units", [20, 60, 200])
+def test_about_95_of_100_intervals_have_the_true_figure_in_them(n_units: int) -> None:
+    # Units of unequal size, and of two sorts of text on which the gains differ.
     generator = np.random.default_rng(7)
     n_texts = 400
     covered = 0
     for _ in range(n_texts):
-        theirs = generator.gamma(4, 50, size=n_blocks)
-        is_code = generator.random(n_blocks) < 0.3
-        own = theirs * np.where(is_code, 0.4, 0.9) * generator.normal(1, 0.1, size=n_blocks)
+        theirs = generator.gamma(4, 50, size=n_units)
+        is_code = generator.random(n_units) < 0.3
+        own = theirs * np.where(is_code, 0.4, 0.9) * generator.normal(1, 0.1, size=n_units)
         truth = 100 * (1 - (0.3 * 0.4 + 0.7 * 0.9))
         ((low, high),) = intervals(column(own), column(theirs), n_resamples=400)
         covered += bool(low <= truth <= high)
-    # Percentile intervals of few blocks are known to be a little too narrow.
-    assert (0.90 if n_blocks < 30 else 0.925) <= covered / n_texts <= 0.98
+    # Percentile intervals of few units are known to be a little too narrow.
+    assert (0.90 if n_units < 30 else 0.925) <= covered / n_texts <= 0.98
 
 
 def column(counts: NDArray[np.float64]) -> NDArray[np.int64]:
     return counts.round().astype(np.int64)[:, None]
 
 
-def test_too_few_blocks_and_empty_counts_have_no_interval() -> None:
-    few = np.full((FEWEST_BLOCKS - 1, 1), 5)
+def test_too_few_units_and_empty_counts_have_no_interval() -> None:
+    few = np.full((MIN_UNITS - 1, 1), 5)
     assert np.isnan(intervals(few, few)).all()
-    blocks = np.zeros((100, 2), np.int64)
-    blocks[:, 0] = 5
-    blocks[: FEWEST_BLOCKS - 1, 1] = 5
-    found = intervals(blocks, blocks)
+    units = np.zeros((100, 2), np.int64)
+    units[:, 0] = 5
+    units[: MIN_UNITS - 1, 1] = 5
+    found = intervals(units, units)
     assert found[0].tolist() == [0, 0]
     assert np.isnan(found[1]).all()
 
@@ -95,3 +96,20 @@ def test_a_count_of_theirs_that_is_often_zero_has_no_interval() -> None:
     theirs[0] = 9
     assert np.isnan(intervals(own, theirs)).all()
     assert math.isnan(percent_fewer(own.sum(axis=0), np.array([0]))[0])
+
+
+@pytest.mark.slow
+def test_strata_are_resampled_apart() -> None:
+    # Two kinds of text on which the gains differ: their shares are fixed, so only what varies
+    # within each adds doubt.
+    generator = np.random.default_rng(2)
+    n_units = 400
+    strata = np.arange(n_units) % 2
+    own = (np.where(strata == 0, 400, 900) + generator.normal(0, 30, n_units)).round()
+    theirs = np.full((n_units, 1), 1_000)
+    (apart,) = intervals(own.astype(np.int64)[:, None], theirs, strata, n_resamples=20_000)
+    error = 1.96 * 100 * 30 / 1_000 / math.sqrt(n_units)
+    figure = percent_fewer(own.sum(keepdims=True), theirs.sum(keepdims=True)[0])[0]
+    assert apart == pytest.approx([figure - error, figure + error], abs=0.03)
+    (together,) = intervals(own.astype(np.int64)[:, None], theirs)
+    assert together[1] - together[0] > 5 * (apart[1] - apart[0])

@@ -15,12 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from bpe_core.comparison.newness import Newness
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig, TrainingProgress
 from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
+from ui.storage.folder_check import FolderCheck
 from ui.storage.run_corpus import CorpusOrigin
 from ui.work.addresses import addresses
 from ui.work.background import TooMuchWorkError, UnknownWorkError
@@ -61,6 +63,8 @@ class Shelf:
         should_stop: Callable[[], bool],
         came_from: tuple[CorpusOrigin, Corpus] | None,
         base: BaseName | None,
+        newness: Newness | None,
+        by_folder: FolderCheck | None,
     ) -> str:
         self.should_stop = should_stop
         self.base = base
@@ -248,6 +252,8 @@ def test_an_unexpected_error_is_shown_and_logged_without_the_visitors_text(
         should_stop: Callable[[], bool],
         came_from: tuple[CorpusOrigin, Corpus] | None,
         base: BaseName | None,
+        newness: Newness | None,
+        by_folder: FolderCheck | None,
     ) -> str:
         raise RuntimeError(f"disk full while writing {title}")
 
@@ -414,7 +420,7 @@ from ui.work.jobs import JobManager
 
 reached = threading.Event()
 
-def store_that_never_ends(title, run, held_out, *, run_id, training, should_stop, came_from, base):
+def store_that_never_ends(title, run, held_out, **rest):
     reached.set()
     threading.Event().wait()
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import regex
 
-from bpe_core.comparison import blocks as blocks_module
-from bpe_core.comparison.blocks import blocks_of
+from bpe_core.comparison.blocks import MAX_UNITS, divide
 from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.parts import (
     FEWEST_TOKENS,
@@ -20,7 +19,8 @@ from bpe_core.comparison.parts import (
     gain_of,
 )
 from bpe_core.comparison.text_map import TOKEN_KINDS
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus, Place
+from bpe_core.corpus.held_out import MIN_UNITS
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.errors import ConfigError
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
@@ -103,9 +103,14 @@ def corpora() -> dict[str, Corpus]:
     files = [PROSE * 40, RUSSIAN * 60, CODE * 50, "", "x", *(f"tiny {n}\n" for n in range(30))]
     names = ["a.txt", "b.txt", "c.py", "d", "e.md", *(f"rows.csv row {n}" for n in range(30))]
     mixed = Corpus.from_documents(files, names)
+    mixed_folders = Corpus.from_documents(
+        [f"{n} {PROSE}" * (n % 3 + 1) for n in range(200)],
+        [f"{n // 4}/{n}.{'py' if n % 5 else 'txt'}" for n in range(200)],
+    )
     return {
         "files": mixed,
         "held out": mixed.split(0.3, seed=3)[1],
+        "by folder": mixed_folders.split(0.3, seed=3, by="folder")[1],
         "one text": Corpus.from_text(RUSSIAN * 30 + CODE * 30),
         "many files": Corpus.from_documents([PROSE] * 50, [f"{n}.t{n}" for n in range(50)]),
         "words": Corpus.from_word_counts(
@@ -131,17 +136,19 @@ def test_the_parts_of_each_division_add_up_to_the_whole(name: str, first: str) -
 
 
 def test_a_mixed_corpus_has_its_disagreeing_parts_named() -> None:
-    documents = [PROSE * 60, RUSSIAN * 100, CODE * 150]
     own = train(Corpus.from_text(CODE * 20 + RUSSIAN * 20), TrainingConfig(700)).tokenizer
-    corpus = Corpus.from_documents(documents, ["a.txt", "b.txt", "c.py"])
+    corpus = Corpus.from_documents(
+        [text * (2 + n % 4) for text in (PROSE, RUSSIAN * 2, CODE * 3) for n in range(30)],
+        [f"{name} row {n}" for name in ("a.csv", "b.tsv", "c.jsonl") for n in range(30)],
+    )
     gain = gain_of(compare(corpus, [own, gpt2()]))
     divisions = {name: {part.name: part for part in parts} for name, parts in gain.divisions}
     assert gain.whole.way == "fewer"
-    assert divisions["file"]["a.txt"].way == "more"
-    assert divisions["file"]["b.txt"].way == "fewer"
+    assert divisions["file"]["a.csv"].way == "more"
+    assert divisions["file"]["b.tsv"].way == "fewer"
     assert divisions["script"]["Latin letters"].way == "more"
     found = {(division, part.name) for division, part in gain.disagreeing}
-    assert {("file", "a.txt"), ("script", "Latin letters"), ("script", "Cyrillic letters")} <= found
+    assert {("file", "a.csv"), ("script", "Latin letters"), ("script", "Cyrillic letters")} <= found
     for _, part in gain.disagreeing:
         assert not part.low <= gain.whole.percent_fewer <= part.high
 
@@ -159,23 +166,34 @@ def whole(comparison: Comparison) -> Part:
     return gain_of(comparison).whole
 
 
+def documents(text: str, n: int = 40) -> Corpus:
+    return Corpus.from_documents([text * (1 + place % 3) for place in range(n)])
+
+
 def test_an_interval_over_zero_is_unclear_and_of_one_tokenizer_with_itself_is_zero() -> None:
-    same = whole(compare(Corpus.from_text(PROSE * 50), [gpt2(), gpt2()]))
+    same = whole(compare(documents(PROSE), [gpt2(), gpt2()]))
     assert (same.percent_fewer, same.low, same.high, same.way) == (0, 0, 0, "unclear")
-    clear = whole(compare(Corpus.from_text(PROSE * 50), [gpt2(), gpt2().truncated(100)]))
+    clear = whole(compare(documents(PROSE), [gpt2(), gpt2().truncated(100)]))
     assert clear.way == "fewer"
     assert 0 < clear.low <= clear.percent_fewer <= clear.high
+    rare, frequent = "yes no\n", "no yes\n" * 3
+    either = Corpus.from_documents([rare if n % 2 else frequent for n in range(60)])
+    own = train(Corpus.from_text(rare * 9), TrainingConfig(260, special_tokens=())).tokenizer
+    other = train(Corpus.from_text(frequent), TrainingConfig(260, special_tokens=())).tokenizer
+    assert whole(compare(either, [own, other])).has_interval
 
 
-def test_short_texts_and_few_blocks_have_not_enough_text() -> None:
+def test_few_tokens_are_not_enough_text_and_few_documents_have_no_interval() -> None:
     short = gain_of(compare(Corpus.from_text(PROSE * 3), [gpt2(), OWN]))
     assert short.whole.own < FEWEST_TOKENS
     assert not short.has_enough_text
-    blocks = Corpus.from_documents([PROSE * 40] * 5).split(0.2)[1]
-    few = Corpus(blocks.documents[:4], blocks.names[:4], places=blocks.places[:4])
-    assert whole(compare(few, [gpt2(), OWN])).n_blocks == 4
-    assert not gain_of(compare(few, [gpt2(), OWN])).has_enough_text
-    assert gain_of(compare(Corpus.from_text(PROSE * 40), [gpt2(), OWN])).has_enough_text
+    for n, has_interval in ((1, False), (MIN_UNITS - 1, False), (MIN_UNITS, True)):
+        gain = gain_of(compare(documents(PROSE * 30, n), [gpt2(), OWN]))
+        assert gain.has_enough_text
+        assert gain.whole.n_units == n
+        assert gain.whole.has_interval == has_interval
+        assert gain.whole.way == "fewer"
+        assert has_interval or not gain.disagreeing
 
 
 def test_small_scripts_are_taken_together_and_one_script_is_no_division() -> None:
@@ -207,35 +225,42 @@ def test_a_wrong_index_and_a_comparison_without_blocks_are_errors() -> None:
         gain_of(bare)
 
 
-def test_held_out_blocks_stay_whole_and_other_long_texts_are_cut_at_lines() -> None:
-    text = "".join(f"line {n} of many, {'long ' * (n % 7)}\n" for n in range(3_000))
-    held_out = Corpus.from_text(text).split(0.3)[1]
-    blocks = blocks_of(held_out)
-    assert blocks.were_held_out
-    assert blocks.n_cut == 0
-    assert blocks.n_blocks == len(held_out.documents) > 50
-    whole = blocks_of(Corpus.from_text(text))
-    assert whole.n_cut == 1
-    assert abs(whole.n_blocks - blocks_module.FEWEST_WANTED) < 5
-    data = text.encode()
-    assert all(data[start - 1 : start] == b"\n" for start in whole.starts[1:].tolist())
+def test_the_units_are_documents_or_what_was_held_out_together() -> None:
+    texts = [f"{n} {PROSE}" * 5 for n in range(300)]
+    names = [f"{n // 6}/{n}.txt" for n in range(300)]
+    corpus = Corpus.from_documents(texts, names)
+    assert divide(corpus).n_units == 300
+    _, by_document = corpus.split(0.2)
+    assert divide(by_document).n_units == len(by_document.documents)
+    _, by_folder = corpus.split(0.2, by="folder")
+    blocks = divide(by_folder)
+    assert blocks.n_units == len({name.split("/")[0] for name in by_folder.names})
+    assert blocks.how == by_folder.how
+    # Both ends of a document are of one unit.
+    _, stretches = Corpus.from_documents([PROSE * 900, RUSSIAN * 900, CODE * 900]).split(0.2)
+    assert len(stretches.documents) == 6
+    assert divide(stretches).n_units == 3
+    # Pieces of one document, as earlier versions held them out, are one unit, too.
+    old = Corpus(("a", "b", "c"), ("x", "x", "y"), places=(Place(0, 1), Place(9, 2), Place(0, 1)))
+    assert divide(old).unit_of_block.tolist() == [0, 1]
 
 
-def test_a_long_line_without_spaces_is_cut_all_the_same() -> None:
-    blocks = blocks_of(Corpus.from_text("漢" * 5_000))
-    assert blocks.n_blocks == blocks_module.FEWEST_WANTED
-    assert np.all(blocks.starts % 3 == 0)
+def test_strata_of_few_units_are_one_stratum() -> None:
+    kinds = {"a.txt": 30, "b.py": 25, "c.md": 3, "d.rst": 4}
+    names = [f"{n}{kind}" for kind, times in kinds.items() for n in range(times)]
+    blocks = divide(Corpus.from_documents([PROSE] * len(names), names))
+    assert sorted(np.bincount(blocks.stratum_of_unit).tolist()) == [7, 25, 30]
+    one_left = divide(Corpus.from_documents([PROSE] * 31, [*names[:30], "e.md"]))
+    assert one_left.stratum_of_unit.tolist() == [0] * 31
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_short_documents_give_about_a_thousand_blocks() -> None:
+def test_a_hundred_thousand_short_documents_give_about_a_thousand_units() -> None:
     names = [f"t.csv row {n}" for n in range(100_000)]
-    blocks = blocks_of(Corpus.from_documents(["ab"] * 100_000, names))
+    blocks = divide(Corpus.from_documents(["ab"] * 100_000, names))
     assert blocks.files == ("t.csv",)
-    assert 900 < blocks.n_blocks <= 1_100
-    many = blocks_of(
-        Corpus.from_documents(["ab"] * 20_000, [f"{n}.x{n % 50}" for n in range(20_000)])
-    )
-    assert many.n_blocks < 1_100
+    assert MAX_UNITS * 0.9 < blocks.n_units <= MAX_UNITS * 1.1
+    many = divide(Corpus.from_documents(["ab"] * 20_000, [f"{n}.x{n % 50}" for n in range(20_000)]))
+    assert many.n_units < 1_100
     assert many.files[-1] == "19,988 other files"
     assert many.types[-1] == "38 other types"

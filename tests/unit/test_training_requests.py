@@ -64,7 +64,9 @@ def folders(store: Path) -> list[Path]:
 
 
 def request(id: str = "a" * 32) -> TrainingRequest:
-    return TrainingRequest(id, "<b>", CONFIG, 0.1, ORIGIN, "visitor", HOSTILE.n_bytes, time.time())
+    return TrainingRequest(
+        *(id, "<b>", CONFIG, 0.1, "document", ORIGIN, "visitor", HOSTILE.n_bytes, time.time())
+    )
 
 
 def submit(manager: JobManager, corpus: Corpus, config: TrainingConfig = CONFIG) -> str:

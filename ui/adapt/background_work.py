@@ -61,6 +61,7 @@ class Order:
     tokenizer: Tokenizer
     corpus: Corpus | FiledCorpus
     held_out_share: float = 0.0
+    held_out_by: str = "document"
     removable: Removable = Removable()
     general_id: str = GENERAL_TEXTS[0]
     """The sample that is shown as a general text at first."""
@@ -69,7 +70,9 @@ class Order:
     def id(self) -> str:
         """A key that is the same for the same tokenizer, texts and choices, whoever asks."""
         may_go = self.removable
-        choices = json.dumps([self.held_out_share, self.general_id, *asdict(may_go).values()])
+        choices = json.dumps(
+            [self.held_out_share, self.held_out_by, self.general_id, *asdict(may_go).values()]
+        )
         return (
             f"{self.tokenizer.fingerprint} {self.corpus.sha256} "
             f"{hashlib.sha256(choices.encode()).hexdigest()}"
@@ -162,6 +165,7 @@ def _folder_for(order: Order, n_tokens: int | None) -> Generator[Path]:
             choices = {
                 **asdict(order.removable),
                 "share": order.held_out_share,
+                "by": order.held_out_by,
                 "general_id": order.general_id,
                 "seed": HELD_OUT_SEED,
                 "n_tokens": n_tokens,

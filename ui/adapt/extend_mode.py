@@ -54,6 +54,7 @@ def _start(chosen: ChosenCorpus, extension: Extension, base: Tokenizer) -> None:
             (extension, base),
             title=title_of_extended(extension.base, chosen.title),
             held_out_share=chosen.held_out_share,
+            held_out_by=chosen.held_out_by,
             origin=chosen.origin,
             visitor=visitor(),
         )

@@ -35,5 +35,9 @@ def ask_for_order(stored: StoredRun) -> Asked:
     order = None
     if is_counted:
         general_id = usual_general(chosen.title)
-        order = Order(tokenizer, chosen.corpus, chosen.held_out_share, general_id=general_id)
+        order = Order(
+            *(tokenizer, chosen.corpus, chosen.held_out_share),
+            held_out_by=chosen.held_out_by,
+            general_id=general_id,
+        )
     return Asked(base, tokenizer, order)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison.blocks import Blocks, blocks_of
+from bpe_core.comparison.blocks import Blocks, divide
 from bpe_core.comparison.comparison import Comparison, combine, measure_on
 from bpe_core.comparison.measurement import Measured
 from bpe_core.corpus.corpus import Corpus
@@ -95,7 +95,7 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
 def digest_of(corpus: Corpus) -> str:
     """Return a digest of a corpus with its names: two visitors' files may have the same text."""
     digest = hashlib.sha256(corpus.sha256.encode())
-    digest.update(b"held out" if corpus.places else b"whole")
+    digest.update(repr((corpus.how, bool(corpus.places), corpus.units)).encode())
     for name in corpus.names:
         encoded = name.encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(encoded))
@@ -128,7 +128,7 @@ def _sample(digest: str, _corpus: Corpus) -> Corpus:
 
 @cached()
 def _blocks(digest: str, _corpus: Corpus) -> Blocks:
-    return blocks_of(_corpus)
+    return divide(_corpus)
 
 
 def _first(digest: str, encoder: Encoder, sample: Corpus) -> _First:

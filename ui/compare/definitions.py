@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from bpe_core.comparison.intervals import FEWEST_BLOCKS, N_RESAMPLES, SEED
+from bpe_core.comparison.intervals import N_RESAMPLES, SEED
 from bpe_core.comparison.parts import FEWEST_POINTS, FEWEST_TOKENS, POINTS_APART
+from bpe_core.corpus.held_out import MIN_UNITS
 
 
 class Definition(NamedTuple):
@@ -29,11 +30,12 @@ _RENYI: Final = Definition(
 )
 INTERVAL: Final = Definition(
     "95% interval",
-    "How far a difference may be off. Blocks of the text are drawn at random, with replacement and "
-    f"one fewer than there are, {N_RESAMPLES:,} times (seed {SEED}). Each time the difference is "
-    "computed from the tokens in the blocks drawn, and the interval leaves out the lowest and the "
+    "How far a difference may be off on new text of this kind. Whole documents, or folders if "
+    "those were held out, are drawn at random, with replacement and one fewer than there are, for "
+    f"each file type and script, {N_RESAMPLES:,} times (seed {SEED}). Each time the difference is "
+    "computed from the tokens in what was drawn, and the interval leaves out the lowest and the "
     "highest 2.5%. If it includes 0, there is no clear difference. A part that is in fewer than "
-    f"{FEWEST_BLOCKS} blocks has no interval.",
+    f"{MIN_UNITS} documents has no interval.",
     "Efron and Tibshirani 1993, “An introduction to the bootstrap”",
 )
 PARTS: Final = Definition(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from bpe_core.comparison.blocks import Blocks
-from bpe_core.comparison.intervals import FEWEST_BLOCKS, N_RESAMPLES, SEED
+from bpe_core.comparison.intervals import N_RESAMPLES
 from bpe_core.comparison.parts import FEWEST_TOKENS, OTHER_SCRIPTS, Division, Gain, Part
 from bpe_core.corpus.composition import WITHOUT_TYPE
+from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
 from ui.look.labels import plain_text
+from ui.run.held_out_words import flattery, unit_noun
 
 Sentence = list[tuple[str, bool]]
 """Pieces of text, each with whether it is bold."""
@@ -17,6 +19,7 @@ OWN: Final = "your own text"
 SAMPLE_OF: Final = "a sample of "
 """Stands before the name of the text if only a sample of it was compared."""
 _MOST_PARTS = 3
+_MOSTLY_WHOLE = 0.1
 _LONGEST_NAME = 42
 _LONGEST_PLACE = 10_000
 _CHARACTERS_PER_TOKEN = 4
@@ -24,18 +27,44 @@ _NOT_NAMED = ("no letters", OTHER_SCRIPTS)
 
 
 def interval_words(part: Part) -> str:
-    """Return the interval of a part's figure, such as "95% interval 43.9–45.5%".
+    """Return the interval of a part's figure, such as "95% interval 43.9–45.5%"; empty without one.
 
     >>> interval_words(Part("all", 90, 100, 50, 10.0, 8.04, 12.0))
     '95% interval 8.0–12.0%'
     >>> interval_words(Part("all", 99, 100, 50, 1.0, -2.0, 4.0))
     '95% interval from 2.0% more to 4.0% fewer'
     """
+    if not part.has_interval:
+        return ""
     digits = 2 if max(abs(part.low), abs(part.high)) < 0.1 else 1
     if part.way == "unclear":
         return f"95% interval from {signed(part.low, digits)} to {signed(part.high, digits)}"
     low, high = sorted((abs(part.low), abs(part.high)))
     return f"95% interval {low:,.{digits}f}–{high:,.{digits}f}%"
+
+
+def interval_ends(part: Part) -> str:
+    """Return the ends of a part's interval, such as "1.3% more to 4.3% fewer".
+
+    >>> interval_ends(Part("all", 90, 100, 50, 10.0, 8.04, 12.0))
+    '8.0 to 12.0'
+    >>> interval_ends(Part("all", 99, 100, 50, 1.0, -2.0, 4.0))
+    '2.0% more to 4.0% fewer'
+    """
+    if part.way == "unclear":
+        return f"{signed(part.low)} to {signed(part.high)}"
+    low, high = sorted((abs(part.low), abs(part.high)))
+    return f"{low:,.1f} to {high:,.1f}"
+
+
+def folder_words(gain: Gain, by_folder: Gain) -> str:
+    """Return what is different on folders that training never saw."""
+    found = by_folder.whole
+    interval = f" ({interval_ends(found)})" if found.has_interval else ""
+    words = f"On folders it has never seen: {signed(found.percent_fewer)}{interval}."
+    if found.way != gain.whole.way:
+        words += " It depends on how new your text will be."
+    return words
 
 
 def disagreement(gain: Gain) -> Sentence:
@@ -74,41 +103,45 @@ def no_verdict(gain: Gain, where: str, *, is_placeholder: bool) -> tuple[Sentenc
         return [("No verdict yet", True), (why, False)], _remedy(FEWEST_TOKENS, where)
     if gain.has_enough_text:
         return None
-    whole = gain.whole
-    fewest = min(whole.own, whole.theirs)
-    if fewest < FEWEST_TOKENS:
-        has = f"has only {fewest:,} {'token' if fewest == 1 else 'tokens'}"
-        why = f": {where} {has}, and a verdict needs {FEWEST_TOKENS}."
-        return [("No verdict yet", True), (why, False)], _remedy(FEWEST_TOKENS - fewest, where)
-    why = (
-        f": {where} is in {whole.n_blocks} blocks, and it takes {FEWEST_BLOCKS} to say how sure "
-        "the difference is."
-    )
-    return [("No verdict yet", True), (why, False)], _remedy(FEWEST_TOKENS, where)
+    fewest = min(gain.whole.own, gain.whole.theirs)
+    has = f"has only {fewest:,} {'token' if fewest == 1 else 'tokens'}"
+    why = f": {where} {has}, and a verdict needs {FEWEST_TOKENS}."
+    return [("No verdict yet", True), (why, False)], _remedy(FEWEST_TOKENS - fewest, where)
 
 
-def method_words(blocks: Blocks, where: str) -> str:
-    """Describe how the intervals were computed: the number of blocks, resamples and the seed."""
-    n = f"{blocks.n_blocks:,}"
+def text_words(where: str, how: HeldOut | None) -> str:
+    """Return how a sentence on a text begins: for held-out text, what is new about it.
+
+    >>> text_words("your text", None)
+    'On your text'
+    >>> text_words(HELD_OUT, HeldOut("folder:2", n_units=30, share_within=0.0))
+    'On folders it has never seen'
+    """
+    if how is None or not where.endswith(HELD_OUT) or how.by in ("word", "block"):
+        return f"On {where}"
+    sample = SAMPLE_OF if where.startswith(SAMPLE_OF) else ""
+    if how.share_within == 1:
+        return f"On {sample}held-out ends of documents it has seen"
+    if how.share_within > _MOSTLY_WHOLE:
+        return f"On {where}"
+    return f"On {sample}{unit_noun(how, 2)} it has never seen"
+
+
+def method_words(blocks: Blocks) -> str:
+    """Describe how the intervals were computed, or why there are none."""
     if not blocks.n_documents:
-        of = f"{n} groups of words"
-    elif where.startswith(SAMPLE_OF):
-        of = f"{n} blocks of the sample"
-    elif blocks.were_held_out:
-        of = f"{n} held-out blocks"
-    elif blocks.n_cut:
-        of = f"{n} blocks, cut at line ends"
+        return f"95% intervals over {blocks.n_units:,} groups of words, {N_RESAMPLES:,} resamples."
+    noun = unit_noun(blocks.how, 2)
+    whole = "" if blocks.how is not None and blocks.how.share_within else "whole "
+    if blocks.n_units >= MIN_UNITS:
+        method = f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
     else:
-        of = f"{n} blocks of whole documents"
-    old = (
-        " This run was stored before the boundaries of its held-out blocks were."
-        if where == HELD_OUT and blocks.n_documents and not blocks.were_held_out
-        else ""
-    )
-    return (
-        f"Intervals of 95%: bootstrap over {of}, {N_RESAMPLES:,} resamples, seed {SEED}, "
-        f"percentiles.{old}"
-    )
+        there_are = f"there {'is' if blocks.n_units == 1 else 'are'} {blocks.n_units}"
+        method = (
+            f"No interval: it takes {MIN_UNITS} {noun} to say how far off the figure may be on new "
+            f"text, and {there_are}."
+        )
+    return f"{method} {flattery(blocks.how)}".rstrip()
 
 
 def part_name(division: Division, name: str) -> str:

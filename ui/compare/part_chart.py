@@ -58,7 +58,7 @@ def part_dots(parts: Sequence[Part], *, theme: Theme) -> go.Figure:
         interval = (
             f", 95% interval {signed(part.low)} to {signed(part.high)}"
             if has_interval
-            else ", too few blocks for an interval"
+            else ", too few units for an interval"
         )
         figure.add_scatter(
             x=[at],

@@ -22,7 +22,7 @@ TITLES: Final[dict[Division, str]] = {
     "file": "By file",
 }
 WHOLE: Final = "all text"
-COLUMNS: Final = ("fewer or more tokens", "95% interval", "blocks")
+COLUMNS: Final = ("fewer or more tokens", "95% interval", "units")
 
 
 def shown_parts(gain: Gain, division: Division) -> list[Part]:
@@ -35,7 +35,7 @@ def shown_parts(gain: Gain, division: Division) -> list[Part]:
 
 
 def part_rows(parts: Sequence[Part]) -> list[Row]:
-    """Return a row for each part: both counts, the figure, its interval and the blocks."""
+    """Return a row for each part: both counts, the figure, its interval and its units."""
     return [
         Row(
             part.name,
@@ -44,7 +44,7 @@ def part_rows(parts: Sequence[Part]) -> list[Row]:
                 f"{part.theirs:,}",
                 figure_words(part),
                 "–" if math.isnan(part.low) else f"{_minus(part.low)} to {_minus(part.high)}",
-                f"{part.n_blocks:,}",
+                f"{part.n_units:,}",
             ),
         )
         for part in parts
@@ -61,7 +61,7 @@ def parts_csv(
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     own, other = (plain_cell(f"tokens of {name}") for name in names[:2])
-    columns = ["by", "part", own, other, "percent fewer", "95% low", "95% high", "blocks"]
+    columns = ["by", "part", own, other, "percent fewer", "95% low", "95% high", "units"]
     more = [plain_cell(f"fingerprint of {name}") for name in names[: len(fingerprints)]]
     writer.writerow([*columns, "resamples", "seed", "text sha256", *more, "bpe_core"])
     lines = [("all", gain.whole), *((by, part) for by, parts in gain.divisions for part in parts)]
@@ -71,7 +71,7 @@ def parts_csv(
             [
                 *(by, plain_cell(part.name), part.own, part.theirs),
                 *("" if math.isnan(figure) else f"{figure:.6g}" for figure in figures),
-                *(part.n_blocks, N_RESAMPLES, SEED, text_sha256),
+                *(part.n_units, N_RESAMPLES, SEED, text_sha256),
                 *(*fingerprints, bpe_core.__version__),
             ]
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,13 +12,18 @@ import numpy as np
 
 from bpe_core.comparison.alignment import Stretches, differing_columns
 from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.newness import unseen_share
 from bpe_core.comparison.parts import Gain, gain_of
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.words import count_pretokens
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.compared import digest_of
 from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
 from ui.memory.sized_cache import cached
+from ui.storage.run_store import StoredRun
 
 MOST_CHARACTERS = 4_000_000
 """Longer texts are cut here, because browsers become slow."""
@@ -82,15 +88,31 @@ def _longest_word(text: str, differing: Stretches) -> str:
     return text[differing.starts[place] : differing.ends[place]]
 
 
-def gain_on(corpus: Corpus, encoders: Sequence[Encoder], comparison: Comparison) -> Gain:
-    """Return the gain of the first tokenizer over the second, given their comparison."""
-    first, second = encoders[:2]
-    return _gain_on(digest_of(corpus), first.fingerprint, second.fingerprint, comparison)
+def gain_on(
+    corpus: Corpus, encoders: Sequence[Encoder], comparison: Comparison, place: int = 1
+) -> Gain:
+    """Return the gain of the first tokenizer over the one at a place, given their comparison."""
+    pair = encoders[0].fingerprint, encoders[place].fingerprint
+    return _gain_on(digest_of(corpus), pair, comparison, place)
 
 
 @cached()
-def _gain_on(digest: str, first: str, second: str, _comparison: Comparison) -> Gain:
-    return gain_of(_comparison)
+def _gain_on(digest: str, pair: tuple[str, str], _comparison: Comparison, _place: int) -> Gain:
+    return gain_of(_comparison, 0, _place)
+
+
+def unseen_on(stored: StoredRun, corpus: Corpus) -> float | None:
+    """Return the share of a text's words that training never saw; None for words without text."""
+    if corpus.word_counts is not None:
+        return None
+    found = _unseen_on(stored.run.corpus_sha256, corpus.sha256, stored.run, corpus)
+    return None if math.isnan(found) else found
+
+
+@cached(spinner="Looking for words that training never saw")
+def _unseen_on(training: str, sha256: str, _run: TrainingRun, _corpus: Corpus) -> float:
+    cut = get_pretokenizer(_run.config.pretokenizer)
+    return unseen_share(_run.pretokens, count_pretokens(_corpus, cut))
 
 
 class Excerpt(NamedTuple):

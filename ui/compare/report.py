@@ -18,7 +18,6 @@ import bpe_core
 from bpe_core.comparison.alignment import differing_columns
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
-from bpe_core.comparison.parts import Gain
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.runs.record import record_rows
 from bpe_core.tokenizer.protocol import Encoder
@@ -26,7 +25,7 @@ from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
 from ui.compare.figure_rows import figure_rows, shared_sentence, size_of
-from ui.compare.gain_words import Sentence, method_words
+from ui.compare.gain_words import method_words
 from ui.compare.language_figures import (
     MEASURES,
     language_rows,
@@ -39,6 +38,7 @@ from ui.compare.part_figures import COLUMNS, TITLES, part_rows, shown_parts
 from ui.compare.report_elements import add, add_rows, add_table
 from ui.compare.report_terms import add_costs, add_terms
 from ui.compare.terms_part import Terms
+from ui.compare.verdict_part import Judged, rival_rows
 from ui.components.figures import Row
 from ui.components.share_bars import ShareBar
 from ui.look.chart_style import PALETTES
@@ -79,8 +79,7 @@ class Report:
     where: str
     """Which text was compared, such as "held-out text"."""
     text_sha256: str
-    sentence: Sentence
-    aside: str
+    judged: Judged
     compared: Sequence[Compared]
     comparison: Comparison
     passage: str
@@ -89,8 +88,6 @@ class Report:
     """How many of GPT-2's golden texts are exact, and how many there are."""
     scripts: Sequence[tuple[str, ScriptMerges]]
     """Merges per script for each tokenizer with known merges, by name; not empty."""
-    gain: Gain | None = None
-    """The first against the second, if there is a verdict."""
     languages: tuple[Sequence[ParallelText], Sequence[LanguageCosts]] | None = None
     compositions: Sequence[tuple[str, Sequence[ShareBar]]] = ()
     """The shares of training and held-out text, such as "By script"; empty for another text."""
@@ -116,9 +113,9 @@ def report_html(report: Report) -> bytes:
     add(body, "p", f"{plain_text(report.title, 80)}, {report.made_on}", **{"class": "lead"})
     verdict = add(body, "blockquote")
     line = add(verdict, "p")
-    for text, is_bold in report.sentence:
+    for text, is_bold in report.judged.sentence:
         add(line, "b" if is_bold else "span", text)
-    add(verdict, "p", report.aside, **{"class": "aside"})
+    add(verdict, "p", report.judged.aside, **{"class": "aside"})
     names = [one.name for one in report.compared]
     _parts(body, report, names)
     _tokenizers(body, report)
@@ -169,15 +166,28 @@ def _figures(body: ET.Element, report: Report, names: Sequence[str]) -> None:
 
 
 def _parts(body: ET.Element, report: Report, names: Sequence[str]) -> None:
-    if report.gain is None:
+    judged = report.judged
+    if not judged.gain.has_enough_text:
         return
-    add(body, "h2", "The difference by part")
+    add(body, "h2", "Against each other tokenizer")
     if report.comparison.blocks is not None:
-        words = method_words(report.comparison.blocks, report.where)
-        add(body, "p", f"Negative figures are more tokens. {words}", **{"class": "aside"})
-    for division, _ in report.gain.divisions:
+        add(body, "p", method_words(report.comparison.blocks), **{"class": "aside"})
+    rows = rival_rows(report.comparison, judged.gains, names)
+    add_table(
+        body,
+        ("vocabulary", "tokens", f"{names[0]} needs", "95% interval"),
+        [(row.name, (row.vocabulary, row.tokens, row.figure, row.interval)) for row in rows],
+        kind="facts",
+    )
+    if not judged.has_verdict:
+        return
+    other = names[judged.place]
+    add(body, "h2", f"The difference to {other} by part")
+    add(body, "p", "Negative figures are more tokens.", **{"class": "aside"})
+    for division, _ in judged.gain.divisions:
         add(body, "h3", TITLES[division])
-        add_rows(body, [*names[:2], *COLUMNS], part_rows(shown_parts(report.gain, division)))
+        columns = [names[0], other, *COLUMNS]
+        add_rows(body, columns, part_rows(shown_parts(judged.gain, division)))
 
 
 def _bar(body: ET.Element, place: int, name: str, count: int, highest: int) -> None:
@@ -190,7 +200,7 @@ def _compositions(body: ET.Element, groups: Sequence[tuple[str, Sequence[ShareBa
     if not groups:
         return
     add(body, "h2", "What the texts consist of")
-    lead = "Held-out text is taken from all over the corpus, so the shares are about the same."
+    lead = "Whole documents are held out of each file type and script, to their share if possible."
     add(body, "p", lead, **{"class": "aside"})
     for title, bars in groups:
         add(body, "h3", title)

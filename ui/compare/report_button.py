@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.record import training_record
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
-from ui.compare import readings
 from ui.compare.compared import NEEDS_WHOLE, ComparedText
 from ui.compare.costs_part import CostTable
 from ui.compare.language_figures import merges_of_scripts
@@ -20,7 +19,7 @@ from ui.compare.passage import Passage
 from ui.compare.report import Compared, Report, report_html
 from ui.compare.shelf_form import facts_of
 from ui.compare.terms_part import Terms
-from ui.compare.verdict_part import has_verdict, verdict_words
+from ui.compare.verdict_part import Judged
 from ui.components.share_bars import ShareBar
 from ui.run.composition_bars import composition_groups
 from ui.storage.run_store import StoredRun
@@ -32,12 +31,12 @@ def report_button(
     room: DeltaGenerator,
     stored: StoredRun,
     compared: ComparedText,
+    judged: Judged,
     where: str,
     members: Sequence[Member],
     passage: Passage,
     languages: Costs | None,
     *,
-    is_placeholder: bool = False,
     costs: CostTable | None = None,
     terms: Terms | None = None,
 ) -> None:
@@ -47,26 +46,18 @@ def report_button(
     def made_now() -> bytes:
         if comparison is None:
             return b""
-        encoders = [member.encoder for member in members]
-        gain = readings.gain_on(corpus, encoders, comparison)
-        names = [member.name for member in members]
-        sentence, aside = verdict_words(
-            comparison, gain, names, where, is_placeholder=is_placeholder
-        )
         return report_html(
             Report(
                 title=stored.title,
                 made_on=f"{datetime.now(UTC):%-d %B %Y}",
                 where=where,
                 text_sha256=corpus.sha256,
-                sentence=sentence,
-                aside=aside,
+                judged=judged,
                 compared=[
                     Compared(member.name, facts_of(member), member.note, member.encoder)
                     for member in members
                 ],
                 comparison=comparison,
-                gain=gain if has_verdict(comparison, gain, is_placeholder=is_placeholder) else None,
                 passage=passage.text,
                 passage_name=passage.source,
                 golden=gpt2_golden_result(),

@@ -28,8 +28,6 @@ _LEAST_PERCENT = 0.05
 """A smaller difference would be shown as 0.0%."""
 
 _SINGULAR = ("punctuation", "white space")
-_MOST_NAMED = 5
-"""The most others that one sentence names."""
 
 
 def verdict_sentence(
@@ -52,10 +50,11 @@ def verdict_sentence(
             why = " of the text: its pre-tokenizer drops white space."
             return [(f"{on_text}, {who} ", False), (lost, True), (why, False)]
     figures = comparison.verdict(0, place)
-    interval = f" ({interval_words(gain.whole)})"
+    interval = f" ({interval_words(gain.whole)})" if gain.whole.has_interval else ""
     size = f", with a vocabulary {_vocabulary_in_words(figures.vocabulary_ratio)}."
     parts = disagreement(gain)
-    if gain.whole.low == gain.whole.high == 0:
+    is_tie = own.n_tokens == theirs.n_tokens and not gain.whole.has_interval
+    if is_tie or gain.whole.low == gain.whole.high == 0:
         as_many = [(f"{on_text}, your tokenizer needs ", False), ("as many tokens", True)]
         return [*as_many, (f" as {other}{size}", False), *parts]
     needs = _tokens_against(own, theirs) if own.n_tokens != theirs.n_tokens else "as many tokens"
@@ -92,38 +91,14 @@ def is_fair(comparison: Comparison, place: int = 1) -> bool:
     return _Pair(comparison, "", place).is_fair
 
 
-def others_aside(comparison: Comparison, names: Sequence[str], place: int) -> str:
-    """Compare the first with all but the one at `place` in one sentence; may be empty."""
-    own = comparison.rows[0]
-    others = list(zip(comparison.rows, names, strict=True))
-    del others[place], others[0]
-    if len(others) > _MOST_NAMED and not own.uncovered_bytes:
-        return _counts_of_others(own, [metrics for metrics, _ in others])
-    parts: list[str] = []
-    for metrics, name in others:
-        if metrics.uncovered_bytes:
-            parts.append(f"not comparable with {name}, which leaves text out")
-        elif metrics.n_tokens == own.n_tokens:
-            parts.append(f"as many as {name}")
-        else:
-            needs = _tokens_against(own, metrics).removesuffix(" tokens").removesuffix(" token")
-            parts.append(f"{needs} than {name}")
-    return f"Against the others: {', '.join(parts)}." if parts and not own.uncovered_bytes else ""
+def strongest(comparison: Comparison) -> int:
+    """Return the place of the tokenizer with the fewest tokens, apart from the first.
 
-
-def _counts_of_others(own: TokenizerMetrics, others: Sequence[TokenizerMetrics]) -> str:
-    fair = [metrics.n_tokens for metrics in others if not metrics.uncovered_bytes]
-    counts = [
-        ("fewer tokens than", sum(n > own.n_tokens for n in fair)),
-        ("as many as", sum(n == own.n_tokens for n in fair)),
-        ("more than", sum(n < own.n_tokens for n in fair)),
-    ]
-    parts = [f"{words} {n}" for words, n in counts if n]
-    if left := len(others) - len(fair):
-        parts.append(
-            f"not comparable with {left}, which {'leave' if left > 1 else 'leaves'} text out"
-        )
-    return f"Of the {len(others)} others: {', '.join(parts)}."
+    Those that leave text out count only if there are no others.
+    """
+    others = range(1, len(comparison.rows))
+    fair = [place for place in others if is_fair(comparison, place)]
+    return min(fair or others, key=lambda place: comparison.rows[place].n_tokens)
 
 
 def _tokens_against(own: TokenizerMetrics, theirs: TokenizerMetrics) -> str:

@@ -14,6 +14,9 @@ SOURCE: Final = "corpus"
 SAMPLE: Final = "sample"
 UPLOAD: Final = "upload"
 HELD_OUT: Final = "held_out"
+HELD_BY: Final = "held_by"
+UNITS: Final = {"Documents": "document", "Folders": "folder"}
+"""What can be held out whole, and as `Corpus.split` takes it."""
 TEXTS: Final = {"paste": "pasted", "words": "words"}
 """The names that typed text has in the address, by its source."""
 
@@ -29,6 +32,7 @@ def choice_to_address(source: Source) -> None:
             SOURCE: None if source == "sample" and not has_own_corpus else source,
             SAMPLE: None if is_usual else sample,
             UPLOAD: (workspace.current().corpus_id or None) if source == "upload" else None,
+            HELD_BY: None if held_out_by() == "document" else held_out_by(),
             HELD_OUT: None if percent in (None, HELD_OUT_PERCENT) else round(percent or 0),
         }
     )
@@ -45,4 +49,14 @@ def chosen_origin(source: Source, held_out_percent: int) -> CorpusOrigin:
     upload_id = here.corpus_id if source == "upload" else ""
     if source == "paste" and kept_text is not None:
         upload_id = kept_text.id
-    return CorpusOrigin(source, sample_id, held_out_percent, upload_id)
+    return CorpusOrigin(source, sample_id, held_out_percent, upload_id, held_out_by())
+
+
+def held_out_by() -> str:
+    """Return what is held out whole."""
+    return UNITS.get(workspace.widget_text("corpus_held_by"), "document")
+
+
+def unit_named(by: str) -> str:
+    """Return the choice that stands for what is held out whole."""
+    return next((name for name, each in UNITS.items() if each == by), "Documents")

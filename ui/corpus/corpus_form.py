@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,14 +12,18 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
 from bpe_core.corpus.samples import load_sample, samples
+from bpe_core.corpus.spans import folder
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
 from ui.components.corpus_strip import corpus_strip
 from ui.corpus.corpus_address import (
     HELD_OUT_PERCENT,
     TEXTS,
+    UNITS,
     choice_to_address,
     chosen_origin,
+    held_out_by,
+    unit_named,
 )
 from ui.corpus.counts_upload import describe_counts, text_sentence
 from ui.corpus.large_text_area import MOST_BYTES_PASTED, large_text_area
@@ -31,6 +35,7 @@ from ui.own_text.address_text import area_to_address
 from ui.run import corpus_summary
 from ui.run.composition_bars import show_composition
 from ui.run.corpus_summary import Part
+from ui.run.held_out_words import flattery
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace
 from ui.storage.run_corpus import CorpusOrigin, Source
@@ -54,6 +59,7 @@ FIRST: dict[str, str | int] = {
     "corpus_source": _SOURCES[0],
     "corpus_sample": samples()[0].id,
     "corpus_held_out": HELD_OUT_PERCENT,
+    "corpus_held_by": unit_named("document"),
 }
 """The first values of the widgets that a new visitor sees."""
 
@@ -66,6 +72,7 @@ class ChosenCorpus:
     title: str
     origin: CorpusOrigin
     held_out_share: float
+    held_out_by: str
     training: Part
     held_out: Part
 
@@ -131,7 +138,8 @@ def _read(source: str) -> tuple[Corpus | FiledCorpus, str] | None:
     """Read a corpus from a source, and return it with its title."""
     if source == "Upload":
         percent = workspace.widget_number("corpus_held_out")
-        return read_uploads((HELD_OUT_PERCENT if percent is None else percent) / 100)
+        share = (HELD_OUT_PERCENT if percent is None else percent) / 100
+        return read_uploads(share, held_out_by())
     if source == "Paste":
         text = large_text_area(
             "Text to train on",
@@ -172,7 +180,7 @@ def _divide(corpus: Corpus | FiledCorpus, title: str, source: Source) -> ChosenC
         st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=explain("Held-out text"))
         training, held_out = corpus.split(0.0)
         origin = chosen_origin(source, HELD_OUT_PERCENT)
-        return ChosenCorpus(corpus, title, origin, 0.0, training, held_out)
+        return ChosenCorpus(corpus, title, origin, 0.0, "document", training, held_out)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         sentence = st.empty()
         with st.popover("Change", type="tertiary", key="held_out"):
@@ -182,15 +190,26 @@ def _divide(corpus: Corpus | FiledCorpus, title: str, source: Source) -> ChosenC
                 50,
                 HELD_OUT_PERCENT,
                 key="corpus_held_out",
-                help="Blocks of lines from all over the corpus, and small documents whole, so that "
-                "held-out text has the same files, file types and scripts.",
+                help="Of each file type and script. Where there are few documents, their ends are "
+                "held out instead.",
                 persist_state="session",
             )
+            if _n_folders(corpus) > 1:
+                st.segmented_control(
+                    "Held out whole",
+                    list(UNITS),
+                    default=next(iter(UNITS)),
+                    required=True,
+                    key="corpus_held_by",
+                    help="Folders say what text of other projects or sources will take.",
+                    persist_state="session",
+                )
     share = percent / 100
     with st.spinner("Holding text back"):
-        training, held_out = corpus_summary.divided(corpus, share)
-    origin = chosen_origin(source, percent)
-    chosen = ChosenCorpus(corpus, title, origin, share, training, held_out)
+        by = held_out_by() if _n_folders(corpus) > 1 else "document"
+        training, held_out = corpus_summary.divided(corpus, share, by)
+    origin = replace(chosen_origin(source, percent), held_out_by=by)
+    chosen = ChosenCorpus(corpus, title, origin, share, by, training, held_out)
     sentence.markdown(
         f":gray[:small[{_held_out_sentence(chosen)}]]",
         width="content",
@@ -239,11 +258,21 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
         return "Too little text to hold any back."
     if held_out.word_counts is not None:
         source = f" of {_counted(len(held_out.word_counts), 'word')}"
-    elif chosen.corpus.n_sources > 1:
-        source = f" from {_counted(held_out.n_sources, 'document')}"
+    elif held_out.how is not None and chosen.corpus.n_sources > 1:
+        noun = "folder" if chosen.held_out_by == "folder" else "document"
+        source = f" from {_counted(held_out.how.n_units, noun)}"
     else:
         source = ""
-    return f"{held_out.n_bytes:,} more bytes{source} are held out. {_NEVER_SEEN}"
+    sentence = f"{held_out.n_bytes:,} more bytes{source} are held out. {_NEVER_SEEN}"
+    if held_out.how is not None and held_out.how.share_within:
+        sentence += f" {flattery(held_out.how)}"
+    return sentence
+
+
+def _n_folders(corpus: Corpus | FiledCorpus) -> int:
+    """Return how many folders the files of a corpus are in."""
+    names = corpus.files if isinstance(corpus, FiledCorpus) else corpus.names
+    return len(set(map(folder, names)))
 
 
 _NEVER_SEEN = "Training never sees held-out text."

@@ -9,7 +9,7 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.errors import BpeError
 from ui.corpus import corpus_address
-from ui.corpus.corpus_address import HELD_OUT_PERCENT
+from ui.corpus.corpus_address import HELD_OUT_PERCENT, unit_named
 from ui.corpus.corpus_form import FIRST, ORIGINS
 from ui.look.labels import size_text
 from ui.own_text.address_text import text_of_address
@@ -61,7 +61,8 @@ def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     asked = address.query_text(corpus_address.SOURCE)
     source = next((source for source in get_args(Source) if source == asked), None)
     held_out = address.query_int(corpus_address.HELD_OUT, HELD_OUT_PERCENT, 0, 50)
-    widgets: dict[str, str | float] = {"corpus_held_out": held_out}
+    held_by = unit_named(address.query_text(corpus_address.HELD_BY) or "")
+    widgets: dict[str, str | float] = {"corpus_held_out": held_out, "corpus_held_by": held_by}
     if source == "upload":
         upload_id = address.query_text(corpus_address.UPLOAD)
         if upload_id is None:
@@ -82,14 +83,15 @@ def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
         return {"corpus_sample": sample} | widgets
     if source == "sample":
         return {"corpus_source": _choice(source)} | widgets
-    return widgets if held_out != HELD_OUT_PERCENT else {}
+    is_usual = held_out == HELD_OUT_PERCENT and held_by == unit_named("document")
+    return {} if is_usual else widgets
 
 
 def corpus_of_plan(plan: TrainingPlan) -> dict[str, str | float]:
     """Bring back the corpus of a training that has not ended, and return its widgets' values."""
     base = plan.how.base if isinstance(plan.how, Extension) else None
     widgets = _widgets_of(plan.origin, plan.corpus, title_of_text(base, plan.title))
-    return widgets | {"corpus_held_out": plan.origin.held_out_percent}
+    return widgets | _held_out(plan.origin)
 
 
 def corpus_of_run(stored: StoredRun) -> dict[str, str | float]:
@@ -118,7 +120,14 @@ def corpus_of_run(stored: StoredRun) -> dict[str, str | float]:
         )
     else:
         widgets = _widgets_of(origin, corpus, title)
-    return widgets | {"corpus_held_out": origin.held_out_percent}
+    return widgets | _held_out(origin)
+
+
+def _held_out(origin: CorpusOrigin) -> dict[str, str | float]:
+    return {
+        "corpus_held_out": origin.held_out_percent,
+        "corpus_held_by": unit_named(origin.held_out_by),
+    }
 
 
 def _sample(kept: RunCorpus) -> Corpus | None:

@@ -34,10 +34,12 @@ from ui.work.reading import read_files
 _MOST_NAMES = 3
 
 
-def read_uploads(held_out_share: float) -> tuple[Corpus | FiledCorpus, str] | None:
+def read_uploads(
+    held_out_share: float, held_out_by: str
+) -> tuple[Corpus | FiledCorpus, str] | None:
     """Draw the choice of files; return their corpus and its title, None without files.
 
-    A large corpus is divided by `held_out_share` while it is read. Raises what reading them raises.
+    A large corpus is divided while it is read. Raises what reading them raises.
     """
     uploads = upload_files(
         "Files to train on",
@@ -77,7 +79,7 @@ def read_uploads(held_out_share: float) -> tuple[Corpus | FiledCorpus, str] | No
     )
     if kept.corpus is None or kept.corpus_source != source:
         if counts is None:
-            _read(texts, columns, encodings, errors, source, held_out_share)
+            _read(texts, columns, encodings, errors, source, (held_out_share, held_out_by))
         else:
             _read_counts(counts, texts, columns, encodings, errors, source)
         kept = workspace.current()
@@ -96,7 +98,7 @@ def _read(
     encodings: Encodings,
     errors: DecodingErrors,
     source: tuple[str, ...],
-    held_out_share: float,
+    held_out: tuple[float, str],
 ) -> None:
     """Read the files into the workspace; run the page again if encodings were guessed."""
     bar = st.empty()
@@ -109,7 +111,8 @@ def _read(
             columns,
             encoding=dict(encodings),
             errors=errors,
-            held_out_share=held_out_share,
+            held_out_share=held_out[0],
+            held_out_by=held_out[1],
             on_progress=progress,
             on_wait=waiting_on(bar),
         )
@@ -120,7 +123,7 @@ def _read(
         raise
     bar.empty()
     title = joined(_names_read([upload.name for upload in uploads], corpus), "files")
-    kept_id = _kept_id(corpus, title, held_out_share)
+    kept_id = _kept_id(corpus, title, held_out)
     workspace.update(corpus=corpus, corpus_title=title, corpus_id=kept_id, corpus_source=source)
     if is_first:
         _offer_encodings(
@@ -140,21 +143,21 @@ def _read_counts(
     text = None
     if texts:
         # Marked as unfinished, since the page may run again once the text is read.
-        _read(texts, columns, encodings, errors, (*source, "beside counts"), 0.0)
+        _read(texts, columns, encodings, errors, (*source, "beside counts"), (0.0, "document"))
         text = workspace.current().corpus
     workspace.update(corpus=None, corpus_id="")
     corpus = read_counts_file(counts, text)
-    kept_id = _kept_id(corpus, counts.name, 0.0)
+    kept_id = _kept_id(corpus, counts.name, (0.0, "document"))
     workspace.update(
         corpus=corpus, corpus_title=counts.name, corpus_id=kept_id, corpus_source=source
     )
 
 
-def _kept_id(corpus: Corpus | FiledCorpus, title: str, held_out_share: float) -> str:
+def _kept_id(corpus: Corpus | FiledCorpus, title: str, held_out: tuple[float, str]) -> str:
     """Keep a corpus for a reload; return its id, or an empty one if there is no room for it."""
     try:
         with counted_as_kept(corpus.n_bytes):
-            return keep_uploaded(UploadedCorpus(corpus, title), held_out_share)
+            return keep_uploaded(UploadedCorpus(corpus, title), *held_out)
     except BpeError as error:
         st.warning(plain_markdown(f"{error} A reload of the page will ask for the files.", 600))
         return ""

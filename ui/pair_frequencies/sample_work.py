@@ -66,7 +66,7 @@ def text_of(stored: StoredRun, uploaded: Corpus | FiledCorpus | None) -> Divisib
 
     def read() -> tuple[Corpus, Corpus]:
         whole = uploaded.read() if isinstance(uploaded, FiledCorpus) else uploaded
-        return whole.split(share, seed=HELD_OUT_SEED)
+        return whole.split(share, HELD_OUT_SEED, corpus.origin.held_out_by)
 
     return Divisible(read)
 

@@ -44,26 +44,30 @@ class PretokenFigures:
 
 
 @overload
-def divided(corpus: Corpus, held_out_share: float) -> tuple[Corpus, Corpus]: ...
+def divided(corpus: Corpus, held_out_share: float, by: str = ...) -> tuple[Corpus, Corpus]: ...
 @overload
-def divided(corpus: Corpus | FiledCorpus, held_out_share: float) -> tuple[Part, Part]: ...
-def divided(corpus: Corpus | FiledCorpus, held_out_share: float) -> tuple[Part, Part]:
+def divided(
+    corpus: Corpus | FiledCorpus, held_out_share: float, by: str = ...
+) -> tuple[Part, Part]: ...
+def divided(
+    corpus: Corpus | FiledCorpus, held_out_share: float, by: str = "document"
+) -> tuple[Part, Part]:
     """Return the training text and the held-out text, split as in training.
 
     Of a corpus that is too large to be in memory, they are figures.
     """
     if isinstance(corpus, FiledCorpus):
-        return corpus.divided(held_out_share)
+        return corpus.divided(held_out_share, by)
     # Both parts have names and notes, which the digest does not cover.
     labels = (corpus.names, corpus.file_notes, corpus.encodings)
-    return _divided(corpus, corpus.sha256, labels, held_out_share)
+    return _divided(corpus, corpus.sha256, labels, held_out_share, by)
 
 
 @cached()
 def _divided(
-    _corpus: Corpus, sha256: str, labels: _Labels, held_out_share: float
+    _corpus: Corpus, sha256: str, labels: _Labels, held_out_share: float, by: str
 ) -> tuple[Corpus, Corpus]:
-    return _corpus.split(held_out_share, seed=HELD_OUT_SEED)
+    return _corpus.split(held_out_share, seed=HELD_OUT_SEED, by=by)
 
 
 def composition(corpus: Part) -> Composition:

@@ -27,10 +27,12 @@ class UploadedCorpus:
     title: str
 
 
-def keep_uploaded(kept: UploadedCorpus, held_out_share: float) -> str:
+def keep_uploaded(
+    kept: UploadedCorpus, held_out_share: float, held_out_by: str = "document"
+) -> str:
     """Keep an uploaded corpus, and return its new id.
 
-    The figures of a large one are kept as it is divided by `held_out_share`. Raises NotKeptError,
+    The figures of a large one are kept as it is divided. Raises NotKeptError,
     and what dividing it raises.
     """
     upload_id = new_id()
@@ -39,7 +41,7 @@ def keep_uploaded(kept: UploadedCorpus, held_out_share: float) -> str:
         details: dict[str, Any] = {"kind": "corpus", "names": [kept.title], "filed": None}
         if isinstance(corpus, FiledCorpus):
             link_corpus(corpus.folder, folder)
-            details["filed"] = describe_filed(corpus, held_out_share)
+            details["filed"] = describe_filed(corpus, held_out_share, held_out_by)
         else:
             write_corpus(folder, corpus)
         (folder / DETAILS).write_text(json.dumps(details), "ascii")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.held_out import check_by
 from bpe_core.errors import FormatError
 from ui.storage.packed_json import named_damage, read_packed, write_packed
 
@@ -26,6 +27,8 @@ class CorpusOrigin:
     upload_id: str = ""
     """What an uploaded corpus or a long pasted text is kept under in the store; empty if it is
     not."""
+    held_out_by: str = "document"
+    """As `Corpus.split` takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ def read_run_corpus(folder: Path) -> RunCorpus | None:
             return None
         kept = read_packed(folder, _FILE)
         origin = CorpusOrigin(**kept["origin"])
+        check_by(origin.held_out_by)
         if origin.source not in get_args(Source) or not 0 <= origin.held_out_percent < 100:
             raise ValueError(f"Unknown origin {origin}.")
         stored = kept["corpus"]

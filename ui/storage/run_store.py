@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -14,8 +15,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.comparison.newness import Newness
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.damage import ARRAY_DAMAGE
+from bpe_core.corpus.held_out import HeldOut
 from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
 from bpe_core.formats import run_archive
 from bpe_core.regular_files import open_regular, read_regular
@@ -27,6 +30,7 @@ from ui.look.run_names import RunName
 from ui.memory.sized_cache import cached
 from ui.storage.base_tokenizer import BaseName, base_name_of
 from ui.storage.compositions import Compositions, compositions_of, read_compositions
+from ui.storage.folder_check import FolderCheck, read_folder_check, write_folder_check
 from ui.storage.new_entries import kept_folder, new_folder
 from ui.storage.run_corpus import CorpusOrigin, RunCorpus, read_run_corpus, write_run_corpus
 from ui.storage.run_name_file import read_run_name, write_run_name
@@ -69,6 +73,10 @@ class StoredRun:
     was kept."""
     base: BaseName | None = None
     """What the tokenizer that the run extends is called; None for a run from scratch."""
+    newness: Newness | None = None
+    """How new the held-out text is; None for a run stored before that was measured."""
+    by_folder: FolderCheck | None = None
+    """The check on folders of a run that is in memory only: see `folder_check`."""
     not_kept: str = ""
     """Why the run is in memory only, as a sentence for the visitor; empty if it is on disk."""
 
@@ -96,6 +104,8 @@ def store_run_to_show(
     should_stop: Callable[[], bool] | None = None,
     came_from: tuple[CorpusOrigin, Corpus] | None = None,
     base: BaseName | None = None,
+    newness: Newness | None = None,
+    by_folder: FolderCheck | None = None,
 ) -> str:
     """Write a run to the store, completely or not at all, and return its id: a new one if None.
 
@@ -107,7 +117,10 @@ def store_run_to_show(
 
     `load_run` returns the latest such run at once: reading 500,000 merges takes 15 seconds.
     """
-    stored = _store(run_id, title, run, held_out, training, should_stop, came_from, base)
+    stored = _store(
+        *(run_id, title, run, held_out, training, should_stop, came_from),
+        *(base, newness, by_folder),
+    )
     _just_trained.append(stored)
     return stored.id
 
@@ -121,6 +134,8 @@ def _store(
     should_stop: Callable[[], bool] | None,
     came_from: tuple[CorpusOrigin, Corpus] | None,
     base: BaseName | None,
+    newness: Newness | None,
+    by_folder: FolderCheck | None,
 ) -> StoredRun:
     run_id = run_id or new_id()
     held_out_tokens = _count_held_out(run, held_out, should_stop)
@@ -129,14 +144,17 @@ def _store(
         trained_at=datetime.now(UTC),
         compositions=compositions_of(training, held_out),
         base=base,
+        newness=newness,
     )
     try:
         with kept_folder(run_id) as folder:
             _write(folder, stored, training)
             if came_from is not None:
                 write_run_corpus(folder, *came_from)
+            if by_folder is not None:
+                write_folder_check(folder, by_folder)
     except NotKeptError as error:
-        unkept = _in_memory[run_id] = replace(stored, not_kept=str(error))
+        unkept = _in_memory[run_id] = replace(stored, by_folder=by_folder, not_kept=str(error))
         _unclaimed.append(unkept)
     return stored
 
@@ -151,9 +169,14 @@ def store_run(
     should_stop: Callable[[], bool] | None = None,
     came_from: tuple[CorpusOrigin, Corpus] | None = None,
     base: BaseName | None = None,
+    newness: Newness | None = None,
+    by_folder: FolderCheck | None = None,
 ) -> str:
     """Store a run as `store_run_to_show` does, and return its id; `load_run` reads it from disk."""
-    return _store(run_id, title, run, held_out, training, should_stop, came_from, base).id
+    return _store(
+        *(run_id, title, run, held_out, training, should_stop, came_from),
+        *(base, newness, by_folder),
+    ).id
 
 
 def write_run(
@@ -242,6 +265,7 @@ def _read(run_id: str, folder: Path) -> StoredRun:
             trained_at=_time_of(details),
             compositions=read_compositions(details.get("compositions")),
             base=base_name_of(details.get("base")),
+            newness=_newness(details.get("newness")),
         )
     except PermissionError:
         raise
@@ -253,6 +277,17 @@ def _read(run_id: str, folder: Path) -> StoredRun:
     # The archive's own message names a path on the server, which visitors must not see.
     except (*ARRAY_DAMAGE, RecursionError, BpeError) as error:
         raise FormatError("The run stored at this address is damaged. Train again.") from error
+
+
+@cached()
+def folder_check(run_id: str) -> FolderCheck | None:
+    """Return what a run's settings give on folders never seen, or None if that was not measured.
+
+    Raises what `load_run` raises, and FormatError if the check is damaged.
+    """
+    if (held := in_memory_run(run_id)) is not None:
+        return held.by_folder
+    return read_folder_check(_folder_of(run_id))
 
 
 @cached()
@@ -288,9 +323,13 @@ def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
         "documents": list(stored.held_out.documents),
         "names": list(stored.held_out.names),
         "places": list(stored.held_out.places),
+        "units": list(stored.held_out.units),
+        "how": None if stored.held_out.how is None else asdict(stored.held_out.how),
         "word_counts": dict(words) if words is not None else None,
         "compositions": stored.compositions,
     }
+    if stored.newness is not None:
+        details["newness"] = [None if value != value else value for value in stored.newness]
     if stored.base is not None:
         details["base"] = asdict(stored.base)
     text = json.dumps(details, ensure_ascii=False)
@@ -319,14 +358,30 @@ def _time_of(details: dict[str, Any]) -> datetime | None:
     return datetime.fromisoformat(stored).astimezone(UTC) if stored is not None else None
 
 
+def _newness(stored: list[Any] | None) -> Newness | None:
+    if stored is None:
+        return None
+    unseen, by_folder = stored
+    return Newness(
+        math.nan if unseen is None else float(unseen),
+        None if by_folder is None else float(by_folder),
+    )
+
+
 def _corpus_of(details: dict[str, Any]) -> Corpus:
     # Corpus.from_documents refuses an empty corpus, but the held-out text may be empty.
-    return Corpus(
+    held_out = Corpus(
         tuple(details["documents"]),
         tuple(details["names"]),
         details["word_counts"],
         places=places_of(details),
+        units=tuple(map(int, details.get("units", ()))),
+        how=HeldOut(**details["how"]) if details.get("how") is not None else None,
     )
+    if held_out.places and held_out.how is None:
+        # It was held out by an earlier version.
+        return replace(held_out, how=HeldOut("block", held_out.n_sources, 1.0))
+    return held_out
 
 
 def _folder_of(run_id: str) -> Path:

@@ -18,6 +18,7 @@ from bpe_core.compiling.file_lock import FileLock
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import TEXT, link_corpus, read_corpus_files, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.held_out import check_by
 from bpe_core.errors import BpeError
 from bpe_core.regular_files import NotRegularError, read_regular
 from bpe_core.runs.check_config import check_config
@@ -52,6 +53,7 @@ class TrainingRequest:
     how: TrainingConfig | Extension
     """With these settings from scratch, or by extending a tokenizer."""
     held_out_share: float
+    held_out_by: str
     origin: CorpusOrigin | None
     visitor: str
     """Tells visitors apart for fair turns."""
@@ -174,11 +176,14 @@ def read_request(folder: Path) -> TrainingRequest:
     config = described.pop("config", None)
     # An extension of an earlier version has a configuration, too, which was never used.
     extension = described.pop("extension", None)
+    # An earlier version had no choice.
+    described.setdefault("held_out_by", "document")
     request = TrainingRequest(
         **described,
         how=_config_of(config) if extension is None else extension_of(extension),
         origin=None if origin is None else CorpusOrigin(**origin),
     )
+    check_by(request.held_out_by)
     if f"{_PREFIX}{request.id}" != folder.name or not 0 <= request.held_out_share < 1:
         raise ValueError("It is not the request of this folder.")
     # Requests are sorted by it, so one wrong value would stop all.

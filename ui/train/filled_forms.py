@@ -41,7 +41,10 @@ def fill_forms_from_training(plan: TrainingPlan) -> None:
     settings = settings_of_address()
     if settings is None:
         config = filled_settings(None, plan)
-        training, _ = corpus_summary.divided(plan.corpus, plan.origin.held_out_percent / 100)
+        origin = plan.origin
+        training, _ = corpus_summary.divided(
+            plan.corpus, origin.held_out_percent / 100, origin.held_out_by
+        )
         settings = config, start_of(config, training).total
     _set(corpus | settings_form.widgets_of(*settings))
 

@@ -189,6 +189,7 @@ class JobManager:
         *,
         title: str,
         held_out_share: float,
+        held_out_by: str = "document",
         origin: CorpusOrigin | None = None,
         visitor: str = "",
     ) -> str:
@@ -205,7 +206,7 @@ class JobManager:
         self._visitor_runs.check(visitor)
         recipe, base = (how, None) if isinstance(how, TrainingConfig) else how
         request = TrainingRequest(
-            *(new_id(), title, recipe, held_out_share, origin, visitor),
+            *(new_id(), title, recipe, held_out_share, held_out_by, origin, visitor),
             n_bytes=corpus.n_bytes,
             asked_at=time.time(),
         )

@@ -37,6 +37,7 @@ def read_files(
     encoding: Mapping[str, str],
     errors: DecodingErrors = "strict",
     held_out_share: float,
+    held_out_by: str = "document",
     on_progress: Callable[[float], None],
     on_wait: Callable[[], object],
 ) -> Corpus | FiledCorpus:
@@ -50,7 +51,12 @@ def read_files(
 
     def apart(place: Path) -> Corpus | FiledCorpus:
         return read_in_process(
-            files, choices, held_out_share=held_out_share, place=place, on_progress=on_progress
+            files,
+            choices,
+            held_out_share=held_out_share,
+            held_out_by=held_out_by,
+            place=place,
+            on_progress=on_progress,
         )
 
     def here() -> Corpus:

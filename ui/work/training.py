@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
 
 from bpe_core.adapting.extend import extend
+from bpe_core.comparison.newness import Newness, measure_newness
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingProgress
 from ui.storage.base_tokenizer import BaseName, Extension
+from ui.storage.folder_check import FolderCheck
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.training_requests import TrainingRequest
 
@@ -32,6 +34,8 @@ class StoreRun(Protocol):
         should_stop: Callable[[], bool],
         came_from: tuple[CorpusOrigin, Corpus] | None,
         base: BaseName | None,
+        newness: Newness | None,
+        by_folder: FolderCheck | None,
     ) -> str: ...
 
 
@@ -69,28 +73,42 @@ def train_and_store(
     so far; once `is_wanted` returns False, nothing is stored. Raises what `train`, `extend` and
     `store` raise.
     """
-    training, held_out = corpus.split(request.held_out_share, seed=HELD_OUT_SEED)
+    training, held_out = corpus.split(request.held_out_share, HELD_OUT_SEED, request.held_out_by)
     follower = followed_by(training.n_bytes, held_out.n_bytes)
     how = request.how
-    if isinstance(how, Extension):
+
+    def learn(text: Corpus, on_progress: Follower | None) -> TrainingRun:
+        if not isinstance(how, Extension):
+            return train(text, how, on_progress=on_progress, should_stop=should_stop)
         assert base is not None
-        run = extend(
+        return extend(
             base,
-            training,
+            text,
             n_tokens=how.n_tokens,
             terms=how.tried_first(),
             left_out=how.excluded(),
-            on_progress=follower,
+            on_progress=on_progress,
             should_stop=should_stop,
         )
-    else:
-        run = train(training, how, on_progress=follower, should_stop=should_stop)
+
+    run = learn(training, follower)
     # A run without merges has nothing to show; and if counting was cut short, its figures
     # would describe only a part of the corpus.
     was_cancelled = run.stop_reason == "cancelled"
     if not is_wanted() or (was_cancelled and not run.merges):
         return None
     follower.saving()
+    newness = by_folder = None
+    if held_out.documents and not was_cancelled:
+        newness = measure_newness(
+            *(corpus, run.pretokens, held_out),
+            share=request.held_out_share,
+            seed=HELD_OUT_SEED,
+            pretokenizer=run.config.pretokenizer,
+        )
+        if request.held_out_by == "document" and newness.depends_on_folder and not should_stop():
+            rest, folders = corpus.split(request.held_out_share, HELD_OUT_SEED, "folder")
+            by_folder = FolderCheck(learn(rest, None).tokenizer, folders)
     run_id = store(
         *(request.title, run, held_out),
         run_id=request.id,
@@ -98,5 +116,7 @@ def train_and_store(
         should_stop=should_stop,
         came_from=None if request.origin is None else (request.origin, corpus),
         base=how.base if isinstance(how, Extension) else None,
+        newness=newness,
+        by_folder=by_folder,
     )
     return StoredTraining(run_id, was_cancelled, len(run.merges))

@@ -1,0 +1,89 @@
+"""Say how new held-out text is: the share of its words that training never saw."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+import regex
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.words import count_pretokens
+from bpe_core.errors import ConfigError
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.types import PretokenCounts
+
+_LETTER: Final = regex.compile(r"\p{L}")
+_TIMES_NEWER: Final = 1.25
+_POINTS_NEWER: Final = 0.005
+
+
+class Newness(NamedTuple):
+    """The shares of held-out words that training never saw, from 0 to 1; nan without words."""
+
+    unseen: float
+    """Of the text that was held out."""
+    unseen_by_folder: float | None
+    """Of whole folders, if they are held out instead; None if there are no folders to hold out."""
+
+    @property
+    def depends_on_folder(self) -> bool:
+        """Whether text of new folders is much newer than new documents of the same folders."""
+        return self.unseen_by_folder is not None and (
+            self.unseen_by_folder > self.unseen * _TIMES_NEWER
+            and self.unseen_by_folder > self.unseen + _POINTS_NEWER
+        )
+
+
+def measure_newness(
+    corpus: Corpus,
+    training: PretokenCounts,
+    held_out: Corpus,
+    *,
+    share: float,
+    seed: int,
+    pretokenizer: str,
+) -> Newness:
+    """Return how new the held-out part of a corpus is, and what whole folders would be.
+
+    `training` are the words of the training text.
+
+    >>> documents = [f"alpha beta name{n % 5} word{n}\\n" for n in range(500)]
+    >>> corpus = Corpus.from_documents(documents, [f"{n % 5}/{n}.txt" for n in range(500)])
+    >>> text, held_out = corpus.split(0.1)
+    >>> words = count_pretokens(text, get_pretokenizer("whitespace"))
+    >>> found = measure_newness(
+    ...     corpus, words, held_out, share=0.1, seed=0, pretokenizer="whitespace"
+    ... )
+    >>> found.unseen, found.unseen_by_folder, found.depends_on_folder
+    (0.25, 0.5, True)
+    """
+    cut = get_pretokenizer(pretokenizer)
+    unseen = unseen_share(training, count_pretokens(held_out, cut))
+    try:
+        parts = corpus.split(share, seed, "folder")
+    except ConfigError:
+        return Newness(unseen, None)
+    by_folder = unseen_share(*(count_pretokens(part, cut) for part in parts))
+    return Newness(unseen, None if math.isnan(by_folder) else by_folder)
+
+
+def unseen_share(training: PretokenCounts, held_out: PretokenCounts) -> float:
+    """Return the share of held-out words, by occurrences, that are not in the training text.
+
+    Words are pre-tokens with a letter, without the white space around them. Returns nan if there
+    are none.
+
+    >>> cut = get_pretokenizer("gpt2")
+    >>> texts = [Corpus.from_text("hug the pug"), Corpus.from_text("the mug, a mug, the pug")]
+    >>> unseen_share(*(count_pretokens(text, cut) for text in texts))
+    0.5
+    """
+    seen = {word.strip() for word in training.words}
+    n_words = n_unseen = 0
+    for word, count in zip(held_out.words, held_out.counts.tolist(), strict=True):
+        if _LETTER.search(word.decode(errors="replace")):
+            n_words += count
+            if word.strip() not in seen:
+                n_unseen += count
+    return n_unseen / n_words if n_words else math.nan

@@ -1,0 +1,73 @@
+"""Parts of documents, and the strata in which documents are alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from posixpath import dirname
+from typing import Final, NamedTuple
+
+from bpe_core.corpus.composition import file_of, file_type
+from bpe_core.unicode.kinds import group_of
+
+_MAX_CHARACTERS_READ: Final = 32
+_LETTERS: Final = (" letters", " characters")
+
+
+class Span(NamedTuple):
+    """A part of a document, in characters; half-open."""
+
+    start: int
+    end: int
+
+
+class Stratum(NamedTuple):
+    """What documents of one stratum have in common."""
+
+    file_type: str
+    script: str
+
+
+def stratum(text: str, name: str) -> Stratum:
+    """Return the stratum of a document: its file type and its most frequent script.
+
+    >>> stratum("да", "a/b.txt")
+    Stratum(file_type='.txt', script='Cyrillic letters')
+    """
+    return Stratum(file_type(name), main_script(text))
+
+
+def folder(name: str) -> str:
+    """Return the folder of a document; empty if its name has none.
+
+    >>> folder("talks.zip/2024/a.csv row 12"), folder("chapter 1")
+    ('talks.zip/2024', '')
+    """
+    return dirname(file_of(name))
+
+
+def main_script(text: str) -> str:
+    """Return the most frequent script of a text, judged by characters evenly spread over it.
+
+    >>> main_script("αβγ"), main_script("123")
+    ('Greek letters', 'Latin letters')
+    """
+    if text.isascii():
+        return "Latin letters"
+    sample = text[:: max(1, len(text) // _MAX_CHARACTERS_READ)]
+    groups = Counter(group for group in map(group_of, sample) if group.endswith(_LETTERS))
+    return groups.most_common(1)[0][0] if groups else ""
+
+
+def rest(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Return the spans between others, which must be from left to right.
+
+    >>> rest("hugging", [Span(3, 5)])
+    [Span(start=0, end=3), Span(start=5, end=7)]
+    """
+    if not spans:
+        return [Span(0, len(text))]
+    starts = [0, *(end for _, end in spans)]
+    ends = [*(start for start, _ in spans), len(text)]
+    between = [Span(start, end) for start, end in zip(starts, ends, strict=True)]
+    return [span for span in between if span.end > span.start]

@@ -1,0 +1,82 @@
+"""Figures on held-out documents answer for new documents; figures on held-out lines flatter."""
+
+from __future__ import annotations
+
+import random
+from statistics import mean
+
+import pytest
+
+from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.parts import Part, gain_of
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.types import TrainingConfig
+
+N_CORPORA = 20
+N_SPLITS = 10
+N_DOCUMENTS = 400
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprst" for vowel in "aeiou"]
+
+
+def word(draw: random.Random) -> str:
+    return "".join(draw.choices(SYLLABLES, k=draw.choice((1, 2, 2, 3, 3, 4))))
+
+
+SHARED = [word(random.Random(seed)) for seed in range(2_000)]
+WEIGHTS = [1 / (rank + 1) for rank in range(len(SHARED))]
+
+
+def document(draw: random.Random) -> str:
+    """Return lines of words that all documents share, and of some that no other has."""
+    own = [word(draw) + word(draw) for _ in range(10)]
+    lines: list[str] = []
+    for _ in range(draw.randrange(6, 30)):
+        words = draw.choices(SHARED, WEIGHTS, k=10)
+        lines.append(" ".join(draw.choice(own) if draw.random() < 0.2 else w for w in words) + "\n")
+    return "".join(lines)
+
+
+DRAW = random.Random(0)
+NEW = [document(DRAW) for _ in range(2_000)]
+N_OF_GPT2 = sum(map(len, gpt2().encode_batch(NEW)))
+
+
+def judge(training: Corpus, held_out: Corpus) -> tuple[Part, float]:
+    """Return the figure on held-out text, and the true one: on documents that are new."""
+    tokenizer = train(training, TrainingConfig(1_000)).tokenizer
+    gain = gain_of(compare(held_out, [tokenizer, gpt2()]))
+    n_tokens = sum(map(len, tokenizer.encode_batch(NEW)))
+    return gain.whole, 100 * (1 - n_tokens / N_OF_GPT2)
+
+
+def lines_apart(documents: list[str], draw: random.Random) -> tuple[Corpus, Corpus]:
+    """Hold out a tenth of the lines of every document, as blocks of lines would."""
+    training: list[str] = []
+    held_out: list[str] = []
+    for text in documents:
+        lines = text.splitlines(keepends=True)
+        chosen = draw.randrange(10)
+        training.append("".join(line for n, line in enumerate(lines) if n % 10 != chosen))
+        held_out.append("".join(lines[chosen::10]))
+    return Corpus.from_documents(training), Corpus.from_documents(held_out)
+
+
+@pytest.mark.slow
+def test_nine_of_ten_intervals_have_the_figure_of_new_documents_in_them() -> None:
+    covered = 0
+    errors: list[float] = []
+    flattery: list[float] = []
+    for _ in range(N_CORPORA):
+        documents = [document(DRAW) for _ in range(N_DOCUMENTS)]
+        corpus = Corpus.from_documents(documents)
+        for seed in range(N_SPLITS):
+            part, truth = judge(*corpus.split(0.1, seed))
+            covered += part.low <= truth <= part.high
+            errors.append(part.percent_fewer - truth)
+        part, truth = judge(*lines_apart(documents, DRAW))
+        flattery.append(part.percent_fewer - truth)
+    assert covered >= 0.9 * N_CORPORA * N_SPLITS
+    assert abs(mean(errors)) < 0.2
+    assert mean(flattery) > 0.5

@@ -1,0 +1,114 @@
+"""A training also measures what its settings give on folders that training never saw."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.store.place import new_id
+from bpe_core.types import TrainingConfig, TrainingProgress
+from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_store import folder_check, load_run, store_run
+from ui.storage.training_requests import TrainingRequest
+from ui.work.training import StoredTraining, train_and_store
+
+CONFIG = TrainingConfig(400)
+ORIGIN = CorpusOrigin("upload", "", 10)
+
+
+def projects() -> Corpus:
+    """Make documents of forty folders; each folder has words that no other has."""
+    draw = random.Random(0)
+    names, texts = [], []
+    for folder in range(40):
+        own = ["".join(draw.choices("abcdefghijklmnop", k=9)) for _ in range(20)]
+        for file in range(10):
+            words = draw.choices([*own, "the", "of", "and", "in", "is"], k=200)
+            names.append(f"{folder}/{file}.txt")
+            texts.append(" ".join(words))
+    return Corpus.from_documents(texts, names)
+
+
+class _Quiet:
+    def __call__(self, progress: TrainingProgress) -> None: ...
+
+    def saving(self) -> None: ...
+
+
+def trained(corpus: Corpus, by: str = "document") -> str:
+    request = TrainingRequest(
+        *(new_id(), "Projects", CONFIG, 0.1, by, ORIGIN, "", corpus.n_bytes, time.time())
+    )
+    stored = train_and_store(
+        request,
+        corpus,
+        base=None,
+        store=store_run,
+        followed_by=lambda _, __: _Quiet(),
+        should_stop=lambda: False,
+        is_wanted=lambda: True,
+    )
+    assert isinstance(stored, StoredTraining)
+    return stored.run_id
+
+
+@pytest.fixture(autouse=True)
+def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
+
+
+def test_a_tokenizer_of_other_folders_is_kept_where_folders_are_newer() -> None:
+    corpus = projects()
+    run_id = trained(corpus)
+    newness = load_run(run_id).newness
+    assert newness is not None
+    assert newness.unseen < 0.05
+    assert newness.unseen_by_folder is not None
+    assert newness.unseen_by_folder > 0.5
+    check = folder_check(run_id)
+    assert check is not None
+    training, held_out = corpus.split(0.1, 0, "folder")
+    assert check.tokenizer == train(training, CONFIG).tokenizer
+    assert check.held_out == held_out
+    assert (check.held_out.units, check.held_out.how) == (held_out.units, held_out.how)
+
+
+def test_where_folders_are_no_newer_or_were_held_out_there_is_no_second_tokenizer() -> None:
+    assert folder_check(trained(projects(), "folder")) is None
+    alike = Corpus.from_documents([f"the same {n % 7} words\n" * 20 for n in range(300)])
+    run_id = trained(alike)
+    assert folder_check(run_id) is None
+    newness = load_run(run_id).newness
+    assert newness is not None
+    assert newness.unseen_by_folder is None
+
+
+def test_how_text_was_held_out_is_stored_and_older_runs_say_by_blocks(tmp_path: Path) -> None:
+    corpus = projects()
+    training, held_out = corpus.split(0.1)
+    run: TrainingRun = train(training, CONFIG)
+    run_id = store_run("Projects", run, held_out, training=training)
+    stored = load_run(run_id).held_out
+    assert (stored.units, stored.how, stored.places) == (
+        held_out.units,
+        held_out.how,
+        held_out.places,
+    )
+    details = tmp_path / run_id / "details.json"
+    old = json.loads(details.read_text("utf-8"))
+    for name in ("units", "how", "newness"):
+        old.pop(name, None)
+    older_id = new_id()
+    (tmp_path / run_id).rename(tmp_path / older_id)
+    (tmp_path / older_id / "details.json").write_text(json.dumps(old), "utf-8")
+    (tmp_path / older_id / "manifest.json").unlink(missing_ok=True)
+    older = load_run(older_id).held_out
+    assert older.how is not None
+    assert (older.how.by, older.how.share_within) == ("block", 1.0)

@@ -1,0 +1,51 @@
+"""Draw how many fewer tokens one tokenizer needs than each other one, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
+
+_HERE = Path(__file__).parent
+_draw = component(
+    "bpe.rivals",
+    css=component_css(_HERE, "rivals"),
+    js=join_modules(_HERE / "rivals.js"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """One of the other tokenizers."""
+
+    place: int
+    """On the shelf, which determines its colour."""
+    name: str
+    vocabulary: str
+    tokens: str
+    figure: str
+    """Such as "1.6% fewer"; or why there is none."""
+    interval: str
+    """Such as "1.3% more to 4.3% fewer"; empty without an interval."""
+    percent: float | None
+    """Percent fewer tokens; None if the two cannot be compared."""
+    low: float | None
+    high: float | None
+
+
+def rivals(rows: Sequence[Rival], *, chosen: int, key: str, on_chosen: Callable[[], None]) -> None:
+    """Draw a row for each; the name of each is a button that chooses it.
+
+    `chosen` is the place of the one that the verdict names. `on_chosen` is called before the page
+    reruns, with the place in the component's value `against`.
+    """
+    _draw(
+        key=key,
+        data={"rows": [asdict(row) for row in rows], "chosen": chosen},
+        on_against_change=on_chosen,
+    )

@@ -1,0 +1,61 @@
+// A row for each other tokenizer: its size and tokens, and how many fewer yours needs, with an interval.
+
+import { seriesOf } from "../shared/colours.js";
+import { addButton, addPart } from "../shared/elements.js";
+import { positions, scaleOf } from "./scale.js";
+
+/** @import { Component } from "../shared/component.js"
+    @import { Rival } from "./scale.js" */
+
+/** @param {Component<{ rows: Rival[], chosen: number }>} component */
+export default function mountRivals({ data, parentElement, setTriggerValue }) {
+  parentElement.querySelector(".rivals")?.remove();
+  const table = addPart(parentElement, "table", "rivals");
+  table.setAttribute("aria-label", "Your tokenizer against each other one");
+  const heads = addPart(addPart(table, "thead", ""), "tr", "");
+  for (const [name, kind] of [["against", ""], ["vocabulary", "number wide"], ["tokens", "number"]]) {
+    addPart(heads, "th", kind, name).scope = "col";
+  }
+  const ends = addPart(heads, "th", "track");
+  ends.scope = "col";
+  addPart(ends, "span", "", "more ←");
+  addPart(ends, "span", "", "→ fewer");
+  addPart(heads, "th", "", "yours needs").scope = "col";
+  const body = addPart(table, "tbody", "");
+  const scale = scaleOf(data.rows);
+  for (const rival of data.rows) {
+    const isChosen = rival.place === data.chosen;
+    const row = addPart(body, "tr", `${seriesOf(rival.place)}${isChosen ? " chosen" : ""}`);
+    const head = addPart(row, "th", "");
+    head.scope = "row";
+    const button = addButton(head, "name", "", () => {
+      if (!isChosen) setTriggerValue("against", rival.place);
+    });
+    addPart(button, "i", "series-dot");
+    addPart(button, "b", "", rival.name);
+    button.title = rival.name;
+    button.setAttribute("aria-pressed", String(isChosen));
+    addPart(row, "td", "number wide", rival.vocabulary);
+    addPart(row, "td", "number", rival.tokens);
+    drawInterval(addPart(addPart(row, "td", "track"), "div", "line"), rival, scale);
+    const words = addPart(row, "td", "words");
+    addPart(words, "span", "figure", rival.figure);
+    if (rival.interval) addPart(words, "span", "interval", ` ${rival.interval}`);
+  }
+  return () => table.remove();
+}
+
+/** @param {HTMLElement} line
+    @param {Rival} rival
+    @param {[number, number]} scale */
+function drawInterval(line, rival, scale) {
+  line.setAttribute("aria-hidden", "true");
+  const { zero, dot, start, width } = positions(rival, scale);
+  addPart(line, "i", "zero").style.left = `${zero}%`;
+  if (width !== null) {
+    const bar = addPart(line, "i", "bar");
+    bar.style.left = `${start}%`;
+    bar.style.width = `${width}%`;
+  }
+  if (dot !== null) addPart(line, "i", `dot${width === null ? " hollow" : ""}`).style.left = `${dot}%`;
+}
