@@ -13,15 +13,19 @@ from bpe_core.cli.options import (
     choice_option,
     encoding_option,
     errors_option,
+    held_out_by_option,
+    held_out_file_option,
+    held_out_option,
     out_option,
     text_column_option,
     tokenizer_options,
 )
 from bpe_core.cli.outputs import check_outputs
 from bpe_core.cli.support import (
+    HeldOutChoice,
+    corpus_of,
     is_watched,
     note_what_lacks,
-    read_or_stream,
     read_text,
     report_run,
     show_progress,
@@ -52,6 +56,9 @@ def _common(command: Command) -> Command:
         encoding_option,
         errors_option,
         text_column_option,
+        held_out_file_option,
+        held_out_by_option,
+        held_out_option,
         click.option(
             "--format",
             "format_name",
@@ -151,7 +158,7 @@ def extend(
     from bpe_core.adapting.adapted import trace_ids
     from bpe_core.adapting.extend import extend as run_extension
 
-    opened, corpus = _open(base, files, common, terms_file)
+    opened, corpus, test = _open(base, files, common, terms_file)
     run = run_extension(
         opened.tokenizer,
         corpus,
@@ -161,9 +168,9 @@ def extend(
         terms=[*terms, *_lines_of(terms_file)],
         left_out=[_bytes_of(text) for text in left_out],
     )
-    report_run(run, None)
+    report_run(run, test)
     _report_terms(run.terms)
-    _write(trace_ids(opened.tokenizer, run.tokenizer), opened, corpus, common)
+    _write(trace_ids(opened.tokenizer, run.tokenizer), opened, corpus, test, common)
 
 
 @click.command()
@@ -191,7 +198,7 @@ def shrink(
     """
     from bpe_core.adapting.shrink import shrink as run_shrinking
 
-    opened, corpus = _open(base, files, common)
+    opened, corpus, test = _open(base, files, common)
     adapted = run_shrinking(
         opened.tokenizer,
         corpus,
@@ -202,7 +209,7 @@ def shrink(
         on_progress=show_removals if is_watched() else None,
     )
     _end_progress()
-    _write(adapted, opened, corpus, common)
+    _write(adapted, opened, corpus, test, common)
 
 
 @click.command()
@@ -236,7 +243,7 @@ def replace(
     """
     from bpe_core.adapting.replace import replace as run_replacing
 
-    opened, corpus = _open(base, files, common, terms_file)
+    opened, corpus, test = _open(base, files, common, terms_file)
     watched = is_watched()
     adapted = run_replacing(
         opened.tokenizer,
@@ -252,7 +259,7 @@ def replace(
     )
     _end_progress()
     _report_terms(adapted.terms)
-    _write(adapted, opened, corpus, common)
+    _write(adapted, opened, corpus, test, common)
 
 
 def _lines_of(name: str | None) -> list[str]:
@@ -296,8 +303,8 @@ def _end_progress() -> None:
 
 def _open(
     base: str, files: tuple[str, ...], common: dict[str, Any], terms_file: str | None = None
-) -> tuple[Base, Corpus | CountedCorpus]:
-    """Open the base and the corpus; raise if the adapted tokenizer could not be written.
+) -> tuple[Base, Corpus | CountedCorpus, Corpus | None]:
+    """Open the base, the corpus and held-out text; raise if the result could not be written.
 
     Large text files are counted as a stream, once.
     """
@@ -309,6 +316,8 @@ def _open(
     from bpe_core.runs.count import count
     from bpe_core.runs.progress import Watch
 
+    choice = HeldOutChoice(common["held_out"], common["held_out_by"], common["held_out_files"])
+    choice.check()
     special_tokens = special_tokens_of(common["special_tokens"])
     opened = open_base(base, common["pretokenizer"], special_tokens or None)
     # Written once unchanged, because a refusal after the whole run would come too late.
@@ -323,15 +332,20 @@ def _open(
         force=common["force"],
         note=f"{common['out']} is written as a folder of several files." if is_file_name else None,
     )
-    corpus = read_or_stream(files, common["text_column"], common["encoding"], common["errors"])
+    columns_and_encoding = common["text_column"], common["encoding"], common["errors"]
+    corpus, test = corpus_of(files, *columns_and_encoding, choice)
     if not isinstance(corpus, StreamedCorpus):
-        return opened, corpus
+        return opened, corpus, test
     watch = Watch(1, time.perf_counter(), None, None)
-    return opened, count(corpus, opened.tokenizer.pretokenizer.name, None, watch)
+    return opened, count(corpus, opened.tokenizer.pretokenizer.name, None, watch), test
 
 
 def _write(
-    adapted: Adapted, opened: Base, corpus: Corpus | CountedCorpus, common: dict[str, Any]
+    adapted: Adapted,
+    opened: Base,
+    corpus: Corpus | CountedCorpus,
+    test: Corpus | None,
+    common: dict[str, Any],
 ) -> None:
     """Write the adapted tokenizer and the rows; report on stderr what was gained."""
     from bpe_core.adapting.adapted import count_with_missing
@@ -343,12 +357,14 @@ def _write(
     format_name = format_for(opened.files, opened.tokenizer, common["format_name"])
     if format_name is not None and not opened.files.keys() & files.keys():
         note_what_lacks(adapted.tokenizer, format_name)
-    before, after = (count_with_missing(each, corpus) for each in (adapted.base, adapted.tokenizer))
-    click.echo(
-        f"{adapted.base.vocab_size:,} tokens became {adapted.tokenizer.vocab_size:,}. This text "
-        f"takes {after:,} tokens instead of {before:,}{_change(before, after)}.",
-        err=True,
-    )
+    told = f"{adapted.base.vocab_size:,} tokens became {adapted.tokenizer.vocab_size:,}."
+    for name, text in (("This text", corpus), ("Held-out text", test)):
+        if text is not None and text.n_bytes:
+            before, after = (
+                count_with_missing(each, text) for each in (adapted.base, adapted.tokenizer)
+            )
+            told += f" {name} takes {after:,} tokens instead of {before:,}{_change(before, after)}."
+    click.echo(told, err=True)
     click.echo(f"Written: {', '.join(map(str, written))}", err=True)
 
 

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bpe_core.cli.options import encoding_option, errors_option, text_column_option
-from bpe_core.cli.support import load_encoder, read_corpus_of
+from bpe_core.cli.options import (
+    encoding_option,
+    errors_option,
+    held_out_by_option,
+    held_out_option,
+    text_column_option,
+)
+from bpe_core.cli.support import HeldOutChoice, load_encoder, read_corpus_of, split_corpus
 from bpe_core.errors import ConfigError, FormatError
 
 if TYPE_CHECKING:
@@ -35,6 +41,8 @@ if TYPE_CHECKING:
 @click.option(
     "--pretokenizer", metavar="NAME", help="gpt2, cl100k, ..., for files that do not name one."
 )
+@held_out_option
+@held_out_by_option
 @text_column_option
 @encoding_option
 @errors_option
@@ -42,22 +50,33 @@ def compare(
     files: tuple[str, ...],
     names: tuple[str, ...],
     pretokenizer: str | None,
+    held_out: float,
+    held_out_by: str,
     text_column: str | None,
     encoding: str | None,
     errors: DecodingErrors,
 ) -> None:
     """Compare tokenizers on files: tokens, bytes per token, words kept whole.
 
+    With --held-out, only on what `bpe train` with the same options holds out of the same files.
+
     \b
     Examples:
       $ bpe compare notes.txt -t mine.json -t gpt2
+      $ bpe compare notes.txt -t mine.json -t gpt2 --held-out 0.08
     """
     from bpe_core.comparison.comparison import compare as compare_tokenizers
     from bpe_core.comparison.intervals import N_RESAMPLES, SEED
     from bpe_core.comparison.parts import gain_of
+    from bpe_core.corpus.held_out import MIN_UNITS
 
     tokenizers = [_load(name, pretokenizer) for name in names]
-    corpus = read_corpus_of(files, text_column, encoding, errors)
+    choice = HeldOutChoice(held_out, held_out_by)
+    choice.check()
+    if choice.is_any:
+        _, corpus = split_corpus(files, text_column, encoding, errors, choice)
+    else:
+        corpus = read_corpus_of(files, text_column, encoding, errors)
     found = compare_tokenizers(corpus, tokenizers)
     rows = found.rows
     click.echo(f"documents {found.n_documents:,}, bytes {found.n_bytes:,}, words {found.n_words:,}")
@@ -79,10 +98,17 @@ def compare(
     short = [Path(name).name for name in names]
     for place in range(1, len(names)):
         click.echo(_difference(gain_of(found, 0, place), short[0], short[place]))
-    if len(names) > 1:
+    n_units = 0 if found.blocks is None else found.blocks.n_units
+    if len(names) > 1 and n_units >= MIN_UNITS:
+        what = "folders" if held_out and held_out_by.startswith("folder") else "documents"
         click.echo(
-            f"Intervals: bootstrap over blocks of the text, {N_RESAMPLES:,} resamples, seed "
-            f"{SEED}, percentiles."
+            f"Intervals: bootstrap over {what}, {N_RESAMPLES:,} resamples, seed {SEED}, "
+            "percentiles."
+        )
+    elif len(names) > 1:
+        click.echo(
+            f"No intervals: it takes {MIN_UNITS} documents to say how far off a figure may be on "
+            f"new text, and there {'is' if n_units == 1 else 'are'} {n_units}."
         )
 
 
@@ -126,15 +152,11 @@ def _difference(gain: Gain, own: str, other: str) -> str:
             f"{own} against {other}: too little text for a verdict, which needs {FEWEST_TOKENS} "
             "tokens of each. Give more text."
         )
-    if not gain.has_enough_text:
-        return f"{own} against {other}: too few blocks of text for a verdict. Give more text."
     unclear = ", so there is no clear difference" if whole.way == "unclear" else ""
     percent, low, high, way = whole.percent_fewer, whole.low, whole.high, "fewer"
     if percent <= -0.05:
         percent, low, high, way = -percent, -high, -low, "more"
     # Adding 0 turns a -0.0 into 0.0.
     percent, low, high = (round(figure, 1) + 0.0 for figure in (percent, low, high))
-    return (
-        f"{own} needs {percent:.1f}% {way} tokens than {other} "
-        f"(95% interval {low:.1f}% to {high:.1f}%){unclear}"
-    )
+    interval = f" (95% interval {low:.1f}% to {high:.1f}%)" if whole.has_interval else ""
+    return f"{own} needs {percent:.1f}% {way} tokens than {other}{interval}{unclear}"

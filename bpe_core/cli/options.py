@@ -56,6 +56,26 @@ def out_option(help: str, *, required: bool = True) -> Option[Any]:
     return add
 
 
+held_out_option: Option[Any] = click.option(
+    "--held-out", type=float, default=0.0, help="The share of the text to hold out, such as 0.08."
+)
+held_out_by_option: Option[Any] = click.option(
+    "--held-out-by",
+    default="document",
+    show_default=True,
+    metavar="UNIT",
+    help="What to hold out whole: document, folder, folder:2 (two levels deep), column:NAME of a "
+    "table, or stretch, which takes the ends of documents.",
+)
+held_out_file_option: Option[Any] = click.option(
+    "--held-out-file",
+    "held_out_files",
+    multiple=True,
+    metavar="PATH",
+    help="A file or folder of your own to measure on instead; may be repeated.",
+)
+
+
 def scale_options(command: Command) -> Command:
     """Add the options for counting more text than one machine holds."""
     for option in reversed(

@@ -6,7 +6,7 @@ import re
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -96,17 +96,72 @@ class StandardInput:
             ) from None
 
 
+class HeldOutChoice(NamedTuple):
+    """What to measure on: a part of the corpus, or files of its own."""
+
+    share: float
+    by: str
+    files: tuple[str, ...] = ()
+
+    @property
+    def is_any(self) -> bool:
+        """Whether there is anything to measure on."""
+        return bool(self.share or self.files)
+
+    @property
+    def column(self) -> str | None:
+        """The column of a table by which text is held out, or None."""
+        kind, _, name = self.by.partition(":")
+        return name if kind == "column" and self.share else None
+
+    def check(self) -> None:
+        """Raise ConfigError for an unknown unit, and for both a share and files."""
+        from bpe_core.corpus.held_out import check_by
+
+        check_by(self.by)
+        if self.share and self.files:
+            raise ConfigError("Give either --held-out or --held-out-file, not both.")
+
+
 def corpus_of(
     files: tuple[str, ...],
     text_column: str | None,
     encoding: str | None,
     errors: DecodingErrors,
-    held_out: float,
+    held_out: HeldOutChoice,
 ) -> tuple[Corpus | StreamedCorpus, Corpus | None]:
     """Return a corpus of files, streamed or read, and the held-out text."""
-    if not held_out:
-        return read_or_stream(files, text_column, encoding, errors), None
-    return read_corpus_of(files, text_column, encoding, errors).split(held_out)
+    if held_out.share:
+        return split_corpus(files, text_column, encoding, errors, held_out)
+    test = None
+    if held_out.files:
+        test = read_corpus_of(held_out.files, text_column, encoding, errors)
+    return read_or_stream(files, text_column, encoding, errors), test
+
+
+def split_corpus(
+    files: tuple[str, ...],
+    text_column: str | None,
+    encoding: str | None,
+    errors: DecodingErrors,
+    held_out: HeldOutChoice,
+) -> tuple[Corpus, Corpus]:
+    """Read a corpus of files, split it, and report on stderr what was held out."""
+    corpus = read_corpus_of(files, text_column, encoding, errors, held_out.column)
+    training, test = corpus.split(held_out.share, by=held_out.by)
+    how = test.how
+    if how is None or not test.n_bytes:
+        click.echo("Too little text to hold any back.", err=True)
+        return training, test
+    noun = {"folder": "folders", "column": "values of the column"}.get(how.by.partition(":")[0])
+    flatters = ""
+    if how.share_within:
+        flatters = f"; {how.share_within:.0%} of it is from within documents that training saw"
+    click.echo(
+        f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun or 'documents'}{flatters}.",
+        err=True,
+    )
+    return training, test
 
 
 def read_or_stream(
@@ -128,6 +183,7 @@ def read_corpus_of(
     text_column: str | None,
     encoding: str | None,
     errors: DecodingErrors = "strict",
+    kept_column: str | None = None,
 ) -> Corpus:
     """Read a corpus of files, and report on stderr what its reader noticed."""
     from bpe_core.corpus.read_corpus import read_corpus
@@ -137,7 +193,9 @@ def read_corpus_of(
         for name in files
         for source in ([StandardInput()] if name == "-" else _paths_named(name))
     ]
-    corpus = read_corpus(sources, text_column, encoding=encoding, errors=errors)
+    corpus = read_corpus(
+        sources, text_column, encoding=encoding, errors=errors, kept_column=kept_column
+    )
     for note in corpus.notes:
         click.echo(note, err=True)
     return corpus

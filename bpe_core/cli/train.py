@@ -15,6 +15,9 @@ from bpe_core.cli.options import (
     encoding_option,
     errors_option,
     format_option,
+    held_out_by_option,
+    held_out_file_option,
+    held_out_option,
     out_option,
     pretokenizer_option,
     scale_options,
@@ -29,6 +32,7 @@ from bpe_core.cli.outputs import (
 )
 from bpe_core.cli.scale import CountingPlan
 from bpe_core.cli.support import (
+    HeldOutChoice,
     corpus_of,
     is_watched,
     note_what_lacks,
@@ -85,9 +89,9 @@ if TYPE_CHECKING:
 @text_column_option
 @encoding_option
 @errors_option
-@click.option(
-    "--held-out", type=float, default=0.0, help="The share of the text to hold out, such as 0.08."
-)
+@held_out_option
+@held_out_by_option
+@held_out_file_option
 @click.option(
     "--run",
     "run_file",
@@ -114,6 +118,8 @@ def train(
     encoding: str | None,
     errors: DecodingErrors,
     held_out: float,
+    held_out_by: str,
+    held_out_files: tuple[str, ...],
     scheduler: str | None,
     memory: str | None,
     processes: int | None,
@@ -151,7 +157,9 @@ def train(
         max_token_bytes=max_token_bytes,
     )
     format, note = format_to_write(out, format_name)
-    in_memory = bool(held_out) or encoding is not None
+    choice = HeldOutChoice(held_out, held_out_by, held_out_files)
+    choice.check()
+    in_memory = choice.is_any or encoding is not None
     plan = CountingPlan(scheduler, memory, processes, work, floor, in_memory)
     # Written once untrained, because a refusal after the whole run would come too late.
     untrained = run_training(Corpus.from_word_counts({"a": 1}), config).tokenizer
@@ -163,13 +171,13 @@ def train(
         check_output(RUN, run_file, inputs, force=force)
     test = None
     if counts is not None:
-        corpus = _read_counts(counts, files, held_out, plan)
+        corpus = _read_counts(counts, files, choice.is_any, plan)
     elif not files:
         raise click.UsageError("Missing argument 'FILE...'.")
     elif plan.is_for(files):
         corpus = plan.counted(files, out, config, text_column, errors)
     else:
-        corpus, test = corpus_of(files, text_column, encoding, errors, held_out)
+        corpus, test = corpus_of(files, text_column, encoding, errors, choice)
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
     note_what_lacks(run.tokenizer, format)
     write_tokenizer(dumps(run, format), out)
@@ -179,7 +187,7 @@ def train(
 
 
 def _read_counts(
-    counts: str, files: tuple[str, ...], held_out: float, plan: CountingPlan
+    counts: str, files: tuple[str, ...], held_out: bool, plan: CountingPlan
 ) -> WordCounts:
     if files or held_out or plan.is_for(()):
         raise ConfigError(

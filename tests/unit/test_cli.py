@@ -134,13 +134,14 @@ def test_text_of_folders_and_patterns_is_held_out_and_decoded(tmp_path: Path) ->
 
 def test_held_out_text_without_a_token_has_no_figure(tmp_path: Path) -> None:
     path = tmp_path / "blank.txt"
-    path.write_text("word " * 40 + "\n" * 300)
+    path.write_text("\n" * 300 + "word " * 40 + "\n" * 300)
     out = tmp_path / "mine.json"
     choices = ("--pretokenizer", "whitespace", "--vocab-size", "260", "--held-out", "0.5")
     result = run("train", path, "--out", out, *choices)
     assert result.exit_code == 0, result.output
     assert "bytes per token" in result.stderr
-    assert "held-out" not in result.stderr
+    assert "Held out: " in result.stderr
+    assert "on held-out" not in result.stderr
 
 
 def test_encode_and_decode_preserve_every_byte(trained: Path) -> None:
@@ -201,9 +202,7 @@ def test_compare_prints_a_column_for_each_tokenizer(trained: Path) -> None:
 
 
 def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path: Path) -> None:
-    text = tmp_path / "longer.txt"
-    text.write_text("".join(f"It is line {n}, and there are more.\n" for n in range(200)))
-    result = run("compare", text, "-t", "gpt2", "-t", trained, "-t", "gpt2")
+    result = run("compare", many_texts(tmp_path), "-t", "gpt2", "-t", trained, "-t", "gpt2")
     gain, same = result.stdout.splitlines()[-3:-1]
     found = re.fullmatch(
         r"gpt2 needs ([\d.]+)% fewer tokens than mine.bpe.json "
@@ -213,13 +212,49 @@ def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path:
     assert found is not None
     assert float(found[2]) <= float(found[1]) <= float(found[3])
     assert same.endswith("(95% interval 0.0% to 0.0%), so there is no clear difference")
-    assert "2,000 resamples, seed 0" in result.stdout
+    assert "bootstrap over documents, 2,000 resamples, seed 0" in result.stdout
+    one = run("compare", tmp_path / "texts" / "0.txt", "-t", "gpt2", "-t", trained).stdout
+    assert "interval 0" not in one
+    assert one.endswith("off a figure may be on new text, and there is 1.\n")
+
+
+def many_texts(folder: Path) -> Path:
+    """Write enough documents for an interval, and return their folder."""
+    (folder / "texts").mkdir()
+    for file in range(30):
+        lines = (f"It is line {n} of {file}, and there are more.\n" for n in range(9 + file))
+        (folder / "texts" / f"{file}.txt").write_text("".join(lines))
+    return folder / "texts"
+
+
+def test_compare_measures_what_train_holds_out(trained: Path, tmp_path: Path) -> None:
+    texts = many_texts(tmp_path)
+    choices = ("--held-out", "0.3")
+    out = tmp_path / "held.json"
+    told = run("train", texts, "--vocab-size", "300", "--out", out, *choices).stderr
+    found = re.search(r"Held out: ([\d,]+) bytes, (\d+) documents\.", told)
+    assert found is not None, told
+    compared = run("compare", texts, "-t", out, "-t", trained, *choices)
+    assert f"documents {found[2]}, bytes {found[1]}," in compared.stdout
+    own = tmp_path / "texts" / "3.txt"
+    told = run(
+        *("train", texts, "--vocab-size", "300", "--out", out, "--force"),
+        *("--held-out-file", own),
+    ).stderr
+    assert "on held-out text" in told
+    for wrong, why in (
+        (("--held-out-by", "foo"), "as what to hold out by"),
+        (("--held-out-file", own), "either --held-out or --held-out-file"),
+        (("--held-out-by", "folder"), "All text is in one unit"),
+    ):
+        refused = run("train", texts, "--vocab-size", "300", "--out", out, *choices, *wrong)
+        assert refused.exit_code != 0
+        assert why in refused.output
 
 
 def test_compare_says_more_tokens_where_there_are_more(trained: Path, tmp_path: Path) -> None:
-    text = tmp_path / "longer.txt"
-    text.write_text("".join(f"It is line {n}, and there are more.\n" for n in range(200)))
-    more = run("compare", text, "-t", trained, "-t", "gpt2").stdout.splitlines()[-2]
+    texts = many_texts(tmp_path)
+    more = run("compare", texts, "-t", trained, "-t", "gpt2").stdout.splitlines()[-2]
     found = re.fullmatch(
         r"mine.bpe.json needs ([\d.]+)% more tokens than gpt2 "
         r"\(95% interval ([\d.]+)% to ([\d.]+)%\)",
