@@ -10,8 +10,9 @@ from __future__ import annotations
 import gettext
 import sysconfig
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.newness import unseen_share
@@ -108,10 +109,15 @@ def files(folder: Path, ending: str, left_out: str = " ") -> Texts:
 def catalogues(folder: Path) -> Texts:
     """Yield the translations of each package and language."""
     for path in sorted(folder.rglob("*.mo")):
-        with path.open("rb") as file:
-            messages = getattr(gettext.GNUTranslations(file), "_catalog")  # noqa: B009 - private
-        texts = [text for key, text in messages.items() if key and isinstance(text, str)]
-        yield f"{path.stem}/{path.parts[-3]}.po", "\n".join(texts)
+        # Some are in encodings that they do not name.
+        with path.open("rb") as file, suppress(UnicodeDecodeError):
+            yield f"{path.stem}/{path.parts[-3]}.po", translations(file)
+
+
+def translations(file: BinaryIO) -> str:
+    """Return the translated messages of a catalogue, a line each."""
+    messages = getattr(gettext.GNUTranslations(file), "_catalog")  # noqa: B009 - private
+    return "\n".join(text for key, text in messages.items() if key and isinstance(text, str))
 
 
 def limited(texts: Texts) -> Corpus:

@@ -61,10 +61,11 @@ class Order:
     tokenizer: Tokenizer
     corpus: Corpus | FiledCorpus
     held_out_share: float = 0.0
-    held_out_by: str = "document"
     removable: Removable = Removable()
     general_id: str = GENERAL_TEXTS[0]
     """The sample that is shown as a general text at first."""
+    held_out_by: str = "document"
+    """As `Corpus.split` takes it."""
 
     @property
     def id(self) -> str:
