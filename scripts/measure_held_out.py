@@ -109,8 +109,8 @@ def files(folder: Path, ending: str, left_out: str = " ") -> Texts:
 def catalogues(folder: Path) -> Texts:
     """Yield the translations of each package and language."""
     for path in sorted(folder.rglob("*.mo")):
-        # Some are in encodings that they do not name.
-        with path.open("rb") as file, suppress(UnicodeDecodeError):
+        # Some are not well-formed, or in an encoding that they do not name.
+        with path.open("rb") as file, suppress(ValueError, LookupError):
             yield f"{path.stem}/{path.parts[-3]}.po", translations(file)
 
 
