@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def test_a_run_that_cannot_be_saved_is_shown_and_downloaded(
 ) -> None:
     app = choose(open_app(), source="Paste")
     app.text_area(key="corpus_pasted").set_value(RHYME).run()
+    shutil.rmtree(tmp_path / "runs", ignore_errors=True)  # it has the pasted text
     (tmp_path / "runs").write_text("a file where the folder should be")
     train(app)
     assert not app.exception
@@ -51,6 +53,7 @@ def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
 ) -> None:
     app = choose(open_app(), source="Paste")
     app.text_area(key="corpus_pasted").set_value(RHYME).run()
+    shutil.rmtree(tmp_path / "runs", ignore_errors=True)  # it has the pasted text
     (tmp_path / "runs").write_text("a file where the folder should be")
     train(app)
     others_train(2 * MOST_UNCLAIMED)

@@ -99,7 +99,7 @@ def test_markup_in_tokens_is_text(page: Page, loop_url: str) -> None:
     player.choose("frequent")
     expect(page.locator(".player .words")).to_contain_text("</script></w>U+0000🧩")
     player.press("first")
-    expect(page.locator(".player .words")).to_contain_text("</script></w>U+0000F09FA7A9")
+    expect(page.locator(".player .words")).to_contain_text("</script></w>U+0000F09FA7🧩A9")
     player.choose("yours")
     page.locator(".player .own-words input").fill(HOSTILE)
     expect(page.locator(".player .word .missing")).to_have_count(0)

@@ -38,7 +38,7 @@ def ranks_file(name: str) -> bytes:
 
 @cache
 def opened(name: str) -> NamedEncoder:
-    return open_files({"any.tiktoken": ranks_file(name)}, pretokenizer="none")
+    return open_files({"any.tiktoken": ranks_file(name)})
 
 
 def own(name: str) -> Tokenizer:

@@ -17,7 +17,7 @@ HELD_OUT: Final = "held_out"
 HELD_BY: Final = "held_by"
 UNITS: Final = {"Documents": "document", "Folders": "folder"}
 """What can be held out whole, and as `Corpus.split` takes it."""
-TEXTS: Final = {"paste": "pasted", "words": "words"}
+TEXTS: Final = {"paste": "pasted", "words": "weighted"}
 """The names that typed text has in the address, by its source."""
 
 

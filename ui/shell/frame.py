@@ -112,7 +112,7 @@ _WITH_CORPUS: Final = ("Train", "Adapt")
 _TEXTS_ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "terms": ("Compare",),
     "pasted": _WITH_CORPUS,
-    "words": _WITH_CORPUS,
+    "weighted": _WITH_CORPUS,
     "adapt_terms": ("Adapt",),
     "replace_terms": ("Adapt",),
     "replace_choices": ("Adapt",),
@@ -125,9 +125,10 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "with": ("Compare", "Vocabulary", "Adapt", "Token boundaries", "Lab"),
     "base": ("Adapt",),
     "own": ("Compare",),
+    "against": ("Compare",),
     "sentences": ("Compare",),
     "sentence": ("Start",),
-    **dict.fromkeys(("corpus", "sample", "upload", "held_out"), _WITH_CORPUS),
+    **dict.fromkeys(("corpus", "sample", "upload", "held_out", "held_by"), _WITH_CORPUS),
     **_TEXTS_ON_PAGES,
     # Of a long text, the address holds the id of its copy.
     **{f"{name}_id": pages for name, pages in _TEXTS_ON_PAGES.items()},

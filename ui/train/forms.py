@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
 from ui.corpus import corpus_form
 from ui.corpus.corpus_form import ChosenCorpus
+from ui.run.corpus_summary import Part
 from ui.run.training_card import HERE
 from ui.shell import workspace
 from ui.shell.action_row import action_row, show_missing
@@ -33,7 +35,7 @@ def show_forms(
     with corpus_place:
         chosen, figures = corpus_form.choose_corpus(takes_counts=True)
     with settings_place:
-        settings = settings_form.choose_settings(chosen.training if chosen else None, filled)
+        settings = settings_form.choose_settings(*_texts(chosen), filled)
     config = settings.config if settings else None
     counted = False
     if chosen is not None:
@@ -77,3 +79,10 @@ def reset() -> None:
         pasted={},
         missing_corpus="",
     )
+
+
+def _texts(chosen: ChosenCorpus | None) -> tuple[Part | None, Part | None]:
+    """Return the training text, and the text whose beginning is shown: all of it, if in memory."""
+    if chosen is None:
+        return None, None
+    return chosen.training, chosen.corpus if isinstance(chosen.corpus, Corpus) else chosen.training

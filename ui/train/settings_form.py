@@ -63,7 +63,9 @@ class ChosenSettings:
     below_size: DeltaGenerator
 
 
-def choose_settings(training: Part | None, filled: TrainingConfig) -> ChosenSettings | None:
+def choose_settings(
+    training: Part | None, example: Part | None, filled: TrainingConfig
+) -> ChosenSettings | None:
     """Draw the settings and return them; if they are invalid, show why and return None.
 
     The address keeps them if they differ from those that a reload fills the form with.
@@ -116,7 +118,7 @@ def choose_settings(training: Part | None, filled: TrainingConfig) -> ChosenSett
                 width="content",
                 help=explain("Token", "Special token"),
             )
-    works = show_cuts(config.pretokenizer, training, is_custom=preset == "Custom")
+    works = show_cuts(config.pretokenizer, example, is_custom=preset == "Custom")
     is_valid = works and are_complete and size is not None
     return ChosenSettings(config, below_size) if is_valid else None
 
