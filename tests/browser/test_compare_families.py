@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -78,6 +79,7 @@ def test_names_a_gguf_and_a_sentencepiece_file_get_a_verdict(page: Page) -> None
     for name in ("GPT-2", *NAMES, *engines):
         expect(page.locator(".rivals")).to_contain_text(name)
     expect(verdict).to_contain_text(re.compile(r"\d% (fewer|more) tokens than "))
+    open_page(page, f"{page.url}&on=Your+own+text&text={quote('The ﬁrst ﬁle has ﬁve parts. ')}")
     page.get_by_text("Changed before the text is cut").click()
     expect(page.locator(".normalized mark").first).to_be_visible()
     assert_no_traceback(page)
