@@ -64,7 +64,7 @@ def test_a_paste_counts_without_leaving_the_field(tab: Page) -> None:
     area.click()
     before = button(tab, "Train").bounding_box()
     paste(tab, HUGS)
-    expect(tab.get_by_test_id("stMain")).to_contain_text("more bytes are held out")
+    expect(tab.get_by_test_id("stMain")).to_contain_text("Too little text to hold any back")
     expect(area).to_be_focused()
     assert button(tab, "Train").bounding_box() == before
 
@@ -148,7 +148,7 @@ def test_a_press_on_adapt_takes_what_was_just_typed_and_a_reload_keeps_the_resul
         tab.get_by_test_id("stNumberInput").get_by_role("spinbutton").fill("2")
     hold(button(tab, mode))
     result = {
-        "Extend": "new tokens, held-out text takes",
+        "Extend": "With 2 new tokens, training text takes",
         "Replace": "tokens replaced, ",
         "Shrink": "How small may it be?",
     }[mode]

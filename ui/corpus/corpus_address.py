@@ -25,7 +25,7 @@ def choice_to_address(source: Source) -> None:
     """Put the choice of a corpus in the address, except what the form shows without it."""
     sample = workspace.widget_text("corpus_sample")
     percent = workspace.widget_number("corpus_held_out")
-    has_own_corpus = address.query_text("run") is not None
+    has_own_corpus = address.query_text("run") == workspace.current().run_id
     is_usual = source != "sample" or sample == samples()[0].id
     address.set_query(
         **{
