@@ -2,7 +2,8 @@
 
 `python -m scripts.adapt_table` needs the tokenizers of `scripts.get_tokenizers`, and `apt-get` and
 `dpkg-deb` of a Debian whose package lists have `libreoffice-help-de` and `-hi`; the log is the
-machine's own /var/log/dpkg.log. Only the held-out tenth of each text is measured.
+machine's own /var/log/dpkg.log. Only the held-out tenth of each text is measured: whole pages and
+source files, and the two ends of the log.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import re
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 from bpe_core.adapting.extend import extend
@@ -26,7 +26,7 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "adapt.md"
 BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
 BASES = {"gpt2": "GPT-2", "llama3": "Llama 3", "qwen2": "Qwen 2"}
 N_TOKENS = (1_000, 5_000)
-MOST_CHARACTERS = 4_000_000
+MAX_CHARACTERS = 4_000_000
 HELD_OUT = 0.1
 
 
@@ -35,9 +35,9 @@ def main() -> None:
     os.environ[VARIABLE] = str(FOLDER)
     texts = {
         "German": help_of_libreoffice("de"),
-        "Hindi": [line for line in help_of_libreoffice("hi") if re.search("[\u0900-\u097f]", line)],
+        "Hindi": help_of_libreoffice("hi", re.compile("[\u0900-\u097f]")),
         "Python": standard_library(),
-        "A log": Path("/var/log/dpkg.log").read_text().splitlines(keepends=True),
+        "A log": {"dpkg.log": Path("/var/log/dpkg.log").read_text()},
     }
     heads = [f"{BASES[base]} +{n:,}" for base in BASES for n in N_TOKENS]
     lines = [
@@ -45,7 +45,8 @@ def main() -> None:
         f"|---|--:|{'--:|' * len(heads)}",
     ]
     for name, given in texts.items():
-        corpus = Corpus.from_text("".join(given)[:MOST_CHARACTERS])
+        kept = beginning(given)
+        corpus = Corpus.from_documents(kept.values(), list(kept))
         training, held_out = corpus.split(HELD_OUT)
         cells = [name, f"{corpus.n_bytes / 1e6:.1f} MB"]
         for base in BASES:
@@ -64,35 +65,51 @@ def main() -> None:
     DOCUMENT.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
 
 
-def help_of_libreoffice(language: str) -> list[str]:
-    """Return the distinct paragraphs of LibreOffice's help in a language, as lines."""
+def beginning(texts: dict[str, str]) -> dict[str, str]:
+    """Return the first texts, of 4 million characters in all."""
+    kept: dict[str, str] = {}
+    n_left = MAX_CHARACTERS
+    for name, text in texts.items():
+        if text[:n_left]:
+            kept[name] = text[:n_left]
+            n_left -= len(kept[name])
+    return kept
+
+
+def help_of_libreoffice(language: str, wanted: re.Pattern[str] | None = None) -> dict[str, str]:
+    """Return the paragraphs of LibreOffice's help in a language, by page, each paragraph once."""
     package = f"libreoffice-help-{language}"
+    seen: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
             ["apt-get", "download", package], cwd=folder, check=True, capture_output=True
         )
         (archive,) = Path(folder).glob("*.deb")
         subprocess.run(["dpkg-deb", "-x", archive, folder], check=True)
-        pages = sorted(Path(folder).rglob("*.html"))
-        return list(dict.fromkeys(paragraphs(page.read_text(encoding="utf-8") for page in pages)))
+        pages: dict[str, str] = {}
+        for page in sorted(Path(folder).rglob("*.html")):
+            found = dict.fromkeys(paragraphs(page.read_text(encoding="utf-8")))
+            new = [each for each in found if each not in seen]
+            seen.update(new)
+            name = str(page.relative_to(folder))
+            pages[name] = "".join(each for each in new if not wanted or wanted.search(each))
+        return pages
 
 
-def paragraphs(pages: Iterable[str]) -> Iterable[str]:
-    """Yield the text of paragraphs and headings of HTML pages."""
-    for page in pages:
-        for found in re.findall(r"(?s)<(?:p|h[1-6])\b[^>]*>(.*?)</(?:p|h[1-6])>", page):
-            text = " ".join(html.unescape(re.sub("<[^>]*>", "", found)).split())
-            if text:
-                yield text + "\n"
+def paragraphs(page: str) -> list[str]:
+    """Return the paragraphs and headings of an HTML page, as lines of text."""
+    found = re.findall(r"(?s)<(?:p|h[1-6])\b[^>]*>(.*?)</(?:p|h[1-6])>", page)
+    lines = [" ".join(html.unescape(re.sub("<[^>]*>", "", each)).split()) for each in found]
+    return [f"{line}\n" for line in lines if line]
 
 
-def standard_library() -> list[str]:
+def standard_library() -> dict[str, str]:
     """Return the source files of Python's standard library, without its tests."""
     folder = Path(sysconfig.get_paths()["stdlib"])
     files = sorted(folder.rglob("*.py"))
     skipped = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3"}
     kept = [file for file in files if not skipped & set(file.relative_to(folder).parts)]
-    return [file.read_text(encoding="utf-8", errors="replace") for file in kept]
+    return {str(file): file.read_text(encoding="utf-8", errors="replace") for file in kept}
 
 
 if __name__ == "__main__":
