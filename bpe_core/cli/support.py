@@ -130,13 +130,25 @@ def corpus_of(
     errors: DecodingErrors,
     held_out: HeldOutChoice,
 ) -> tuple[Corpus | StreamedCorpus, Corpus | None]:
-    """Return a corpus of files, streamed or read, and the held-out text."""
+    """Return a corpus of files, streamed or read, and the held-out text.
+
+    Documents that are also in a held-out file are left out of a corpus that is read.
+    """
+    from bpe_core.counting.streamed import StreamedCorpus
+
     if held_out.share:
         return split_corpus(files, text_column, encoding, errors, held_out)
     test = None
     if held_out.files:
         test = read_corpus_of(held_out.files, text_column, encoding, errors)
-    return read_or_stream(files, text_column, encoding, errors), test
+    corpus = read_or_stream(files, text_column, encoding, errors)
+    if test is None or isinstance(corpus, StreamedCorpus):
+        return corpus, test
+    training, test = corpus.hold_out(test)
+    if n := corpus.n_sources - training.n_sources:
+        what = "1 document that is" if n == 1 else f"{n:,} documents that are"
+        click.echo(f"Left out of the training text: {what} in the held-out text too.", err=True)
+    return training, test
 
 
 def split_corpus(

@@ -66,6 +66,16 @@ def find_copies(documents: Sequence[str]) -> list[int]:
     return [_root(copies, i) for i in range(len(documents))]
 
 
+def copied(documents: Sequence[str], others: Sequence[str]) -> list[bool]:
+    """Return for each document whether it is a copy of one of `others`.
+
+    >>> copied(["hug", "pug"], ["mug", "hug"])
+    [True, False]
+    """
+    copies = find_copies([*others, *documents])
+    return [first < len(others) for first in copies[len(others) :]]
+
+
 def _alike(hashes: NDArray[np.uint32], starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Yield pairs of documents that probably share half of their lines, by MinHash."""
     bits = Random(0).getrandbits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from os import PathLike
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from bpe_core.corpus.composition import (
     composition_of,
     script_shares,
 )
+from bpe_core.corpus.copies import copied
 from bpe_core.corpus.given_texts import check_no_table, remedy_for
 from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, group_notes
@@ -271,6 +272,32 @@ class Corpus(Immutable):
             self._part(found.training, divided),
             self._part(found.held_out, divided, found.units, found.how),
         )
+
+    def hold_out(self, text: Corpus) -> tuple[Corpus, Corpus]:
+        """Hold out a text of its own; return the training text and the held-out text.
+
+        Documents of this corpus that share most of their lines with one of `text` are left out of
+        the training text. Raises ConfigError if that leaves none.
+
+        >>> corpus = Corpus.from_documents(["hug hugs", "pug", "a pun"])
+        >>> training, held_out = corpus.hold_out(Corpus.from_documents(["a bun", "pug"]))
+        >>> training.documents, held_out.documents
+        (('hug hugs', 'a pun'), ('a bun', 'pug'))
+        """
+        divided = Split(self.sha256, 0.0, 0, f"file:{text.sha256}")
+        are_copies = copied(self.documents, text.documents)
+        spans = [
+            [] if is_copy else [Span(0, len(document))]
+            for document, is_copy in zip(self.documents, are_copies, strict=True)
+        ]
+        training = self._part(spans, divided) if any(are_copies) else replace(self, divided=divided)
+        if not training.n_bytes:
+            raise ConfigError(
+                "All documents of the corpus are also in the held-out text, so none is left to "
+                "train on. Hold out other text."
+            )
+        how = HeldOut("file", text.n_sources, 0.0)
+        return training, replace(text, divided=divided, how=how)
 
     def sample(self, n_bytes: int, seed: int = 0) -> Corpus:
         """Return about `n_bytes` of the corpus: blocks of whole lines spread over all of it.

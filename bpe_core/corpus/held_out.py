@@ -40,6 +40,7 @@ _MAX_LINE: Final = 2_000
 _MIN_REACH: Final = 100
 _MIN_OCCURRENCES: Final = 4
 _BY: Final = re.compile(r"document|stretch|folder(:[1-9]\d*)?|column:.+", re.DOTALL)
+_BY_FILE: Final = re.compile(r"file:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Split:
     held_out_share: float
     seed: int
     by: str = "document"
-    """As `split` takes it."""
+    """As `split` takes it, or "file:" and the `sha256` of the text that `hold_out` was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ class HeldOut:
 
     by: str
     """The kind of unit: "document", "folder", "folder:2", "column:author" or "stretch", as it was
-    asked for; "word" for words with counts, and "block" for blocks of lines all over documents, as
-    earlier versions held out."""
+    asked for; "file" for documents of a text of its own, "word" for words with counts, and "block"
+    for blocks of lines all over documents, as earlier versions held out."""
     n_units: int
     """How many units were held out."""
     share_within: float
@@ -93,6 +94,11 @@ def check_by(by: object) -> str:
         'Expected "document", "folder", "folder:2" (or another depth), "column:NAME" or "stretch" '
         f"as what to hold out by, got {describe(by)}."
     )
+
+
+def check_split_by(by: str) -> str:
+    """Return how a corpus was divided; raise ConfigError for what `Split.by` cannot be."""
+    return by if _BY_FILE.fullmatch(by) else check_by(by)
 
 
 def hold_out(
@@ -336,13 +342,26 @@ def _labels(names: Sequence[str], by: str, columns: Mapping[str, Sequence[str]])
                 "Name the column when the corpus is read, or hold out by document."
             )
         return columns[which]
-    folders = [folder(name) for name in names]
     if not which:
-        return folders
-    parts = [each.split("/") for each in folders]
+        return [folder(name) for name in names]
+    return ["/".join(levels[: int(which)]) for levels in _folder_levels(names)]
+
+
+def folder_depth(names: Iterable[str]) -> int:
+    """Return how many levels of folders there are below the folder that all documents are in.
+
+    >>> folder_depth(["a.zip/en/one/1.txt", "a.zip/de/2.txt"]), folder_depth(["a.zip/1.txt"])
+    (2, 0)
+    """
+    return max(map(len, _folder_levels(names)), default=0)
+
+
+def _folder_levels(names: Iterable[str]) -> list[list[str]]:
+    """Return the folders that each document is in, without those that all are in."""
+    parts = [folder(name).split("/") for name in names]
     levels = takewhile(lambda level: len(set(level)) == 1, zip(*parts, strict=False))
     n_common = sum(1 for _ in levels)
-    return ["/".join(each[n_common : n_common + int(which)]) for each in parts]
+    return [each[n_common:] for each in parts]
 
 
 def held_out_words(word_counts: Mapping[str, int], share: float, seed: int) -> dict[str, int]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
-from bpe_core.corpus.held_out import Split, check_by
+from bpe_core.corpus.held_out import Split, check_split_by
 from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import BpeError, FormatError, NewerFormatError
 from bpe_core.formats.continuation_json import continuation_of, continuation_to_dict
@@ -235,7 +235,7 @@ def _origin_of(found: object) -> RunOrigin:
                 "by": str(by),
             },
         }:
-            return RunOrigin(version, Split(sha256, float(share), seed, check_by(by)))
+            return RunOrigin(version, Split(sha256, float(share), seed, check_split_by(by)))
         case _:
             raise FormatError(f"Expected a version and a split as origin, got {found!r:.60}.")
 

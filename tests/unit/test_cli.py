@@ -242,6 +242,7 @@ def test_compare_measures_what_train_holds_out(trained: Path, tmp_path: Path) ->
         *("--held-out-file", own),
     ).stderr
     assert "on held-out text" in told
+    assert "Left out of the training text: 1 document that is in the held-out text too." in told
     for wrong, why in (
         (("--held-out-by", "foo"), "as what to hold out by"),
         (("--held-out-file", own), "either --held-out or --held-out-file"),

@@ -16,9 +16,12 @@ import pytest
 from bpe_core.corpus.composition import FileShare, ScriptShare, composition_of
 from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
-from bpe_core.corpus.held_out import HeldOut
+from bpe_core.corpus.held_out import HeldOut, Split
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.errors import ConfigError, CorpusError
+from bpe_core.formats.run_archive import load_run, save_run
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
 
 SHARE = 0.08
 # Smaller shares are not compared, because too few blocks or documents are held out of them.
@@ -381,6 +384,29 @@ def test_stretches_of_every_document_are_held_out_if_asked_for() -> None:
     assert held_out.how.n_units == held_out.n_sources
     assert held_out.n_bytes / corpus.n_bytes == pytest.approx(0.2, rel=0.05)
     assert set(held_out.names) <= set(training.names)
+
+
+def test_a_text_of_its_own_is_held_out_without_its_copies_in_the_training_text(
+    tmp_path: Path,
+) -> None:
+    corpus = folders()
+    lines = corpus.documents[7].splitlines(keepends=True)
+    own = Corpus.from_documents(
+        [prose("German", 900, seed=1), "".join([*lines[1:], "A new end.\n"])]
+    )
+    training, held_out = corpus.hold_out(own)
+    assert training.names == (*corpus.names[:7], *corpus.names[8:])
+    assert held_out == own
+    assert held_out.how == HeldOut("file", n_units=2, share_within=0.0)
+    assert training.divided == held_out.divided
+    assert training.divided == Split(corpus.sha256, 0.0, 0, f"file:{own.sha256}")
+    run = train(training, TrainingConfig(260))
+    save_run(run, tmp_path / "own.bpe-run")
+    assert load_run(tmp_path / "own.bpe-run").origin.split == training.divided
+    with pytest.raises(ConfigError, match="none is left to train on"):
+        corpus.hold_out(corpus)
+    words = Corpus.from_word_counts({"hug": 3})
+    assert words.hold_out(own)[0] == words
 
 
 def test_the_arguments_of_split_keep_their_names_order_and_defaults() -> None:
