@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from bpe_core.process_limits import environment
+from bpe_core.processes.limits import GB, Limits, environment
 
 _MOST_BYTES_OF_A_MESSAGE = 1 << 12
 
@@ -43,7 +43,7 @@ def child(
         stdout=stdout,
         stderr=subprocess.DEVNULL,
         cwd=folder,
-        env={**environment(), **(variables or {})},
+        env={**environment(Limits(most_seconds, memory=GB)), **(variables or {})},
     )
     timer = threading.Timer(most_seconds, process.kill)
     timer.daemon = True

@@ -21,6 +21,10 @@
     │   ├── NoEntryError            no entry of this name
     │   ├── NotKeptError            an entry that cannot be kept: the disk is full or read-only
     │   └── NotPermittedError       an entry, or a store, of another user
+    ├── ProcessError                work in another process that was killed, or that crashed
+    │   ├── MemoryLimitError        it exceeded its limit of memory
+    │   ├── TimeLimitError          it exceeded its limit of time
+    │   └── UnforeseenError         it raised an error that is not one of these
     ├── MissingExtraError           a task that needs an optional package that is not installed
     └── UnavailableError            external data that is not cached and cannot be downloaded
 
@@ -112,6 +116,33 @@ class NotKeptError(StoreError):
 
 class NotPermittedError(StoreError):
     """An entry, or the whole store, belongs to another user of this computer."""
+
+
+class ProcessError(BpeError):
+    """Work in another process that ended without an answer: it was killed, or it crashed."""
+
+
+class MemoryLimitError(ProcessError):
+    """Work in another process that exceeded its limit of memory."""
+
+
+class TimeLimitError(ProcessError):
+    """Work in another process that exceeded its limit of time."""
+
+
+class UnforeseenError(ProcessError):
+    """Work in another process that raised an error of another kind.
+
+    Only the name of its class is known, because its message may quote a visitor's text.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+        """The name of the class."""
+
+    def __str__(self) -> str:
+        return f"It stopped because of an error in the app ({self.name})."
 
 
 class MissingExtraError(BpeError):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, BinaryIO, Final, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bpe_core.corpus.budget import MOST_COLUMNS, MOST_UNPACKED_BYTES, too_many_columns
 from bpe_core.corpus.columns import TableColumns, Tally, columns_of_tallies
@@ -33,12 +35,12 @@ class Texts(NamedTuple):
 
     n_rows: int
     """The number of rows read so far, from the first."""
-    rows: Any
-    """An int64 array of the rows with text, from 1."""
-    lengths: Any
-    """An int64 array of their lengths in bytes."""
-    data: Any
-    """A buffer of their bytes."""
+    rows: NDArray[np.int64]
+    """The rows with text, from 1."""
+    lengths: NDArray[np.int64]
+    """Their lengths in bytes."""
+    data: NDArray[np.uint8]
+    """Their bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +166,11 @@ class ParquetFile:
         return [None if text is None else text.decode(errors="replace") for text in found]
 
 
-def open_parquet(data: bytes, name: str, errors: DecodingErrors = "strict") -> ParquetFile:
+def open_parquet(
+    data: NDArray[np.uint8], name: str, errors: DecodingErrors = "strict"
+) -> ParquetFile:
     """Open a Parquet file in memory; raises UnsupportedFileError and MissingExtraError."""
-    return open_parquet_file(io.BytesIO(data), name, errors)
+    return open_parquet_file(_arrow(name).reader(data), name, errors)
 
 
 def open_parquet_file(
@@ -259,6 +263,7 @@ class _Arrow(NamedTuple):
     """The parts of pyarrow used here; pyarrow has no type stubs."""
 
     array: Any
+    reader: Any
     types: Any
     compute: Any
     parquet: Any
@@ -273,6 +278,7 @@ def _arrow(name: str) -> _Arrow:
         arrow = import_module("pyarrow")
         return _Arrow(
             arrow.array,
+            arrow.BufferReader,
             arrow.types,
             import_module("pyarrow.compute"),
             import_module("pyarrow.parquet"),
@@ -361,8 +367,6 @@ def _n_characters(values: Any, arrow: _Arrow) -> int:
 
 
 def _texts_of(values: Any, n_before: int, arrow: _Arrow) -> Texts:
-    import numpy as np
-
     written_out = values
     lengths = arrow.compute.fill_null(arrow.compute.binary_length(written_out), 0)
     all_lengths = lengths.to_numpy(zero_copy_only=False)
@@ -371,7 +375,7 @@ def _texts_of(values: Any, n_before: int, arrow: _Arrow) -> Texts:
         written_out = written_out.take(places)
     offsets = np.frombuffer(written_out.buffers()[1], np.int64)
     offsets = offsets[written_out.offset : written_out.offset + len(written_out) + 1]
-    data = memoryview(written_out.buffers()[2] or b"")[offsets[0] : offsets[-1]]
+    data = np.frombuffer(written_out.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
     return Texts(n_before + len(values), places + (n_before + 1), all_lengths[places], data)
 
 

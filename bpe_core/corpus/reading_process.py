@@ -30,7 +30,7 @@ from bpe_core.corpus.notes import Note
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Choices, Upload, may_be_tables, size_of, tables_in
 from bpe_core.errors import BpeError, UnsupportedFileError
-from bpe_core.process_limits import limit_this_process
+from bpe_core.processes.limits import Limits, limit_this_process
 
 LEAST_BYTES: Final = 4_000_000
 """The size from which files are worth a process, which takes half a second to start."""
@@ -245,7 +245,7 @@ def _main(folder: Path) -> None:
     follow_parent()
     question = json.loads((folder / _QUESTION).read_bytes())
     size = sum(path.stat().st_size for path in folder.iterdir())
-    limit_this_process(_MOST_BYTES + _MOST_TIMES_FILES * size, round(_MOST_SECONDS))
+    limit_this_process(Limits(_MOST_SECONDS, _MOST_BYTES + _MOST_TIMES_FILES * size))
     try:
         if "most_tables" in question:
             _write(_described(folder, question))

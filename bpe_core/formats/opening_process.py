@@ -25,7 +25,7 @@ from bpe_core.formats.opening import open_files
 from bpe_core.formats.probe import PROBE
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.zipped import looks_like_zip
-from bpe_core.process_limits import limit_this_process
+from bpe_core.processes.limits import Limits, limit_this_process
 from bpe_core.tokenizer.protocol import NamedEncoder
 
 _MODULE: Final = "bpe_core.formats.opening_process"
@@ -88,7 +88,7 @@ def size_unpacked(files: Mapping[str, bytes]) -> int:
 def _ask(files: Mapping[str, bytes], pretokenizer: str | None) -> dict[str, Any]:
     sizes = [[name, len(data)] for name, data in files.items()]
     # The process itself has its files and their text in memory twice.
-    limits = [_MOST_BYTES + 4 * sum(map(len, files.values())), _MOST_PROCESSOR_SECONDS]
+    limits = [_MOST_PROCESSOR_SECONDS, _MOST_BYTES + 4 * sum(map(len, files.values()))]
     asked = {"files": sizes, "pretokenizer": pretokenizer, "limits": limits}
     request = framed(asked, *files.values())
     with child(_MODULE, variables=_QUIET, most_seconds=_MOST_SECONDS) as process:
@@ -112,7 +112,7 @@ def _main() -> None:
     source = sys.stdin.buffer
     question = read_question(source)
     files = {name: source.read(size) for name, size in question["files"]}
-    limit_this_process(*question["limits"])
+    limit_this_process(Limits(*question["limits"]))
     try:
         opened = open_files(files, pretokenizer=question["pretokenizer"], trial="here")
         if opened.engine != OWN_ENGINE:

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from bpe_core.child_process import child
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.process_limits import limit_this_process
+from bpe_core.processes.limits import Limits, limit_this_process
 
 # The largest published tokenizers take two seconds; a hostile one can take hours.
 _MOST_SECONDS_OF_UPLOADED: Final = 10.0
@@ -153,7 +153,7 @@ def _main() -> None:
         os.nice(5)
         Path(_ANSWER).write_text(json.dumps(_answer(request)), encoding="utf-8")
         return
-    limit_this_process(_MOST_BYTES_OF_UPLOADED, _MOST_PROCESSOR_SECONDS)
+    limit_this_process(Limits(_MOST_PROCESSOR_SECONDS, _MOST_BYTES_OF_UPLOADED))
     if "sentencepiece" in request:
         from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
 

@@ -97,9 +97,9 @@ def test_punctuation_in_strings_is_not_counted() -> None:
 
 def test_the_limits_of_a_child_are_its_own() -> None:
     code = (
-        "import resource; from bpe_core.process_limits import limit_this_process as limit;"
-        "limit(2**31, 7); print(resource.getrlimit(resource.RLIMIT_CPU)[0]);"
-        "limit(2**32, 9); print(resource.getrlimit(resource.RLIMIT_AS)[0])"
+        "import resource; from bpe_core.processes.limits import *; limit = limit_this_process;"
+        "limit(Limits(7, 2**31)); print(resource.getrlimit(resource.RLIMIT_CPU)[0]);"
+        "limit(Limits(9, 2**32)); print(resource.getrlimit(resource.RLIMIT_AS)[0])"
     )
     before = resource.getrlimit(resource.RLIMIT_CPU)
     done = subprocess.run(

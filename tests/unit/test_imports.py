@@ -47,7 +47,7 @@ FLOORS = {
         ("whole_files",),
         ("regular_files",),
         ("child_process",),
-        ("process_limits",),
+        ("processes",),
         ("extras",),
         ("immutable",),
         ("checks",),

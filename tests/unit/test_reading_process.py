@@ -9,16 +9,13 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator
 from pathlib import Path
-from subprocess import Popen
 from typing import Any
 
 import psutil
 import pytest
 
-from bpe_core.child_process import child
 from bpe_core.corpus import budget, parquet_process, reading_process
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, figures_of
@@ -32,6 +29,7 @@ from bpe_core.corpus.reading_process import (
     worth_a_process,
 )
 from bpe_core.errors import ConfigError, EmptyCorpusError, UnsupportedFileError
+from bpe_core.processes.call import stream
 from tests.zipping import zip_of
 
 LINES = "".join(f"{n * 2_654_435_761 % 2**40:x} кот, naïve hug\n" for n in range(700_000)).encode()
@@ -197,17 +195,17 @@ def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.Monke
     # Each process takes longer than that to start.
     parquet = b"PAR1 and something else PAR1"
     many = File(zip_of({f"{n}.parquet": parquet for n in range(500)}), "a.zip")
-    modules: list[str] = []
+    started: list[object] = []
 
-    def started(module: str, **options: Any) -> AbstractContextManager[Popen[bytes]]:
-        modules.append(module)
-        return child(module, **options)
+    def noted(*arguments: Any, **named: Any) -> Generator[Any]:
+        started.append(arguments)
+        return stream(*arguments, **named)
 
-    monkeypatch.setattr(parquet_process, "child", started)
+    monkeypatch.setattr(parquet_process, "stream", noted)
     reports: list[float] = []
     with pytest.raises(UnsupportedFileError, match="500 files could not be read"):
         read_corpus([many], on_progress=reports.append)
-    assert len(modules) == 1
+    assert len(started) == 1
     # Progress is reported for each file, so that a caller can stop between two files.
     assert len(reports) >= 500
     few = File(zip_of({f"{n}.parquet": parquet for n in range(2)}), "a.zip")

@@ -14,7 +14,7 @@ from typing import IO, Any, Final, cast
 
 from bpe_core.child_process import child
 from bpe_core.errors import BpeError
-from bpe_core.process_limits import limit_this_process
+from bpe_core.processes.limits import Limits, limit_this_process
 from ui.logs import Code, event
 
 # Training takes ten times the size of a text, and a run of a million merges a gigabyte.
@@ -59,7 +59,7 @@ def work_and_answer(work: Callable[[], Mapping[str, Any]], n_bytes: int) -> None
     """Do the work on a corpus of `n_bytes` within limits; write what it returns or raises."""
     if hasattr(os, "nice"):  # not on Windows
         os.nice(_NICENESS)
-    limit_this_process(_MOST_BYTES + _MOST_TIMES_CORPUS * n_bytes, round(_MOST_SECONDS))
+    limit_this_process(Limits(_MOST_SECONDS, _MOST_BYTES + _MOST_TIMES_CORPUS * n_bytes))
     try:
         write(work())
     except BpeError as error:

@@ -1,0 +1,7 @@
+"""Work in another process, with limits of memory and time.
+
+In goes a function of this package with its arguments; out comes what it returns, or the `BpeError`
+that it raises. `call` is the one to open first, with `stream` for functions that yield. `codec`
+says which values can be passed, `report` is how a function reports progress, `limits` sets the
+limits, `names` finds a function by its name, and `child` is what runs in the new process.
+"""

@@ -1,0 +1,191 @@
+"""Call a function in a new process with limits of memory and time, and end with this process."""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import closing, contextmanager
+from multiprocessing.connection import Connection, Pipe
+from typing import Any, Final, TypeVar, get_args, get_type_hints
+
+from bpe_core.errors import (
+    BpeError,
+    MemoryLimitError,
+    ProcessError,
+    TimeLimitError,
+    UnforeseenError,
+)
+from bpe_core.processes.codec import Message, receive, send
+from bpe_core.processes.limits import GB, Limits, environment
+from bpe_core.processes.names import find, full_name
+
+_MODULE: Final = "bpe_core.processes.child"
+_SECONDS_BETWEEN_LOOKS: Final = 0.05
+Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+
+
+def call(
+    function: Callable[..., Answer],
+    /,
+    *arguments: object,
+    limits: Limits,
+    on_progress: Callable[[Any], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    should_finish: Callable[[], bool] | None = None,
+    **named: object,
+) -> Answer:
+    """Call a function of a module of ours in a new process, and return what it returns.
+
+    Its annotations say how arguments, progress and answer are passed: see `codec`. If it has a
+    parameter `report`, it is passed a `Report[Progress]`, and `on_progress` is called here with
+    what it reports. Once `should_stop` returns True, the process is killed and CancelledError is
+    raised; once `should_finish` does, the report tells the function to return early. What these
+    three raise ends the process too.
+
+    Raises the BpeError that the function raises; MemoryLimitError and TimeLimitError if it exceeds
+    its limits; UnforeseenError, with the name of the class alone, if it raises anything else,
+    because a message may quote a visitor's text; and ProcessError if it is killed or crashes. What
+    it prints is discarded.
+
+    >>> from bpe_core.unicode.byte_alphabet import to_printable
+    >>> call(to_printable, b" hug", limits=Limits(seconds=60))
+    'Ġhug'
+    """
+    asked = _asked(function, arguments, named)
+    with closing(_messages(function, asked, limits, should_stop, should_finish)) as messages:
+        for message in messages:
+            if message.kind == "answer":
+                return message.value(get_type_hints(function)["return"])
+            if on_progress is not None:
+                (progress,) = get_args(get_type_hints(function)["report"])
+                on_progress(message.value(progress))
+    raise AssertionError("the messages end with an answer")
+
+
+def stream(
+    function: Callable[..., Iterator[Item]],
+    /,
+    *arguments: object,
+    limits: Limits,
+    **named: object,
+) -> Generator[Item]:
+    """Yield what a generator function yields in a new process; otherwise as `call`.
+
+    The process is ended when this generator is closed.
+
+    >>> import io, numpy as np, pyarrow as pa, pyarrow.parquet as pq
+    >>> from bpe_core.corpus.parquet_process import read_column
+    >>> file = io.BytesIO()
+    >>> pq.write_table(pa.table({"text": ["hug", "hugs"]}), file)
+    >>> data = np.frombuffer(file.getvalue(), np.uint8)
+    >>> found = stream(read_column, data, "a.parquet", "text", limits=Limits(seconds=60))
+    >>> [type(each).__name__ for each in found]
+    ['Described', 'Texts']
+    """
+    asked = _asked(function, arguments, named)
+    item = get_args(get_type_hints(function)["return"])[0]
+    with closing(_messages(function, asked, limits, None, None)) as messages:
+        for message in messages:
+            if message.kind == "answer":
+                return
+            yield message.value(item)
+
+
+def _asked(
+    function: Callable[..., Any], arguments: Sequence[object], named: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the arguments by the names of their parameters; raises TypeError as a call does."""
+    signature = inspect.signature(function)
+    report = {"report": None} if "report" in signature.parameters else {}
+    bound = signature.bind(*arguments, **named, **report).arguments
+    return {name: value for name, value in bound.items() if name not in report}
+
+
+def _messages(
+    function: Callable[..., Any],
+    asked: Mapping[str, object],
+    limits: Limits,
+    should_stop: Callable[[], bool] | None,
+    should_finish: Callable[[], bool] | None,
+) -> Generator[Message]:
+    """Yield the progress, the items and the answer of a new process; raise its errors."""
+    deadline = time.monotonic() + limits.seconds
+    with _child(full_name(function), limits) as (process, connection):
+        try:
+            send(connection, "call", limits)
+            send(connection, "call", asked)
+            while True:
+                if time.monotonic() > deadline:
+                    raise _time_limit(limits.seconds)
+                if should_stop is not None and should_stop():
+                    raise CancelledError
+                if should_finish is not None and should_finish():
+                    should_finish = None
+                    send(connection, "finish", None)
+                if connection.poll(_SECONDS_BETWEEN_LOOKS):
+                    message = receive(connection)
+                    if message.kind not in ("progress", "item", "answer"):
+                        raise _error(message, limits)
+                    yield message
+        except (EOFError, OSError):
+            raise _error_of_end(process.wait(), limits) from None
+
+
+@contextmanager
+def _child(name: str, limits: Limits) -> Generator[tuple[subprocess.Popen[bytes], Connection]]:
+    ours, theirs = Pipe()
+    with ours:
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", _MODULE, str(theirs.fileno()), name],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                # It may quote a visitor's text.
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env=environment(limits),
+            )
+        with process:
+            try:
+                yield process, ours
+            finally:
+                process.kill()
+
+
+def _error(message: Message, limits: Limits) -> BpeError:
+    """Return the error that a process reports."""
+    if message.kind == "memory":
+        return _memory_limit(limits)
+    if message.kind == "unforeseen":
+        return UnforeseenError(message.value(str))
+    name, text = message.value(tuple[str, str])
+    error = find(name)
+    if isinstance(error, type) and issubclass(error, BpeError):
+        return error(text)
+    return UnforeseenError(name)
+
+
+def _error_of_end(status: int, limits: Limits) -> ProcessError:
+    """Return the error for a process that ended without an answer."""
+    if status == -signal.SIGXCPU:
+        return _time_limit(limits.processor_seconds or limits.seconds)
+    if status == -signal.SIGKILL:
+        return ProcessError("The system stopped the process, most likely because memory ran out.")
+    how = signal.Signals(-status).name if status < 0 else f"status {status}"
+    return ProcessError(f"The process crashed ({how}).")
+
+
+def _time_limit(seconds: float) -> TimeLimitError:
+    return TimeLimitError(f"It took more than {seconds:,.0f} seconds.")
+
+
+def _memory_limit(limits: Limits) -> MemoryLimitError:
+    if limits.memory is None:
+        return MemoryLimitError("Memory ran out.")
+    return MemoryLimitError(f"It took more than {limits.memory / GB:.1f} GB of memory.")

@@ -1,0 +1,101 @@
+"""Messages between two processes: values of known types, without pickle.
+
+A value may be None, a bool, a number, a string, bytes, a list, tuple, set or dict, a dataclass, a
+NamedTuple, a path or a NumPy array, and any nesting of these. It is read as the annotation of a
+parameter or of a result says, so a process that was taken over cannot make its parent build
+anything else. The data of arrays follow the message as they are in memory, and are not copied.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Literal, get_origin
+
+import msgspec
+
+from bpe_core.errors import UnforeseenError
+
+Kind = Literal["call", "finish", "progress", "item", "answer", "error", "memory", "unforeseen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of another process; its value has not been read yet."""
+
+    kind: Kind
+    _body: bytes
+    _arrays: list[bytes]
+
+    def value(self, annotation: Any) -> Any:
+        """Return its value; raises UnforeseenError if it is not as the annotation says."""
+        return self._read(self._body, annotation)
+
+    def arguments(self, annotations: dict[str, Any]) -> dict[str, Any]:
+        """Return its value as the arguments of a function, by the names of its parameters."""
+        found: dict[str, msgspec.Raw] = self._read(self._body, dict[str, msgspec.Raw])
+        return {name: self._read(raw, annotations[name]) for name, raw in found.items()}
+
+    def _read(self, data: bytes | msgspec.Raw, annotation: Any) -> Any:
+        hook = partial(_from_plain, self._arrays)
+        try:
+            return msgspec.msgpack.decode(data, type=annotation, dec_hook=hook)
+        except msgspec.MsgspecError as error:
+            raise UnforeseenError(type(error).__name__) from error
+
+
+def send(connection: Connection, kind: Kind, value: object) -> None:
+    """Send a message; raises OSError if the other process has ended.
+
+    >>> from multiprocessing.connection import Pipe
+    >>> import numpy as np
+    >>> from numpy.typing import NDArray
+    >>> here, there = Pipe()
+    >>> send(here, "answer", {"counts": np.array([3, 2])})
+    >>> receive(there).value(dict[str, NDArray[np.int64]])
+    {'counts': array([3, 2])}
+    """
+    arrays: list[Any] = []
+    body = msgspec.msgpack.encode(value, enc_hook=partial(_plain, arrays))
+    connection.send_bytes(msgspec.msgpack.encode((kind, len(arrays))))
+    connection.send_bytes(body)
+    for array in arrays:
+        connection.send_bytes(array)
+
+
+def receive(connection: Connection) -> Message:
+    """Wait for a message; raises EOFError or OSError if the other process has ended."""
+    # Never `recv`, which unpickles.
+    kind, n_arrays = msgspec.msgpack.decode(connection.recv_bytes(), type=tuple[Kind, int])
+    body = connection.recv_bytes()
+    return Message(kind, body, [connection.recv_bytes() for _ in range(n_arrays)])
+
+
+def _plain(arrays: list[Any], value: Any) -> object:
+    """Return what stands for a value that msgspec doesn't know."""
+    if isinstance(value, Path):
+        return str(value)
+    # It is imported already if the value is an array.
+    if (np := sys.modules.get("numpy")) is not None:
+        if isinstance(value, np.ndarray):
+            arrays.append(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
+            return len(arrays) - 1, value.dtype.str, value.shape
+        if isinstance(value, np.generic):
+            return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be passed to another process")
+
+
+def _from_plain(arrays: list[bytes], annotation: Any, plain: Any) -> object:
+    kind: Callable[..., Any] = get_origin(annotation) or annotation
+    if kind is Path:
+        return Path(plain)
+    import numpy as np
+
+    if kind is np.ndarray:
+        place, dtype, shape = plain
+        return np.frombuffer(arrays[int(place)], dtype).reshape(shape)
+    raise TypeError(f"{kind.__name__} cannot be passed to another process")

@@ -1,0 +1,59 @@
+"""The limits of a process that reads untrusted data, and its environment."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+GB: Final = 2**30
+_ROOT: Final = Path(__file__).absolute().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a process may use before it is ended."""
+
+    seconds: float
+    """The time until it has answered."""
+    memory: int | None = None
+    """In bytes of address space; None for no limit."""
+    processor_seconds: float | None = None
+    """The processor time; None for `seconds`. It may be far less, because a processor may be shared
+    with many."""
+
+
+def environment(limits: Limits) -> dict[str, str]:
+    """Return the environment for a child process that imports this package.
+
+    >>> environment(Limits(seconds=60, memory=GB))["OPENBLAS_NUM_THREADS"]
+    '1'
+    """
+    path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
+    found = {
+        **os.environ,
+        "PYTHONPATH": path,
+        # Otherwise NumPy's linear algebra starts a thread per processor, half of the running time.
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    if limits.memory is not None:
+        # Both of these reserve address space, which counts as memory.
+        found |= {"MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    return found
+
+
+def limit_this_process(limits: Limits) -> None:
+    """Limit this process's address space and processor time.
+
+    An allocation beyond the limit then fails, and the system ends a process that has used up its
+    time. Lower limits stay as they are.
+    """
+    seconds = limits.processor_seconds or limits.seconds
+    wanted = {resource.RLIMIT_AS: limits.memory, resource.RLIMIT_CPU: math.ceil(seconds)}
+    for kind, most in wanted.items():
+        soft, hard = resource.getrlimit(kind)
+        known = [n for n in (most, soft, hard) if n is not None and n != resource.RLIM_INFINITY]
+        resource.setrlimit(kind, (min(known, default=resource.RLIM_INFINITY), hard))
