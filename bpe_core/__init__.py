@@ -13,6 +13,39 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from bpe_core.errors import (
+    ArgumentTypeError,
+    BpeError,
+    ConfigError,
+    CorpusError,
+    EmptyCorpusError,
+    FormatError,
+    IntegrityError,
+    InvalidTextError,
+    InvalidTokenIdError,
+    MemoryLimitError,
+    MissingExtraError,
+    MissingFileError,
+    NewerFormatError,
+    NoEntryError,
+    NotKeptError,
+    NotPermittedError,
+    OutOfRangeError,
+    PatternError,
+    PatternTimeoutError,
+    ProcessError,
+    SearchError,
+    StoreError,
+    TextDecodingError,
+    TimeLimitError,
+    TokenizationError,
+    UnavailableError,
+    UnforeseenError,
+    UnknownSymbolError,
+    UnsupportedFileError,
+    VocabularyTooSmallError,
+)
+
 if TYPE_CHECKING:
     from bpe_core.adapting.extend import extend
     from bpe_core.adapting.replace import replace
@@ -28,7 +61,6 @@ if TYPE_CHECKING:
         read_counts,
         write_counts,
     )
-    from bpe_core.errors import BpeError
     from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
     from bpe_core.formats.load_save import load, save
     from bpe_core.formats.open_encoder import open_encoder
@@ -54,22 +86,51 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ArgumentTypeError",
     "BpeError",
     "Comparison",
+    "ConfigError",
     "Corpus",
+    "CorpusError",
     "CountsSummary",
+    "EmptyCorpusError",
     "Explanation",
+    "FormatError",
+    "IntegrityError",
+    "InvalidTextError",
+    "InvalidTokenIdError",
+    "MemoryLimitError",
     "Merge",
     "MergeTrace",
+    "MissingExtraError",
+    "MissingFileError",
+    "NewerFormatError",
+    "NoEntryError",
+    "NotKeptError",
+    "NotPermittedError",
+    "OutOfRangeError",
     "PairCount",
+    "PatternError",
+    "PatternTimeoutError",
     "Pretokenizer",
+    "ProcessError",
     "SampleFigures",
+    "SearchError",
     "Segment",
+    "StoreError",
     "TermCost",
+    "TextDecodingError",
+    "TimeLimitError",
+    "TokenizationError",
     "Tokenizer",
     "TrainingConfig",
     "TrainingProgress",
     "TrainingRun",
+    "UnavailableError",
+    "UnforeseenError",
+    "UnknownSymbolError",
+    "UnsupportedFileError",
+    "VocabularyTooSmallError",
     "WordCounts",
     "compare",
     "count_files",
@@ -109,7 +170,6 @@ _MODULES = {
         "read_counts",
         "write_counts",
     ),
-    "errors": ("BpeError",),
     "formats.from_memory": ("from_huggingface", "from_tiktoken"),
     "formats.load_save": ("load", "save"),
     "formats.open_encoder": ("open_encoder",),

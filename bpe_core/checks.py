@@ -1,4 +1,4 @@
-"""Check arguments at run time: wrong ones raise a `BpeError`, not a TypeError."""
+"""Check arguments at run time: wrong ones raise a `BpeError` that says what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, cast, get_args
 
-from bpe_core.errors import BpeError
+from bpe_core.errors import ArgumentTypeError, BpeError, ConfigError
 
 _MOST_SHOWN = 40
 _NO_SEQUENCE = (str, bytes, bytearray, set, frozenset, Mapping)
@@ -75,23 +75,37 @@ def check_choice(name: str, value: object, choices: object, error: type[BpeError
         raise error(f"{name} is {describe(value)}. Use {' or '.join(map(repr, known))}.")
 
 
-def several(values: object, what: str, remedy: str, error: type[BpeError]) -> list[Any]:
+def check_whole(name: str, value: object, least: int) -> None:
+    """Raise `ArgumentTypeError` for an argument that is not a whole number, or `ConfigError`.
+
+    >>> check_whole("n_tokens", 0, least=1)
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: Expected n_tokens as a whole number, 1 or more, got 0 (int).
+    """
+    is_number = is_whole(value)
+    if not is_number or cast("int", value) < least:
+        error = ConfigError if is_number else ArgumentTypeError
+        raise error(f"Expected {name} as a whole number, {least} or more, got {describe(value)}.")
+
+
+def several(values: object, what: str, remedy: str) -> list[Any]:
     """Return the values of an iterable as a list.
 
-    Raises `error` for anything else, and for a text, a set (it has no order) or a dict (only its
-    keys would be used).
+    Raises `ArgumentTypeError` for anything else, and for a text, a set (it has no order) or a dict
+    (only its keys would be used).
 
-    >>> several((1, 2), "ids", "give a list", BpeError)
+    >>> several((1, 2), "ids", "give a list")
     [1, 2]
-    >>> several("hug", "texts", "give a list of str", BpeError)
+    >>> several("hug", "texts", "give a list of str")
     Traceback (most recent call last):
-    bpe_core.errors.BpeError: Expected a list of texts, got 'hug' (str): give a list of str.
+    bpe_core.errors.ArgumentTypeError: Expected a list of texts, got 'hug' (str): give a list of \
+str.
     """
     if has_columns(values):
-        raise error(
+        raise ArgumentTypeError(
             f"Expected a list of {what}, got a value of type {type(values).__name__}: pass one of "
             "its columns, such as table['text']."
         )
     if is_a(values, *_NO_SEQUENCE) or not is_a(values, Iterable):
-        raise error(f"Expected a list of {what}, got {describe(values)}: {remedy}.")
+        raise ArgumentTypeError(f"Expected a list of {what}, got {describe(values)}: {remedy}.")
     return list(cast("Iterable[Any]", values))

@@ -1,32 +1,36 @@
-"""The tree of exceptions that a caller can cause.
+"""The tree of exceptions that a caller can cause, each with the built-in exception that it also is.
 
     BpeError
-    ├── CorpusError                 a corpus that cannot be read or has nothing to learn from
+    ├── CorpusError (ValueError)    a corpus that cannot be read or has nothing to learn from
     │   ├── EmptyCorpusError        no text in it
     │   ├── TextDecodingError       bytes that are not text in any encoding tried
     │   └── UnsupportedFileError    a file of a kind that cannot be read, or one too large
-    ├── ConfigError                 a TrainingConfig that cannot work
+    ├── ConfigError (ValueError)    a TrainingConfig, or another argument, that cannot work
+    │   ├── ArgumentTypeError (TypeError)  an argument of the wrong type
     │   ├── VocabularyTooSmallError no room for the alphabet and the special tokens
     │   └── PatternError            a pattern that does not compile
     │       └── PatternTimeoutError one that takes too long on this text
-    ├── TokenizationError           a text or a list of ids that this tokenizer cannot take
+    ├── OutOfRangeError (IndexError)  a step, a number of merges or an index outside its range
+    ├── TokenizationError (ValueError)  a text or a list of ids that this tokenizer cannot take
     │   ├── InvalidTextError        a lone surrogate, which UTF-8 cannot encode
     │   ├── UnknownSymbolError      a character or byte outside the tokenizer's alphabet
-    │   └── InvalidTokenIdError     an id outside the vocabulary
-    ├── SearchError                 an invalid search of a vocabulary
-    ├── FormatError                 a file that is not in the expected format
+    │   └── InvalidTokenIdError (IndexError)  an id outside the vocabulary
+    ├── SearchError (ValueError)    an invalid search of a vocabulary
+    ├── FormatError (ValueError)    a file that is not in the expected format
     │   ├── IntegrityError          data whose checksum differs from the published or stored one
     │   └── NewerFormatError        a file that a newer version of this package wrote
-    ├── StoreError                  a store of runs and files that cannot do what was asked
+    ├── StoreError (RuntimeError)   a store of runs and files that cannot do what was asked
     │   ├── NoEntryError            no entry of this name
     │   ├── NotKeptError            an entry that cannot be kept: the disk is full or read-only
     │   └── NotPermittedError       an entry, or a store, of another user
-    ├── ProcessError                work in another process that was killed, or that crashed
+    ├── ProcessError (RuntimeError)  work in another process that was killed, or that crashed
     │   ├── MemoryLimitError        it exceeded its limit of memory
     │   ├── TimeLimitError          it exceeded its limit of time
     │   └── UnforeseenError         it raised an error that is not one of these
-    ├── MissingExtraError           a task that needs an optional package that is not installed
-    └── UnavailableError            external data that is not cached and cannot be downloaded
+    ├── MissingExtraError (ImportError)  a task that needs an optional package that is not installed
+    └── UnavailableError (OSError)  external data that is not cached and cannot be downloaded
+
+    MissingFileError (FileNotFoundError)  a path without a file: a CorpusError and a FormatError
 
 Each message states what was found, where, and what to do about it.
 """
@@ -38,7 +42,7 @@ class BpeError(Exception):
     """Base of all errors that a caller of this package can cause and may want to catch."""
 
 
-class CorpusError(BpeError):
+class CorpusError(BpeError, ValueError):
     """A corpus that cannot be read or has nothing to learn from."""
 
 
@@ -54,8 +58,12 @@ class UnsupportedFileError(CorpusError):
     """A file that cannot be read as text, or is larger than is safe to unpack."""
 
 
-class ConfigError(BpeError):
-    """A training configuration that cannot work."""
+class ConfigError(BpeError, ValueError):
+    """A training configuration, or another argument, that cannot work."""
+
+
+class ArgumentTypeError(ConfigError, TypeError):
+    """An argument of the wrong type; the message states what was expected."""
 
 
 class VocabularyTooSmallError(ConfigError):
@@ -70,7 +78,11 @@ class PatternTimeoutError(PatternError):
     """A pattern that did not finish on a text within its time limit."""
 
 
-class TokenizationError(BpeError):
+class OutOfRangeError(BpeError, IndexError):
+    """A step, a number of merges or an index outside its range, which the message states."""
+
+
+class TokenizationError(BpeError, ValueError):
     """A text, or a list of ids, that a tokenizer cannot take."""
 
 
@@ -82,16 +94,20 @@ class UnknownSymbolError(TokenizationError):
     """A character or byte outside the tokenizer's alphabet."""
 
 
-class InvalidTokenIdError(TokenizationError):
+class InvalidTokenIdError(TokenizationError, IndexError):
     """An id outside the tokenizer's vocabulary."""
 
 
-class SearchError(BpeError):
+class SearchError(BpeError, ValueError):
     """An invalid search of a vocabulary, such as bytes that are not hexadecimal."""
 
 
-class FormatError(BpeError):
+class FormatError(BpeError, ValueError):
     """A file that is not in the expected format."""
+
+
+class MissingFileError(CorpusError, FormatError, FileNotFoundError):
+    """A path at which there is no file, whether of a corpus or of a tokenizer."""
 
 
 class IntegrityError(FormatError):
@@ -102,7 +118,7 @@ class NewerFormatError(FormatError):
     """A file or an entry of the store that a newer version of this package wrote."""
 
 
-class StoreError(BpeError):
+class StoreError(BpeError, RuntimeError):
     """A store of runs and files that cannot do what was asked."""
 
 
@@ -118,7 +134,7 @@ class NotPermittedError(StoreError):
     """An entry, or the whole store, belongs to another user of this computer."""
 
 
-class ProcessError(BpeError):
+class ProcessError(BpeError, RuntimeError):
     """Work in another process that ended without an answer: it was killed, or it crashed."""
 
 
@@ -145,9 +161,9 @@ class UnforeseenError(ProcessError):
         return f"It stopped because of an error in the app ({self.name})."
 
 
-class MissingExtraError(BpeError):
+class MissingExtraError(BpeError, ImportError):
     """A task that needs an optional package; the message names what to install."""
 
 
-class UnavailableError(BpeError):
+class UnavailableError(BpeError, OSError):
     """External data that is not cached and cannot be downloaded now."""

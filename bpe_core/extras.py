@@ -47,5 +47,5 @@ class needs_extra:  # noqa: N801 - used as a statement: `with needs_extra(...): 
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if isinstance(error, ImportError):
+        if isinstance(error, ImportError) and not isinstance(error, MissingExtraError):
             raise missing_extra(self._extra, self._task, error) from error

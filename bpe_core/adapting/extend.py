@@ -8,12 +8,12 @@ from functools import partial
 from typing import Final
 
 from bpe_core.adapting.merge_terms import merge_terms
-from bpe_core.checks import describe, is_a, is_whole, several
+from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.word_row import lay_out_encoded
 from bpe_core.counting.words import CountedCorpus
-from bpe_core.errors import ConfigError, FormatError
+from bpe_core.errors import ArgumentTypeError, FormatError
 from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.count import count
@@ -82,10 +82,7 @@ def extend(
     base = extendable(tokenizer)
     if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
         corpus = to_corpus(corpus)
-    if not is_whole(n_tokens) or n_tokens < 1:
-        raise ConfigError(
-            f"Expected n_tokens as a whole number, 1 or more, got {describe(n_tokens)}."
-        )
+    check_whole("n_tokens", n_tokens, least=1)
     config = TrainingConfig(
         vocab_size=base.vocab_size + int(n_tokens),
         pretokenizer=base.pretokenizer.name,
@@ -140,7 +137,7 @@ def extendable(tokenizer: Encoder) -> Tokenizer:
         _check_ids(name, merges)
         return merges
     if not isinstance(encoder, Encoder):
-        raise ConfigError(
+        raise ArgumentTypeError(
             f"Expected a tokenizer to adapt, got {describe(encoder)}. bpe_core.load and "
             "bpe_core.open_encoder return one."
         )
@@ -164,10 +161,10 @@ def checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:
     ['Kubernetes', b'netes']
     """
     remedy = "give texts such as ['Kubernetes'], or bytes"
-    found: list[str | bytes] = several(terms, "terms", remedy, ConfigError)
+    found: list[str | bytes] = several(terms, "terms", remedy)
     for term in found:
         if not is_a(term, str, bytes) or not term:
-            raise ConfigError(f"Expected terms, got {describe(term)}: {remedy}.")
+            raise ArgumentTypeError(f"Expected terms, got {describe(term)}: {remedy}.")
         if isinstance(term, str):
             check_text(term)
     return found
@@ -175,10 +172,12 @@ def checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:
 
 def _bytes_of_tokens(left_out: Iterable[bytes]) -> tuple[bytes, ...]:
     remedy = "give the bytes of each, such as [' Kubernetes'.encode()]"
-    tokens = several(left_out, "tokens to leave out", remedy, ConfigError)
+    tokens = several(left_out, "tokens to leave out", remedy)
     for token in tokens:
         if not is_a(token, bytes) or not token:
-            raise ConfigError(f"Expected tokens to leave out, got {describe(token)}: {remedy}.")
+            raise ArgumentTypeError(
+                f"Expected tokens to leave out, got {describe(token)}: {remedy}."
+            )
     return tuple(dict.fromkeys(tokens))
 
 

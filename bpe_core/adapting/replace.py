@@ -11,7 +11,7 @@ from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extend import checked_terms, extend, extendable
 from bpe_core.adapting.merge_terms import forms_of_terms
 from bpe_core.adapting.shrink import OnRemoval, RemovalOrder, Removals, remove_leaves
-from bpe_core.checks import describe, is_whole
+from bpe_core.checks import check_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.words import CountedCorpus
@@ -139,10 +139,7 @@ def removals_to_replace(
     (50255, 50254)
     """
     base = extendable(tokenizer)
-    if not is_whole(n_tokens) or n_tokens < 1:
-        raise ConfigError(
-            f"Expected n_tokens as a whole number, 1 or more, got {describe(n_tokens)}."
-        )
+    check_whole("n_tokens", n_tokens, least=1)
     return remove_leaves(
         *(base, corpus, max(base.vocab_size - int(n_tokens), 0)),
         pinned=[*pinned, *tokens_of_terms(checked_terms(terms), base)],

@@ -168,6 +168,8 @@ def _check_places(
                 # No permission says whether a file can be made, for example in /proc.
                 with TemporaryFile(dir=folder):
                     pass
+        except ConfigError:
+            raise
         except ValueError:
             raise ConfigError(f"{str(place)!r} is not a path: it contains a NUL.") from None
         except OSError as error:

@@ -12,7 +12,7 @@ from bpe_core.comparison.blocks import Blocks, divide
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
 from bpe_core.corpus.corpus import Corpus, to_corpus
-from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.errors import ConfigError, EmptyCorpusError, OutOfRangeError
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
@@ -63,7 +63,7 @@ class Comparison:
     def verdict(self, first: int = 0, second: int = 1) -> Verdict:
         """Return the figures of one tokenizer against another, by their indices in `rows`.
 
-        Raises `ConfigError` for an invalid index.
+        Raises `OutOfRangeError` for an invalid index.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> comparison = compare("the bare bytes", [gpt2(), gpt2().truncated(0)])
@@ -73,7 +73,7 @@ class Comparison:
         """
         for place in (first, second):
             if not is_whole(place) or not 0 <= place < len(self.rows):
-                raise ConfigError(
+                raise OutOfRangeError(
                     f"{len(self.rows)} tokenizers were compared, so expected an index from "
                     f"0 to {len(self.rows) - 1}; got {describe(place)}."
                 )
@@ -232,7 +232,7 @@ def _measure_together(
 
 def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
     remedy = "give a list of tokenizers, even for one"
-    encoders: list[Encoder] = several(tokenizers, "tokenizers", remedy, ConfigError)
+    encoders: list[Encoder] = several(tokenizers, "tokenizers", remedy)
     if not encoders:
         raise ConfigError("There is no tokenizer to compare. Give at least one.")
     # The encoder itself may take many texts at once, or return its tokens without an object for

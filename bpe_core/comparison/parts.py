@@ -102,7 +102,8 @@ class Gain(NamedTuple):
 def gain_of(comparison: Comparison, first: int = 0, second: int = 1) -> Gain:
     """Return the tokens that one tokenizer saves against another, with intervals and by part.
 
-    Raises ConfigError for an invalid index, and for a comparison made without `compare`.
+    Raises OutOfRangeError for an invalid index, and ConfigError for a comparison made without
+    `compare`.
 
     >>> from bpe_core.comparison.comparison import compare
     >>> from bpe_core.tokenizer.gpt2 import gpt2

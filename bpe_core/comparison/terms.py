@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from bpe_core.checks import describe, is_whole
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ConfigError, OutOfRangeError
 from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
 
 MOST_TERMS: Final = 2_000
@@ -125,7 +125,8 @@ def terms_by_loss(
 
     `cuts` holds the cuts of all terms by each tokenizer, and `chosen` is the index of one of the
     tokenizers. Terms that it cannot spell come first, and terms of equal loss are in the order of
-    their code points. Raises ConfigError for an invalid index or cuts of other terms.
+    their code points. Raises OutOfRangeError for an invalid index, and
+    ConfigError for cuts of other terms.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> terms = ["hug", "hugging", "the"]
@@ -135,7 +136,7 @@ def terms_by_loss(
     [('hugging', 7), ('hug', 3), ('the', 3)]
     """
     if not is_whole(chosen) or not 0 <= chosen < len(cuts):
-        raise ConfigError(
+        raise OutOfRangeError(
             f"Expected an index from 0 to {len(cuts) - 1} of a tokenizer, got {describe(chosen)}."
         )
     for of_one in cuts:

@@ -48,6 +48,8 @@ def unpack(data: bytes, packing: Packing, name: str, budget: Budget) -> bytes:
     try:
         with open_packed(io.BytesIO(data), packing, name) as stream:
             return budget.read(stream, name)
+    except CorpusError:
+        raise
     except EOFError:
         raise UnsupportedFileError(
             f"{name} is an incomplete {packing} file: it ends too early. Download or compress it "
@@ -110,6 +112,8 @@ def _zip_members(data: bytes, name: str, budget: Budget, max_files: int | None) 
             try:
                 with archive.open(info) as stream:
                     unpacked = budget.read(stream, name)
+            except CorpusError:
+                raise
             except ARCHIVE_DAMAGE:
                 unpacked = UnsupportedFileError(
                     f"{member} cannot be unpacked: {_obstacle(info)}. Compress it again, with the "
@@ -149,6 +153,8 @@ def _tar_members(data: bytes, name: str, max_files: int | None) -> Iterator[Memb
             # Python takes a damaged header, but for the first one, for the end.
             if data[archive.offset : archive.offset + tarfile.BLOCKSIZE].strip(b"\x00"):
                 raise tarfile.ReadError
+    except CorpusError:
+        raise
     except (tarfile.TarError, *ARCHIVE_DAMAGE):
         remedy = "Download or pack it again."
         if not n_files:

@@ -25,6 +25,7 @@ from bpe_core.corpus.sampling import sample_spans
 from bpe_core.corpus.spans import Span
 from bpe_core.corpus.word_counts import check_total
 from bpe_core.errors import (
+    ArgumentTypeError,
     ConfigError,
     CorpusError,
     EmptyCorpusError,
@@ -156,9 +157,9 @@ class Corpus(Immutable):
         `columns` has further values of each document, such as {"author": [...]}, by which `split`
         can hold out.
 
-        Raises EmptyCorpusError, InvalidTextError for a lone surrogate or a document that is not a
-        str, CorpusError for a single text, a dict or a set, and ConfigError unless `names`, and
-        each of `columns`, has one str for each document.
+        Raises EmptyCorpusError, InvalidTextError for a lone surrogate, ArgumentTypeError for a
+        document that is not a str, a single text, a dict or a table, and ConfigError unless
+        `names`, and each of `columns`, has one str for each document.
 
         >>> Corpus.from_documents(["ab", "c"], names=["first", "second"]).names
         ('first', 'second')
@@ -167,10 +168,10 @@ class Corpus(Immutable):
         remedy = "give a list of str, or call from_text for one"
         if is_a(documents, PathLike):
             remedy = "call read_corpus for a file"
-        texts: tuple[str, ...] = tuple(several(documents, "documents", remedy, CorpusError))
+        texts: tuple[str, ...] = tuple(several(documents, "documents", remedy))
         if names is None:
             names = [f"document {number}" for number in range(1, len(texts) + 1)]
-        names = several(names, "names", "give a list of str, one for each document", ConfigError)
+        names = several(names, "names", "give a list of str, one for each document")
         for what, given in {"name": names, **(columns or {})}.items():
             if len(given) != len(texts):
                 raise ConfigError(
@@ -179,7 +180,7 @@ class Corpus(Immutable):
                 )
             for number, value in enumerate(given, 1):
                 if not is_a(value, str):
-                    raise ConfigError(
+                    raise ArgumentTypeError(
                         f"Expected a str as {what} of document {number}, got {describe(value)}."
                     )
         kept = {name: tuple(values) for name, values in (columns or {}).items()}
@@ -199,7 +200,7 @@ class Corpus(Immutable):
         45
         """
         if not is_a(word_counts, Mapping):
-            raise CorpusError(
+            raise ArgumentTypeError(
                 f"Expected a dict of word counts, such as {{'hug': 10}}, got "
                 f"{describe(word_counts)}."
             )
@@ -251,7 +252,7 @@ class Corpus(Immutable):
                 f"{describe(held_out_share)}."
             )
         if not is_whole(seed):
-            raise ConfigError(f"Expected a whole number as seed, got {describe(seed)}.")
+            raise ArgumentTypeError(f"Expected a whole number as seed, got {describe(seed)}.")
         check_by(by)
         if self.word_counts is not None:
             part = held_out_words(self.word_counts, held_out_share, int(seed))
@@ -424,22 +425,22 @@ def _places_in(text: str, spans: Sequence[Span], place: Place) -> Iterator[Place
 def to_corpus(given: Corpus | Iterable[str]) -> Corpus:
     """Return a corpus as it is, and a list of texts as a corpus with a document for each.
 
-    Raises what `from_documents` raises, and CorpusError for anything else.
+    Raises what `from_documents` raises, and ArgumentTypeError for anything else.
 
     >>> to_corpus(["hug", "hugs"]).n_bytes
     7
     >>> to_corpus("hug")
     Traceback (most recent call last):
-    bpe_core.errors.CorpusError: Expected a Corpus or a list of texts, got 'hug' (str): make one \
-with Corpus.from_text or read_corpus.
+    bpe_core.errors.ArgumentTypeError: Expected a Corpus or a list of texts, got 'hug' (str): make \
+one with Corpus.from_text or read_corpus.
     """
     if isinstance(given, Corpus):
         return given
     check_no_table(given)
     if is_a(given, bytes):
-        raise InvalidTextError(f"Expected a text, got {describe(given)}. Decode bytes first.")
+        raise ArgumentTypeError(f"Expected a text, got {describe(given)}. Decode bytes first.")
     if is_a(given, str) or not is_a(given, Iterable):
-        raise CorpusError(
+        raise ArgumentTypeError(
             f"Expected a Corpus or a list of texts, got {describe(given)}: make one with "
             "Corpus.from_text or read_corpus."
         )
@@ -454,7 +455,7 @@ def _in_pieces(text: str) -> Iterator[bytes]:
 
 def _utf8_length(text: str, name: str) -> int:
     if not is_a(text, str):
-        raise InvalidTextError(
+        raise ArgumentTypeError(
             f"Expected a str as {name}, got {describe(text)}. {remedy_for(text)}"
         )
     try:

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from os import PathLike
 
 from bpe_core.checks import has_columns, is_a
-from bpe_core.errors import CorpusError
+from bpe_core.errors import ArgumentTypeError
 
 
 def check_no_table(given: object) -> None:
-    """Raise CorpusError for a DataFrame, another table or a dict, which iterate over names.
+    """Raise ArgumentTypeError for a DataFrame, another table or a dict, which iterate over names.
 
     >>> check_no_table({"text": ["hug"]})
     Traceback (most recent call last):
-    bpe_core.errors.CorpusError: Expected a list of texts, got a value of type dict: pass its \
-column of text, such as table['text'], or its values; Corpus.from_word_counts takes words with \
+    bpe_core.errors.ArgumentTypeError: Expected a list of texts, got a value of type dict: pass \
+its column of text, such as table['text'], or its values; Corpus.from_word_counts takes words with \
 their counts.
     """
     if not has_columns(given) and not is_a(given, Mapping):
@@ -23,7 +23,7 @@ their counts.
     remedy = "pass its column of text, such as table['text']"
     if not has_columns(given):
         remedy += ", or its values; Corpus.from_word_counts takes words with their counts"
-    raise CorpusError(
+    raise ArgumentTypeError(
         f"Expected a list of texts, got a value of type {type(given).__name__}: {remedy}."
     )
 

@@ -84,7 +84,7 @@ def read_corpus(
         sources = (
             [cast("Source", paths_or_uploads)]
             if readable
-            else several(paths_or_uploads, "files", remedy, CorpusError)
+            else several(paths_or_uploads, "files", remedy)
         )
     else:
         sources = [paths_or_uploads]

@@ -34,9 +34,11 @@ from bpe_core.corpus.text_decoding import (
     refuse_other_kinds,
 )
 from bpe_core.errors import (
+    ArgumentTypeError,
     ConfigError,
     CorpusError,
     EmptyCorpusError,
+    MissingFileError,
     TextDecodingError,
     UnsupportedFileError,
 )
@@ -277,7 +279,8 @@ def _bytes_of(source: Source) -> tuple[bytes, str]:
             return path.read_bytes(), name_of(source)
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise CorpusError(
+            kind = MissingFileError if isinstance(error, FileNotFoundError) else CorpusError
+            raise kind(
                 f"{os.fspath(source)!r} cannot be opened: {reason}. Check the path."
             ) from None
         except ValueError:
@@ -287,7 +290,7 @@ def _bytes_of(source: Source) -> tuple[bytes, str]:
             ) from None
     get_value: Callable[[], bytes] | None = getattr(source, "getvalue", None)
     if not hasattr(source, "name") or not (get_value or hasattr(source, "read")):
-        raise CorpusError(
+        raise ArgumentTypeError(
             f"Expected a path, or an object with a name and read(), got {describe(source)}. For "
             "text in memory, use Corpus.from_text."
         )

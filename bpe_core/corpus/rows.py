@@ -84,6 +84,8 @@ class RowReader:
                     return False
                 try:
                     value = self._parsed(line, "")
+                except UnsupportedFileError:
+                    raise
                 except (ValueError, RecursionError):
                     return False
                 # A list on the only line holds all rows.
@@ -145,6 +147,8 @@ class RowReader:
                 continue
             try:
                 value = self._parsed(line, f" on line {number:,}")
+            except UnsupportedFileError:
+                raise
             except (ValueError, RecursionError):
                 n_broken += 1
                 if n_broken <= _MOST_PLACES + 1:
@@ -212,9 +216,9 @@ class RowReader:
         return value, rest.start() if rest else len(self.text)
 
     def _json_value(self, place: int) -> tuple[object, int]:
+        if place == 0:
+            self._check_values(self.text, "")
         try:
-            if place == 0:
-                self._check_values(self.text, "")
             return self._value_at(place)
         except json.JSONDecodeError as error:
             line = self.text.split("\n")[error.lineno - 1]

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
 from bpe_core.corpus.file_kinds import is_left_out
-from bpe_core.errors import BpeError, CorpusError
+from bpe_core.errors import BpeError, CorpusError, MissingFileError
 from bpe_core.extras import needs_extra
 from bpe_core.whole_files import make_folder, open_whole
 
@@ -241,9 +241,10 @@ def unreadable(url: str, error: Exception, done: str = "read") -> CorpusError:
     'a.txt' cannot be read: No such file or directory. Check the path.
     """
     reason = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
+    kind = CorpusError
     if isinstance(error, FileNotFoundError):
-        reason = os.strerror(2)
-    return CorpusError(
+        kind, reason = MissingFileError, os.strerror(2)
+    return kind(
         f"{shown(url)!r} cannot be {done}: {' '.join(reason.split())[:300]}. Check the "
         f"{_kind_of_name(url)}."
     )

@@ -177,9 +177,7 @@ def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str])
     [11, 5]
     """
     remedy = "give a list of paths"
-    names: list[str] = [
-        fspath(path) for path in several(paths, "files of counts", remedy, CorpusError)
-    ]
+    names: list[str] = [fspath(path) for path in several(paths, "files of counts", remedy)]
     if not names:
         raise EmptyCorpusError("No file of counts given: name at least one.")
     arrow = _arrow(names[0])

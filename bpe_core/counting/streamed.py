@@ -17,7 +17,13 @@ from bpe_core.corpus.file_kinds import HEAD_BYTES, is_plain_text
 from bpe_core.corpus.text_decoding import REPLACING
 from bpe_core.counting.pieces import count_in_runs
 from bpe_core.counting.words import CountedCorpus
-from bpe_core.errors import CorpusError, EmptyCorpusError, TextDecodingError, UnsupportedFileError
+from bpe_core.errors import (
+    CorpusError,
+    EmptyCorpusError,
+    MissingFileError,
+    TextDecodingError,
+    UnsupportedFileError,
+)
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
 
@@ -169,11 +175,12 @@ def _opened(path: Path) -> Generator[BinaryIO]:
     try:
         with path.open("rb") as file:
             yield file
+    except CorpusError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-        raise CorpusError(
-            f"{os.fspath(path)!r} cannot be read: {reason}. Check the path."
-        ) from None
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else CorpusError
+        raise kind(f"{os.fspath(path)!r} cannot be read: {reason}. Check the path.") from None
 
 
 def whole_characters(data: bytes) -> tuple[bytes, bytes]:

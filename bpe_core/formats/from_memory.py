@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bpe_core.checks import describe
-from bpe_core.errors import FormatError
+from bpe_core.errors import ArgumentTypeError, FormatError
 from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
@@ -31,7 +31,7 @@ def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
     [257, 115]
     """
     if not hasattr(encoding, "_mergeable_ranks"):
-        raise FormatError(
+        raise ArgumentTypeError(
             f"Expected a tiktoken.Encoding, got {describe(encoding)}. tiktoken.get_encoding "
             "returns one."
         )
@@ -60,7 +60,7 @@ def from_huggingface(tokenizer: tokenizers.Tokenizer) -> Tokenizer:
     from bpe_core.formats.huggingface import read_huggingface
 
     if not hasattr(tokenizer, "to_str"):
-        raise FormatError(
+        raise ArgumentTypeError(
             f"Expected a tokenizers.Tokenizer, got {describe(tokenizer)}. For a tokenizer of "
             "transformers, pass its backend_tokenizer."
         )

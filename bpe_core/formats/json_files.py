@@ -24,14 +24,14 @@ def parse_json(data: bytes, what: str) -> dict[str, Any]:
     >>> parse_json(b'{"version": 1}', "tokenizer.json")
     {'version': 1}
     """
+    if len(data) > MOST_VALUES:
+        text = data.decode(json.detect_encoding(data), "replace")
+        if has_more_values(text, MOST_VALUES):
+            raise FormatError(
+                f"{what} has more than {MOST_VALUES:,} JSON values, more than any tokenizer."
+            )
+        del text
     try:
-        if len(data) > MOST_VALUES:
-            text = data.decode(json.detect_encoding(data), "replace")
-            if has_more_values(text, MOST_VALUES):
-                raise FormatError(
-                    f"{what} has more than {MOST_VALUES:,} JSON values, more than any tokenizer."
-                )
-            del text
         parsed: Any = json.loads(data)
     except UnicodeDecodeError as error:
         raise FormatError(

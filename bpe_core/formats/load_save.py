@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import ConfigError, FormatError
+from bpe_core.errors import ArgumentTypeError, BpeError, ConfigError, FormatError, MissingFileError
 from bpe_core.formats import gguf_file, gpt2_files, native, tiktoken_file
 from bpe_core.formats.format_by_name import FORMATS, Format, choose_format, is_folder
 from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf, read_gguf
@@ -24,6 +24,7 @@ from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.formats.sidecars import SIDECARS, fold_sidecars, special_beside
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
+from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.runs.record import training_record
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -68,7 +69,7 @@ def dumps(tokenizer: Tokenizer | TrainingRun, format: Format) -> dict[str, bytes
     if isinstance(tokenizer, TrainingRun):
         record, tokenizer = training_record(tokenizer), tokenizer.tokenizer
     if not is_a(tokenizer, Tokenizer):
-        raise ConfigError(f"Expected a Tokenizer, got {describe(tokenizer)}.")
+        raise ArgumentTypeError(f"Expected a Tokenizer, got {describe(tokenizer)}.")
     if format == "native":
         return {native.FILE_NAME: native.to_json(tokenizer, record)}
     if format == "gpt2":
@@ -292,20 +293,24 @@ def load(
 ) -> Tokenizer:
     """Read a tokenizer from a file or a folder; raises what `loads` raises.
 
-    For GPT-2's two files, name either of them or their folder.
+    For GPT-2's two files, name either of them or their folder. Raises `MissingFileError` for a path
+    that does not exist; published tokenizers, such as "llama3", are opened by `open_encoder`.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):
-    bpe_core.errors.FormatError: no-such-file.json cannot be read: No such file or \
-directory. Check the path.
+    bpe_core.errors.MissingFileError: no-such-file.json does not exist. Check the path.
     """
     source = _path(path)
     try:
         if looks_like_gguf(_head(source)):
             return _tokenizer_of_gguf(source.name, read_gguf(source), pretokenizer, special_tokens)
         files = {file.name: file.read_bytes() for file in with_sidecars(source, files_of(source))}
+    except BpeError:
+        raise
     except ValueError:
         raise FormatError(_no_path(path)) from None
+    except FileNotFoundError:
+        raise MissingFileError(_missing(path)) from None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
     return loads(files, pretokenizer, special_tokens)
@@ -352,10 +357,22 @@ def _head(source: Path) -> bytes:
 def _path(path: str | os.PathLike[str]) -> Path:
     """Return the path; refuse an empty one, which Python would read as the current folder."""
     if not is_a(path, str, os.PathLike):
-        raise FormatError(f"Expected a path (str or pathlib.Path), got {describe(path)}.")
+        raise ArgumentTypeError(f"Expected a path (str or pathlib.Path), got {describe(path)}.")
     if not os.fspath(path):
         raise FormatError("The path is empty. Name a file or a folder ('.' for the current one).")
     return Path(path)
+
+
+def _missing(path: str | os.PathLike[str]) -> str:
+    """Return what to do about a path that does not exist; it may be a tokenizer's name."""
+    if (name := os.fspath(path)) == "gpt2":
+        return "load reads files, and there is none called 'gpt2'. Call bpe_core.gpt2() instead."
+    if name in CATALOGUE:
+        return (
+            f"load reads files, and there is none called {name!r}. Call "
+            f"bpe_core.open_encoder({name!r}) instead."
+        )
+    return f"{path} does not exist. Check the path."
 
 
 def _no_path(path: str | os.PathLike[str]) -> str:

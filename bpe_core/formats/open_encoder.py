@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import FormatError
+from bpe_core.errors import ArgumentTypeError, BpeError, FormatError, MissingFileError
 from bpe_core.formats import opening
 from bpe_core.formats.gguf_header import MAGIC, parse_gguf, read_gguf
 from bpe_core.formats.load_save import files_of, with_sidecars
@@ -34,12 +34,16 @@ def open_encoder(
     >>> opened.encode("The quick"), opened.engine, opened.name
     ([464, 2068], 'bpe_core', 'GPT-2')
     """
-    if not is_a(path_or_name, str, os.PathLike) or not os.fspath(path_or_name):
-        raise FormatError(f"Expected a path or a name, got {describe(path_or_name)}.")
+    if not is_a(path_or_name, str, os.PathLike):
+        raise ArgumentTypeError(f"Expected a path or a name, got {describe(path_or_name)}.")
+    if not os.fspath(path_or_name):
+        raise FormatError("The path is empty. Name a file, a folder or a published tokenizer.")
     path = Path(path_or_name)
     try:
         if path.exists():
             return _open_path(path, pretokenizer)
+    except BpeError:
+        raise
     except ValueError:
         raise FormatError(
             f"{os.fspath(path_or_name)!r} is not a path: it contains a NUL or a lone surrogate."
@@ -50,7 +54,7 @@ def open_encoder(
         opened = open_published(CATALOGUE[str(path_or_name)])
         opening.check_cut(opened, pretokenizer)
         return opened
-    raise FormatError(
+    raise MissingFileError(
         f"{path} is neither a file nor the name of a published tokenizer. Check the path, or use "
         f"one of {', '.join(NAMES)}."
     )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
 from bpe_core.corpus.held_out import Split, check_split_by
 from bpe_core.counting.word_row import NEVER
-from bpe_core.errors import BpeError, FormatError, NewerFormatError
+from bpe_core.errors import BpeError, FormatError, MissingFileError, NewerFormatError
 from bpe_core.formats.continuation_json import continuation_of, continuation_to_dict
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
@@ -129,7 +129,7 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
 
     >>> load_run("no-such-run.npz")
     Traceback (most recent call last):
-    bpe_core.errors.FormatError: There is no run at no-such-run.npz: it may have been removed.
+    bpe_core.errors.MissingFileError: There is no run at no-such-run.npz: it may have been removed.
     """
     try:
         # Opened here because np.load leaves its own file open if it is not an archive.
@@ -137,7 +137,7 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
             arrays = {name: _array(archive, name) for name in _ARRAYS}
         return _run_of(arrays)
     except FileNotFoundError:
-        raise FormatError(f"There is no run at {path}: it may have been removed.") from None
+        raise MissingFileError(f"There is no run at {path}: it may have been removed.") from None
     except NewerFormatError as error:
         raise NewerFormatError(f"{path} cannot be read. {error}") from error
     except PermissionError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ArgumentTypeError
 from bpe_core.formats.load_save import write_files
 from bpe_core.formats.run_archive import load_run, run_to_bytes
 from bpe_core.runs.run import TrainingRun
@@ -34,5 +34,5 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
     (True, True, 7)
     """
     if not is_a(run, TrainingRun):
-        raise ConfigError(f"Expected a TrainingRun, got {describe(run)}.")
+        raise ArgumentTypeError(f"Expected a TrainingRun, got {describe(run)}.")
     write_files({FILE_NAME: run_to_bytes(run)}, path)

@@ -44,9 +44,10 @@ def check_growth(described: Mapping[str, Any]) -> None:
             added += len(prepended)
         if isinstance(charsmap := part.get("precompiled_charsmap"), str):
             try:
-                check_charsmap(b64decode(charsmap))
+                decoded = b64decode(charsmap)
             except ValueError:
                 continue  # the library names the damage
+            check_charsmap(decoded)
     if times > _MOST_TIMES:
         raise _refusal(f"makes a text more than {_MOST_TIMES} times longer")
     if added > _MOST_ADDED:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import ConfigError, FormatError
+from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
 from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -172,7 +172,7 @@ def tokenizer_of_ranks(
     [2, 1]
     """
     if not is_a(special_tokens, Mapping) or not all(is_a(text, str) for text in special_tokens):
-        raise ConfigError(
+        raise ArgumentTypeError(
             f"Expected special_tokens as a dict from text to id, such as "
             f"{{'<|endoftext|>': 50256}}, got {describe(special_tokens)}."
         )

@@ -58,6 +58,8 @@ def unzip_tokenizer(data: bytes, name: str, beside: Collection[str] = ()) -> dic
             wanted = {folder + each for each in beside}
             chosen += [each for each in members if each.filename in wanted and each not in chosen]
             return _read_all(archive, chosen)
+    except FormatError:
+        raise
     except ARCHIVE_DAMAGE:
         raise FormatError(f"{name} is a zip that is damaged, incomplete or encrypted.") from None
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
+from bpe_core.errors import ArgumentTypeError, ConfigError, PatternError, PatternTimeoutError
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern
 from bpe_core.pretokenizers.pattern_reasons import reason_of
@@ -65,7 +65,7 @@ class Pretokenizer(Immutable):
 
     def __init__(self, name: str) -> None:
         if not is_a(name, str):
-            raise ConfigError(
+            raise ArgumentTypeError(
                 f"Expected the name of a pre-tokenizer, got {describe(name)}: use one of "
                 f"{', '.join(PRETOKENIZER_NAMES)}, or {_CUSTOM}PATTERN."
             )

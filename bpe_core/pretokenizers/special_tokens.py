@@ -5,26 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import InvalidTextError, TokenizationError
+from bpe_core.errors import ArgumentTypeError, InvalidTextError, TokenizationError
+
+_MAX_LISTED = 8
 
 AllowedSpecial = Collection[str] | Literal["all"]
-"""The special tokens to recognise in a text; those that the tokenizer lacks are ordinary text."""
+"""The special tokens to recognise in a text, or "all"."""
 
 
 def check_text(text: str) -> None:
-    """Raise `InvalidTextError` for a text with a lone surrogate, or anything but a str.
+    """Raise `InvalidTextError` for a lone surrogate, `ArgumentTypeError` for anything but a str.
 
     >>> check_text("an emoji, whole: 🙂")
     >>> check_text(b"bytes")
     Traceback (most recent call last):
-    bpe_core.errors.InvalidTextError: Expected a str as text, got b'bytes' (bytes). Decode bytes \
+    bpe_core.errors.ArgumentTypeError: Expected a str as text, got b'bytes' (bytes). Decode bytes \
 first.
     """
     if not is_a(text, str):
-        raise InvalidTextError(f"Expected a str as text, got {describe(text)}. Decode bytes first.")
+        raise ArgumentTypeError(
+            f"Expected a str as text, got {describe(text)}. Decode bytes first."
+        )
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -40,13 +45,18 @@ def allowed_tokens(
 ) -> frozenset[str]:
     """Return the special tokens to recognise in a text.
 
-    Raises `TokenizationError` if `allowed_special` is neither a collection of str nor "all".
+    Raises `TokenizationError` for a name that is not one of them, and `ArgumentTypeError` if
+    `allowed_special` is neither a collection of str nor "all".
 
-    >>> sorted(allowed_tokens({"<s>": 7, "</s>": 8}, ["<s>", "<pad>"]))
+    >>> sorted(allowed_tokens({"<s>": 7, "</s>": 8}, ["<s>"]))
     ['<s>']
+    >>> allowed_tokens({"<s>": 7, "</s>": 8}, ["<pad>"])
+    Traceback (most recent call last):
+    bpe_core.errors.TokenizationError: '<pad>' is not a special token of this tokenizer, which has \
+'<s>', '</s>'.
     >>> allowed_tokens({"<s>": 7}, None)
     Traceback (most recent call last):
-    bpe_core.errors.TokenizationError: Expected a collection of special tokens or 'all' as \
+    bpe_core.errors.ArgumentTypeError: Expected a collection of special tokens or 'all' as \
 allowed_special, got None.
     """
     if isinstance(allowed_special, str):
@@ -57,17 +67,31 @@ allowed_special, got None.
             f"{allowed_special!r}. For one token, give [{allowed_special!r}]."
         )
     if not is_a(allowed_special, Iterable) or is_a(allowed_special, bytes, bytearray):
-        raise TokenizationError(
+        raise ArgumentTypeError(
             "Expected a collection of special tokens or 'all' as allowed_special, got "
             f"{describe(allowed_special)}."
         )
     given = list(allowed_special)
     for number, token in enumerate(given, 1):
         if not is_a(token, str):
-            raise TokenizationError(
+            raise ArgumentTypeError(
                 f"Expected a str as number {number} of allowed_special, got {describe(token)}."
             )
-    return frozenset(special_tokens.keys() & given)
+    for token in given:
+        if token not in special_tokens:
+            raise TokenizationError(
+                f"{token!r:.60} is not a special token of this tokenizer, which has "
+                f"{_listed(special_tokens)}."
+            )
+    return frozenset(given)
+
+
+def _listed(special_tokens: Mapping[str, int]) -> str:
+    if not special_tokens:
+        return "none"
+    shown = ", ".join(f"{token!r:.60}" for token in islice(special_tokens, _MAX_LISTED))
+    more = len(special_tokens) - _MAX_LISTED
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 class OrdinaryText(NamedTuple):

@@ -133,6 +133,8 @@ def _messages(
                     if message.kind not in ("progress", "item", "answer"):
                         raise _error(message, limits)
                     yield message
+        except BpeError:
+            raise
         except (EOFError, OSError):
             raise _error_of_end(process.wait(), limits) from None
 

@@ -136,6 +136,8 @@ def _keep(found: Published, data: bytes) -> None:
         if shutil.disk_usage(folder).free < 2 * len(data):
             raise UnavailableError(f"The disk of {folder} is full. Free some space and try again.")
         write_whole(place_of(found), data)
+    except UnavailableError:
+        raise
     except OSError as error:
         raise UnavailableError(
             f"{folder} cannot be written: {error.strerror}. Name another folder with "

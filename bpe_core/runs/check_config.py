@@ -10,7 +10,7 @@ from typing import Final, cast, get_args
 import numpy as np
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.types import Alphabet, Base, TieBreak, TrainingConfig
 
 _LARGEST_ID: Final = int(np.iinfo(np.int32).max)
@@ -29,7 +29,7 @@ def check_config(config: TrainingConfig) -> None:
     bpe_core.errors.ConfigError: The special token '[CLS]' is given twice. List each one once.
     """
     if not is_a(config, TrainingConfig):
-        raise ConfigError(f"Expected a TrainingConfig, got {describe(config)}.")
+        raise ArgumentTypeError(f"Expected a TrainingConfig, got {describe(config)}.")
     for name, choices in _CHOICES.items():
         value: object = getattr(config, name)
         if value not in choices:
@@ -51,7 +51,7 @@ def _check_special_tokens(config: TrainingConfig) -> None:
     wrong = is_a(config.special_tokens, str) or not is_a(config.special_tokens, Iterable)
     names = [] if wrong else list(config.special_tokens)
     if wrong or not all(isinstance(token, str) for token in cast("list[object]", names)):
-        raise ConfigError(
+        raise ArgumentTypeError(
             f"Expected special_tokens as a tuple of str, such as ('[CLS]',), "
             f"got {config.special_tokens!r}."
         )
@@ -65,7 +65,7 @@ def _check_special_tokens(config: TrainingConfig) -> None:
             raise ConfigError(f"The special token {token!r} is given twice. List each one once.")
     if config.end_of_word is not None:
         if not is_a(config.end_of_word, str):
-            raise ConfigError(
+            raise ArgumentTypeError(
                 "Expected the end-of-word marker as a str, such as '</w>', "
                 f"got {describe(config.end_of_word)}."
             )

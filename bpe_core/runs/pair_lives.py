@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.errors import ConfigError
+from bpe_core.errors import OutOfRangeError
 from bpe_core.runs.pair_changes import count_changes
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import Pair, read_only
@@ -102,7 +102,7 @@ class PairLives:
     def of(self, pair: Pair) -> PairLife:
         """Return the life of a pair of ids, all zeros if the pair never occurs.
 
-        Raises ConfigError for an id outside the run's vocabulary.
+        Raises OutOfRangeError for an id outside the run's vocabulary.
         """
         counts = self._counts_of(pair)
         ranks = np.zeros(self._n_steps, np.int64)
@@ -117,7 +117,7 @@ class PairLives:
     def n_steps_of(self, pair: Pair) -> int:
         """Return the number of steps at which a pair occurs, without computing its ranks.
 
-        Raises ConfigError as `of` does.
+        Raises OutOfRangeError as `of` does.
         """
         pieces = self._pieces_of(pair)
         there = self._counts[pieces] > 0
@@ -135,7 +135,7 @@ class PairLives:
         """Return the slice of a pair's pieces, during each of which its count stays the same."""
         left, right = pair
         if not (0 <= left < self._n_ids and 0 <= right < self._n_ids):
-            raise ConfigError(
+            raise OutOfRangeError(
                 f"({left}, {right}) is not a pair of ids of this run. "
                 f"Use ids from 0 to {self._n_ids - 1}."
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ConfigError, OutOfRangeError
 from bpe_core.types import Merge, Pair
 
 if TYPE_CHECKING:
@@ -231,6 +231,6 @@ def gain_of_further(values: ArrayLike, n_merges: int, further: int = 1_000) -> t
     """
     curve = np.asarray(values, dtype=np.float64)
     if not 0 <= n_merges < len(curve):
-        raise ConfigError(f"Expected n_merges from 0 to {len(curve) - 1}, got {n_merges}.")
+        raise OutOfRangeError(f"Expected n_merges from 0 to {len(curve) - 1}, got {n_merges}.")
     end = min(n_merges + further, len(curve) - 1)
     return end - n_merges, float(curve[end] - curve[n_merges])

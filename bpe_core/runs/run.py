@@ -9,10 +9,10 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import describe, is_whole
+from bpe_core.checks import check_whole, describe, is_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.word_row import Layout, at_step, lay_out_encoded
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ArgumentTypeError, OutOfRangeError
 from bpe_core.immutable import Immutable
 from bpe_core.runs.continuation import Continuation, spelled_by
 from bpe_core.runs.origin import RunOrigin
@@ -231,7 +231,7 @@ class TrainingRun(Immutable):
     def truncated(self, n_merges: int) -> Tokenizer:
         """Return the tokenizer after the first `n_merges` merges of the run; 0 gives the base.
 
-        Raises `ConfigError` if the run does not have that many merges.
+        Raises `OutOfRangeError` if the run does not have that many merges.
 
         >>> from bpe_core.runs.train import train
         >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
@@ -247,8 +247,8 @@ class TrainingRun(Immutable):
         """Return the count of every pair before merge `step`, in order of first occurrence.
 
         `step` may equal the number of merges, for the pairs left at the end. Pairs whose token
-        would be longer than `max_token_bytes` are left out. Raises `ConfigError` for a step out of
-        range.
+        would be longer than `max_token_bytes` are left out. Raises `OutOfRangeError` for a
+        step outside the run.
 
         >>> from bpe_core.runs.train import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
@@ -261,8 +261,8 @@ class TrainingRun(Immutable):
     def top_pairs(self, step: int, k: int) -> list[PairCount]:
         """Return the k best pairs before merge `step`, the winner first, in tie-break order.
 
-        The pair of a merge for a term comes first, too, whatever its count. Raises `ConfigError`
-        for a step out of range or a negative k.
+        The pair of a merge for a term comes first, too, whatever its count. Raises
+        `OutOfRangeError` for a step outside the run, and `ConfigError` for a negative k.
 
         >>> from bpe_core.runs.train import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "gum": 10})
@@ -270,8 +270,7 @@ class TrainingRun(Immutable):
         >>> [(left, right, count) for left, right, count in run.top_pairs(0, 2)]
         [(0, 3, 10), (1, 3, 10)]
         """
-        if not is_whole(k) or k < 0:
-            raise ConfigError(f"Expected k as a whole number, 0 or more, got {describe(k)}.")
+        check_whole("k", k, least=0)
         found = top_pairs(self._pairs(step), k, self.config.tie_break)
         if step >= self.n_term_merges:
             return found
@@ -282,7 +281,7 @@ class TrainingRun(Immutable):
     def layout_at(self, step: int) -> Layout:
         """Return the symbols of all pre-tokens, in one row, as they were before merge `step`.
 
-        Raises `ConfigError` for a step out of range.
+        Raises `OutOfRangeError` for a step outside the run.
 
         >>> from bpe_core.runs.train import train
         >>> run = train(Corpus.from_word_counts({"aaa": 2}), TrainingConfig(257, special_tokens=()))
@@ -298,7 +297,8 @@ class TrainingRun(Immutable):
         """Return what training saw before each of the merges start ... stop - 1 and what changed.
 
         For each step, keep at most `k` pairs, `n_touched` words, and `n_changes` each of the pairs
-        that rose and fell. Raises `ConfigError` for a range outside the run.
+        that rose and fell. Raises `OutOfRangeError` for a range outside the
+        run.
 
         >>> from bpe_core.runs.train import train
         >>> run = train(Corpus.from_word_counts({"aaa": 2}), TrainingConfig(257, special_tokens=()))
@@ -308,8 +308,10 @@ class TrainingRun(Immutable):
         """
         self._check_step(stop)
         numbers = start, k, n_touched, n_changes
-        if not all(map(is_whole, numbers)) or min(numbers) < 0 or start > stop:
-            raise ConfigError(
+        are_numbers = all(map(is_whole, numbers))
+        if not are_numbers or min(numbers) < 0 or start > stop:
+            error = OutOfRangeError if are_numbers else ArgumentTypeError
+            raise error(
                 f"Merges {start!r:.40} to {stop} with {k!r:.40} pairs, {n_touched!r:.40} words and "
                 f"{n_changes!r:.40} changes cannot be traced. Use whole numbers, 0 or more, with "
                 f"start <= stop <= {len(self.merges)}."
@@ -405,8 +407,10 @@ class TrainingRun(Immutable):
 
     def _check_step(self, step: int) -> None:
         if not is_whole(step) or not 0 <= step <= len(self.merges):
-            asked = step if is_whole(step) else describe(step)
-            raise ConfigError(
+            is_number = is_whole(step)
+            asked = step if is_number else describe(step)
+            error = OutOfRangeError if is_number else ArgumentTypeError
+            raise error(
                 f"Step {asked} is outside this run of {len(self.merges)} merges. "
                 f"Use a step from 0 to {len(self.merges)}."
             )

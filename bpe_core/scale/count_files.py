@@ -94,7 +94,7 @@ def count_files(
     2
     """
     remedy = "give a list of paths or URLs"
-    names: list[str] = [fspath(each) for each in several(sources, "sources", remedy, CorpusError)]
+    names: list[str] = [fspath(each) for each in several(sources, "sources", remedy)]
     get_pretokenizer(pretokenizer)
     if not is_whole(floor) or floor < 1:
         raise ConfigError(f"Expected a whole number of 1 or more as the floor, got {floor!r}.")

@@ -32,7 +32,13 @@ from bpe_core.corpus.text_decoding import DecodingErrors, decode_text, refuse_ot
 from bpe_core.corpus.urls import FoundFile, files_at, reading, shown
 from bpe_core.corpus.values import text_in
 from bpe_core.counting.streamed import whole_characters
-from bpe_core.errors import CorpusError, EmptyCorpusError, MissingExtraError, UnsupportedFileError
+from bpe_core.errors import (
+    BpeError,
+    CorpusError,
+    EmptyCorpusError,
+    MissingExtraError,
+    UnsupportedFileError,
+)
 
 Kind = Literal["text", "jsonl", "parquet", "whole"]
 """How a file is read: piece by piece, line by line, by row groups, or whole by one worker."""
@@ -242,7 +248,8 @@ class opened:  # noqa: N801 - used as a statement: `with opened(source) as file:
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         try:
-            if isinstance(error, (*ARCHIVE_DAMAGE, ValueError)) and self._packed is not None:
+            is_damage = isinstance(error, ARCHIVE_DAMAGE) and not isinstance(error, BpeError)
+            if is_damage and self._packed is not None:
                 reason = " ".join(str(error).split())[:200]
                 raise UnsupportedFileError(
                     f"{shown(self._source.url)} is damaged or incomplete ({reason}). Make or "

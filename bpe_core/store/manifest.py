@@ -105,6 +105,8 @@ def _read_manifest(folder: Path) -> Digests | None:
         ):
             raise ValueError("Expected names of files in the entry's folder.")
         return {str(name): tuple(map(str, found)) for name, found in manifest["files"].items()}
+    except NewerFormatError:
+        raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise IntegrityError(f"{MANIFEST} of {folder.name} is damaged.") from error
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, cast
 
 from bpe_core.checks import describe, is_whole, several
-from bpe_core.errors import InvalidTokenIdError, TokenizationError
+from bpe_core.errors import ArgumentTypeError, InvalidTokenIdError, TokenizationError
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import is_array
@@ -66,7 +66,7 @@ def _flat_ids(ids: Iterable[int] | NDArray[np.integer]) -> NDArray[np.int32] | l
         # Returned uncopied: copying the list took a fifth of the time of decoding it.
         return cast("list[int]", ids)
     if not is_array(ids):
-        return several(ids, "ids", "give a list or an array of ints", TokenizationError)
+        return several(ids, "ids", "give a list or an array of ints")
     given = cast("NDArray[np.int32]", ids)
     if given.ndim != 1:
         raise TokenizationError(
@@ -74,7 +74,7 @@ def _flat_ids(ids: Iterable[int] | NDArray[np.integer]) -> NDArray[np.int32] | l
             f"{given.shape}. Decode one row at a time."
         )
     if given.size and given.dtype.kind not in "iuO":
-        raise TokenizationError(
+        raise ArgumentTypeError(
             f"Expected an array of integers, such as int32, got one of {given.dtype}."
         )
     return given
@@ -86,7 +86,7 @@ def _check_types(ids: list[int]) -> None:
         return
     for number, id in enumerate(ids, 1):
         if not is_whole(id):
-            raise TokenizationError(
+            raise ArgumentTypeError(
                 f"Number {number:,} of {len(ids):,} ids is {describe(id)}. Expected one "
                 "list or array of ints."
             )

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import cast
 
 from bpe_core.checks import check_choice, describe, is_a, is_whole, several
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.types import Base, Merge, Pair
 from bpe_core.unicode.byte_alphabet import BYTE_ORDER
 
@@ -72,9 +72,7 @@ class TokenTable:
         self.vocab: Mapping[int, bytes] = MappingProxyType(dict(vocab))
         self._check_vocabulary()
         remedy = "give a list of (left, right, new id)"
-        self.triples: tuple[tuple[int, int, int], ...] = tuple(
-            several(merges, "merges", remedy, ConfigError)
-        )
+        self.triples: tuple[tuple[int, int, int], ...] = tuple(several(merges, "merges", remedy))
         """(left, right, new id) of each merge, in rank order."""
         self._check_merges()
         self.base: Base = base
@@ -83,7 +81,7 @@ class TokenTable:
         self.end_of_word_id = self._marker_id(end_of_word_id)
         self.counts: tuple[int, ...] | None = None
         if counts is not None:
-            self.counts = tuple(several(counts, "counts", "give one int per merge", ConfigError))
+            self.counts = tuple(several(counts, "counts", "give one int per merge"))
         if self.counts is not None and len(self.counts) != len(self.triples):
             raise ConfigError(
                 f"There are {len(self.counts):,} counts for {len(self.triples):,} merges. "
@@ -267,14 +265,14 @@ class TokenTable:
         # Collect the types first, because checking 50,000 tokens one by one is slow.
         if not set(map(type, self.vocab.values())) <= {bytes}:
             id, token = next(each for each in self.vocab.items() if type(each[1]) is not bytes)
-            raise ConfigError(
+            raise ArgumentTypeError(
                 f"Expected bytes as the token of id {id}, such as 'ä'.encode(), "
                 f"got {describe(token)}."
             )
         if not set(map(type, self.vocab)) <= {int}:
             for id in self.vocab:
                 if not is_whole(id):
-                    raise ConfigError(
+                    raise ArgumentTypeError(
                         f"Expected an int as an id of the vocabulary, got {describe(id)}."
                     )
 
@@ -383,7 +381,7 @@ class TokenTable:
 
 def _check_mapping(name: str, given: object, wanted: str) -> None:
     if not isinstance(given, Mapping):
-        raise ConfigError(f"Expected {name} as a dict {wanted}, got {describe(given)}.")
+        raise ArgumentTypeError(f"Expected {name} as a dict {wanted}, got {describe(given)}.")
 
 
 def _is_triple(merge: object) -> bool:
@@ -393,7 +391,7 @@ def _is_triple(merge: object) -> bool:
 
 def _utf8(text: str) -> bytes | None:
     if not is_a(text, str):
-        raise ConfigError(
+        raise ArgumentTypeError(
             f"Expected special tokens and the end-of-word marker as str, got {describe(text)}."
         )
     try:

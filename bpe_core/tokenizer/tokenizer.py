@@ -10,7 +10,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bpe_core.checks import check_choice, describe, is_whole, several
-from bpe_core.errors import ConfigError, InvalidTextError, TokenizationError
+from bpe_core.errors import (
+    ArgumentTypeError,
+    ConfigError,
+    OutOfRangeError,
+    TokenizationError,
+)
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
@@ -215,7 +220,7 @@ class Tokenizer(Immutable):
     def truncated(self, n_merges: int) -> Tokenizer:
         """Return a tokenizer with the first `n_merges` merges only; ids are unchanged.
 
-        Raises `ConfigError` if there are not that many merges.
+        Raises `OutOfRangeError` if there are not that many merges.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> shorter = gpt2().truncated(3)
@@ -224,8 +229,10 @@ class Tokenizer(Immutable):
         """
         table = self._table
         if not is_whole(n_merges) or not 0 <= n_merges <= len(table.triples):
-            wanted = f"{n_merges:,}" if is_whole(n_merges) else describe(n_merges)
-            raise ConfigError(
+            is_number = is_whole(n_merges)
+            wanted = f"{n_merges:,}" if is_number else describe(n_merges)
+            error = OutOfRangeError if is_number else ArgumentTypeError
+            raise error(
                 f"This tokenizer has {len(table.triples):,} merges, so it cannot be cut to "
                 f"{wanted}. Use a whole number from 0 to {len(table.triples):,}."
             )
@@ -288,7 +295,7 @@ class Tokenizer(Immutable):
         Special tokens are recognised only if `allowed_special` contains them or is "all"; otherwise
         they are ordinary text. For a symbol missing from the alphabet, `errors="strict"` raises
         `UnknownSymbolError` and "skip" leaves the symbol out; merges never cross the gap. Raises
-        `InvalidTextError` if `text` is not a str or contains a lone surrogate, and
+        `InvalidTextError` for a lone surrogate, `ArgumentTypeError` if `text` is not a str, and
         `TokenizationError` for any other value of `errors`.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
@@ -311,9 +318,7 @@ class Tokenizer(Immutable):
         >>> gpt2().encode_batch(["The quick", " fox"])
         [[464, 2068], [21831]]
         """
-        listed: list[str] = several(
-            texts, "texts", "give a list of str, or call encode for one", InvalidTextError
-        )
+        listed: list[str] = several(texts, "texts", "give a list of str, or call encode for one")
         for text in listed:
             check_text(text)
         allowed = self._checked(allowed_special, errors)

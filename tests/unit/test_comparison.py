@@ -14,7 +14,7 @@ from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.measurement import TokenizerMetrics, measure
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.errors import ConfigError, EmptyCorpusError, InvalidTextError
+from bpe_core.errors import ConfigError, EmptyCorpusError, InvalidTextError, OutOfRangeError
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -252,5 +252,5 @@ def test_a_comparison_without_tokenizers_or_text_is_refused() -> None:
 
 def test_a_verdict_needs_two_valid_indices() -> None:
     comparison = compare("bytes", [gpt2()])
-    with pytest.raises(ConfigError, match="1 tokenizers were compared"):
+    with pytest.raises(OutOfRangeError, match="1 tokenizers were compared"):
         comparison.verdict()

@@ -13,7 +13,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.adapting.replace import replace
-from bpe_core.errors import BpeError, CorpusError
+from bpe_core.errors import ArgumentTypeError, BpeError
 
 TEXTS = ["hug hugs", "a hug"]
 FRAME = pd.DataFrame({"text": TEXTS, "label": [0, 1]})
@@ -39,7 +39,8 @@ TAKERS: Mapping[str, Callable[[Any], object]] = {
     ids=["DataFrame", "pyarrow", "dict", "dict of Series"],
 )
 def test_a_table_is_refused_and_its_column_asked_for(taker: str, table: object) -> None:
-    with pytest.raises(CorpusError, match=r"pass its column of text, such as table\['text'\]"):
+    column = r"pass its column of text, such as table\['text'\]"
+    with pytest.raises(ArgumentTypeError, match=column):
         TAKERS.get(taker, bpe.Corpus.from_documents)(table)
 
 
@@ -84,5 +85,5 @@ def test_what_is_not_a_text_is_refused_with_the_remedy(given: Any, remedy: str) 
 def test_a_table_is_not_a_text() -> None:
     with pytest.raises(BpeError, match="Pass its column of text"):
         bpe.Corpus.from_text(FRAME)  # type: ignore[arg-type]
-    with pytest.raises(CorpusError, match="pass one of its columns"):
+    with pytest.raises(ArgumentTypeError, match="pass one of its columns"):
         bpe.read_corpus(FRAME)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError
+from bpe_core.errors import OutOfRangeError
 from bpe_core.runs.pair_lives import PairLife, PairLives
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
@@ -59,7 +59,7 @@ def test_a_pair_never_occurs_in_a_run_without_pairs() -> None:
 @pytest.mark.parametrize("pair", [(-1, 2), (2, -1), (259, 0), (0, 10**30)])
 def test_an_id_not_in_the_vocabulary_is_refused(pair: tuple[int, int]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
-    with pytest.raises(ConfigError, match="from 0 to 258"):
+    with pytest.raises(OutOfRangeError, match="from 0 to 258"):
         PairLives(run).of(pair)
 
 

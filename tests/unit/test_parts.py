@@ -22,7 +22,7 @@ from bpe_core.comparison.text_map import TOKEN_KINDS
 from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.held_out import MIN_UNITS
 from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ConfigError, OutOfRangeError
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -218,7 +218,7 @@ def test_a_text_without_tokens_has_no_figure_and_no_parts() -> None:
 
 def test_a_wrong_index_and_a_comparison_without_blocks_are_errors() -> None:
     comparison = compare(Corpus.from_text(PROSE), [OWN, gpt2()])
-    with pytest.raises(ConfigError, match="from 0 to 1"):
+    with pytest.raises(OutOfRangeError, match="from 0 to 1"):
         gain_of(comparison, 0, 2)
     bare = Comparison(comparison.rows, 1, 1, 1, 1, 0)
     with pytest.raises(ConfigError, match="without blocks"):

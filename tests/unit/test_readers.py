@@ -398,7 +398,7 @@ def test_a_name_opens_what_is_here_and_fetches_nothing(
         with pytest.raises(UnavailableError, match=f"Run: bpe fetch {name}"):
             bpe.open_encoder(name)
     for wrong in ("no-such-name", "", "a\0b", 7):
-        with pytest.raises(FormatError):
+        with pytest.raises(BpeError):
             bpe.open_encoder(wrong)  # pyright: ignore[reportArgumentType]
 
 

@@ -15,6 +15,7 @@ from bpe_core.errors import (
     ConfigError,
     InvalidTextError,
     InvalidTokenIdError,
+    OutOfRangeError,
     TokenizationError,
     UnknownSymbolError,
 )
@@ -95,8 +96,10 @@ def test_a_special_token_is_text_unless_it_is_allowed() -> None:
     assert tokenizer.decode([64, 50256, 65]) == text
 
 
-def test_an_allowed_special_token_that_the_tokenizer_lacks_is_text() -> None:
-    assert gpt2().encode("[CLS]", allowed_special=["[CLS]"]) == gpt2().encode("[CLS]")
+def test_an_allowed_special_token_that_the_tokenizer_lacks_is_refused() -> None:
+    message = r"^'\[CLS\]' is not a special token of this tokenizer, which has '<\|endoftext\|>'\.$"
+    with pytest.raises(TokenizationError, match=message):
+        gpt2().encode("[CLS]", allowed_special=["[CLS]"])
 
 
 def test_the_longest_special_token_at_a_position_wins() -> None:
@@ -285,7 +288,7 @@ def test_truncating_keeps_ids_and_drops_later_merges() -> None:
     assert tokenizer.truncated(3) == tokenizer
     assert tokenizer.truncated(0).encode("hug") == [1, 4, 0, 5]
     for n_merges in (-1, 4):
-        with pytest.raises(ConfigError, match="from 0 to 3"):
+        with pytest.raises(OutOfRangeError, match="from 0 to 3"):
             tokenizer.truncated(n_merges)
 
 

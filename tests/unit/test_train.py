@@ -15,6 +15,7 @@ from bpe_core.errors import (
     ConfigError,
     CorpusError,
     EmptyCorpusError,
+    OutOfRangeError,
     PatternError,
     VocabularyTooSmallError,
 )
@@ -208,16 +209,16 @@ def test_counting_long_documents_in_blocks_does_not_change_the_result(name: str)
 def test_a_range_outside_the_run_cannot_be_traced(start: int, stop: int) -> None:
     run = train(CORPUS, CONFIG)
     assert len(run.merges) == 43
-    with pytest.raises(ConfigError, match="43"):
+    with pytest.raises(OutOfRangeError, match="43"):
         run.trace(start, stop)
 
 
 @pytest.mark.parametrize("step", [-1, 44])
 def test_a_step_outside_the_run_has_no_pairs(step: int) -> None:
     run = train(CORPUS, CONFIG)
-    with pytest.raises(ConfigError, match=f"Step {step} is outside this run of 43 merges"):
+    with pytest.raises(OutOfRangeError, match=f"Step {step} is outside this run of 43 merges"):
         run.pair_counts(step)
-    with pytest.raises(ConfigError):
+    with pytest.raises(OutOfRangeError):
         run.top_pairs(step, 1)
 
 

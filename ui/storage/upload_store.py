@@ -168,7 +168,9 @@ def reading_upload(kind: Kind, folder: Path) -> Generator[dict[str, Any]]:
             "What is kept at this address was stored by a newer version of BPE Explorer. Update "
             "BPE Explorer to open it."
         ) from error
-    except (OSError, ValueError, TypeError, KeyError, RecursionError, IntegrityError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        if isinstance(error, BpeError) and not isinstance(error, IntegrityError):
+            raise
         raise FormatError("What is kept at this address is damaged. Add it again.") from error
 
 
