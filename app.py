@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.shell import frame, workspace
-from ui.shell.kept_runs import keep_runs
+from ui.shell.recent_runs import keep_runs
 from ui.warm_up import note_request
 
 PAGES = {

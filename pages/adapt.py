@@ -13,9 +13,9 @@ from ui.adapt.shrink_mode import draw_shrinking
 from ui.corpus.filled_corpus import fill_corpus_once
 from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
-from ui.run.following import current_state, follow
 from ui.shell import frame
 from ui.shell.choices import choose_one
+from ui.shell.following import current_state, follow
 from ui.storage.run_store import StoredRun
 from ui.work import jobs
 from ui.work.page_state import Live, PageState

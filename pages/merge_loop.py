@@ -9,6 +9,7 @@ from ui.look.glossary import explain
 from ui.merge_loop import player_run
 from ui.run.step import first_step
 from ui.shell import address, frame, workspace
+from ui.shell.open_run import OpenRun
 from ui.storage.run_store import StoredRun
 
 MOST_OWN_TEXT = 200
@@ -61,7 +62,7 @@ def replay_holds(n_merges: int, step: int) -> str:
 def keep_step(report: object, n_merges: int) -> None:
     step = player_run.reported_step(report, n_merges)
     if step is not None:
-        workspace.update(step=step)
+        workspace.update(OpenRun, step=step)
         address.set_query(step=step)
 
 

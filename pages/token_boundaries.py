@@ -14,7 +14,7 @@ from ui.own_text.opened_text import set_own_text
 from ui.shell import frame, workspace
 from ui.storage.run_store import StoredRun
 from ui.token_boundaries.opened_file import file_messages, file_opener
-from ui.token_boundaries.story_columns import story_columns
+from ui.token_boundaries.story_columns import ChosenToken, story_columns
 from ui.token_boundaries.token_story import index_chosen
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
@@ -87,7 +87,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         reading.text,
         reading.packed,
         stamp=reading.stamp,
-        chosen=index_chosen(workspace.current().chosen_token, reading),
+        chosen=index_chosen(workspace.get(ChosenToken).message, reading),
         name=chosen.name,
         special_note=note,
         code=[shelf.loading_line(chosen)],

@@ -10,9 +10,9 @@ from bpe_core.types import TrainingConfig
 from ui.corpus.corpus_form import ChosenCorpus
 from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
-from ui.run.following import current_state, follow, note_training
 from ui.run.training_card import training_outcome, watch_training
 from ui.shell import frame
+from ui.shell.following import current_state, follow, note_training
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.train.filled_forms import (

@@ -16,7 +16,9 @@ from bpe_core.formats.load_save import dumps
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
+from ui.shell.workspace import state_key
 from ui.storage.run_store import store_run
+from ui.tokenizers.shelf import Shelf
 
 OpenApp = Callable[..., AppTest]
 NOTHING = Corpus.from_text("x").split(0.0)[1]
@@ -131,7 +133,7 @@ def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp)
     assert not uploader_of_tokenizers(app).value
     app.run()
     assert ["not valid JSON" in error.value for error in app.error] == [True]
-    assert app.session_state["workspace"].shelf_problems == ()
+    assert app.session_state[state_key(Shelf)].problems == ()
     add_files(app, dumps(SMALL.tokenizer, "native"))
     assert not app.error
     assert len(cards(app)) == 3

@@ -95,6 +95,7 @@ def page_that_fails_at_times() -> None:
     """Draw a page that can fail; AppTest runs this body as a script, so it imports all it needs."""
     import streamlit as st
 
+    from ui.own_text.opened_text import OwnText
     from ui.shell import frame, workspace
 
     class Page:
@@ -102,7 +103,7 @@ def page_that_fails_at_times() -> None:
             if st.checkbox("Fail", key="fail"):
                 raise RuntimeError
             st.text_input("Name", key="name")
-            workspace.update(text="typed")
+            workspace.update(OwnText, text="typed")
 
     frame.run_page(Page())  # pyright: ignore[reportArgumentType]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +22,8 @@ from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementManager, MeasurementStatus
-from ui.shell.workspace import Workspace
+from ui.own_text.opened_text import OwnText
+from ui.shell.workspace import state_key
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.work.background import TooMuchWorkError
 
@@ -185,20 +185,14 @@ def test_figures_of_another_text_are_labelled(open_app: Callable[..., AppTest]) 
         "These figures are for **Training on your text, 18 bytes**",
     ]
     # Another text of the same length.
-    app.session_state["workspace"] = replace(workspace_of(app), text=SHORT[::-1])
+    app.session_state[state_key(OwnText)] = OwnText(SHORT[::-1])
     app.run()
     assert notices(app) == parts
     app.selectbox(key="lab_text").set_value("Python’s language reference").run()
     assert notices(app) == parts
-    app.session_state["workspace"] = replace(workspace_of(app), text=SHORT)
+    app.session_state[state_key(OwnText)] = OwnText(SHORT)
     app.selectbox(key="lab_text").set_value("Your text").run()
     assert notices(app) == []
-
-
-def workspace_of(app: AppTest) -> Workspace:
-    here = app.session_state["workspace"]
-    assert isinstance(here, Workspace)
-    return here
 
 
 def test_unknown_measurements_in_the_address_are_reported_once(

@@ -90,7 +90,7 @@ def test_an_opened_text_that_is_edited_is_the_visitors_own(open_app: OpenApp) ->
 
 def test_a_long_text_from_an_address_can_be_closed_too(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="mine")
-    after(app, lambda: workspace.update(text="x" * (MOST_EDITED + 1)))
+    after(app, lambda: workspace.update(opened_text.OwnText, text="x" * (MOST_EDITED + 1)))
     assert field(app)["opened"] == ["Long text", "500 kB"]
     after(app, lambda: opened_text.close_text("first"))
     assert field(app)["text"] == "first"

@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ui.lessons.order import LESSONS
-from ui.lessons.parts import LONGEST_TEXT, cut_text
-from ui.shell.workspace import Workspace
+from ui.lessons.parts import LONGEST_TEXT, LessonTexts, cut_text
+from ui.shell.workspace import state_key
 
 STEPS = [
     (place, lesson.title, step.name)
@@ -209,7 +209,7 @@ def test_the_warning_on_a_long_text_states_how_much_is_used(
     open_app: Callable[..., AppTest], typed: str, used: int
 ) -> None:
     app = open_app("lessons", lesson="Four documents")
-    app.session_state["workspace"] = Workspace(lesson_texts={"documents": typed})
+    app.session_state[state_key(LessonTexts)] = LessonTexts({"documents": typed})
     app.run()
     assert not app.exception
     assert app.warning[0].value.startswith(f"Only the first {used:,} of {len(typed):,} characters")
@@ -313,7 +313,7 @@ def test_a_text_without_words_shows_an_error(
     open_app: Callable[..., AppTest], place: int, step: str, name: str, text: str
 ) -> None:
     app = open_app("lessons", lesson=LESSONS[place - 1].title, **{f"step_of_{place}": step})
-    app.session_state["workspace"] = Workspace(lesson_texts={name: text})
+    app.session_state[state_key(LessonTexts)] = LessonTexts({name: text})
     app.run()
     assert not app.exception
     none = "There are no words" if name.endswith("words") else "There are no words to learn from"

@@ -12,7 +12,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.app_pages import PAGES, START
-from ui.shell.workspace import MOST_RECENT_RUNS
+from ui.shell.recent_runs import MAX_RECENT_RUNS
 from ui.storage import run_store
 from ui.storage.run_store import store_run
 
@@ -73,7 +73,7 @@ def test_the_picker_names_runs_without_reading_them(
 ) -> None:
     app = open_app("merge_loop")
     ids = []
-    for n in range(MOST_RECENT_RUNS + 1):
+    for n in range(MAX_RECENT_RUNS + 1):
         run = train(Corpus.from_text("hug hugs"), TrainingConfig(257 + n % 3))
         ids.append(store_run(f"Hugs {n}", run, NOTHING))
         app.query_params["run"] = ids[-1]
@@ -84,6 +84,6 @@ def test_the_picker_names_runs_without_reading_them(
     app.run()
     assert not app.exception
     names = list(app.get("menu_button")[0].proto.options)
-    assert len(names) == 1 + MOST_RECENT_RUNS
-    assert any(name.startswith(f"Hugs {MOST_RECENT_RUNS} ") for name in names)
+    assert len(names) == 1 + MAX_RECENT_RUNS
+    assert any(name.startswith(f"Hugs {MAX_RECENT_RUNS} ") for name in names)
     assert not any(name.startswith("Hugs 0 ") for name in names)

@@ -22,10 +22,11 @@ from tests.foreign_models import described, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
 from ui.own_text import own_reading
-from ui.shell.workspace import Workspace
+from ui.shell.workspace import state_key
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.storage.upload_store import keep_tokenizer
 from ui.token_boundaries import opened_file
+from ui.tokenizers.shelf import Shelf
 from ui.vocabulary.choice import OWN_TEXT
 
 OpenApp = Callable[..., AppTest]
@@ -147,7 +148,7 @@ def test_small_letters_and_lost_accents_are_shown_as_changes(open_app: OpenApp) 
     foreign = ForeignTokenizer(described(word_piece()))
     app = open_app("token_boundaries", text="Über naïve words")
     kept = keep_tokenizer({}, None, NamedEncoder("mine", foreign))
-    app.session_state["workspace"] = Workspace(shelf=("gpt2", f"file-{kept}"))
+    app.session_state[state_key(Shelf)] = Shelf(("gpt2", f"file-{kept}"))
     app.run()
     app.segmented_control(key="tokenizer").set_value("mine").run()
     assert not app.exception

@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest
 
 from tests.app.training import choose
+from ui.corpus.corpus_state import ReadUploads
+from ui.shell.workspace import state_key
 
 OpenApp = Callable[..., AppTest]
 TITLES = [f"No {number}" for number in range(50)]
@@ -120,7 +122,7 @@ def test_each_set_of_columns_among_tables_has_a_choice_of_its_own(open_app: Open
     app.selectbox(key="corpus_column").set_value("title").run()
     app.selectbox(key="corpus_column_2").set_value("head").run()
     assert not app.exception
-    corpus = app.session_state["workspace"].corpus
+    corpus = app.session_state[state_key(ReadUploads)].corpus
     found = dict(zip(corpus.names, corpus.documents, strict=True))
     assert {name: text for name, text in found.items() if name.endswith("row 1")} == {
         "all.zip/a.csv row 1": TITLES[0],

@@ -25,9 +25,10 @@ from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from tests.foreign_models import described, unigram, word_piece
 from tests.waiting import wait_until
-from ui.shell.workspace import Workspace
+from ui.shell.workspace import state_key
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 from ui.storage.upload_store import keep_tokenizer
+from ui.tokenizers.shelf import Shelf
 from ui.vocabulary import background_work
 from ui.vocabulary.texts import held_out_text
 
@@ -255,7 +256,7 @@ def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
     foreign = ForeignTokenizer(described(make()))
     app = open_app("vocabulary", seen_as=view)
     kept = keep_tokenizer({}, None, NamedEncoder("<b>other", foreign))
-    app.session_state["workspace"] = Workspace(shelf=("gpt2", f"file-{kept}"))
+    app.session_state[state_key(Shelf)] = Shelf(("gpt2", f"file-{kept}"))
     app.run()
     app.segmented_control(key="vocabulary_of").set_value("<b>other").run()
     assert not app.exception

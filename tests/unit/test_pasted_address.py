@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.tokenizers.pasted_address import RunAddressError, run_of_address
+from ui.tokenizers.pasted_address import RunAddressError, parse_run_address
 
 ID = "0123456789abcdef" * 2
 
@@ -26,7 +26,7 @@ ID = "0123456789abcdef" * 2
     ],
 )
 def test_the_run_of_an_address_is_found(text: str) -> None:
-    assert run_of_address(text) == ID
+    assert parse_run_address(text) == ID
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_run_of_an_address_is_found(text: str) -> None:
 )
 def test_the_error_for_an_address_without_a_run_says_what_to_do(text: str, said: str) -> None:
     with pytest.raises(RunAddressError) as caught:
-        run_of_address(text)
+        parse_run_address(text)
     assert said in str(caught.value)
     assert "paste it here" in str(caught.value)
     assert len(str(caught.value)) < 300
@@ -55,4 +55,4 @@ def test_the_error_for_an_address_without_a_run_says_what_to_do(text: str, said:
 @given(st.text() | st.from_regex(r"(https?://)?[\[\]:/?&=#%a-f0-9]*run=[%&\w]*"))
 def test_any_text_names_a_run_or_is_refused(text: str) -> None:
     with suppress(RunAddressError):
-        assert run_of_address(text)
+        assert parse_run_address(text)

@@ -17,6 +17,7 @@ from bpe_core.errors import BpeError
 from ui.memory.uploads import bytes_held
 from ui.shell import file_upload, upload_limit, workspace
 from ui.shell.file_upload import (
+    Uploads,
     check_uploaded,
     counted_as_kept,
     upload_file,
@@ -287,7 +288,7 @@ def test_the_files_stored_during_one_visit_are_limited() -> None:
     with pytest.raises(BpeError, match="Add smaller ones"), counted_as_kept(1):
         kept.append("a file")
     assert kept == []
-    assert workspace.current().bytes_kept == MOST
+    assert workspace.get(Uploads).bytes_kept == MOST
 
 
 def test_nothing_is_counted_outside_a_page() -> None:

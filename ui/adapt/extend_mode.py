@@ -16,8 +16,8 @@ from ui.adapt.term_costs import draw_term_costs
 from ui.corpus.corpus_form import ChosenCorpus
 from ui.failures.error_boundary import fragment
 from ui.look.labels import plain_markdown
-from ui.run.following import note_training
 from ui.run.training_card import training_outcome, watch_training
+from ui.shell.following import note_training
 from ui.shell.visitor import visitor
 from ui.storage.base_tokenizer import Extension, title_of_extended
 from ui.storage.run_store import StoredRun

@@ -11,11 +11,11 @@ from bpe_core.comparison.costs import embedding_rows
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.bases import Base, choose_base, usable
 from ui.adapt.terms_field import ask_for_terms, terms_of
+from ui.adapt.token_choices import Choices, TokenChoices
 from ui.corpus.corpus_form import ChosenCorpus, choose_corpus, show_corpus
 from ui.shell import workspace
 from ui.shell.action_row import action_row, show_missing
 from ui.shell.number_field import Limits, whole_number
-from ui.shell.workspace import TokenChoices
 from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import StoredRun
 
@@ -74,10 +74,10 @@ def show_extend_form(
 
 def _asked_again(stored: StoredRun) -> TokenChoices | None:
     """Return the choices with which Extend again was just pressed, once."""
-    choices = workspace.current().token_choices
+    choices = workspace.get(Choices).to_extend
     if choices is None:
         return None
-    workspace.update(token_choices=None)
+    workspace.update(Choices, to_extend=None)
     return choices if choices.run_id == stored.id else None
 
 

@@ -13,12 +13,11 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ui.adapt.result import base_name
-from ui.adapt.token_choices import choose_tokens, left_out_of, pinned_of
+from ui.adapt.token_choices import Choices, TokenChoices, choose_tokens, left_out_of, pinned_of
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.failures.error_boundary import fragment
 from ui.look.labels import file_stem, plain_markdown, token_label
 from ui.shell import workspace
-from ui.shell.workspace import TokenChoices
 from ui.storage.run_store import StoredRun
 
 _MOST_ROWS: Final = 500
@@ -95,7 +94,7 @@ def draw_new_tokens(stored: StoredRun, kept: int) -> None:
         explanation=_EXTENDS_AGAIN,
     )
     if chosen is not None:
-        workspace.update(token_choices=chosen)
+        workspace.update(Choices, to_extend=chosen)
         st.rerun()
 
 

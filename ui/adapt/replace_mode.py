@@ -16,13 +16,13 @@ from ui.adapt.order_form import ask_for_order
 from ui.adapt.removal_form import ask_what_may_go
 from ui.adapt.replace_result import draw_replaced, lead_with_replaced
 from ui.adapt.terms_field import ask_for_terms
+from ui.adapt.token_choices import Choices, TokenChoices
 from ui.look.labels import plain_markdown
 from ui.own_text.address_text import leave_address, text_of_address, text_to_address
 from ui.shell import workspace
 from ui.shell.action_row import action_row
 from ui.shell.number_field import Limits, whole_number
 from ui.shell.visitor import visitor
-from ui.shell.workspace import TokenChoices
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
 
@@ -98,7 +98,7 @@ def _explain() -> None:
 def _choices_for(order: Order) -> TokenChoices:
     """Draw what was chosen among new tokens of this base, and a button that forgets it."""
     id = order.tokenizer.fingerprint
-    chosen = workspace.current().replace_choices or _choices_of_address()
+    chosen = workspace.get(Choices).to_replace or _choices_of_address()
     if chosen is None or chosen.run_id != id or not (chosen.pinned or chosen.left_out):
         return TokenChoices(id, (), ())
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -108,10 +108,10 @@ def _choices_for(order: Order) -> TokenChoices:
             width="content",
         )
         if st.button("Forget these choices", type="tertiary", key="replace_forget"):
-            workspace.update(replace_choices=None)
+            workspace.update(Choices, to_replace=None)
             leave_address(_CHOICES)
             st.rerun()
-    workspace.update(replace_choices=chosen)
+    workspace.update(Choices, to_replace=chosen)
     packed = json.dumps([chosen.run_id, chosen.pinned, chosen.left_out])
     text_to_address(_CHOICES, packed, longest=len(packed))
     return chosen
@@ -140,5 +140,5 @@ def _replace_again(order: Order, n_tokens: int, chosen: TokenChoices) -> None:
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return
-    workspace.update(replace_choices=replace(chosen, run_id=order.tokenizer.fingerprint))
+    workspace.update(Choices, to_replace=replace(chosen, run_id=order.tokenizer.fingerprint))
     st.rerun()

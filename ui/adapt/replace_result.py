@@ -24,14 +24,13 @@ from ui.adapt.order_form import Asked
 from ui.adapt.scripts import draw_by_script
 from ui.adapt.swapped import Swapped, TextTokens
 from ui.adapt.term_costs import draw_term_costs
-from ui.adapt.token_choices import choose_tokens
+from ui.adapt.token_choices import Choices, TokenChoices, choose_tokens
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.failures.error_boundary import fragment
 from ui.look.labels import plain_text, token_label
 from ui.memory.sized_cache import cached
 from ui.shell import workspace
-from ui.shell.workspace import TokenChoices
 
 _MOST_ROWS: Final = 500
 _REPLACES_AGAIN: Final = (
@@ -186,7 +185,7 @@ def _draw_new(asked: Asked, found: Swapped, chosen: _Chosen, again: Again) -> No
     )
     if offered is None:
         return
-    before = workspace.current().replace_choices
+    before = workspace.get(Choices).to_replace
     if before is None or before.run_id != adapted.base.fingerprint:
         before = TokenChoices(chosen.id, (), ())
     picked = choose_tokens(

@@ -5,17 +5,38 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
 
 from ui.look.labels import plain_text, token_label
 from ui.shell import workspace
-from ui.shell.workspace import TokenChoices
 from ui.storage.run_store import StoredRun
 
 MOST_CHOSEN: Final = 500
 _LONGEST_LABEL: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChoices:
+    """The new tokens of a run that its visitor pinned or left out, to extend again."""
+
+    run_id: str
+    pinned: tuple[str, ...]
+    """Their bytes in hexadecimal."""
+    left_out: tuple[str, ...]
+    """Their bytes in hexadecimal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was chosen among new tokens."""
+
+    to_extend: TokenChoices | None = None
+    """Those with which an extension was just asked for; None once it has begun."""
+    to_replace: TokenChoices | None = None
+    """Those that Replace pins or leaves out; `run_id` is the base's fingerprint."""
 
 
 def choose_tokens(

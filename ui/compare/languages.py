@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -37,6 +38,14 @@ from ui.tokenizers.submitted_files import submitted_files
 _MOST_DRAWN = 60
 _MOST_IN_A_ROW = 4
 _FIRST_REFERENCE = "English"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSentences:
+    """The visitor's own parallel sentences."""
+
+    id: str | None = None
+    """Empty for the sample, None before the page is opened."""
 
 
 Costs = tuple[Sequence[ParallelText], Sequence[LanguageCosts]]
@@ -210,7 +219,7 @@ def _own_sentences(kept: str) -> None:
         except BpeError as error:
             st.error(plain_markdown(str(error), 600))
         else:
-            workspace.update(sentences=added)
+            workspace.update(OwnSentences, id=added)
             st.rerun()
     with st.container(horizontal=True):
         st.download_button(
@@ -221,16 +230,16 @@ def _own_sentences(kept: str) -> None:
             on_click="ignore",
         )
         if kept and st.button("Back to the sample"):
-            workspace.update(sentences="")
+            workspace.update(OwnSentences, id="")
             st.rerun()
 
 
 def _kept_sentences() -> str:
     """Return the id of the visitor's sentences; at first, the one in the address."""
-    kept = workspace.current().sentences
+    kept = workspace.get(OwnSentences).id
     if kept is None:
         kept = address.query_text("sentences") or ""
-        workspace.update(sentences=kept)
+        workspace.update(OwnSentences, id=kept)
     address.set_query(sentences=kept or None)
     return kept
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -12,10 +12,9 @@ from ui.components.large_paste import paste_limits, read_paste
 from ui.components.live_text import Opened, live_text
 from ui.look.labels import plain_markdown
 from ui.own_text.address_text import leave_address, text_of_address, text_to_address
-from ui.own_text.opened_text import PASTED
+from ui.own_text.opened_text import PASTED, OpenedText
 from ui.shell import workspace
 from ui.shell.file_upload import check_uploaded, most_bytes_a_file, upload_file
-from ui.shell.workspace import OpenedText, OwnTerms
 
 FIRST_TERMS = "\n".join(
     (
@@ -31,20 +30,33 @@ _NAME = "terms"
 _KEY = "compare_terms_text"
 
 
+@dataclass(frozen=True, slots=True)
+class OwnTerms:
+    """The visitor's list of terms."""
+
+    text: str | None = None
+    """None until one is typed, opened, or read from the address."""
+    opened: OpenedText | None = None
+    """What `text` was opened from; None once it is edited."""
+    note: str = ""
+    """What of a file or a paste is not read, and why; empty if all is."""
+    file_id: str = ""
+    """The upload last opened, even if it could not be read."""
+
+
 def own_terms() -> str:
     """Return the list last typed or opened, else the address's, else a sample."""
-    terms = workspace.current().terms
-    if terms.text is None:
+    text = workspace.get(OwnTerms).text
+    if text is None:
         text = text_of_address(_NAME)
         if text is not None:
-            terms = replace(terms, text=text)
-            workspace.update(terms=terms)
-    return FIRST_TERMS if terms.text is None else terms.text
+            workspace.update(OwnTerms, text=text)
+    return FIRST_TERMS if text is None else text
 
 
 def terms_field(text: str) -> None:
     """Draw the field with the list, and put the list in the address."""
-    terms = workspace.current().terms
+    terms = workspace.get(OwnTerms)
     live_text(
         text,
         label="Your terms, one per line",
@@ -68,11 +80,10 @@ def terms_opener() -> None:
     """Draw the button that opens a file, and read a newly opened one."""
     with st.popover("Open a file", width="content"):
         upload = upload_file("A text file with one term per line", key="terms_file")
-    terms = workspace.current().terms
-    if upload is None or upload.file_id == terms.file:
+    if upload is None or upload.file_id == workspace.get(OwnTerms).file_id:
         return
     # Recorded before reading, so that an unreadable file is not read again on every rerun.
-    terms = replace(terms, file=upload.file_id, note="")
+    workspace.update(OwnTerms, file_id=upload.file_id, note="")
     try:
         check_uploaded()
         if upload.size > _MOST_BYTES:
@@ -82,27 +93,28 @@ def terms_opener() -> None:
             )
         text = decode_text(upload.getvalue(), upload.name).text
     except BpeError as error:
-        workspace.update(terms=replace(terms, note=str(error)))
+        workspace.update(OwnTerms, note=str(error))
         return
-    _open(terms, text, len(text), upload.name, upload.size)
+    _open(text, workspace.get(OwnTerms).text, len(text), upload.name, upload.size)
 
 
-def _open(terms: OwnTerms, text: str, n_characters: int, name: str, n_bytes: int) -> None:
+def _open(text: str, before: str | None, n_characters: int, name: str, n_bytes: int) -> None:
     """Make a text the visitor's list; closing it brings back the list before."""
-    before = terms.text if terms.opened is None else terms.opened.before
+    already = workspace.get(OwnTerms).opened
+    if already is not None:
+        before = already.before
     read = text[:MOST_CHARACTERS]
     note = ""
     if len(read) < n_characters:
         note = f"Only the first {len(read):,} of {n_characters:,} characters are read."
     opened = OpenedText(name, n_bytes, before)
-    workspace.update(terms=replace(terms, text=read, opened=opened, note=note))
+    workspace.update(OwnTerms, text=read, opened=opened, note=note)
 
 
 def _open_pasted() -> None:
     paste = read_paste(workspace.component_value(_KEY, "pasted"))
     if paste is not None:
-        terms = replace(workspace.current().terms, text=paste.before)
-        _open(terms, paste.text, paste.n_characters, PASTED, paste.n_bytes)
+        _open(paste.text, paste.before, paste.n_characters, PASTED, paste.n_bytes)
 
 
 def _keep_typed() -> None:
@@ -112,11 +124,10 @@ def _keep_typed() -> None:
 
 
 def _close() -> None:
-    opened = workspace.current().terms.opened
+    opened = workspace.get(OwnTerms).opened
     before = None if opened is None else opened.before
     _set(FIRST_TERMS if before is None else before)
 
 
 def _set(text: str) -> None:
-    terms = workspace.current().terms
-    workspace.update(terms=replace(terms, text=text, opened=None, note=""))
+    workspace.update(OwnTerms, text=text, opened=None, note="")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from bpe_core.corpus.samples import samples
-from ui.own_text.address_text import leave_address
+from ui.corpus.corpus_state import ReadUploads
+from ui.own_text.address_text import KeptTexts, leave_address
 from ui.shell import address, workspace
+from ui.shell.open_run import OpenRun
 from ui.storage.run_corpus import CorpusOrigin, Source
 
 HELD_OUT_PERCENT: Final = 8
@@ -25,13 +27,13 @@ def choice_to_address(source: Source) -> None:
     """Put the choice of a corpus in the address, except what the form shows without it."""
     sample = workspace.widget_text("corpus_sample")
     percent = workspace.widget_number("corpus_held_out")
-    has_own_corpus = address.query_text("run") == workspace.current().run_id
+    has_own_corpus = address.query_text("run") == workspace.get(OpenRun).id
     is_usual = source != "sample" or sample == samples()[0].id
     address.set_query(
         **{
             SOURCE: None if source == "sample" and not has_own_corpus else source,
             SAMPLE: None if is_usual else sample,
-            UPLOAD: (workspace.current().corpus_id or None) if source == "upload" else None,
+            UPLOAD: (workspace.get(ReadUploads).id or None) if source == "upload" else None,
             HELD_BY: None if held_out_by() == "document" else held_out_by(),
             HELD_OUT: None if percent in (None, HELD_OUT_PERCENT) else round(percent or 0),
         }
@@ -43,10 +45,9 @@ def choice_to_address(source: Source) -> None:
 
 def chosen_origin(source: Source, held_out_percent: int) -> CorpusOrigin:
     """Return where the chosen corpus comes from, and what it is kept under."""
-    here = workspace.current()
     sample_id = workspace.widget_text("corpus_sample") if source == "sample" else ""
-    kept_text = here.kept_texts.get(TEXTS.get(source, ""))
-    upload_id = here.corpus_id if source == "upload" else ""
+    kept_text = workspace.get(KeptTexts).by_name.get(TEXTS.get(source, ""))
+    upload_id = workspace.get(ReadUploads).id if source == "upload" else ""
     if source == "paste" and kept_text is not None:
         upload_id = kept_text.id
     return CorpusOrigin(source, sample_id, held_out_percent, upload_id, held_out_by())

@@ -25,6 +25,7 @@ from ui.corpus.corpus_address import (
     held_out_by,
     unit_named,
 )
+from ui.corpus.corpus_state import CorpusForm
 from ui.corpus.counts_upload import describe_counts, text_sentence
 from ui.corpus.large_text_area import MOST_BYTES_PASTED, large_text_area
 from ui.corpus.uploads import joined, read_uploads
@@ -105,7 +106,7 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
     except BpeError as error:
         st.error(plain_markdown(str(error), 1_000))
     choice_to_address(ORIGINS[source])
-    missing = workspace.current().missing_corpus
+    missing = workspace.get(CorpusForm).missing_corpus
     if chosen is None and missing:
         st.info(plain_markdown(missing, 600))
     return chosen, figures or st.container()

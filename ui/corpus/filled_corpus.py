@@ -11,10 +11,11 @@ from bpe_core.errors import BpeError
 from ui.corpus import corpus_address
 from ui.corpus.corpus_address import HELD_OUT_PERCENT, unit_named
 from ui.corpus.corpus_form import FIRST, ORIGINS
+from ui.corpus.corpus_state import CorpusForm, ReadUploads
+from ui.corpus.large_text_area import PastedText, put_paste
 from ui.look.labels import size_text
 from ui.own_text.address_text import text_of_address
 from ui.shell import address, workspace
-from ui.shell.workspace import PastedText
 from ui.storage.base_tokenizer import Extension, title_of_text
 from ui.storage.corpus_store import load_uploaded
 from ui.storage.run_corpus import CorpusOrigin, RunCorpus, Source
@@ -37,7 +38,7 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
 
     Only if this session shows no other corpus yet.
     """
-    if workspace.current().forms_are_filled or not workspace.widgets_hold(FIRST):
+    if workspace.get(CorpusForm).is_filled or not workspace.widgets_hold(FIRST):
         return
     has_other = plan is not None or stored.run.base is not None
     widgets = corpus_of_address(is_empty_kept=not has_other)
@@ -47,7 +48,7 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
         widgets = corpus_of_run(stored)
     elif not widgets:
         return
-    workspace.update(forms_are_filled=True)
+    workspace.update(CorpusForm, is_filled=True)
     for key, value in widgets.items():
         workspace.set_widget(key, value)
 
@@ -71,7 +72,7 @@ def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
             kept = load_uploaded(upload_id)
         except BpeError as error:
             return _without_corpus(source, str(error)) | widgets
-        workspace.update(corpus=kept.corpus, corpus_title=kept.title, corpus_id=upload_id)
+        workspace.update(ReadUploads, corpus=kept.corpus, title=kept.title, id=upload_id)
         return {"corpus_source": _choice(source)} | widgets
     if source in corpus_address.TEXTS:
         text = text_of_address(corpus_address.TEXTS[source])
@@ -150,7 +151,7 @@ def _uploaded(kept: RunCorpus) -> Corpus | FiledCorpus | None:
         corpus = load_uploaded(upload_id).corpus
     except BpeError:
         return None
-    workspace.update(corpus_id=upload_id)
+    workspace.update(ReadUploads, id=upload_id)
     return corpus if corpus.sha256 == kept.sha256 else None
 
 
@@ -161,7 +162,7 @@ def _widgets_of(
     if origin.source == "sample":
         return {"corpus_source": source, "corpus_sample": origin.sample_id}
     if origin.source == "upload" or isinstance(corpus, FiledCorpus):
-        workspace.update(corpus=corpus, corpus_title=title)
+        workspace.update(ReadUploads, corpus=corpus, title=title)
         return {"corpus_source": source}
     words = corpus.word_counts or {}
     text = "\n".join(f"{word} {count}" for word, count in words.items())
@@ -173,13 +174,12 @@ def _typed(source: str, text: str) -> dict[str, str | float]:
     choice = _choice(source)
     if len(text) <= _MOST_TYPED:
         return {"corpus_source": choice, key: text}
-    pasted = PastedText(text, len(text.encode()), before="")
-    workspace.update(pasted={**workspace.current().pasted, key: pasted})
+    put_paste(key, PastedText(text, len(text.encode()), before=""))
     return {"corpus_source": choice}
 
 
 def _without_corpus(source: str, problem: str) -> dict[str, str | float]:
-    workspace.update(missing_corpus=problem)
+    workspace.update(CorpusForm, missing_corpus=problem)
     # Empty, because the field would otherwise hold words of its own.
     words = {"corpus_words": ""} if source == "words" else {}
     return {"corpus_source": _choice(source), **words}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 import streamlit as st
@@ -9,7 +11,6 @@ import streamlit as st
 from ui.components.large_paste import paste_catcher, paste_limits, read_paste
 from ui.look.labels import size_text
 from ui.shell import workspace
-from ui.shell.workspace import PastedText
 
 MOST_BYTES_PASTED = 50_000_000
 """The most that one message from the browser is to carry; a file is uploaded in parts."""
@@ -17,11 +18,33 @@ _EXCERPT = 2_000
 _WIDGET_PREFIX = "paste_"
 
 
+@dataclass(frozen=True, slots=True)
+class PastedText:
+    """A large paste into a text area."""
+
+    text: str
+    n_bytes: int
+    before: str
+    """What the text area held before."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastedTexts:
+    """Large pastes, by the key of the text area that each replaces."""
+
+    by_key: Mapping[str, PastedText] = field(default_factory=dict[str, PastedText], repr=False)
+
+
+def put_paste(key: str, pasted: PastedText) -> None:
+    """Show a large paste in place of the text area with this key."""
+    workspace.update(PastedTexts, by_key={**workspace.get(PastedTexts).by_key, key: pasted})
+
+
 def large_text_area(
     label: str, first: str = "", *, key: str, height: int, placeholder: str | None = None
 ) -> str:
     """Draw a text area, or the text that was pasted into it at once, and return its text."""
-    pasted = workspace.current().pasted.get(key)
+    pasted = workspace.get(PastedTexts).by_key.get(key)
     if pasted is not None:
         return _show_pasted(label, pasted, key=key, height=height)
     text = st.text_area(
@@ -56,12 +79,11 @@ def open_pasted(key: str, catcher: str) -> None:
     paste = read_paste(workspace.component_value(catcher, "pasted"))
     if paste is None:
         return
-    opened = PastedText(paste.text, paste.n_bytes, paste.before)
-    workspace.update(pasted={**workspace.current().pasted, key: opened})
+    put_paste(key, PastedText(paste.text, paste.n_bytes, paste.before))
 
 
 def _close(key: str) -> None:
-    pasted = dict(workspace.current().pasted)
+    pasted = dict(workspace.get(PastedTexts).by_key)
     if opened := pasted.pop(key, None):
         workspace.set_widget(key, opened.before)
-    workspace.update(pasted=pasted)
+    workspace.update(PastedTexts, by_key=pasted)

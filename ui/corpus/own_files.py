@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 import streamlit as st
@@ -24,12 +26,20 @@ Use = Literal["own", "other"]
 """The files compared on, and the text in place of the held-out text; also names in the address."""
 
 
+@dataclass(frozen=True, slots=True)
+class OwnFiles:
+    """The files that the visitor measures on."""
+
+    ids: Mapping[Use, str] = field(default_factory=dict[Use, str])
+    """Their ids, by their use; empty ids without files."""
+
+
 def own_files(use: Use, max_bytes: int) -> tuple[str, Corpus] | None:
     """Return the name and the text of the visitor's files; at first, those that the address names.
 
     Files that cannot be opened are reported and forgotten.
     """
-    kept_id = workspace.current().own_files.get(use)
+    kept_id = workspace.get(OwnFiles).ids.get(use)
     if kept_id is None:
         kept_id = address.query_text(use) or ""
     found = None
@@ -74,7 +84,7 @@ def close_own_files(use: Use) -> None:
 
 
 def _note(use: Use, kept_id: str) -> None:
-    workspace.update(own_files={**workspace.current().own_files, use: kept_id})
+    workspace.update(OwnFiles, ids={**workspace.get(OwnFiles).ids, use: kept_id})
     address.set_query(**{use: kept_id or None})
 
 

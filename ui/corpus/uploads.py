@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 from typing import cast
 
@@ -16,6 +17,7 @@ from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import BpeError, TextDecodingError
 from ui.corpus.column_field import column_fields
+from ui.corpus.corpus_state import ReadUploads
 from ui.corpus.counts_upload import counts_among, read_counts_file
 from ui.corpus.encoding_fields import (
     Encodings,
@@ -46,25 +48,25 @@ def read_uploads(
         key="corpus_uploads",
         label_visibility="collapsed",
         # Streamlit calls this when files are added or removed, but not when the page is left.
-        on_change=_forget,
+        on_change=partial(workspace.forget, ReadUploads),
     )
     st.markdown(
         ":gray[:small[Any kind of text: txt, md, csv, tsv, jsonl, json, parquet, source code; also "
         f"gz, bz2, xz, zst, zip and tar. {LIMIT}]]"
     )
     check_uploaded()
-    kept = workspace.current()
+    kept = workspace.get(ReadUploads)
     if not uploads:
         # Streamlit empties the uploader when the page is left; the corpus is kept.
         if kept.corpus is None:
             return None
-        st.markdown(f"Uploaded before: **{plain_markdown(kept.corpus_title)}**")
-        return kept.corpus, kept.corpus_title
+        st.markdown(f"Uploaded before: **{plain_markdown(kept.title)}**")
+        return kept.corpus, kept.title
     file_ids = tuple(upload.file_id for upload in uploads)
     counts, texts = counts_among(uploads)
     files = cast("list[Upload]", texts)
-    encodings = encoding_fields(kept.corpus_guesses)
-    errors = replace_field(kept.corpus_guesses)
+    encodings = encoding_fields(kept.guesses)
+    errors = replace_field(kept.guesses)
     excerpts = st.container()
     bar = st.empty()
     columns = column_fields(
@@ -77,19 +79,19 @@ def read_uploads(
         *chain.from_iterable(encodings),
         errors,
     )
-    if kept.corpus is None or kept.corpus_source != source:
+    if kept.corpus is None or kept.source != source:
         if counts is None:
             _read(texts, columns, encodings, errors, source, (held_out_share, held_out_by))
         else:
             _read_counts(counts, texts, columns, encodings, errors, source)
-        kept = workspace.current()
+        kept = workspace.get(ReadUploads)
     if kept.corpus is None:
         return None
     with excerpts:
         read = kept.corpus.text if isinstance(kept.corpus, CountsCorpus) else kept.corpus
         if read is not None:
-            show_excerpts(kept.corpus_guesses, read if isinstance(read, Corpus) else read.excerpts)
-    return kept.corpus, kept.corpus_title
+            show_excerpts(kept.guesses, read if isinstance(read, Corpus) else read.excerpts)
+    return kept.corpus, kept.title
 
 
 def _read(
@@ -104,7 +106,7 @@ def _read(
     bar = st.empty()
     progress = progress_on(bar, sum(upload.size for upload in uploads))
     files = cast("list[Upload]", uploads)
-    is_first = not workspace.current().corpus_guesses
+    is_first = not workspace.get(ReadUploads).guesses
     try:
         corpus = read_files(
             files,
@@ -124,7 +126,7 @@ def _read(
     bar.empty()
     title = joined(_names_read([upload.name for upload in uploads], corpus), "files")
     kept_id = _kept_id(corpus, title, held_out)
-    workspace.update(corpus=corpus, corpus_title=title, corpus_id=kept_id, corpus_source=source)
+    workspace.update(ReadUploads, corpus=corpus, title=title, id=kept_id, source=source)
     if is_first:
         _offer_encodings(
             [note for note in corpus.file_notes if note.kind in ("encoding", "undecodable")]
@@ -144,13 +146,11 @@ def _read_counts(
     if texts:
         # Marked as unfinished, since the page may run again once the text is read.
         _read(texts, columns, encodings, errors, (*source, "beside counts"), (0.0, "document"))
-        text = workspace.current().corpus
-    workspace.update(corpus=None, corpus_id="")
+        text = workspace.get(ReadUploads).corpus
+    workspace.update(ReadUploads, corpus=None, id="")
     corpus = read_counts_file(counts, text)
     kept_id = _kept_id(corpus, counts.name, (0.0, "document"))
-    workspace.update(
-        corpus=corpus, corpus_title=counts.name, corpus_id=kept_id, corpus_source=source
-    )
+    workspace.update(ReadUploads, corpus=corpus, title=counts.name, id=kept_id, source=source)
 
 
 def _kept_id(corpus: Corpus | FiledCorpus, title: str, held_out: tuple[float, str]) -> str:
@@ -165,7 +165,7 @@ def _kept_id(corpus: Corpus | FiledCorpus, title: str, held_out: tuple[float, st
 
 def _offer_encodings(guesses: list[Note]) -> None:
     if guesses:
-        workspace.update(corpus_guesses=tuple(guesses))
+        workspace.update(ReadUploads, guesses=tuple(guesses))
         st.rerun()
 
 
@@ -178,12 +178,6 @@ def joined(names: list[str], noun: str) -> str:
     if len(names) <= _MOST_NAMES:
         return ", ".join(names)
     return f"{names[0]} and {len(names) - 1} more {noun}"
-
-
-def _forget() -> None:
-    workspace.update(
-        corpus=None, corpus_title="", corpus_id="", corpus_source=(), corpus_guesses=()
-    )
 
 
 def _names_read(names: list[str], corpus: Corpus | FiledCorpus) -> list[str]:

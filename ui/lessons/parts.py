@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +22,13 @@ LONGEST_TEXT = 2_000
 _MOST_BYTES_PASTED = 20_000_000
 """The reference recounts everything before each merge, so a longer text would take too long."""
 _LONGEST_IN_ADDRESS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class LessonTexts:
+    """The texts typed in the fields of the lessons."""
+
+    by_field: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,7 @@ def cut_text(text: str) -> str:
 
 
 def _whole_text(name: str, first: str) -> str:
-    text = workspace.current().lesson_texts.get(name)
+    text = workspace.get(LessonTexts).by_field.get(name)
     if text is None:
         text = address.query_text(name, _LONGEST_IN_ADDRESS)
     return first if text is None else text
@@ -145,7 +152,7 @@ def _keep_pasted(name: str, key: str) -> None:
 
 
 def _keep(name: str, text: str) -> None:
-    workspace.update(lesson_texts={**workspace.current().lesson_texts, name: text})
+    workspace.update(LessonTexts, by_field={**workspace.get(LessonTexts).by_field, name: text})
 
 
 def one_word(name: str, first: str, *, label: str = "Word to encode") -> str:

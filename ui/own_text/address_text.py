@@ -5,12 +5,14 @@ Several texts can be kept, each under a name: "text" is in the parameters `text`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 import streamlit as st
 
 from bpe_core.errors import BpeError, NotKeptError
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
-from ui.shell.workspace import KeptText
 from ui.storage.sweeping import DAYS_KEPT_UNOPENED
 from ui.storage.upload_store import keep_text, load_text
 
@@ -22,6 +24,23 @@ KEPT = (
 )
 NOT_KEPT = "The text is too long for the address, so a refresh brings back the sample text."
 _LONGEST_ID = 64
+
+
+@dataclass(frozen=True, slots=True)
+class KeptText:
+    """A long text and the id that it is kept under."""
+
+    id: str
+    text: str
+    is_own: bool
+    """False if it came by a link: then edits are kept under a new id."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTexts:
+    """The texts last kept for the address or loaded from it, by their names in the address."""
+
+    by_name: Mapping[str, KeptText] = field(default_factory=dict[str, KeptText], repr=False)
 
 
 def text_of_address(name: str) -> str | None:
@@ -43,7 +62,7 @@ def text_to_address(name: str, text: str, *, longest: int) -> None:
     if len(text) <= LONGEST_TEXT_IN_ADDRESS:
         address.set_query(**{name: text, _id_of(name): None})
         return
-    kept = workspace.current().kept_texts.get(name)
+    kept = workspace.get(KeptTexts).by_name.get(name)
     if kept is None or kept.text != text:
         try:
             # A text that came by a link may be open in other tabs, so it is not replaced.
@@ -84,4 +103,4 @@ def _id_of(name: str) -> str:
 
 
 def _remember(name: str, kept: KeptText) -> None:
-    workspace.update(kept_texts={**workspace.current().kept_texts, name: kept})
+    workspace.update(KeptTexts, by_name={**workspace.get(KeptTexts).by_name, name: kept})

@@ -12,7 +12,13 @@ import streamlit as st
 from ui.components.live_text import Opened, live_text
 from ui.look.direction import order_note
 from ui.own_text import address_text
-from ui.own_text.opened_text import close_text, open_pasted, own_paste_limits, set_own_text
+from ui.own_text.opened_text import (
+    OwnText,
+    close_text,
+    open_pasted,
+    own_paste_limits,
+    set_own_text,
+)
 from ui.own_text.own_reading import MOST_CHARACTERS
 from ui.shell import workspace
 
@@ -21,17 +27,17 @@ _NAME = "text"
 
 def own_text(first: str) -> str:
     """Return the text last typed or opened, else the address's text, else `first`."""
-    text = workspace.current().text
+    text = workspace.get(OwnText).text
     if text is None:
         text = address_text.text_of_address(_NAME)
         if text is not None:
-            workspace.update(text=text)
+            workspace.update(OwnText, text=text)
     return first if text is None else text
 
 
 def text_field(text: str, *, first: str, key: str) -> None:
     """Draw the field with the text, and put the text in the address."""
-    opened = workspace.current().opened
+    opened = workspace.get(OwnText).opened
     live_text(
         text,
         label="Your text",
@@ -42,7 +48,7 @@ def text_field(text: str, *, first: str, key: str) -> None:
         limits=own_paste_limits(),
         opened=None if opened is None else Opened(opened.name, opened.n_bytes),
     )
-    if cut := workspace.current().opened_cut:
+    if cut := workspace.get(OwnText).cut:
         st.warning(cut)
     if note := order_note(text):
         st.markdown(f":gray[:small[{note}]]")

@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bpe_core.corpus.notes import Note
 from ui.components.large_paste import PasteLimits, paste_limits, read_paste
 from ui.own_text import own_reading
 from ui.shell import workspace
 from ui.shell.file_upload import most_bytes_a_file
-from ui.shell.workspace import OpenedText
 
 PASTED = "Pasted text"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedText:
+    """A file or a large paste that was opened as a text."""
+
+    name: str
+    n_bytes: int
+    """The size of all of it, even if only its beginning is read."""
+    before: str | None
+    """The text that it replaced; None for the page's first text."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnText:
+    """The visitor's own text."""
+
+    text: str | None = None
+    """None until one is typed, opened, or read from the address."""
+    opened: OpenedText | None = None
+    """What `text` was opened from; None once the text is edited."""
+    notes: tuple[Note, ...] = ()
+    """Notes on what was skipped or guessed in `opened`; empty once the text changes."""
+    cut: str = ""
+    """A sentence on the part of `opened` that is shown if it was cut; empty otherwise."""
+    problem: str = ""
+    """Why the file last opened could not be read; empty once the text changes."""
+    file_id: str = ""
+    """The upload last opened, even if it could not be read or the text was edited since."""
 
 
 def open_text(
@@ -27,15 +56,16 @@ def open_text(
 
     `cut` is a sentence on the part that is read, if it is not all of the text.
     """
-    already = workspace.current().opened
+    already = workspace.get(OwnText).opened
     if already is not None:
         before = already.before
     workspace.update(
+        OwnText,
         text=text,
         opened=OpenedText(name, n_bytes, before),
-        opened_notes=tuple(notes),
-        opened_cut=cut,
-        opened_problem="",
+        notes=tuple(notes),
+        cut=cut,
+        problem="",
     )
 
 
@@ -56,14 +86,14 @@ def open_pasted(key: str) -> None:
 
 def close_text(first: str) -> None:
     """Return to the text before the opened one, or to `first` if there was none."""
-    opened = workspace.current().opened
+    opened = workspace.get(OwnText).opened
     before = None if opened is None else opened.before
     set_own_text(first if before is None else before)
 
 
 def set_own_text(text: str) -> None:
     """Make a text the visitor's own, in place of a text opened before."""
-    workspace.update(text=text, opened=None, opened_notes=(), opened_cut="", opened_problem="")
+    workspace.update(OwnText, text=text, opened=None, notes=(), cut="", problem="")
 
 
 def own_paste_limits() -> PasteLimits:

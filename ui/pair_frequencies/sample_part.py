@@ -12,6 +12,7 @@ import streamlit as st
 from bpe_core.runs.sample_check import SampleFigures
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import Row, figure_table
+from ui.corpus.corpus_state import ReadUploads
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import explain
 from ui.look.labels import file_stem
@@ -42,7 +43,7 @@ def draw_sample_check(stored: StoredRun) -> None:
         _draw_figures(stored, status.result)
         return
     if status is None:
-        text = sample_work.text_of(stored, workspace.current().corpus)
+        text = sample_work.text_of(stored, workspace.get(ReadUploads).corpus)
         if isinstance(text, str):
             st.info(text)
             return

@@ -20,6 +20,7 @@ from ui.run import results
 from ui.run.page_parts import draw_title, offer_csv, offer_pictures, say_of_csv
 from ui.run.step import first_step
 from ui.shell import address, frame, workspace
+from ui.shell.open_run import OpenRun
 from ui.storage.run_store import StoredRun
 
 _RANKS = "rank_frequency"
@@ -31,7 +32,7 @@ def choose_step(stored: StoredRun) -> int:
     slider, number = f"merge_slider_{stored.id}", f"merge_number_{stored.id}"
     step = workspace.start_widget(slider, first_step(stored) + 1) - 1
     workspace.start_widget(number, step + 1)
-    workspace.update(step=step)
+    workspace.update(OpenRun, step=step)
     address.set_query(step=step)
     with st.container(horizontal=True, vertical_alignment="center", key="pairs_heading"):
         st.header(f"The pairs {moment(step, n_merges)}", anchor=False, width="content")

@@ -4,6 +4,6 @@ In: a run's id, or a corpus before training. Out: curves and tables, computed on
 sentence that explains why training stopped, and the tokenizer's files for download.
 
 Open `results` first. `corpus_summary` describes a corpus, `downloads` makes the files, `opened`
-checks that other libraries open them, and `download_rows` draws both. `following` finds
-the training that a visitor waits for, and `training_card` draws it.
+checks that other libraries open them, and `download_rows` draws both. `training_card` draws the
+training that a visitor waits for.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ui.run import results
 from ui.shell import address, workspace
+from ui.shell.open_run import OpenRun
 from ui.storage.run_store import StoredRun
 
 
@@ -12,5 +13,5 @@ def first_step(stored: StoredRun) -> int:
     n_merges = len(stored.run.merges)
     step = address.query_int("step", -1, 0, n_merges)
     if step < 0:
-        step = workspace.current().step
+        step = workspace.get(OpenRun).step
     return results.opening_step(stored.id) if step is None else min(step, n_merges)

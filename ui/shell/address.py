@@ -8,15 +8,35 @@ value before it comes back within a few seconds, unless the visitor went back in
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.shell import workspace
-from ui.shell.workspace import AddressChange
 
 _SECONDS_UNTIL_KNOWN: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class AddressChange:
+    """A change of a parameter that was made here; None stands for a missing one."""
+
+    before: str | None
+    after: str | None
+    page: str
+    """The hash of the page's script."""
+    at: float
+    """The monotonic time in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressChanges:
+    """The last change of each parameter."""
+
+    by_name: Mapping[str, AddressChange] = field(default_factory=dict[str, AddressChange])
 
 
 def query_int(name: str, default: int, low: int, high: int) -> int:
@@ -43,8 +63,8 @@ def set_query(**parameters: str | int | None) -> None:
     if changes:
         # Noted before anything is written, because writing sends a message, and there Streamlit
         # may break off for a new request.
-        noted = {**workspace.current().address_changes, **changes}
-        workspace.update(address_changes=noted)
+        noted = {**workspace.get(AddressChanges).by_name, **changes}
+        workspace.update(AddressChanges, by_name=noted)
         _write_undone()
         for name, change in changes.items():
             _write(name, change.after)
@@ -57,20 +77,20 @@ def prepare() -> None:
     """
     context = get_script_run_ctx()
     if context is not None and context.is_history_navigation:
-        workspace.update(address_changes={})
+        workspace.forget(AddressChanges)
     _write_undone()
 
 
 def _current(name: str) -> str | None:
     """Return a parameter's value; nothing is written, so that callbacks can read it first."""
-    change = workspace.current().address_changes.get(name)
+    change = workspace.get(AddressChanges).by_name.get(name)
     if change is not None and _is_undone(name, change):
         return change.after
     return st.query_params.get(name)
 
 
 def _write_undone() -> None:
-    for name, change in workspace.current().address_changes.items():
+    for name, change in workspace.get(AddressChanges).by_name.items():
         if _is_undone(name, change):
             _write(name, change.after)
 

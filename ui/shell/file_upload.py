@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import streamlit as st
@@ -20,6 +21,16 @@ MOST_BYTES: Final = settings().visitor_megabytes * 1_000_000
 """The limit for one visitor's files in the server's memory, and for those kept on its disk in one
 visit. The limit for a single file is Streamlit's `maxUploadSize`: see `set_upload_limit`."""
 LIMIT: Final = f"Up to {MOST_BYTES // 1_000_000} MB in total."
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """What this session has uploaded."""
+
+    ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """The ids of the files last seen in each uploader, by its key."""
+    bytes_kept: int = 0
+    """The total size of the files that this session has kept on the server's disk."""
 
 
 class TooMuchUploadedError(BpeError):
@@ -82,14 +93,14 @@ def counted_as_kept(n_bytes: int) -> Iterator[None]:
 
     Raises TooMuchUploadedError before the block if the visitor's total would exceed the limit.
     """
-    kept = workspace.current().bytes_kept + n_bytes
+    kept = workspace.get(Uploads).bytes_kept + n_bytes
     if kept > MOST_BYTES:
         raise TooMuchUploadedError(
             f"The files kept for you would exceed {MOST_BYTES / 1e6:,.0f} MB in total. "
             "Add smaller ones, or reload the page to start again."
         )
     yield
-    workspace.update(bytes_kept=kept)
+    workspace.update(Uploads, bytes_kept=kept)
 
 
 def most_bytes_a_file() -> int:
@@ -102,11 +113,12 @@ def _free_removed(key: str, uploads: Sequence[UploadedFile]) -> None:
 
     After a form is cleared or a page is left, Streamlit itself keeps them until the session ends.
     """
-    before = workspace.current().uploaded.get(key, ())
+    ids = workspace.get(Uploads).ids
+    before = ids.get(key, ())
     now = tuple(upload.file_id for upload in uploads)
     if now == before:
         return
-    workspace.update(uploaded={**workspace.current().uploaded, key: now})
+    workspace.update(Uploads, ids={**ids, key: now})
     context = get_script_run_ctx()
     if context is None or not isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
         return

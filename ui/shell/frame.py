@@ -18,7 +18,9 @@ from ui.components.theme_watch import theme_watch
 from ui.failures.error_boundary import error_boundary
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
-from ui.shell.run_of_address import open_run, run_of_address, shown_instead
+from ui.shell.following import Followed
+from ui.shell.open_run import find_run, open_run, shown_instead
+from ui.shell.recent_runs import remember_run, start_over
 from ui.shell.run_picker import draw_failure_of_picker, run_picker
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.storage.sweeping import start_sweeping
@@ -178,7 +180,7 @@ def page_frame(title: str, lead: str, *, help: str | None = None) -> StoredRun |
     show, because even the sample run could not be read.
     """
     _prepare_page(title)
-    stored, problem = run_of_address()
+    stored, problem = find_run()
     with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
         st.title(title, anchor=False, width="content")
         st.space("stretch")
@@ -237,14 +239,14 @@ def _prepare_page(title: str) -> None:
 
 def _hold_finished_run() -> None:
     """Remember a run that finished while its visitor was on another page."""
-    job_id = workspace.current().job_id
+    job_id = workspace.get(Followed).job_id
     if job_id is None:
         return
     # Train reports these errors.
     with suppress(BpeError):
         run_id = jobs.manager().status(job_id).run_id
         if run_id is not None:
-            workspace.remember_stored_run(load_run(run_id))
+            remember_run(load_run(run_id))
 
 
 def _guard_cold_link(title: str) -> None:
@@ -257,7 +259,7 @@ def _guard_cold_link(title: str) -> None:
 
 
 def _start_over() -> None:
-    workspace.start_over()
+    start_over()
     st.query_params.clear()
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from ui.look.run_names import RunName, run_labels
 from ui.shell import workspace
+from ui.shell.recent_runs import RecentRuns, forget_other_runs
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 
 _FAILURE_WIDTH = 420
@@ -33,7 +34,7 @@ def draw_failure_of_picker(message: str) -> None:
     """Draw an error in place of the picker, with a button that empties the list."""
     with st.container(width=_FAILURE_WIDTH):
         st.error(f"{message} The page still shows its run.")
-        st.button("Empty the list", on_click=workspace.forget_other_runs, key="empty_runs")
+        st.button("Empty the list", on_click=forget_other_runs, key="empty_runs")
 
 
 def labels_of_runs(stored: StoredRun) -> dict[str, str]:
@@ -43,7 +44,7 @@ def labels_of_runs(stored: StoredRun) -> dict[str, str]:
     """
     sample = _sample_name()
     names = {} if sample is None else {sample.id: sample}
-    names |= {name.id: name for name in (*workspace.current().recent_runs, stored.name)}
+    names |= {name.id: name for name in (*workspace.get(RecentRuns).names, stored.name)}
     labels = run_labels(list(names.values()), _visitors_now())
     return dict(zip(names, labels, strict=True))
 

@@ -1,293 +1,53 @@
-"""Keep a visitor's state: the only module that touches `st.session_state`."""
+"""Keep a visitor's state: the only module that touches `st.session_state`.
+
+What pages remember of a session lies in small frozen dataclasses beside their parts, whose fields
+have first values: `get` returns this session's, and `update` and `forget` change it. Widgets have
+values of their own, under their keys.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypedDict, TypeVar, Unpack
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 from streamlit.runtime.app_session import AppSession
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.corpus.notes import Note
-from bpe_core.types import TrainingConfig
-from ui.look.run_names import RunName
-from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-_KEY = "workspace"
+_State = TypeVar("_State", bound="DataclassInstance")
 _NAVIGATION_KEY = "navigation_is_drawn"
-MOST_RECENT_RUNS = 8
-_MOST_FORGOTTEN = 4 * MOST_RECENT_RUNS
-
-_Run = TypeVar("_Run", RunName, StoredRun)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptText:
-    """A long text and the id that it is kept under."""
-
-    id: str
-    text: str
-    is_own: bool
-    """False if it came by a link: then edits are kept under a new id."""
+def get(kind: type[_State]) -> _State:
+    """Return this session's state of a kind, with its first values if it was never updated."""
+    kept = st.session_state.get(state_key(kind))
+    return kind() if kept is None else kept
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedText:
-    """A file or a large paste that was opened as a text."""
-
-    name: str
-    n_bytes: int
-    """The size of all of it, even if only its beginning is read."""
-    before: str | None
-    """The text that it replaced; None for the page's first text."""
+def update(kind: type[_State], **changes: object) -> _State:
+    """Replace the named fields of this session's state of a kind, and keep the rest."""
+    state = replace(get(kind), **changes)
+    st.session_state[state_key(kind)] = state
+    return state
 
 
-@dataclass(frozen=True, slots=True)
-class PastedText:
-    """A large paste into a text area of Train."""
-
-    text: str
-    n_bytes: int
-    before: str
-    """What the text area held before."""
+def forget(*kinds: type[DataclassInstance]) -> None:
+    """Give the state of these kinds its first values again."""
+    for kind in kinds:
+        st.session_state.pop(state_key(kind), None)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnTerms:
-    """A visitor's list of terms on Compare."""
-
-    text: str | None = None
-    """What was last typed or opened; None before that."""
-    opened: OpenedText | None = None
-    """What `text` was opened from; None once it is edited."""
-    note: str = ""
-    """What of a file or a paste is not read, and why; empty if all is."""
-    file: str = ""
-    """The upload last opened, even if it could not be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenChoices:
-    """The new tokens of a run that its visitor pinned or left out, to extend again."""
-
-    run_id: str
-    pinned: tuple[str, ...]
-    """Their bytes in hexadecimal."""
-    left_out: tuple[str, ...]
-    """Their bytes in hexadecimal."""
-
-
-@dataclass(frozen=True, slots=True)
-class AddressChange:
-    """A change of a parameter of the address that was made here; None stands for a missing one."""
-
-    before: str | None
-    after: str | None
-    page: str
-    """The hash of the page's script."""
-    at: float
-    """The monotonic time in seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """A visitor's state, shared by all pages."""
-
-    corpus: Corpus | FiledCorpus | None = None
-    """The corpus last read from uploads; None before that and after a reset."""
-    corpus_title: str = ""
-    corpus_id: str = ""
-    """The id that `corpus` is kept under; empty if it is not."""
-    corpus_source: tuple[str, ...] = ()
-    """The ids of the uploads that `corpus` was read from, the column and the encodings chosen."""
-    corpus_guesses: tuple[Note, ...] = ()
-    """The uploads whose encoding was guessed or not found when they were first read."""
-    missing_corpus: str = ""
-    """Which corpus the forms on Train were to be filled with, if it is not kept; else empty."""
-    forms_are_filled: bool = False
-    """Whether the forms on Train were shown, filled from a run that was open or not."""
-    settings: TrainingConfig | None = None
-    """The valid settings last shown on Train; None before that."""
-    pasted: Mapping[str, PastedText] = field(default_factory=dict[str, PastedText], repr=False)
-    """Large pastes, by the key of the text area that each replaces."""
-    uploaded: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """The ids of the files last seen in each uploader, by its key."""
-    bytes_kept: int = 0
-    """The total size of the files that this session has kept on the server's disk."""
-    run_id: str = SAMPLE_RUN_ID
-    """The run that all pages show."""
-    recent_runs: tuple[RunName, ...] = ()
-    """Runs that this session trained or opened by a link, the latest first."""
-    forgotten_runs: tuple[str, ...] = ()
-    """Ids of runs that were recent and are gone or were removed: the browser drops them, too."""
-    unkept_runs: tuple[StoredRun, ...] = field(default=(), repr=False)
-    """Those that could not be stored on disk: they live as long as this refers to them."""
-    job_id: str | None = None
-    """The training last started or returned to; None once its end has been shown."""
-    text: str | None = None
-    """The text last typed on Token boundaries, which Compare shows too; None before that."""
-    kept_texts: Mapping[str, KeptText] = field(default_factory=dict[str, KeptText], repr=False)
-    """The texts last kept for the address or loaded from it, by their names in the address."""
-    opened: OpenedText | None = None
-    """What `text` was opened from; None once the text is edited."""
-    opened_file: str = ""
-    """The upload last opened as `text`, even if it could not be read or the text was edited since.
-    """
-    opened_notes: tuple[Note, ...] = ()
-    """Notes on what was skipped or guessed in `opened`; empty once the text changes."""
-    opened_cut: str = ""
-    """A sentence on the part of `opened` that is shown if it was cut; empty otherwise."""
-    opened_problem: str = ""
-    """Why that upload could not be read; empty once the text changes."""
-    lesson_texts: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The texts typed in the fields of the lessons, by the name of the field."""
-    chosen_token: object = None
-    """The browser's last message about a chosen token on Token boundaries, not validated yet."""
-    step: int | None = None
-    """The number of merges last shown of the run; None until a step of it has been shown."""
-    shelf: tuple[str, ...] | None = None
-    """The keys of the tokenizers to compare with, as in `ui.tokenizers.shelf`; None before Compare
-    is opened."""
-    files_added: int = 0
-    """The number of times that files were added to the shelf."""
-    shelf_problems: tuple[str, ...] = ()
-    """Why tokenizers are no longer on the shelf; empty once the shelf changes."""
-    addition_problems: tuple[str, ...] = ()
-    """Why files could not be added to the shelf; empty once it changes."""
-    own_files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The ids of the visitor's files to measure on, by their use; empty ids without files."""
-    sentences: str | None = None
-    """The id of the visitor's own parallel sentences; empty for the sample, None before Compare is
-    opened."""
-    terms: OwnTerms = field(default_factory=OwnTerms)
-    token_choices: TokenChoices | None = None
-    """The choices with which an extension was just asked for; None once it has begun."""
-    replace_choices: TokenChoices | None = None
-    """The new tokens that Replace pins or leaves out; `run_id` is the base's fingerprint."""
-    address_changes: Mapping[str, AddressChange] = field(default_factory=dict[str, AddressChange])
-    """The last change of each parameter of the address."""
-
-
-class _Changes(TypedDict, total=False):
-    corpus: Corpus | FiledCorpus | None
-    corpus_title: str
-    corpus_id: str
-    corpus_source: tuple[str, ...]
-    corpus_guesses: tuple[Note, ...]
-    settings: TrainingConfig
-    pasted: Mapping[str, PastedText]
-    missing_corpus: str
-    forms_are_filled: bool
-    uploaded: Mapping[str, tuple[str, ...]]
-    bytes_kept: int
-    run_id: str
-    job_id: str | None
-    text: str
-    kept_texts: Mapping[str, KeptText]
-    opened: OpenedText | None
-    opened_file: str
-    opened_notes: tuple[Note, ...]
-    opened_cut: str
-    opened_problem: str
-    chosen_token: object
-    lesson_texts: Mapping[str, str]
-    step: int | None
-    shelf: tuple[str, ...]
-    files_added: int
-    shelf_problems: tuple[str, ...]
-    addition_problems: tuple[str, ...]
-    own_files: Mapping[str, str]
-    sentences: str
-    terms: OwnTerms
-    token_choices: TokenChoices | None
-    replace_choices: TokenChoices | None
-    address_changes: Mapping[str, AddressChange]
-
-
-def current() -> Workspace:
-    """Return this session's workspace, a new one at first."""
-    return st.session_state.get(_KEY) or Workspace()
-
-
-def update(**changes: Unpack[_Changes]) -> Workspace:
-    """Replace the named fields and keep the rest; another run forgets the step."""
-    before = current()
-    workspace = replace(before, **changes)
-    if workspace.run_id != before.run_id and "step" not in changes:
-        workspace = replace(workspace, step=None)
-    st.session_state[_KEY] = workspace
-    return workspace
-
-
-def remember_run(run: RunName, *, unkept: StoredRun | None = None) -> None:
-    """Put a run first among the recent ones, and drop the oldest if there are too many.
-
-    `unkept` is the run itself if it could not be stored on disk.
-    """
-    here = current()
-    _list((run, *here.recent_runs), (*here.unkept_runs, *([] if unkept is None else [unkept])))
-
-
-def remember_stored_run(run: StoredRun) -> None:
-    """Put a stored run first among the recent ones, and hold it if it is not on disk."""
-    remember_run(run.name, unkept=run if run.not_kept else None)
-
-
-def list_again(
-    runs: Sequence[RunName], *, unkept: Sequence[StoredRun], gone: Sequence[str]
-) -> None:
-    """Put runs that the browser kept behind the recent ones, and forget those that are gone."""
-    here = current()
-    _list((*here.recent_runs, *runs), (*here.unkept_runs, *unkept), forget=gone)
-
-
-def forget_run(run_id: str) -> None:
-    """Remove a run from the recent ones."""
-    here = current()
-    left = [run for run in here.recent_runs if run.id != run_id]
-    gone = [run_id] if len(left) < len(here.recent_runs) else []
-    _list(left, here.unkept_runs, forget=gone)
-
-
-def forget_other_runs() -> None:
-    """Remove all recent runs except those that could not be stored on disk."""
-    here = current()
-    held = [run.name for run in here.unkept_runs]
-    gone = {run.id for run in here.recent_runs} - {run.id for run in held}
-    _list(held, here.unkept_runs, forget=sorted(gone))
-
-
-def _list(
-    runs: Iterable[RunName], unkept: Iterable[StoredRun], *, forget: Sequence[str] = ()
-) -> None:
-    """Make these the recent runs, each once; hold those that could not be stored on disk."""
-    here = current()
-    recent = _first_of_each(runs)[:MOST_RECENT_RUNS]
-    ids = {run.id for run in recent}
-    forgotten = [each for each in (*here.forgotten_runs, *forget) if each not in ids]
-    st.session_state[_KEY] = replace(
-        here,
-        recent_runs=tuple(recent),
-        unkept_runs=tuple(run for run in _first_of_each(unkept) if run.id in ids),
-        forgotten_runs=tuple(dict.fromkeys(forgotten))[-_MOST_FORGOTTEN:],
-    )
-
-
-def _first_of_each(runs: Iterable[_Run]) -> list[_Run]:
-    found: dict[str, _Run] = {}
-    for run in runs:
-        found.setdefault(run.id, run)
-    return list(found.values())
-
-
-def start_over() -> None:
-    """Clear the session as for a new visitor, except runs that could not be stored on disk."""
-    held = current().unkept_runs
+def forget_session() -> None:
+    """Forget all state and all widgets."""
     st.session_state.clear()
-    _list([run.name for run in held], held)
+
+
+def state_key(kind: type[DataclassInstance]) -> str:
+    """Return the name of a kind of state in Streamlit's session state."""
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def navigation_is_drawn() -> bool:

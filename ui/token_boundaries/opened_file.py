@@ -7,7 +7,7 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from ui.look.labels import plain_markdown
 from ui.own_text import own_reading
-from ui.own_text.opened_text import open_text
+from ui.own_text.opened_text import OwnText, open_text
 from ui.run.reading_bar import progress_on, waiting_on
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace
@@ -16,13 +16,13 @@ from ui.work.reading import read_beginning
 
 
 def file_opener() -> None:
-    """Draw the button that opens a file, and read a newly opened one into the workspace."""
+    """Draw the button that opens a file, and read a newly opened one as the visitor's text."""
     with st.popover("Open a file", width="content"):
         upload = upload_file("A text file, a table or an archive", key="boundaries_file")
-    if upload is None or upload.file_id == workspace.current().opened_file:
+    if upload is None or upload.file_id == workspace.get(OwnText).file_id:
         return
     # Recorded before reading, so that an unreadable file is not read again on every rerun.
-    workspace.update(opened_file=upload.file_id, opened_problem="")
+    workspace.update(OwnText, file_id=upload.file_id, problem="")
     bar = st.empty()
     try:
         check_uploaded()
@@ -33,7 +33,7 @@ def file_opener() -> None:
             on_wait=waiting_on(bar),
         )
     except BpeError as error:
-        workspace.update(opened_problem=str(error))
+        workspace.update(OwnText, problem=str(error))
         return
     finally:
         bar.empty()
@@ -41,14 +41,14 @@ def file_opener() -> None:
     cut = ""
     if len(text) < n_characters:
         cut = f"The file has {n_characters:,} characters. Only the first {len(text):,} are shown."
-    before = workspace.current().text
+    before = workspace.get(OwnText).text
     notes = corpus.file_notes
     open_text(text, name=upload.name, n_bytes=upload.size, before=before, notes=notes, cut=cut)
 
 
 def file_messages() -> None:
     """Draw the error and the notes of the file opened last."""
-    opened = workspace.current()
-    if opened.opened_problem:
-        st.error(plain_markdown(opened.opened_problem, 600))
-    show_reading_notes(opened.opened_notes)
+    opened = workspace.get(OwnText)
+    if opened.problem:
+        st.error(plain_markdown(opened.problem, 600))
+    show_reading_notes(opened.notes)

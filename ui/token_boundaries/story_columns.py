@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from bpe_core.errors import BpeError
@@ -27,10 +29,18 @@ _OTHER_ORIGIN = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenToken:
+    """The token chosen in the text."""
+
+    message: object = None
+    """The browser's last message about it, not validated yet."""
+
+
 @fragment()
 def story_columns(stored: StoredRun, reading: OwnReading, encoder: Encoder) -> None:
     """Draw the steps and the origin of the chosen token side by side."""
-    index = token_story.index_chosen(workspace.current().chosen_token, reading)
+    index = token_story.index_chosen(workspace.get(ChosenToken).message, reading)
     steps_column, origin_column = st.columns(2, gap="large")
     token_id = -1 if index is None else int(reading.found.ids[index])
     with steps_column:
@@ -74,4 +84,4 @@ def _origin(stored: StoredRun, encoder: Encoder, token_id: int) -> TokenOriginDa
 
 
 def _keep_chosen() -> None:
-    workspace.update(chosen_token=workspace.component_value(_ORIGIN_KEY, "chosen"))
+    workspace.update(ChosenToken, message=workspace.component_value(_ORIGIN_KEY, "chosen"))

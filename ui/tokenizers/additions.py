@@ -16,7 +16,7 @@ from ui.shell.run_picker import labels_of_runs
 from ui.storage.run_store import StoredRun, load_run
 from ui.tokenizers import shelf
 from ui.tokenizers.by_name import BY_NAME, download_words, fetch_with_bar, label_of, licence_line
-from ui.tokenizers.pasted_address import RunAddressError, run_of_address
+from ui.tokenizers.pasted_address import RunAddressError, parse_run_address
 from ui.tokenizers.problems import draw_problems
 from ui.tokenizers.submitted_files import submitted_files
 
@@ -96,7 +96,7 @@ def _address(stored: StoredRun, on_shelf: Sequence[str]) -> None:
 
 def _key_of_address(text: str, stored: StoredRun, on_shelf: Sequence[str]) -> str:
     """Return the key of the run at an address; raises BpeError if it cannot be added."""
-    run_id = run_of_address(text)
+    run_id = parse_run_address(text)
     key = shelf.run_key(run_id)
     if run_id == stored.id:
         raise RunAddressError("This is the open run. It is on the shelf as “Your tokenizer”.")
@@ -111,7 +111,7 @@ def _files() -> None:
     uploads = upload_files(
         "Files: tokenizer.json, .tiktoken, GGUF, SentencePiece’s .model, Tekken, vocab.json with "
         "merges.txt, the small files next to these, a zip of all, or BPE Explorer’s JSON",
-        key=_UPLOAD_KEY + str(workspace.current().files_added),
+        key=_UPLOAD_KEY + str(workspace.get(shelf.Shelf).files_added),
     )
     st.markdown(f":gray[:small[{LIMIT}]]")
     pretokenizer = st.selectbox(
@@ -125,9 +125,9 @@ def _files() -> None:
     if is_pressed and (files := submitted_files(uploads)):
         shelf.add_files(files, None if pretokenizer == _FROM_FILE else pretokenizer)
         # Under the next key the uploader is empty, so no file is added or refused twice.
-        workspace.update(files_added=workspace.current().files_added + 1)
+        workspace.update(shelf.Shelf, files_added=workspace.get(shelf.Shelf).files_added + 1)
         st.rerun()
-    draw_problems(workspace.current().addition_problems)
+    draw_problems(workspace.get(shelf.Shelf).addition_problems)
 
 
 def _add(key: str) -> None:

@@ -16,12 +16,12 @@ class RunAddressError(BpeError):
     """A text that does not name a run to add."""
 
 
-def run_of_address(text: str) -> str:
+def parse_run_address(text: str) -> str:
     """Return the id of the run in an address of this app, or in a text that is an id by itself.
 
     Raises RunAddressError if there is none. Does not check whether the run is stored.
 
-    >>> run_of_address(f"https://example.org/compare?run={'a' * 32}&with=gpt4") == "a" * 32
+    >>> parse_run_address(f"https://example.org/compare?run={'a' * 32}&with=gpt4") == "a" * 32
     True
     """
     text = text.strip()

@@ -8,11 +8,12 @@ import streamlit as st
 
 from ui.look.labels import plain_markdown
 from ui.shell import workspace
+from ui.tokenizers.shelf import Shelf
 
 
 def draw_shelf_problems() -> None:
     """Draw why tokenizers are no longer on the shelf."""
-    draw_problems(workspace.current().shelf_problems)
+    draw_problems(workspace.get(Shelf).problems)
 
 
 def draw_problems(problems: Sequence[str]) -> None:

@@ -45,6 +45,20 @@ Upload = tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
+class Shelf:
+    """The tokenizers that this session compares with."""
+
+    keys: tuple[str, ...] | None = None
+    """None before a page with the shelf is opened."""
+    problems: tuple[str, ...] = ()
+    """Why tokenizers are no longer on the shelf; empty once it changes."""
+    addition_problems: tuple[str, ...] = ()
+    """Why files could not be added to the shelf; empty once it changes."""
+    files_added: int = 0
+    """The number of times that files were added to the shelf."""
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """A tokenizer that can be compared."""
 
@@ -64,12 +78,12 @@ class Member:
 
 def wanted_keys() -> tuple[str, ...]:
     """Return the keys on the shelf, read from the address until a visitor or a link chose some."""
-    shelf = workspace.current().shelf
-    if shelf is None:
-        shelf = _keys_of_address()
-        if shelf != FIRST_SHELF:
-            workspace.update(shelf=shelf)
-    return shelf
+    keys = workspace.get(Shelf).keys
+    if keys is None:
+        keys = _keys_of_address()
+        if keys != FIRST_SHELF:
+            workspace.update(Shelf, keys=keys)
+    return keys
 
 
 def members(stored: StoredRun) -> tuple[Member, ...]:
@@ -77,11 +91,10 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
 
     A tokenizer that cannot be opened is removed from the shelf, and its error is kept for the page.
     """
-    wanted, here = wanted_keys(), workspace.current()
     found = [Member(OWN, "Your tokenizer", stored.run.tokenizer, stored.title)]
     problems: list[str] = []
     kept: list[str] = []
-    for key in wanted:
+    for key in wanted_keys():
         try:
             member = open_member(key)
         except BpeError as error:
@@ -91,8 +104,8 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
         if key != _RUN + stored.id:
             found.append(member)
     if problems:
-        all_problems = tuple(dict.fromkeys((*here.shelf_problems, *problems)))
-        workspace.update(shelf=tuple(kept), shelf_problems=all_problems)
+        all_problems = tuple(dict.fromkeys((*workspace.get(Shelf).problems, *problems)))
+        workspace.update(Shelf, keys=tuple(kept), problems=all_problems)
     is_first = tuple(kept) == FIRST_SHELF
     address.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
     names = distinct([member.name for member in found])
@@ -104,9 +117,7 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
 
 def add(keys: Iterable[str]) -> None:
     """Add tokenizers to the shelf, each at most once."""
-    workspace.update(
-        shelf=tuple(dict.fromkeys((*wanted_keys(), *keys))), shelf_problems=(), addition_problems=()
-    )
+    _put_on_shelf(tuple(dict.fromkeys((*wanted_keys(), *keys))))
 
 
 def remove(key: str) -> None:
@@ -135,7 +146,7 @@ def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
             continue
         known.add(opened.encoder.fingerprint)
     add(keys)
-    workspace.update(addition_problems=tuple(problems))
+    workspace.update(Shelf, addition_problems=tuple(problems))
     return not problems
 
 
@@ -206,7 +217,7 @@ def loading_line(member: Member) -> str:
 
 
 def _put_on_shelf(keys: tuple[str, ...]) -> None:
-    workspace.update(shelf=keys, shelf_problems=(), addition_problems=())
+    workspace.update(Shelf, keys=keys, problems=(), addition_problems=())
 
 
 def _keys_of_address() -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from bpe_core.types import TrainingConfig
 from ui.corpus import corpus_form
+from ui.corpus.corpus_state import CorpusForm
 from ui.corpus.filled_corpus import corpus_of_address, corpus_of_plan, corpus_of_run
 from ui.run import corpus_summary
 from ui.shell import workspace
@@ -65,9 +66,9 @@ def filled_settings(stored: StoredRun | None, plan: TrainingPlan | None) -> Trai
 
 def _are_filled_first() -> bool:
     """Return whether the forms are to be filled now, and note that they were shown."""
-    if workspace.current().forms_are_filled:
+    if workspace.get(CorpusForm).is_filled:
         return False
-    workspace.update(forms_are_filled=True)
+    workspace.update(CorpusForm, is_filled=True)
     return workspace.widgets_hold(corpus_form.FIRST | settings_form.FIRST)
 
 

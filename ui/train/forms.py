@@ -10,6 +10,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
 from ui.corpus import corpus_form
 from ui.corpus.corpus_form import ChosenCorpus
+from ui.corpus.corpus_state import CorpusForm, ReadUploads
+from ui.corpus.large_text_area import PastedTexts
 from ui.run.corpus_summary import Part
 from ui.run.training_card import HERE
 from ui.shell import workspace
@@ -70,15 +72,8 @@ def reset() -> None:
     workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
     for key, value in (corpus_form.FIRST | settings_form.FIRST).items():
         workspace.set_widget(key, value)
-    workspace.update(
-        corpus=None,
-        corpus_title="",
-        corpus_id="",
-        corpus_source=(),
-        corpus_guesses=(),
-        pasted={},
-        missing_corpus="",
-    )
+    workspace.forget(ReadUploads, PastedTexts)
+    workspace.update(CorpusForm, missing_corpus="")
 
 
 def _texts(chosen: ChosenCorpus | None) -> tuple[Part | None, Part | None]:

@@ -56,6 +56,13 @@ FIRST: dict[str, str | float] = {"settings_preset": "GPT-2 style", **size_field.
 
 
 @dataclass(frozen=True, slots=True)
+class ShownSettings:
+    """The valid settings last shown."""
+
+    config: TrainingConfig | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ChosenSettings:
     """Valid settings, and a container below their size for what the corpus allows."""
 
@@ -111,7 +118,7 @@ def choose_settings(
             size = None
         else:
             shown = replace(shown, vocab_size=size)
-            workspace.update(settings=shown)
+            workspace.update(ShownSettings, config=shown)
             settings_to_address(shown, start.total, filled)
             room.markdown(
                 size_field.size_sentence(size, start),
@@ -143,7 +150,7 @@ def widgets_of(config: TrainingConfig, start_total: int) -> dict[str, str | floa
 
 def _begin_custom_as_shown() -> None:
     """Give Custom's fields the settings that were shown when it was chosen."""
-    shown = workspace.current().settings
+    shown = workspace.get(ShownSettings).config
     if workspace.widget_text("settings_preset") != "Custom" or shown is None:
         return
     sizes = size_field.size_widgets("Custom", shown.vocab_size, 0)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ui.shell import address, run_of_address, workspace
+from dataclasses import dataclass
+
+from ui.shell import address, workspace
+from ui.shell.open_run import open_run
 from ui.work import jobs
 from ui.work.page_state import (
     CancelledWithoutRun,
@@ -16,11 +19,19 @@ from ui.work.page_state import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """The training that the visitor waits for."""
+
+    job_id: str | None = None
+    """That of the training last started or returned to; None once its end has been shown."""
+
+
 def current_state() -> PageState:
     """Return the state of the training in the address, else of this session's last training."""
     if not workspace.navigation_is_drawn():
         return NoTraining()
-    job_id = address.query_text("job", longest=64) or workspace.current().job_id
+    job_id = address.query_text("job", longest=64) or workspace.get(Followed).job_id
     return page_state(job_id, jobs.manager().status)
 
 
@@ -31,7 +42,7 @@ def follow(state: PageState) -> None:
             note_training(job_id)
         case Finished(run_id):
             note_training(None)
-            run_of_address.open_run(run_id)
+            open_run(run_id)
         case CancelledWithoutRun() | Unknown():
             note_training(None)
         case NoTraining():
@@ -40,5 +51,5 @@ def follow(state: PageState) -> None:
 
 def note_training(job_id: str | None) -> None:
     """Make a training the one that the visitor waits for, or none, also in the address."""
-    workspace.update(job_id=job_id)
+    workspace.update(Followed, job_id=job_id)
     address.set_query(job=job_id)

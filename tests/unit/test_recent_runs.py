@@ -1,0 +1,185 @@
+"""Recent runs: few, distinct, held if unsaved, and looked up if the browser names them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
+from ui.look.run_names import RunName
+from ui.shell import recent_runs, workspace
+from ui.shell.open_run import OpenRun
+from ui.shell.recent_runs import (
+    MAX_RECENT_RUNS,
+    RecentRuns,
+    forget_other_runs,
+    forget_run,
+    remember_run,
+    start_over,
+)
+from ui.storage import run_store
+from ui.storage.run_store import SAMPLE_RUN_ID, RunNotFoundError, StoredRun, load_run, store_run
+
+
+@pytest.fixture(autouse=True)
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
+    state: dict[str, object] = {}
+    monkeypatch.setattr(st, "session_state", state)
+    return state
+
+
+def store(title: str) -> str:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
+    return store_run(title, run, Corpus.from_text("x").split(0.0)[1])
+
+
+def hand_over(session: dict[str, object], found: object) -> None:
+    session["run_memory"] = {"found": found}
+    recent_runs._list_again()
+
+
+def run(n: int, not_kept: str = "") -> StoredRun:
+    return replace(load_run(SAMPLE_RUN_ID), id=f"{n:032x}", not_kept=not_kept)
+
+
+def listed() -> list[int]:
+    return [int(name.id, 16) for name in workspace.get(RecentRuns).names]
+
+
+def held() -> list[int]:
+    return [int(run.id, 16) for run in workspace.get(RecentRuns).unkept]
+
+
+def forgotten() -> list[int]:
+    return [int(id, 16) for id in workspace.get(RecentRuns).forgotten]
+
+
+def test_recent_runs_are_few_and_distinct_with_the_latest_first() -> None:
+    for n in range(MAX_RECENT_RUNS + 3):
+        remember_run(run(n))
+    latest = [*reversed(range(3, MAX_RECENT_RUNS + 3))]
+    assert listed() == latest
+    remember_run(run(5))
+    again = [5, *(recent for recent in latest if recent != 5)]
+    assert listed() == again
+    forget_run(run(5).id)
+    assert listed() == again[1:]
+
+
+def test_an_unsaved_run_is_held_for_as_long_as_it_is_recent() -> None:
+    for n in range(3):
+        remember_run(run(n, not_kept="full"))
+        remember_run(run(n, not_kept="full"))  # as each run of a page's script does
+    assert held() == [0, 1, 2]
+    forget_run(run(1).id)
+    for n in range(3, MAX_RECENT_RUNS + 2):
+        remember_run(run(n))
+    assert held() == [2]
+
+
+def test_runs_remembered_by_the_browser_follow_those_of_this_session(
+    session: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {run(n).id: run(n).name for n in (1, 2, 3)}
+
+    def name_of_run(run_id: str) -> RunName:
+        if run_id not in names:
+            raise RunNotFoundError(run_id)
+        return names[run_id]
+
+    monkeypatch.setattr(recent_runs, "name_of_run", name_of_run)
+    remember_run(run(1))
+    hand_over(session, {"ids": [run(n).id for n in (2, 1, 3, 4)]})
+    assert listed() == [1, 2, 3]
+    assert forgotten() == [4]
+    for n in range(10, 10 + MAX_RECENT_RUNS):
+        remember_run(run(n))
+    hand_over(session, {"ids": [run(2).id]})
+    assert 2 not in listed()
+
+
+def test_a_run_is_forgotten_until_it_is_opened_again() -> None:
+    remember_run(run(1))
+    forget_run("never listed")
+    assert forgotten() == []
+    forget_run(run(1).id)
+    assert forgotten() == [1]
+    remember_run(run(1))
+    assert forgotten() == []
+    forget_other_runs()
+    assert forgotten() == [1]
+
+
+def test_few_forgotten_runs_are_remembered() -> None:
+    for n in range(100):
+        remember_run(run(n))
+        forget_run(run(n).id)
+    assert len(forgotten()) < 100
+    assert forgotten()[-1] == 99
+
+
+def test_unsaved_runs_survive_emptying_the_list_and_starting_over() -> None:
+    unkept = run(1, not_kept="full")
+    for forget in (forget_other_runs, start_over):
+        remember_run(unkept)
+        remember_run(run(2))
+        workspace.update(OpenRun, step=7)
+        forget()
+        assert listed() == [1]
+        assert workspace.get(RecentRuns).unkept == (unkept,)
+    assert workspace.get(OpenRun).step is None
+
+
+def test_stored_runs_are_listed_and_missing_ones_forgotten(
+    session: dict[str, object],
+) -> None:
+    first, second = store("First"), store("Second")
+    gone = "a" * 32
+    hand_over(session, {"ids": [first, gone, second]})
+    here = workspace.get(RecentRuns)
+    assert [(run.id, run.title) for run in here.names] == [
+        *((first, "First"), (second, "Second")),
+    ]
+    assert here.forgotten == (gone,)
+    # The open run stays open.
+    assert workspace.get(OpenRun).id == SAMPLE_RUN_ID
+
+
+def test_an_unsaved_run_is_held_again(
+    session: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unkept = replace(load_run(SAMPLE_RUN_ID), id="b" * 32, not_kept="full")
+    monkeypatch.setitem(run_store._in_memory, unkept.id, unkept)
+    hand_over(session, {"ids": [unkept.id]})
+    assert workspace.get(RecentRuns).unkept == (unkept,)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        *(None, 5, "a" * 32, {}, ["a" * 32], {"ids": None}, {"ids": "a" * 32}, {"ids": {}}),
+        {"ids": [5, None, [], "../../etc/passwd", "sample", "A" * 32, ""]},
+    ],
+    ids=str,
+)
+def test_anything_but_a_list_of_ids_is_ignored(session: dict[str, object], found: object) -> None:
+    before = workspace.get(RecentRuns)
+    hand_over(session, found)
+    assert workspace.get(RecentRuns) == before
+
+
+def test_only_as_many_runs_are_looked_up_as_are_listed(
+    session: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+    monkeypatch.setattr(
+        recent_runs, "name_of_run", lambda run_id: looked_up.append(run_id) or load_run(run_id).name
+    )
+    hand_over(session, {"ids": [f"{n:032x}" for n in range(10_000)]})
+    assert len(looked_up) == MAX_RECENT_RUNS

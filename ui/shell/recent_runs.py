@@ -1,0 +1,121 @@
+"""The visitor's recent runs, kept in the browser: a reload or another tab lists them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar, cast
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from bpe_core.store.place import is_id
+from ui.components.run_memory import run_memory
+from ui.look.run_names import RunName
+from ui.shell import workspace
+from ui.storage.run_store import StoredRun, in_memory_run, name_of_run
+
+MAX_RECENT_RUNS: Final = 8
+_MAX_FORGOTTEN = 4 * MAX_RECENT_RUNS
+_KEY = "run_memory"
+
+_Run = TypeVar("_Run", RunName, StoredRun)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentRuns:
+    """The runs that this session trained or opened by a link."""
+
+    names: tuple[RunName, ...] = ()
+    """The latest first."""
+    unkept: tuple[StoredRun, ...] = field(default=(), repr=False)
+    """Those that could not be stored on disk: they live as long as this refers to them."""
+    forgotten: tuple[str, ...] = ()
+    """Ids of runs that were recent and are gone or were removed: the browser drops them, too."""
+
+
+def remember_run(run: StoredRun) -> None:
+    """Put a run first among the recent ones, and drop the oldest if there are too many."""
+    here = workspace.get(RecentRuns)
+    _list((run.name, *here.names), (*here.unkept, *([run] if run.not_kept else [])))
+
+
+def forget_run(run_id: str) -> None:
+    """Remove a run from the recent ones."""
+    here = workspace.get(RecentRuns)
+    left = [run for run in here.names if run.id != run_id]
+    gone = [run_id] if len(left) < len(here.names) else []
+    _list(left, here.unkept, gone=gone)
+
+
+def forget_other_runs() -> None:
+    """Remove all recent runs except those that could not be stored on disk."""
+    here = workspace.get(RecentRuns)
+    held = [run.name for run in here.unkept]
+    gone = {run.id for run in here.names} - {run.id for run in held}
+    _list(held, here.unkept, gone=sorted(gone))
+
+
+def start_over() -> None:
+    """Clear the session as for a new visitor, except runs that could not be stored on disk."""
+    unkept = workspace.get(RecentRuns).unkept
+    workspace.forget_session()
+    _list([run.name for run in unkept], unkept)
+
+
+def keep_runs() -> None:
+    """Have the browser keep the ids of the recent runs, and list those that it kept before."""
+    here = workspace.get(RecentRuns)
+    st.html(f"<style>.st-key-{_KEY} {{ display: none; }}</style>")
+    run_memory(
+        [run.id for run in here.names],
+        forgotten=here.forgotten,
+        most=MAX_RECENT_RUNS,
+        key=_KEY,
+        on_found=_list_again,
+    )
+
+
+def _list_again() -> None:
+    """Put runs that the browser kept behind the recent ones, and forget those that are gone."""
+    names: list[RunName] = []
+    gone: list[str] = []
+    for run_id in _ids(workspace.component_value(_KEY, "found")):
+        try:
+            names.append(name_of_run(run_id))
+        except BpeError:
+            gone.append(run_id)
+    unkept = [run for name in names if (run := in_memory_run(name.id)) is not None]
+    here = workspace.get(RecentRuns)
+    _list((*here.names, *names), (*here.unkept, *unkept), gone=gone)
+
+
+def _list(
+    names: Iterable[RunName], unkept: Iterable[StoredRun], *, gone: Sequence[str] = ()
+) -> None:
+    """Make these the recent runs, each once; hold those that could not be stored on disk."""
+    recent = _first_of_each(names)[:MAX_RECENT_RUNS]
+    ids = {run.id for run in recent}
+    forgotten = [*workspace.get(RecentRuns).forgotten, *gone]
+    workspace.update(
+        RecentRuns,
+        names=tuple(recent),
+        unkept=tuple(run for run in _first_of_each(unkept) if run.id in ids),
+        forgotten=tuple(dict.fromkeys(id for id in forgotten if id not in ids))[-_MAX_FORGOTTEN:],
+    )
+
+
+def _first_of_each(runs: Iterable[_Run]) -> list[_Run]:
+    found: dict[str, _Run] = {}
+    for run in runs:
+        found.setdefault(run.id, run)
+    return list(found.values())
+
+
+def _ids(found: object) -> list[str]:
+    """Return the ids in what the browser sent, which may be anything."""
+    ids = cast("Mapping[object, object]", found).get("ids") if isinstance(found, Mapping) else None
+    if not isinstance(ids, list):
+        return []
+    listed = cast("list[object]", ids)[:MAX_RECENT_RUNS]
+    return [text for text in listed if isinstance(text, str) and is_id(text)]
