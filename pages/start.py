@@ -4,8 +4,7 @@ import streamlit as st
 
 from ui.components.start_loop import start_loop
 from ui.shell import address, frame
-from ui.start.doors import draw_doors
-from ui.start.style import style_page
+from ui.start.doors import draw_doors, style_page
 
 SENTENCE = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
 

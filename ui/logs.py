@@ -64,7 +64,7 @@ def short_id(id: str) -> Code:
 def event(name: str, level: Level = "info", /, **fields: Field) -> None:
     """Log an event; raise TypeError for a field of plain text."""
     for key, value in fields.items():
-        if not isinstance(value, int | float | Code):
+        if not isinstance(value, int | float | Code):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"Expected a number or a Code for {key}, got {type(value).__name__}.")
     _EVENTS.log(logging.getLevelNamesMapping()[level.upper()], name, extra={"fields": fields})
 
@@ -191,7 +191,9 @@ def _error_of(record: logging.LogRecord) -> BaseException | None:
 
 def _raised(error: BaseException | None) -> str:
     """Return the type of an error and the place where it was raised, without its message."""
-    frames = traceback.extract_tb(error.__traceback__, -1) if error else []
+    frames: list[traceback.FrameSummary] = []
+    if error is not None:
+        frames = traceback.extract_tb(error.__traceback__, -1)
     return f"{type(error).__name__} {frames}"
 
 

@@ -132,15 +132,15 @@ def extendable(tokenizer: Encoder) -> Tokenizer:
     name, why, encoder = "This tokenizer", "", tokenizer
     if isinstance(encoder, NamedEncoder):
         name, why, encoder = encoder.name, encoder.provenance, encoder.encoder
-    merges = merges_of(encoder) if isinstance(encoder, Encoder) else None
-    if merges is not None:
-        _check_ids(name, merges)
-        return merges
-    if not isinstance(encoder, Encoder):
+    if not isinstance(encoder, Encoder):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ArgumentTypeError(
             f"Expected a tokenizer to adapt, got {describe(encoder)}. bpe_core.load and "
             "bpe_core.open_encoder return one."
         )
+    merges = merges_of(encoder)
+    if merges is not None:
+        _check_ids(name, merges)
+        return merges
     if encoder.model != "BPE":
         raise FormatError(
             f"{name} cannot be adapted: its model is {encoder.model}, which has no merges. Adapt a "

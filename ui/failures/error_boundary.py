@@ -7,7 +7,7 @@ BaseException.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec
@@ -22,7 +22,7 @@ Params = ParamSpec("Params")
 
 
 @contextmanager
-def error_boundary(what: str, draw_failure: Callable[[str], None]) -> Iterator[None]:
+def error_boundary(what: str, draw_failure: Callable[[str], None]) -> Generator[None]:
     """Pass a message in Markdown to `draw_failure` if the block raises an error.
 
     `what` is the subject of the message, such as "This page".

@@ -110,10 +110,12 @@ def requested_blocks(request: object, n_blocks: int) -> tuple[int, int] | None:
     [(1, 2), None, None, None]
     """
     match request:
-        case [int() | float() as first, int() | float() as last]:
-            if 0 <= first <= last < n_blocks and last - first < MOST_BLOCKS:
-                return int(first), int(last)
-    return None
+        case [int() | float() as first, int() | float() as last] if (
+            0 <= first <= last < n_blocks and last - first < MOST_BLOCKS
+        ):
+            return int(first), int(last)
+        case _:
+            return None
 
 
 def player_words(run_id: str, text: str) -> list[list[int | str]]:

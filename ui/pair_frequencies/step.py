@@ -176,7 +176,7 @@ def _draw_table(
             st.markdown(f":small[:gray[The first {shown:,} of {picture.curve.n_pairs:,} pairs.]]")
         st.markdown(":small[:gray[Select a row to see its pair’s life.]]")
         key = f"pair_table_{stored.id}_{picture.step}"
-        st.dataframe(
+        st.dataframe(  # pyright: ignore[reportUnknownMemberType]
             pair_rows(picture.top, vocab, picture.merged_at),
             key=key,
             height=420,

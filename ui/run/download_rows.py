@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
 
@@ -18,11 +19,6 @@ from ui.work.background import TooMuchWorkError
 from ui.work.background_card import SECONDS_BETWEEN_LOOKS
 from ui.work.task import Status
 
-_STYLE = """<style>
-@media (min-width: 40rem) {
-  [class*="_download_rows"] [data-testid="stDownloadButton"] button { min-width: 12.5rem; }
-}
-</style>"""
 _TOO_MANY = "Not checked yet: the server is busy with others. Reload the page to try again."
 
 
@@ -34,7 +30,7 @@ def offer_downloads(tokenizer: Tokenizer, stored: StoredRun, *, key: str) -> Non
     """
     offered = tokenizer_downloads(tokenizer, stored.run)
     possible = [download for download in offered if download.data is not None]
-    st.html(_STYLE)
+    st.html(Path(__file__).with_suffix(".css"))
     try:
         status = checks_of(tokenizer, [download.format for download in possible], stored)
     except TooMuchWorkError:

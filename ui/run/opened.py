@@ -37,7 +37,9 @@ class Checked:
 
     of: int
     """The number of checks to do."""
-    by_library: Mapping[tuple[Format, str], Opened] = field(default_factory=dict)
+    by_library: Mapping[tuple[Format, str], Opened] = field(
+        default_factory=dict[tuple[Format, str], Opened]
+    )
 
     @property
     def done(self) -> int:

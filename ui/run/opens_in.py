@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
 
+from bpe_core.formats.load_save import Format
 from bpe_core.formats.opened_elsewhere import READERS, Opened, Reader, readers_of, short_version
 from ui.components.figures import Row, figure_table
 from ui.look.labels import plain_markdown
@@ -26,7 +27,7 @@ def show_opens_in(
     """Draw a row for each download and installed library that reads it."""
     checked = None if status is None else status.result or status.progress
     is_live = status is not None and status.is_live
-    results = {} if checked is None else checked.by_library
+    results: Mapping[tuple[Format, str], Opened] = {} if checked is None else checked.by_library
     pairs = [
         (download, library, version)
         for download in offered

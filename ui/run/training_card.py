@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import streamlit as st
@@ -20,31 +21,17 @@ from ui.work.jobs import JobStatus
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _OUTCOME: Final = "training_outcome"
-_BELOW_HEADER = f"""<style>
-.st-key-{_OUTCOME} {{ scroll-margin-top: 5rem; }}
-.st-key-end_in_view {{ display: none; }}
-</style>"""
 _ANCHOR = "training-progress"
 HERE: Final = f"#{_ANCHOR}"
 """Where the card is on its page, as the target of a link."""
-# The button that starts a training may be far below the card, which would begin out of sight.
-_STAYS_IN_SIGHT = """<style>
-@media (min-width: 641px) {
-  [data-testid="stColumn"]:has(.st-key-training_card) {
-    position: sticky;
-    top: 4.5rem;
-    align-self: flex-start;
-  }
-}
-</style>"""
 
 
 @contextmanager
 def training_outcome(*, is_live: bool) -> Generator[None]:
     """Draw a training or what became of it in one place, which comes into view when it ends."""
+    st.html(Path(__file__).with_suffix(".css"))
     with st.container(key=_OUTCOME):
         yield
-        st.html(_BELOW_HEADER)
         end_in_view(is_live=is_live, within=_OUTCOME, key="end_in_view")
 
 
@@ -54,7 +41,6 @@ def watch_training(job_id: str) -> None:
     status = jobs.manager().status(job_id)
     if not status.is_live:
         st.rerun()
-    st.html(_STAYS_IN_SIGHT)
     with st.container(border=True, key="training_card"):
         with st.container(horizontal=True, vertical_alignment="center"):
             heading = "Stopping…" if status.is_stopping else "Training"

@@ -5,17 +5,6 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-# The form above grows as it is filled in, which would push the button out of the window.
-_STYLE = """<style>
-[data-testid="stLayoutWrapper"]:has(> .st-key-action_row) {
-  position: sticky;
-  bottom: 0;
-  z-index: 2;
-  padding-block: 0.75rem;
-  background: light-dark(#fdfcfa, #171614);
-}
-</style>"""
-
 
 def action_row() -> DeltaGenerator:
     """Return a row for the button, which stays in view at the end of the window.
@@ -23,7 +12,6 @@ def action_row() -> DeltaGenerator:
     Give the form above a container of its own: if the row's place changed with the number of
     elements above it, Streamlit would draw another button, and a press during that would be lost.
     """
-    st.html(_STYLE)
     return st.container(horizontal=True, vertical_alignment="center", key="action_row")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -88,7 +88,7 @@ def check_uploaded() -> None:
 
 
 @contextmanager
-def counted_as_kept(n_bytes: int) -> Iterator[None]:
+def counted_as_kept(n_bytes: int) -> Generator[None]:
     """Count `n_bytes` as kept on disk for this visitor if the block succeeds.
 
     Raises TooMuchUploadedError before the block if the visitor's total would exceed the limit.

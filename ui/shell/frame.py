@@ -29,74 +29,6 @@ from ui.work import jobs
 _ROOT = Path(__file__).parent.parent
 FAVICON = str(_ROOT / "ui" / "data" / "favicon.png")
 
-# Streamlit draws no focus ring around the navigation's links.
-_NAVIGATION_RING = """<style>
-a[data-testid="stTopNavLink"]:focus-visible {
-  outline: 2px solid light-dark(#1d5b8f, #7ab8ee);
-  outline-offset: -2px;
-}
-</style>"""
-
-# In a narrow window Streamlit hides the navigation behind a button that shows an arrow alone.
-_MENU_IN_WORDS = """<style>
-[data-testid="stExpandSidebarButton"] {
-  padding: 4px 12px;
-  border: 1px solid light-dark(#8a8378, #7d776d);
-  border-radius: 8px;
-}
-[data-testid="stExpandSidebarButton"] > span { display: none; }
-[data-testid="stExpandSidebarButton"]::after { content: "Menu"; font-size: 14px; font-weight: 600; }
-</style>"""
-
-# Streamlit's white text on the dark theme's light blue has a contrast of only 2.1:1.
-_PRIMARY_TEXT = """<style>
-[data-testid="stBaseButton-primary"]:not(:disabled),
-[data-testid="stBaseButton-primary"]:not(:disabled) p,
-[data-testid="stMultiSelectTagsContainer"] [data-tag],
-[data-testid="stMultiSelectTagsContainer"] [data-tag] * { color: light-dark(#ffffff, #10202e); }
-</style>"""
-
-# Inside a row, Streamlit lets a choice that is too wide scroll, which hides its last options.
-_CHOICES_THAT_WRAP = """<style>
-@media (max-width: 640px) {
-  [data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; }
-}
-</style>"""
-
-# Streamlit keeps an option on one line even in a narrow window, which would cut off the end of its
-# label: the part that distinguishes runs of one name.
-_OPTIONS_THAT_WRAP = """<style>
-[data-testid="stMenuButtonBody"] { max-width: calc(100vw - 1rem); }
-[data-testid="stMenuButtonBody"] [role="menuitem"],
-[data-testid="stMenuButtonBody"] [role="menuitem"] > div { height: auto; min-height: 2rem; }
-[data-testid="stMenuButtonBody"] p { white-space: normal; overflow-wrap: anywhere; }
-</style>"""
-
-# Charts have the theme's background for their PNG; on the page they are transparent.
-_CHARTS_WITHOUT_GROUND = """<style>
-.js-plotly-plot .main-svg { background: none !important; }
-</style>"""
-
-# Each line that a visitor types or pastes has its own direction, and an invisible character that
-# turns the order of what follows, such as U+202E, does not reach beyond the field or the name.
-_OWN_DIRECTION = """<style>
-[data-testid="stMain"] :is(textarea, input[type="text"]) {
-  unicode-bidi: plaintext;
-  text-align: start;
-}
-</style>"""
-
-# Load the charts' font with the page's heading: if it loaded when the charts are drawn, Plotly
-# would draw all of them twice.
-_FONT_OF_CHARTS = """<style>
-[data-testid="stApp"]::before {
-  content: "0";
-  font-family: "Source Code Pro";
-  position: absolute;
-  visibility: hidden;
-}
-</style>"""
-
 
 @st.cache_resource(show_spinner=False)
 def settle_memory() -> None:
@@ -208,15 +140,18 @@ def theme_type() -> Literal["light", "dark"]:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
+def style_page() -> None:
+    """Style what all pages share."""
+    st.html(Path(__file__).with_suffix(".css"))
+
+
 def follow_theme() -> None:
     """Redraw the page when the visitor switches the theme."""
-    st.html("<style>.st-key-theme_watch { display: none; }</style>")
     theme_watch(theme_type(), key="theme_watch")
 
 
 def fix_page() -> None:
     """Correct what Streamlit's page does with presses, fields, the menu and the history."""
-    st.html(_MENU_IN_WORDS + "<style>.st-key-page_fixes { display: none; }</style>")
     page_fixes(menu="Menu", key="page_fixes")
 
 
@@ -226,15 +161,6 @@ def _prepare_page(title: str) -> None:
     _hold_finished_run()
     # After the browser's Back, the address can hold parameters of the page that was left.
     address.set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
-    st.html(
-        _PRIMARY_TEXT
-        + _NAVIGATION_RING
-        + _CHOICES_THAT_WRAP
-        + _OPTIONS_THAT_WRAP
-        + _CHARTS_WITHOUT_GROUND
-        + _FONT_OF_CHARTS
-        + _OWN_DIRECTION
-    )
 
 
 def _hold_finished_run() -> None:

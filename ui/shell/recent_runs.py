@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar, cast
 
-import streamlit as st
-
 from bpe_core.errors import BpeError
 from bpe_core.store.place import is_id
 from ui.components.run_memory import run_memory
@@ -66,7 +64,6 @@ def start_over() -> None:
 def keep_runs() -> None:
     """Have the browser keep the ids of the recent runs, and list those that it kept before."""
     here = workspace.get(RecentRuns)
-    st.html(f"<style>.st-key-{_KEY} {{ display: none; }}</style>")
     run_memory(
         [run.id for run in here.names],
         forgotten=here.forgotten,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import streamlit as st
@@ -39,6 +40,11 @@ DOORS: Final = (
         "See them side by side",
     ),
 )
+
+
+def style_page() -> None:
+    """Set the sizes of the page's parts."""
+    st.html(Path(__file__).with_suffix(".css"))
 
 
 def draw_doors() -> None:

@@ -187,7 +187,7 @@ def read_request(folder: Path) -> TrainingRequest:
     if f"{_PREFIX}{request.id}" != folder.name or not 0 <= request.held_out_share < 1:
         raise ValueError("It is not the request of this folder.")
     # Requests are sorted by it, so one wrong value would stop all.
-    if not isinstance(request.asked_at, (int, float)):
+    if not isinstance(request.asked_at, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"Expected a time, got {type(request.asked_at).__name__}.")
     if request.origin is not None and request.origin.source not in get_args(Source):
         raise ValueError(f"Unknown origin {request.origin}.")
@@ -195,6 +195,7 @@ def read_request(folder: Path) -> TrainingRequest:
 
 
 def _config_of(fields: dict[str, Any]) -> TrainingConfig:
-    config = TrainingConfig(**{**fields, "special_tokens": tuple(fields["special_tokens"])})
+    fields = fields | {"special_tokens": tuple(fields["special_tokens"])}
+    config = TrainingConfig(**fields)
     check_config(config)
     return config

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -21,11 +23,6 @@ IN_MEMORY_ALONE = (
     "The training is complete, but this run is not saved: it will be lost when the server restarts "
     "or soon after you close this tab. Download the tokenizer now."
 )
-
-# Align the link with the text above it.
-_LINK_STYLE = """<style>
-.st-key-result_card [data-testid="stPageLink-NavLink"] { padding-inline: 0; margin-inline: 0; }
-</style>"""
 
 
 def show_result(stored: StoredRun) -> DeltaGenerator:
@@ -55,7 +52,7 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
         )
         if not stored.not_kept:
             _offer_downloads(stored)
-        st.html(_LINK_STYLE)
+        st.html(Path(__file__).with_suffix(".css"))
         st.page_link(
             "pages/merge_loop.py",
             label=":primary[Watch it learn, merge by merge →]",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -43,12 +44,6 @@ _CONFIGS = {
 """The settings of each preset but Custom; the size is chosen apart from them."""
 FIRST_SETTINGS = replace(_CONFIGS["GPT-2 style"], vocab_size=size_field.FIRST_SIZE)
 """The settings that a new visitor sees."""
-# Make four presets fit on a phone.
-_PRESET_STYLE = """<style>
-@media (max-width: 640px) {
-  .st-key-settings_preset button, .st-key-corpus_source button { padding-inline: 0.55rem; }
-}
-</style>"""
 KEYS = "settings_"
 """The prefix of this form's widget keys."""
 FIRST: dict[str, str | float] = {"settings_preset": "GPT-2 style", **size_field.FIRST}
@@ -77,7 +72,7 @@ def choose_settings(
 
     The address keeps them if they differ from those that a reload fills the form with.
     """
-    st.html(_PRESET_STYLE)
+    st.html(Path(__file__).with_suffix(".css"))
     st.header("Settings", anchor=False)
     preset = st.segmented_control(
         "Preset",

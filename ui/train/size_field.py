@@ -22,11 +22,6 @@ LARGEST_SIZE = 1_000_000
 _CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _CLASSROOM_MERGE_COUNT = 15
 _FIELD_WIDTH = 150
-# Hide the slider's own value and ends: the page shows them above and below it.
-_SLIDER_STYLE = """<style>
-[class*="st-key-settings_"] [data-testid="stSliderThumbValue"],
-[class*="st-key-settings_"] [data-testid="stSliderTickBar"] { display: none; }
-</style>"""
 FIRST: dict[str, str | float] = {
     "settings_byte_size": FIRST_SIZE,
     f"settings_exact_byte_size_{FIRST_SIZE}": float(FIRST_SIZE),
@@ -117,7 +112,6 @@ def _slider_and_field(sizes: Sequence[int], first: int, limits: Limits, *, key: 
     Each place of the slider has a field of its own. If one field were set after each step, steps
     that outrun the page would come back with the field's old value, and undo later ones.
     """
-    st.html(_SLIDER_STYLE)
     with st.container(horizontal=True, gap="medium"):
         with st.container(gap=None):
             size = st.select_slider(

@@ -6,6 +6,8 @@ key, and ignore a value of the wrong type.
 
 from __future__ import annotations
 
+from typing import cast
+
 from bpe_core.tokenizer.protocol import Encoder
 from ui.shell import address, workspace
 from ui.vocabulary.charts import field_of_bar
@@ -36,7 +38,7 @@ def search_for(key: str) -> None:
     """Search for the record sent by the table."""
     record = workspace.component_value(key, "record")
     if isinstance(record, dict):
-        _set_record(record_of(record))
+        _set_record(record_of(cast("dict[str, object]", record)))
 
 
 def open_token(key: str) -> None:

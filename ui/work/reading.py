@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -129,7 +129,7 @@ def _read(
 
 
 @contextmanager
-def _place(on_wait: Callable[[], object]) -> Iterator[None]:
+def _place(on_wait: Callable[[], object]) -> Generator[None]:
     while not _places.acquire(timeout=_SECONDS_BETWEEN_LOOKS):
         on_wait()
     try:

@@ -53,10 +53,11 @@ def block_starts(run: TrainingRun) -> list[int]:
     n = len(run.merges)
     joins = np.bincount(run.joined_at[run.joined_at != NEVER], minlength=n)[:n]
     work = np.cumsum(joins + _WORK_OF_MERGE)
-    if n == 0 or work[-1] <= _WORK_OF_WHOLE_RUN:
+    n_work = int(work[-1]) if n else 0
+    if n_work <= _WORK_OF_WHOLE_RUN:
         return [0]
     each = max(_WORK_OF_BLOCK, len(run.joined_at) // _SLOTS_A_WORK)
-    starts = np.searchsorted(work, np.arange(0, work[-1], each), side="right")
+    starts = np.searchsorted(work, np.arange(0, n_work, each), side="right")
     return np.unique(starts[starts < n]).tolist()
 
 
@@ -87,7 +88,7 @@ def pack_run(
         "last_right": np.array([pair[1] for pair in last_pairs], np.int64),
         "last_count": np.array([pair[2] for pair in last_pairs], np.int64),
     }
-    header = {
+    header: dict[str, object] = {
         "player": player,
         "tokens": tokens_for_browser(run.tokenizer.vocab),
         "n_merges": len(merges),
@@ -111,7 +112,7 @@ def pack_block(run: TrainingRun, trace: MergeTrace, *, player: str) -> bytes:
     arrays: dict[str, NDArray[np.integer]] = {name: getattr(trace, name) for name in _TRACED}
     arrays |= {"touched": _positions(trace.touched, words), **_words_of(run, words)}
     arrays["touched_given"] = trace.touched_given[:, :N_GIVEN]
-    header = {
+    header: dict[str, object] = {
         "player": player,
         "start": trace.start,
         "stop": trace.stop,
