@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.terms import MOST_TERMS, cut_terms, terms_by_loss
 from bpe_core.tokenizer.gpt2 import gpt2
-from ui.compare.terms_text import FIRST_TERMS
+from ui.compare.terms_part import FIRST_TERMS
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 OpenApp = Callable[..., AppTest]

@@ -29,11 +29,10 @@ from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES
-from ui.compare.figure_rows import figure_rows
+from ui.compare.figures_part import figure_rows
 from ui.compare.report import MOST_DISAGREEMENTS, Compared, Report, report_html
-from ui.compare.report_terms import MOST_TERMS_IN_REPORT
-from ui.compare.term_figures import term_rows
-from ui.compare.terms_part import Terms
+from ui.compare.report_elements import MOST_TERMS_IN_REPORT
+from ui.compare.terms_part import Terms, term_rows
 from ui.compare.verdict import verdict_aside, verdict_sentence
 from ui.compare.verdict_part import Judged, rival_rows
 from ui.components.figures import Row

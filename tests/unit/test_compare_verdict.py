@@ -19,7 +19,7 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from ui.compare.figure_rows import figure_rows
+from ui.compare.figures_part import figure_rows
 from ui.compare.gain_words import (
     HELD_OUT,
     disagreement,
@@ -28,8 +28,7 @@ from ui.compare.gain_words import (
     no_verdict,
     text_words,
 )
-from ui.compare.part_chart import part_dots
-from ui.compare.part_figures import parts_csv, shown_parts
+from ui.compare.part_figures import part_dots, parts_csv, shown_parts
 from ui.compare.verdict import (
     _vocabulary_in_words,
     strongest,

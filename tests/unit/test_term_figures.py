@@ -12,7 +12,7 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
-from ui.compare.term_figures import (
+from ui.compare.terms_part import (
     cut_label,
     one_token_sentence,
     term_rows,

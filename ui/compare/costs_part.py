@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.costs import Rates, Usage, embedding_rows
-from ui.compare.figure_rows import size_of
+from ui.compare.figures_part import size_of
 from ui.compare.gain_words import HELD_OUT
 from ui.components.figures import Row, figure_table
 from ui.look.labels import plain_markdown

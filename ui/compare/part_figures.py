@@ -1,4 +1,4 @@
-"""Format a difference by parts: as rows of a table, and as CSV."""
+"""Show a difference by parts: as rows of a table, as a chart, and as CSV."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ import csv
 import io
 import math
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
+
+import plotly.graph_objects as go
 
 import bpe_core
 from bpe_core.comparison.intervals import N_RESAMPLES, SEED
 from bpe_core.comparison.parts import Division, Gain, Part
-from ui.compare.gain_words import figure_words, part_name
+from ui.compare.charts import name_rows
+from ui.compare.gain_words import figure_words, part_name, signed
 from ui.compare.language_figures import plain_cell
 from ui.components.figures import Row
+from ui.look.chart_axes import name_base_axis, value_axis
+from ui.look.chart_labels import escaped, text_width, told_apart
+from ui.look.chart_style import PALETTES, Theme, empty_figure, make_room, set_axis
 
 TITLES: Final[dict[Division, str]] = {
     "kind": "By kind",
@@ -23,6 +30,11 @@ TITLES: Final[dict[Division, str]] = {
 }
 WHOLE: Final = "all text"
 COLUMNS: Final = ("fewer or more tokens", "95% interval", "units")
+ROW: Final = 28
+_LONGEST_NAME: Final = 20
+_LEAST: Final = -100.0
+"""More than twice the tokens are drawn at the edge, as a triangle."""
+_GAP: Final = 10
 
 
 def shown_parts(gain: Gain, division: Division) -> list[Part]:
@@ -80,3 +92,76 @@ def parts_csv(
 
 def _minus(percent: float) -> str:
     return f"{percent:,.1f}%".replace("-", "−").replace("−0.0%", "0.0%")
+
+
+def part_dots(parts: Sequence[Part], *, theme: Theme) -> go.Figure:
+    """Draw the figure of each part, the whole first, hollow if it has no interval.
+
+    Figures to the right of the line at 0 are fewer tokens, to the left of it more.
+    """
+    colours = PALETTES[theme]
+    shown = [part for part in parts if part.theirs]
+    height = len(shown) * ROW + 64
+    figure = empty_figure(theme, height=height, left=8, right=8, top=8, bottom=48)
+    name_rows(figure, _row_names([part.name for part in shown]), colours)
+    labels = [figure_words(part) for part in shown]
+    make_room(figure, "r", _GAP + max(text_width(f"{label} ") for label in labels))
+    ends = [end for part in shown for end in (part.low, part.high, part.percent_fewer)]
+    drawn = [min(max(end, _LEAST), 100.0) for end in ends if not math.isnan(end)]
+    low, high = min([*drawn, 0.0]), max([*drawn, 0.0])
+    margin = 0.04 * max(high - low, 1.0)
+    value_axis(figure, "x", low - margin, high + margin)
+    set_axis(figure, "x", showgrid=True)
+    figure.add_vline(x=0, line={"color": colours.text, "width": 1.5}, layer="below")
+    for place, (part, label) in enumerate(zip(shown, labels, strict=True)):
+        is_cut = part.percent_fewer < _LEAST
+        at = max(part.percent_fewer, _LEAST)
+        has_interval = not math.isnan(part.low)
+        if has_interval and not is_cut:
+            figure.add_scatter(
+                x=[max(part.low, _LEAST), max(part.high, _LEAST)],
+                y=[place, place],
+                mode="lines",
+                line={"color": colours.primary, "width": 2.5},
+                hoverinfo="skip",
+            )
+        words = f"{escaped(part.name)}: {label} tokens"
+        interval = (
+            f", 95% interval {signed(part.low)} to {signed(part.high)}"
+            if has_interval
+            else ", too few units for an interval"
+        )
+        figure.add_scatter(
+            x=[at],
+            y=[place],
+            mode="markers",
+            marker={
+                "symbol": "triangle-left" if is_cut else "circle",
+                "size": 11,
+                "color": colours.primary if has_interval else colours.background,
+                "line": {"color": colours.primary, "width": 2},
+            },
+            cliponaxis=False,
+            hovertemplate=f"{words}{interval}<extra></extra>",
+        )
+        figure.add_annotation(
+            text=f"<b>{label}</b>" if place == 0 else label,
+            xref="paper",
+            x=1,
+            y=place,
+            xshift=_GAP,
+            xanchor="left",
+            showarrow=False,
+            font={"color": colours.text},
+        )
+    name_base_axis(figure, "% fewer tokens; below 0, more")
+    return figure
+
+
+def _row_names(names: Sequence[str]) -> list[str]:
+    """Return distinct names of rows, without the folders that all files share."""
+    folders = [name.split("/")[:-1] for name in names if "/" in name]
+    levels = zip(*folders, strict=False) if len(folders) > 1 else ()
+    shared = takewhile(lambda level: len(set(level)) == 1, levels)
+    start = "".join(f"{level[0]}/" for level in shared)
+    return told_apart([name.removeprefix(start) for name in names], _LONGEST_NAME)

@@ -24,7 +24,7 @@ from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
-from ui.compare.figure_rows import figure_rows, shared_sentence, size_of
+from ui.compare.figures_part import figure_rows, shared_sentence, size_of
 from ui.compare.gain_words import method_words
 from ui.compare.language_figures import (
     MEASURES,
@@ -35,8 +35,7 @@ from ui.compare.language_figures import (
     summary_rows,
 )
 from ui.compare.part_figures import COLUMNS, TITLES, part_rows, shown_parts
-from ui.compare.report_elements import add, add_rows, add_table
-from ui.compare.report_terms import add_costs, add_terms
+from ui.compare.report_elements import add, add_costs, add_rows, add_table, add_terms
 from ui.compare.terms_part import Terms
 from ui.compare.verdict_part import Judged, rival_rows
 from ui.components.figures import Row

@@ -1,14 +1,19 @@
-"""Build the elements of a report, so that no visitor's text can become markup."""
+"""Build the elements and tables of a report, so that no visitor's text can become markup."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 from xml.etree import ElementTree as ET
 
+from ui.compare.costs_part import CostTable
+from ui.compare.terms_part import Terms
 from ui.components.figures import Row
-from ui.look.labels import plain_text
+from ui.components.term_table import MOST_TILES, TermCell
+from ui.look.labels import plain_text, token_label
 
 _LONGEST_TEXT = 10_000
+MOST_TERMS_IN_REPORT: Final = 200
 
 
 def add_rows(body: ET.Element, names: Sequence[str], rows: Sequence[Row]) -> None:
@@ -52,3 +57,51 @@ def add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> ET.E
     # A bidi control character in a visitor's name could reverse the rest of the line.
     element.text = plain_text(text, _LONGEST_TEXT)
     return element
+
+
+def add_costs(body: ET.Element, names: Sequence[str], costs: CostTable | None) -> None:
+    """Append the costs of the tokenizers; nothing without a price, a width or a window."""
+    if costs is None:
+        return
+    add(body, "h2", "What it costs")
+    add(body, "p", costs.note, **{"class": "aside"})
+    add_rows(body, names, costs.rows)
+
+
+def add_terms(body: ET.Element, names: Sequence[str], terms: Terms | None) -> None:
+    """Append a table of the visitor's terms with their cuts in colours; nothing for the sample."""
+    if terms is None:
+        return
+    add(body, "h2", "Terms")
+    add(body, "p", terms.sentences)
+    shown = terms.rows[:MOST_TERMS_IN_REPORT]
+    which = f" The first {len(shown)} are shown." if len(shown) < terms.n_terms else ""
+    add(body, "p", f"{terms.note}{which} The dot marks the fewest tokens.", **{"class": "aside"})
+    cells = add_table(
+        body,
+        ("loss", *names),
+        [(row.term, [row.loss, *["" for _ in names]]) for row in shown],
+        kind="terms",
+    )
+    for row, (_, *places) in zip(shown, cells, strict=True):
+        for cell, place in zip(row.cells, places, strict=True):
+            _add_cut(place, cell)
+
+
+def _add_cut(place: ET.Element, cell: TermCell) -> None:
+    add(place, "b" if cell.is_best else "span", f"{cell.count} ●" if cell.is_best else cell.count)
+    line = add(place, "div", **{"class": "cut"})
+    for token, id_ in cell.tokens[:MOST_TILES]:
+        slot = "symbol" if id_ is None else f"slot-{_slot(id_)}"
+        add(line, "span", token_label(token), **{"class": f"tile {slot}"})
+    if (left := len(cell.tokens) - MOST_TILES) > 0:
+        add(line, "span", f"and {left} more")
+
+
+def _slot(id_: int) -> int:
+    """Return the slot of a token's colour, as `slotOf` in the browser does.
+
+    >>> [_slot(id_) for id_ in (0, 1, 2, 50_256)]
+    [0, 4, 1, 7]
+    """
+    return (id_ * 2_654_435_761 & 0xFFFFFFFF) >> 29

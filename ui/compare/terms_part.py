@@ -1,32 +1,281 @@
-"""Compare a visitor's own terms: the tokens of each, which are one token, and the loss."""
+"""Draw a visitor's terms under several tokenizers: the field, sentences, a table and a CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import csv
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison.terms import TermCuts, read_terms, terms_by_loss
-from bpe_core.errors import BpeError
-from ui.compare.term_figures import (
-    ALONE,
-    FORMS,
-    LOSS,
-    cuts_of,
-    one_token_sentence,
-    term_rows,
-    terms_csv,
-    total_sentence,
+from bpe_core.comparison.terms import (
+    TermCut,
+    TermCuts,
+    TermLoss,
+    cut_terms,
+    read_terms,
+    terms_by_loss,
 )
-from ui.compare.terms_text import FIRST_TERMS, own_terms, terms_field, terms_opener
-from ui.components.term_table import TermRow, term_table
-from ui.look.labels import plain_markdown, plain_text
+from bpe_core.corpus.text_decoding import decode_text
+from bpe_core.errors import BpeError, CorpusError
+from bpe_core.tokenizer.protocol import Encoder
+from ui.compare.language_figures import in_sentence, plain_cell
+from ui.components.large_paste import paste_limits, read_paste
+from ui.components.live_text import Opened, live_text
+from ui.components.term_table import TermCell, TermRow, term_table
+from ui.look.labels import plain_markdown, plain_text, token_label
 from ui.look.term_lists import lines_left_out
+from ui.memory.sized_cache import cached
+from ui.own_text.address_text import leave_address, text_of_address, text_to_address
+from ui.own_text.opened_text import PASTED, OpenedText
+from ui.shell import workspace
 from ui.shell.choices import choose_one
+from ui.shell.file_upload import check_uploaded, most_bytes_a_file, upload_file
 from ui.tokenizers.shelf import Member
 
+AFTER_A_SPACE: Final = "After a space"
+ALONE: Final = "Alone"
+FORMS: Final[Mapping[str, str]] = {
+    AFTER_A_SPACE: "Each term is encoded after a space, as within a sentence: the space, drawn ␣, "
+    "counts.",
+    ALONE: "Each term is encoded without a space before it, as at the start of a text.",
+}
+LOSS: Final = (
+    "Loss: how many more tokens it takes than with the best tokenizer on the shelf for that term."
+)
+_MOST_NAMED: Final = 5
+FIRST_TERMS = "\n".join(
+    (
+        *("tokenization", "Kubernetes", "pneumonia", "New York", "don’t", "2026-11-22"),
+        *("Straße", "naïve", "привет", "東京"),
+    )
+)
+MOST_CHARACTERS = 1_000_000
+"""More than the longest list of terms has."""
+_MOST_BYTES = 8_000_000
+"""A file of a million characters has 4 MB at most. To guess the encoding of 100 MB took 17 s."""
+_NAME = "terms"
+_KEY = "compare_terms_text"
 _MOST_ROWS = 500
+
+
+def cuts_of(terms: Sequence[str], encoder: Encoder) -> tuple[TermCuts, ...]:
+    """Return how a tokenizer cuts each term; raises what `cut_terms` raises."""
+    digest = hashlib.sha256("\n".join(terms).encode()).hexdigest()
+    return _cuts(digest, encoder.fingerprint, terms, encoder)
+
+
+@cached(spinner="Encoding the terms")
+def _cuts(
+    digest: str, fingerprint: str, _terms: Sequence[str], _encoder: Encoder
+) -> tuple[TermCuts, ...]:
+    return cut_terms(_terms, _encoder)
+
+
+def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) -> str:
+    """Return how many of the terms are one token with each tokenizer; names may be hostile.
+
+    >>> one, two = (TermCut((1,) * n, (b"x",) * n, n, is_spelled=True) for n in (1, 2))
+    >>> one_token_sentence(["Your tokenizer", "GPT-2"], [[one, one], [one, two]])
+    '2 of 2 terms are one token with your tokenizer, 1 with GPT-2.'
+    """
+    counts = [sum(cut.is_one_token for cut in of_one) for of_one in cuts]
+    n = len(cuts[0])
+    first = (
+        f"{counts[0]:,} of {n:,} {'term' if n == 1 else 'terms'} "
+        f"{'is' if counts[0] == 1 else 'are'} one token with {in_sentence(names[0])}"
+    )
+    named = list(zip(names, counts, strict=True))[1 : _MOST_NAMED + 1]
+    parts = [first, *(f"{count:,} with {name}" for name, count in named)]
+    if rest := counts[_MOST_NAMED + 1 :]:
+        parts.append(f"{min(rest):,} to {max(rest):,} with the {len(rest)} others")
+    return f"{', '.join(parts)}."
+
+
+def total_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) -> str:
+    """Return how many tokens all terms take together, and how many cannot be spelled."""
+    parts: list[str] = []
+    for name, of_one in list(zip(names, cuts, strict=True))[: _MOST_NAMED + 1]:
+        part = f"{sum(cut.n_tokens for cut in of_one):,} with {in_sentence(name)}"
+        if n := sum(not cut.is_spelled for cut in of_one):
+            part += f" (which cannot spell {n:,} of them)"
+        parts.append(part)
+    return f"Tokens for all of them: {', '.join(parts)}."
+
+
+def term_rows(found: Sequence[TermLoss], encoders: Sequence[Encoder]) -> list[TermRow]:
+    """Return a row for each term: its loss, and under each tokenizer the count and the cut."""
+    return [
+        TermRow(
+            each.term,
+            loss_words(each.loss),
+            tuple(
+                _cell(cut, each, encoder) for cut, encoder in zip(each.cuts, encoders, strict=True)
+            ),
+        )
+        for each in found
+    ]
+
+
+def loss_words(loss: int | None) -> str:
+    """Format a loss: 0, +2, or the reason why there is none."""
+    if loss is None:
+        return "cannot spell"
+    return f"+{loss:,}" if loss else "0"
+
+
+def _cell(cut: TermCut, found: TermLoss, encoder: Encoder) -> TermCell:
+    counts = {each.n_tokens if each.is_spelled else None for each in found.cuts}
+    return TermCell(
+        count=f"{cut.n_tokens:,}" if cut.is_spelled else "cannot spell",
+        # A token that covers no text, such as a marker for the end of a word, is shown itself.
+        tokens=tuple(
+            (part or (b"" if id_ is None else encoder.vocab[id_]), id_)
+            for part, id_ in zip(cut.parts, cut.ids, strict=True)
+        ),
+        is_best=cut.is_spelled and cut.n_tokens == found.fewest and len(counts) > 1,
+    )
+
+
+def terms_csv(
+    names: Sequence[str],
+    chosen: int,
+    found: Sequence[TermLoss],
+    cuts: Mapping[str, Sequence[TermCuts]],
+) -> bytes:
+    """Return the terms in their order as CSV, one line each.
+
+    `cuts` holds the cuts by each tokenizer of each term. A count is empty where the tokenizer
+    cannot spell the term. A cell that a spreadsheet would run as a formula gets an apostrophe in
+    front.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    head = ["term", f"loss of {names[chosen]}"]
+    for name in names:
+        head += [f"tokens after a space: {name}", f"tokens alone: {name}"]
+        head += [f"cut after a space: {name}", f"ids after a space: {name}"]
+    writer.writerow(head)
+    for each in found:
+        line = [plain_cell(each.term), "" if each.loss is None else each.loss]
+        for cut in cuts[each.term]:
+            spaced, alone = cut.in_text, cut.alone
+            line += [one.n_tokens if one.is_spelled else "" for one in (spaced, alone)]
+            line.append(plain_cell(cut_label(spaced)))
+            line.append(" ".join("none" if id_ is None else str(id_) for id_ in spaced.ids))
+        writer.writerow(line)
+    return buffer.getvalue().encode("utf-8-sig", "replace")
+
+
+def cut_label(cut: TermCut) -> str:
+    """Return a cut as one line, such as "␣hug | ging"."""
+    return " | ".join(token_label(part) for part in cut.parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTerms:
+    """The visitor's list of terms."""
+
+    text: str | None = None
+    """None until one is typed, opened, or read from the address."""
+    opened: OpenedText | None = None
+    """What `text` was opened from; None once it is edited."""
+    note: str = ""
+    """What of a file or a paste is not read, and why; empty if all is."""
+    file_id: str = ""
+    """The upload last opened, even if it could not be read."""
+
+
+def own_terms() -> str:
+    """Return the list last typed or opened, else the address's, else a sample."""
+    text = workspace.get(OwnTerms).text
+    if text is None:
+        text = text_of_address(_NAME)
+        if text is not None:
+            workspace.update(OwnTerms, text=text)
+    return FIRST_TERMS if text is None else text
+
+
+def terms_field(text: str) -> None:
+    """Draw the field with the list, and put the list in the address."""
+    terms = workspace.get(OwnTerms)
+    live_text(
+        text,
+        label="Your terms, one per line",
+        key=_KEY,
+        on_typed=_keep_typed,
+        on_pasted=_open_pasted,
+        on_closed=_close,
+        limits=paste_limits(most_bytes=most_bytes_a_file(), most_sent=MOST_CHARACTERS),
+        opened=None if terms.opened is None else Opened(terms.opened.name, terms.opened.n_bytes),
+        lines=6,
+    )
+    if terms.note:
+        st.warning(plain_markdown(terms.note, 600))
+    if text == FIRST_TERMS:
+        leave_address(_NAME)
+    else:
+        text_to_address(_NAME, text, longest=MOST_CHARACTERS)
+
+
+def terms_opener() -> None:
+    """Draw the button that opens a file, and read a newly opened one."""
+    with st.popover("Open a file", width="content"):
+        upload = upload_file("A text file with one term per line", key="terms_file")
+    if upload is None or upload.file_id == workspace.get(OwnTerms).file_id:
+        return
+    # Recorded before reading, so that an unreadable file is not read again on every rerun.
+    workspace.update(OwnTerms, file_id=upload.file_id, note="")
+    try:
+        check_uploaded()
+        if upload.size > _MOST_BYTES:
+            raise CorpusError(
+                f"{upload.name} has {upload.size:,} bytes; a list of terms may have "
+                f"{_MOST_BYTES:,}. Use a part of it."
+            )
+        text = decode_text(upload.getvalue(), upload.name).text
+    except BpeError as error:
+        workspace.update(OwnTerms, note=str(error))
+        return
+    _open(text, workspace.get(OwnTerms).text, len(text), upload.name, upload.size)
+
+
+def _open(text: str, before: str | None, n_characters: int, name: str, n_bytes: int) -> None:
+    """Make a text the visitor's list; closing it brings back the list before."""
+    already = workspace.get(OwnTerms).opened
+    if already is not None:
+        before = already.before
+    read = text[:MOST_CHARACTERS]
+    note = ""
+    if len(read) < n_characters:
+        note = f"Only the first {len(read):,} of {n_characters:,} characters are read."
+    opened = OpenedText(name, n_bytes, before)
+    workspace.update(OwnTerms, text=read, opened=opened, note=note)
+
+
+def _open_pasted() -> None:
+    paste = read_paste(workspace.component_value(_KEY, "pasted"))
+    if paste is not None:
+        _open(paste.text, paste.before, paste.n_characters, PASTED, paste.n_bytes)
+
+
+def _keep_typed() -> None:
+    typed = workspace.component_value(_KEY, "typed")
+    if isinstance(typed, str):
+        _set(typed)
+
+
+def _close() -> None:
+    opened = workspace.get(OwnTerms).opened
+    before = None if opened is None else opened.before
+    _set(FIRST_TERMS if before is None else before)
+
+
+def _set(text: str) -> None:
+    workspace.update(OwnTerms, text=text, opened=None, note="")
 
 
 class Terms(NamedTuple):

@@ -25,8 +25,7 @@ from ui.compare.gain_words import (
     signed,
     text_words,
 )
-from ui.compare.part_chart import part_dots
-from ui.compare.part_figures import TITLES, parts_csv, shown_parts
+from ui.compare.part_figures import TITLES, part_dots, parts_csv, shown_parts
 from ui.compare.verdict import (
     is_fair,
     strongest,
