@@ -89,7 +89,10 @@ def judge(
 def lines_apart(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
     """Hold out blocks of lines all over the documents, each of which training sees the rest of."""
     spans = sample_spans(corpus.documents, corpus.names, SHARE, seed)
-    sides = [[rest(text, cut) for text, cut in zip(corpus.documents, spans, strict=True)], spans]
+    sides = [
+        [rest(len(text), cut) for text, cut in zip(corpus.documents, spans, strict=True)],
+        spans,
+    ]
     training, held_out = (
         Corpus.from_documents(
             [text[a:b] for text, cut in zip(corpus.documents, side, strict=True) for a, b in cut]

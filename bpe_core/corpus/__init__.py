@@ -7,5 +7,6 @@ Open `corpus` first, then `read_corpus`. `file_kinds` recognises files by their 
 bytes; `readers`, `archives`, `tables` and `text_decoding` read them within a `budget`, Parquet
 files in a process of their own (`parquet_process`). `samples` has the built-in corpora, `held_out`
 chooses the part kept from training, `borders` where to cut, and `composition` returns the shares of
-files, file types and scripts.
+files, file types and scripts. `corpus_files` writes a corpus to disk, and `filed_texts` reads its
+documents one at a time.
 """

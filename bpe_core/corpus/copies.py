@@ -10,9 +10,10 @@ Leskovec, Rajaraman and Ullman 2014, "Mining of massive datasets", section 3.4.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -28,9 +29,14 @@ _MIN_LINES: Final = 3
 """Documents of fewer lines are copies only if they are equal."""
 _MAX_APART: Final = 3
 """Each document of a band is compared with this many before it."""
+_PIECE: Final = 1 << 20
+"""A long document is read in pieces of this many characters."""
+_N_LINES_TOGETHER: Final = 1 << 20
+_BITS: Final = Random(0).getrandbits
+_FACTORS: Final = [np.uint64(_BITS(64) | 1) for _ in range(_N_HASHES)]
 
 
-def find_copies(documents: Sequence[str]) -> list[int]:
+def find_copies(documents: Iterable[str]) -> list[int]:
     """Return for each document the first one that it is a copy of, directly or by way of others.
 
     Two documents are copies if they are equal, or if more than half of the distinct lines of the
@@ -39,31 +45,34 @@ def find_copies(documents: Sequence[str]) -> list[int]:
     >>> find_copies(["one\\ntwo\\nthree\\nfour", "tiny", "one\\ntwo\\nthree\\n4", "tiny"])
     [0, 1, 0, 1]
     """
-    first_of: dict[str, int] = {}
-    copies = [first_of.setdefault(text, i) for i, text in enumerate(documents)]
-    # The first of equal documents stands for all of them.
-    candidates = list(first_of.values())
-    lines = array("I")
-    n_lines: list[int] = []
-    compared: list[int] = []
-    for i in candidates:
-        found = set(map(crc32, documents[i].encode().splitlines()))
-        found.discard(0)  # the hash of a blank line
-        if len(found) >= _MIN_LINES:
-            compared.append(i)
-            lines.extend(sorted(found))
-            n_lines.append(len(found))
+    first_of: dict[int, int] = {}
+    copies: list[int] = []
+    found: list[_Lines] = []
+    lines, members, ends = array("I"), array("q"), array("q", [0])
+    for i, text in enumerate(documents):
+        # The hash, so that no document has to stay in memory.
+        copies.append(first_of.setdefault(hash(text), i))
+        if copies[i] < i:
+            # The first of equal documents stands for all of them.
+            continue
+        for start in range(0, len(text), _PIECE):
+            lines.extend(map(crc32, text[start : start + _PIECE].encode().splitlines()))
+        members.append(i)
+        ends.append(len(lines))
+        if len(lines) > _N_LINES_TOGETHER:
+            found.append(_distinct(lines, members, ends))
+            lines, members, ends = array("I"), array("q"), array("q", [0])
+    found.append(_distinct(lines, members, ends))
+    compared = np.concatenate([each.documents for each in found]).tolist()
     if len(compared) < 2:
         return copies
-    hashes = np.frombuffer(lines, np.uint32)
-    starts = np.cumsum([0, *n_lines])
-    for one, other in _alike(hashes, starts):
+    hashes = np.concatenate([each.hashes for each in found])
+    ends = np.concatenate([each.n_lines for each in found]).cumsum()
+    for one, other in _alike(np.hstack([each.least for each in found])):
         first, second = _root(copies, compared[one]), _root(copies, compared[other])
-        if first != second and _is_copy(
-            hashes[starts[one] : starts[one + 1]], hashes[starts[other] : starts[other + 1]]
-        ):
+        if first != second and _is_copy(_part(hashes, ends, one), _part(hashes, ends, other)):
             copies[max(first, second)] = min(first, second)
-    return [_root(copies, i) for i in range(len(documents))]
+    return [_root(copies, i) for i in range(len(copies))]
 
 
 def copied(documents: Sequence[str], others: Sequence[str]) -> list[bool]:
@@ -72,18 +81,47 @@ def copied(documents: Sequence[str], others: Sequence[str]) -> list[bool]:
     >>> copied(["hug", "pug"], ["mug", "hug"])
     [True, False]
     """
-    copies = find_copies([*others, *documents])
+    copies = find_copies(chain(others, documents))
     return [first < len(others) for first in copies[len(others) :]]
 
 
-def _alike(hashes: NDArray[np.uint32], starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of documents that probably share half of their lines, by MinHash."""
-    bits = Random(0).getrandbits
-    factors = [np.uint64(bits(64) | 1) for _ in range(_N_HASHES)]
+class _Lines(NamedTuple):
+    """The distinct lines of documents that have enough of them, as hashes."""
+
+    documents: NDArray[np.int64]
+    hashes: NDArray[np.uint32]
+    """Those of one document after another, sorted."""
+    n_lines: NDArray[np.int64]
+    least: NDArray[np.uint64]
+    """uint64[_N_HASHES, n_documents], for MinHash."""
+
+
+def _distinct(lines: array[int], members: array[int], ends: array[int]) -> _Lines:
+    documents = np.array(members, np.int64)
+    numbers = np.repeat(np.arange(len(documents), dtype=np.uint64), np.diff(ends))
+    # Sorting is several times as fast as np.unique, which hashes.
+    keys = np.sort(numbers << np.uint64(32) | np.frombuffer(lines, np.uint32))
+    is_new = np.diff(keys, prepend=np.uint64(0)) > 0
+    keys = keys[is_new & (keys.astype(np.uint32) != 0)]  # 0 is the hash of a blank line
+    n_lines = np.bincount((keys >> np.uint64(32)).astype(np.int64), minlength=len(documents))
+    has_enough = n_lines >= _MIN_LINES
+    hashes = keys.astype(np.uint32)[np.repeat(has_enough, n_lines)]
+    n_lines = n_lines[has_enough]
+    starts = n_lines.cumsum() - n_lines
     wide = hashes.astype(np.uint64)
-    least = np.stack(
-        [np.minimum.reduceat(wide * factor >> np.uint64(32), starts[:-1]) for factor in factors]
-    )
+    least = [
+        np.minimum.reduceat(wide * factor >> np.uint64(32), starts) if len(starts) else wide
+        for factor in _FACTORS
+    ]
+    return _Lines(documents[has_enough], hashes, n_lines, np.stack(least))
+
+
+def _part(hashes: NDArray[np.uint32], ends: NDArray[np.int64], i: int) -> NDArray[np.uint32]:
+    return hashes[ends[i - 1] if i else 0 : ends[i]]
+
+
+def _alike(least: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of documents that probably share half of their lines, by MinHash."""
     for band in range(_N_BANDS):
         keys = least[2 * band] << np.uint64(32) | least[2 * band + 1]
         order = np.argsort(keys, kind="stable")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat
 from os import PathLike
 from types import MappingProxyType
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.corpus.composition import (
@@ -18,6 +18,7 @@ from bpe_core.corpus.composition import (
     script_shares,
 )
 from bpe_core.corpus.copies import copied
+from bpe_core.corpus.filed_texts import CutTexts
 from bpe_core.corpus.given_texts import check_no_table, remedy_for
 from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, group_notes
@@ -34,6 +35,7 @@ from bpe_core.errors import (
 from bpe_core.immutable import Immutable
 
 _PIECE: Final = 1 << 16  # characters
+_Value = TypeVar("_Value")
 
 
 class Place(NamedTuple):
@@ -56,7 +58,7 @@ class Corpus(Immutable):
     (3, ('document 1', 'document 2'))
     """
 
-    documents: tuple[str, ...] = field(repr=False)
+    documents: Sequence[str] = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
     """One for each document."""
     word_counts: Mapping[str, int] | None = field(default=None, repr=False)
@@ -391,35 +393,34 @@ class Corpus(Immutable):
         how: HeldOut | None = None,
     ) -> Corpus:
         """Return the corpus of some spans of each document."""
-        cut = [(i, span) for i, found in enumerate(spans) for span in found]
-        places = self.places or (Place(0, 1),) * len(self.documents)
+
+        def for_each_span(values: Iterable[_Value]) -> tuple[_Value, ...]:
+            return tuple(value for value, found in zip(values, spans, strict=True) for _ in found)
+
+        documents = CutTexts(self.documents, spans)
         return Corpus(
-            tuple(self.documents[i][start:end] for i, (start, end) in cut),
-            tuple(self.names[i] for i, _ in cut),
+            # Text on disk stays there.
+            documents[:] if isinstance(self.documents, tuple) else documents,
+            for_each_span(self.names),
             file_notes=self.file_notes,
-            encodings=tuple(self.encodings[i] for i, _ in cut) if self.encodings else (),
-            places=tuple(
-                place
-                for text, found, place in zip(self.documents, spans, places, strict=True)
-                for place in _places_in(text, found, place)
-            ),
+            encodings=for_each_span(self.encodings) if self.encodings else (),
+            places=tuple(self._places_of(spans)),
             divided=divided,
-            units=tuple(units[i] for i, _ in cut) if units else (),
-            columns={
-                name: tuple(values[i] for i, _ in cut) for name, values in self.columns.items()
-            },
+            units=for_each_span(units) if units else (),
+            columns={name: for_each_span(values) for name, values in self.columns.items()},
             how=how,
         )
 
-
-def _places_in(text: str, spans: Sequence[Span], place: Place) -> Iterator[Place]:
-    """Yield the place of each span of a text that itself starts at a place in its source."""
-    line = place.line
-    counted = 0
-    for start, _ in spans:
-        line += text.count("\n", counted, start)
-        counted = start
-        yield Place(place.start + start, line)
+    def _places_of(self, spans: Sequence[Sequence[Span]]) -> Iterator[Place]:
+        """Yield the place of each span in the source of its document."""
+        places = self.places or repeat(Place(0, 1))
+        for i, (place, found) in enumerate(zip(places, spans, strict=False)):
+            counted = n_lines = 0
+            for start, _ in found:
+                if start:
+                    n_lines += self.documents[i].count("\n", counted, start)
+                    counted = start
+                yield Place(place.start + start, place.line + n_lines) if start else place
 
 
 def to_corpus(given: Corpus | Iterable[str]) -> Corpus:

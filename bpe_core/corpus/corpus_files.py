@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ import numpy as np
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary, corpus_of_counts
 from bpe_core.corpus.damage import ARRAY_DAMAGE
+from bpe_core.corpus.filed_texts import FiledTexts
 from bpe_core.corpus.notes import Note
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.regular_files import open_regular, read_regular
@@ -79,13 +79,17 @@ def link_corpus(source: Path, folder: Path) -> None:
             shutil.copyfile(source / name, folder / name)
 
 
-def read_corpus_files(folder: Path) -> Corpus:
-    """Return the corpus in a folder; raise FormatError if the files are damaged or missing."""
+def read_corpus_files(folder: Path, *, stays_on_disk: bool = False) -> Corpus:
+    """Return the corpus in a folder, whose documents can stay on disk until they are needed.
+
+    Raises FormatError if the files are damaged or missing.
+    """
     try:
         head: dict[str, Any] = json.loads(read_regular(folder / HEAD))
         with open_regular(folder / LENGTHS) as file:
             lengths = np.lib.format.read_array(file, allow_pickle=False)
-        texts = _texts(folder / TEXT, lengths.tolist())
+        filed = FiledTexts(folder / TEXT, lengths)
+        texts = filed if stays_on_disk else filed[:]
         notes = tuple(Note(*note) for note in head["notes"])
         names = tuple(map(str, head["names"]))
         if head["counts"] is None:
@@ -106,14 +110,6 @@ def read_corpus_files(folder: Path) -> Corpus:
     if corpus.sha256 != expected:
         raise FormatError("A corpus kept on disk is not the one that was written.")
     return corpus
-
-
-def _texts(path: Path, lengths: list[int]) -> tuple[str, ...]:
-    ends = list(accumulate(lengths, initial=0))
-    if min(lengths, default=0) < 0 or path.stat().st_size != ends[-1]:
-        raise ValueError(f"Expected a text of {ends[-1]:,} bytes.")
-    with open_regular(path) as file:
-        return tuple(file.read(end - start).decode() for start, end in pairwise(ends))
 
 
 def _packed(encodings: tuple[str, ...]) -> Sequence[str]:

@@ -75,8 +75,8 @@ class Division(NamedTuple):
     The margins around stretches are in neither.
     """
 
-    held_out: list[list[Span]]
-    training: list[list[Span]]
+    held_out: list[Sequence[Span]]
+    training: list[Sequence[Span]]
     units: Sequence[int]
     """The number of each document's unit."""
     how: HeldOut
@@ -116,7 +116,7 @@ def hold_out(
 
     >>> division = hold_out(["a line\\n" * 20, "b"], ["a.txt", "b.txt"], share=0.2, seed=0)
     >>> division.held_out
-    [[Span(start=112, end=140)], []]
+    [[Span(start=112, end=140)], ()]
     """
     # Only random() is promised to return the same numbers in later versions of Python.
     chosen = _Chosen(documents, names, share, random.Random(seed))
@@ -158,12 +158,11 @@ def _units(labels: Sequence[object], chosen: _Chosen) -> list[_Unit]:
 
 
 def _unit(members: list[int], chosen: _Chosen) -> _Unit:
-    kinds = [stratum(chosen.documents[i], chosen.names[i]) for i in members]
     if len(members) == 1:
-        return _Unit(chosen.sizes[members[0]], kinds[0], members)
+        return _Unit(chosen.sizes[members[0]], chosen.strata[members[0]], members)
     sizes: Counter[Stratum] = Counter()
-    for i, kind in zip(members, kinds, strict=True):
-        sizes[kind] += chosen.sizes[i]
+    for i in members:
+        sizes[chosen.strata[i]] += chosen.sizes[i]
     return _Unit(sizes.total(), max(sorted(sizes), key=sizes.__getitem__), members)
 
 
@@ -186,7 +185,11 @@ class _Chosen:
     ) -> None:
         self.documents = documents
         self.names = names
-        self.sizes = [len(text) for text in documents]
+        self.sizes: list[int] = []
+        self.strata: list[Stratum] = []
+        for text, name in zip(documents, names, strict=True):
+            self.sizes.append(len(text))
+            self.strata.append(stratum(text, name))
         self._share = share
         self._draw = draw
         self._spans: dict[int, list[Span]] = {}
@@ -240,13 +243,13 @@ class _Chosen:
         if n_held_out + n_left_out >= sum(self.sizes):
             self._spans, self._margins, n_held_out = {}, {}, 0
         n_within = sum(end - start for i in self._margins for start, end in self._spans[i])
-        held_out: list[list[Span]] = []
-        training: list[list[Span]] = []
-        for i, text in enumerate(self.documents):
-            spans, margins = self._spans.get(i, []), self._margins.get(i, [])
+        held_out: list[Sequence[Span]] = []
+        training: list[Sequence[Span]] = []
+        for i, size in enumerate(self.sizes):
+            spans, margins = self._spans.get(i, ()), self._margins.get(i, ())
             held_out.append(spans)
-            whole = not margins and spans
-            training.append([] if whole else rest(text, sorted(spans + margins)))
+            is_whole = spans and not margins
+            training.append(() if is_whole else rest(size, sorted([*spans, *margins])))
         n_units = len({units[i] for i in self._spans})
         how = HeldOut(by, n_units, n_within / n_held_out if n_held_out else 0.0)
         return Division(held_out, training, units, how)
@@ -258,9 +261,8 @@ class _Chosen:
     def _take_whole(self, units: Sequence[_Unit]) -> None:
         """Hold out whole units, spread over the folders, of about their share in all."""
         # The smallest of a folder come last, since they leave the least to make up for.
-        ordered = sorted(
-            units, key=lambda unit: (folder(self.names[unit.members[0]]), -unit.size, unit.members)
-        )
+        ordered = sorted(units, key=lambda unit: (-unit.size, unit.members[0]))
+        ordered.sort(key=lambda unit: folder(self.names[unit.members[0]]))
         sizes = [unit.size for unit in ordered]
         nearest = wanted = self._share * sum(sizes)
         drawn: list[int] = []

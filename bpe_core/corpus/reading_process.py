@@ -320,7 +320,7 @@ def _described(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _divided(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
-    return {"parts": _parts(read_corpus_files(folder), question)}
+    return {"parts": _parts(read_corpus_files(folder, stays_on_disk=True), question)}
 
 
 def _parts(corpus: Corpus, question: Mapping[str, Any]) -> list[dict[str, Any]]:

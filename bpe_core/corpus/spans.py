@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from posixpath import dirname
 from typing import Final, NamedTuple
 
 from bpe_core.corpus.composition import file_of, file_type
@@ -43,7 +42,7 @@ def folder(name: str) -> str:
     >>> folder("talks.zip/2024/a.csv row 12"), folder("chapter 1")
     ('talks.zip/2024', '')
     """
-    return dirname(file_of(name))
+    return file_of(name).rpartition("/")[0]
 
 
 def main_script(text: str) -> str:
@@ -59,15 +58,15 @@ def main_script(text: str) -> str:
     return groups.most_common(1)[0][0] if groups else ""
 
 
-def rest(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Return the spans between others, which must be from left to right.
+def rest(size: int, spans: Sequence[Span]) -> Sequence[Span]:
+    """Return the spans of a document between others, which must be from left to right.
 
-    >>> rest("hugging", [Span(3, 5)])
+    >>> rest(7, [Span(3, 5)])
     [Span(start=0, end=3), Span(start=5, end=7)]
     """
     if not spans:
-        return [Span(0, len(text))]
+        return [Span(0, size)]
     starts = [0, *(end for _, end in spans)]
-    ends = [*(start for start, _ in spans), len(text)]
+    ends = [*(start for start, _ in spans), size]
     between = [Span(start, end) for start, end in zip(starts, ends, strict=True)]
     return [span for span in between if span.end > span.start]

@@ -102,7 +102,9 @@ def seen_symbols(corpus: Corpus, base: Base) -> set[bytes]:
     """
     texts = corpus.documents if corpus.word_counts is None else corpus.word_counts
     if base == "characters":
-        characters = set[str]().union(*texts)
+        characters = set[str]()
+        for text in texts:
+            characters.update(text)
         return {character.encode() for character in characters}
     seen = set[int]()
     for text in texts:

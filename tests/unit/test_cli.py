@@ -23,7 +23,7 @@ from bpe_core.formats.loading_lines import Lines
 from bpe_core.tokenizer.gpt2 import gpt2
 
 REPOSITORY = Path(__file__).parents[2]
-TEXT = "".join(load_sample("notebook").documents * 3) + "\nnaïve 漢字 😀\r\n"
+TEXT = "".join([*load_sample("notebook").documents] * 3) + "\nnaïve 漢字 😀\r\n"
 
 
 def run(*arguments: str | Path, stdin: bytes = b"") -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 import random
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -198,7 +199,7 @@ def test_rows_of_a_table_count_as_one_file_and_are_held_out_like_small_documents
     names = [f"a.csv row {n}" if n % 3 else f"b.jsonl line {n}" for n in range(3_000)]
     corpus = Corpus.from_documents(rows, names)
     training, held_out = corpus.split(SHARE)
-    assert sorted(training.documents + held_out.documents) == sorted(rows)
+    assert sorted([*training.documents, *held_out.documents]) == sorted(rows)
     found = shares(held_out.composition().files)
     assert found.keys() == {"a.csv", "b.jsonl"}
     for name, share in shares(corpus.composition().files).items():
@@ -479,3 +480,25 @@ def test_columns_of_documents_need_a_value_for_each() -> None:
     assert set(corpus.split(0.5, by="column:who")[1].documents) in ({"ab"}, {"c"})
     with pytest.raises(ConfigError, match="Expected 2 values as who"):
         Corpus.from_documents(["a", "b"], columns={"who": ["x"]})
+
+
+@pytest.mark.parametrize("by", ["document", "folder", "stretch"])
+def test_a_corpus_on_disk_is_split_alike_and_never_held_whole(by: str, tmp_path: Path) -> None:
+    documents = [prose("Greek", 30_000, seed, longest=200) for seed in range(200)]
+    # One that shares most lines, and one that is equal.
+    documents += [f"{documents[0]}one more\n", documents[1]]
+    names = [f"{seed % 50}/{seed}.txt" for seed in range(len(documents))]
+    corpus = Corpus.from_documents(documents, names)
+    expected = corpus.split(SHARE, by=by)
+    write_corpus(tmp_path, corpus)
+    tracemalloc.start()
+    filed = read_corpus_files(tmp_path, stays_on_disk=True)
+    parts = filed.split(SHARE, by=by)
+    assert parts == expected
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < corpus.n_bytes / 3
+    for part, kept in zip(parts, expected, strict=True):
+        assert part.documents[:] == kept.documents
+        assert (part.names, part.places) == (kept.names, kept.places)
+        assert (part.units, part.how) == (kept.units, kept.how)

@@ -168,7 +168,7 @@ def _texts(
     folder: Path, choices: Mapping[str, Any], base: Tokenizer
 ) -> tuple[CountedCorpus, Corpus | None]:
     """Return the counted training text, whose text is then released, and the held-out text."""
-    training, held_out = read_corpus_files(folder).split(
+    training, held_out = read_corpus_files(folder, stays_on_disk=True).split(
         choices["share"], choices["seed"], choices["by"]
     )
     return _counted(training, base), held_out if held_out.n_bytes else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import zip_longest
 
 import streamlit as st
@@ -46,7 +47,7 @@ def read_input() -> Learned:
     )
 
 
-def trained(documents: tuple[str, ...], tie_break: TieBreak) -> Walk:
+def trained(documents: Sequence[str], tie_break: TieBreak) -> Walk:
     words = count_words(documents, get_pretokenizer("gpt2").split)
     symbols = {bytes([byte]) for document in documents for byte in document.encode()}
     config = TrainingConfig(

@@ -28,7 +28,7 @@ def write_folder_check(folder: Path, check: FolderCheck) -> None:
     held_out = check.held_out
     stored = {
         "tokenizer": tokenizer_to_dict(check.tokenizer),
-        "documents": held_out.documents,
+        "documents": list(held_out.documents),
         "names": held_out.names,
         "units": held_out.units,
         "how": None if held_out.how is None else asdict(held_out.how),

@@ -105,7 +105,7 @@ def _main(folder: Path) -> None:
     def work() -> dict[str, Any]:
         stored = train_and_store(
             request,
-            read_corpus_files(folder),
+            read_corpus_files(folder, stays_on_disk=True),
             base=read_base(folder) if isinstance(request.how, Extension) else None,
             store=store_run,
             followed_by=_Pipe,

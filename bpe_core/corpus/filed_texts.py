@@ -1,0 +1,79 @@
+"""Documents that are on disk, each read when it is asked for."""
+
+from __future__ import annotations
+
+import weakref
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.corpus.spans import Span
+from bpe_core.regular_files import open_regular
+
+
+class _Texts(Sequence[str]):
+    """Texts of which at most one is in memory."""
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        """Return a text, or several as a tuple."""
+        places = range(len(self))[place]
+        return self._read(places) if isinstance(places, int) else tuple(map(self._read, places))
+
+    @abstractmethod
+    def _read(self, place: int) -> str: ...
+
+
+class FiledTexts(_Texts):
+    """Texts in a file, one after another in UTF-8.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = Path(file.name).write_text("hughugs")
+    ...     FiledTexts(Path(file.name), np.array([3, 4]))[:]
+    ('hug', 'hugs')
+    """
+
+    def __init__(self, path: Path, lengths: NDArray[np.int64]) -> None:
+        ends = lengths.cumsum()
+        size = int(ends[-1]) if len(ends) else 0
+        if lengths.min(initial=0) < 0 or path.stat().st_size != size:
+            raise ValueError(f"Expected a text of {size:,} bytes.")
+        self._file = open_regular(path)
+        weakref.finalize(self, self._file.close)
+        self._ends = ends
+        self._lengths = lengths
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def _read(self, place: int) -> str:
+        n_bytes = int(self._lengths[place])
+        self._file.seek(int(self._ends[place]) - n_bytes)
+        return self._file.read(n_bytes).decode()
+
+
+class CutTexts(_Texts):
+    """Some spans of texts, as texts of their own.
+
+    >>> CutTexts(["hug", "hugging"], [[], [Span(0, 3), Span(4, 7)]])[:]
+    ('hug', 'ing')
+    """
+
+    def __init__(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> None:
+        self._texts = texts
+        self._cuts = [(i, span) for i, found in enumerate(spans) for span in found]
+
+    def __len__(self) -> int:
+        return len(self._cuts)
+
+    def _read(self, place: int) -> str:
+        i, (start, end) = self._cuts[place]
+        return self._texts[i][start:end]
