@@ -6,12 +6,10 @@ from bpe_core.errors import BpeError
 from bpe_core.lab.measurements import MOST_CHARACTERS, Order
 from bpe_core.tokenizer.merges_of import changes_text
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.lab.encoding_section import draw_encoding
-from ui.lab.longest_match_section import draw_longest_match
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.requests import measurements_of_address, small_measurement
+from ui.lab.sections import draw_encoding, draw_longest_match, draw_training
 from ui.lab.text import MeasuredText, choose_text
-from ui.lab.training_section import draw_training
 from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.storage.run_store import StoredRun

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from bpe_core.runs.run import TrainingRun
 from tests.browser.helpers import font_data, open_page
 from ui.components.merge_player.packing import own_words, pack_block, pack_run
-from ui.merge_loop.replay import replay_page
+from ui.merge_loop.player_run import replay_page
 from ui.run.stop_reasons import stop_sentence
 
 

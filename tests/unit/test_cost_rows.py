@@ -13,7 +13,7 @@ from bpe_core.comparison.costs import Rates, Usage, embedding_rows
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.figures import Row
-from ui.pair_frequencies.costs import COST_COLUMNS, Sizes, cost_rows, costs_csv
+from ui.pair_frequencies.size import COST_COLUMNS, Sizes, cost_rows, costs_csv
 from ui.tokenizers.cost_fields import rates_with
 from ui.tokenizers.cost_rows import (
     corpus_rows,

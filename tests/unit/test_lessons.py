@@ -14,8 +14,8 @@ from bpe_core.runs.train import train
 from bpe_core.trainers import reference
 from bpe_core.types import TrainingConfig
 from tests.strategies import training_configs, word_counts
+from ui.lessons.parts import source_of
 from ui.lessons.printing import name_of, printed, sum_of
-from ui.lessons.source import source_of
 
 HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
 CHARACTERS = TrainingConfig(50, base="characters", end_of_word="</w>", special_tokens=())

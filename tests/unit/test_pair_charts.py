@@ -10,7 +10,7 @@ import pytest
 
 from ui.look.chart_style import PALETTES, Theme
 from ui.pair_frequencies import charts as pair_charts
-from ui.pair_frequencies import life_charts
+from ui.pair_frequencies import life
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 
@@ -132,7 +132,7 @@ def test_the_selected_pair_has_its_own_frame():
 @both_themes
 def test_a_life_is_drawn_in_steps_from_birth_to_end(theme):
     steps, counts = np.array([31, 40, 52]), np.array([90, 70, 66])
-    figure: Any = life_charts.life_counts(steps, counts, marked=(45, 70.0), theme=theme)
+    figure: Any = life.life_counts(steps, counts, marked=(45, 70.0), theme=theme)
     curve, end, ring = figure.data
     assert (curve.x, curve.y) == ((31, 40, 52), (90, 70, 66))
     assert curve.line.shape == "hv"
@@ -144,7 +144,7 @@ def test_a_life_is_drawn_in_steps_from_birth_to_end(theme):
 
 @both_themes
 def test_the_first_rank_is_at_the_top_and_a_pair_without_occurrences_has_none(theme):
-    figure: Any = life_charts.life_ranks(np.array([0, 3, 5]), np.array([120, 0, 7]), theme=theme)
+    figure: Any = life.life_ranks(np.array([0, 3, 5]), np.array([120, 0, 7]), theme=theme)
     low, high = figure.layout.yaxis.range
     assert low > high
     ranks = figure.data[0].y
@@ -152,5 +152,5 @@ def test_the_first_rank_is_at_the_top_and_a_pair_without_occurrences_has_none(th
 
 
 def test_a_life_of_one_step_can_be_drawn():
-    figure: Any = life_charts.life_ranks(np.array([0]), np.array([1]), theme="light")
+    figure: Any = life.life_ranks(np.array([0]), np.array([1]), theme="light")
     assert figure.layout.xaxis.range == (0, 1)

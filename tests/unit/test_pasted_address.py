@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.tokenizers.pasted_address import RunAddressError, parse_run_address
+from ui.tokenizers.additions import RunAddressError, parse_run_address
 
 ID = "0123456789abcdef" * 2
 

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ui.merge_loop.replay import replay_page
+from ui.merge_loop.player_run import replay_page
 
 
 class Parts(HTMLParser):

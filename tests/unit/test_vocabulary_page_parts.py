@@ -17,12 +17,12 @@ from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.vocabulary.card_data import card_data
 from ui.vocabulary.charts import field_of_bar, length_bars
 from ui.vocabulary.findings import findings_of
 from ui.vocabulary.inspection import inspect_vocabulary
 from ui.vocabulary.search import FIELDS, lengths_of, query_of, record_of
 from ui.vocabulary.texts import CountedText
+from ui.vocabulary.token_section import card_data
 
 Anything = st.one_of(st.text(max_size=20), st.integers(), st.none(), st.binary(max_size=4))
 

@@ -3,6 +3,6 @@
 In: what a visitor types into a lesson's fields. Out: text, tiles, and the code that just ran.
 
 Open `order` first: the list of lessons, one module each. `parts` defines a lesson and a step;
-`tiles`, `printing` and `source` show symbols, values and code; `sentences` describes a training run
+`tiles` and `printing` show symbols and values; `sentences` describes a training run
 in sentences that hold for any words.
 """

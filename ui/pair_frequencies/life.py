@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
+from numpy.typing import NDArray
 
 from bpe_core.types import Pair
 from ui.components.chart_pictures import ChartPicture
-from ui.look.chart_style import CONFIG
+from ui.look.chart_axes import counts_axis, merges_axis, name_value_axis, tokens_axis
+from ui.look.chart_style import (
+    CONFIG,
+    CURVE_WIDTH,
+    PALETTES,
+    Mark,
+    Theme,
+    empty_figure,
+    mark_step,
+    set_axis,
+)
 from ui.look.labels import file_stem, plain_markdown, token_label
-from ui.pair_frequencies import life_charts
 from ui.pair_frequencies.life_words import (
     brief_sentence,
     life_sentence,
@@ -26,6 +37,100 @@ from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
 
 _LEFT, _RIGHT, _SHOW = "life_left", "life_right", "life_show"
+
+
+def life_counts(
+    steps: NDArray[np.int64], counts: NDArray[np.int64], *, marked: Mark | None = None, theme: Theme
+) -> go.Figure:
+    """Draw how often a pair occurs over the steps at which it does: int64[n], int64[n].
+
+    A count stands until the step of the next one.
+    """
+    figure = _life_curve(steps, counts, "%{y:,} times after %{x:,} merges", theme)
+    tokens_axis(figure, int(counts.max(initial=1)))
+    merges_axis(figure, int(steps[-1]), first=int(steps[0]))
+    name_value_axis(figure, "count", theme)
+    mark_step(figure, marked, theme)
+    return figure
+
+
+def life_ranks(
+    steps: NDArray[np.int64], ranks: NDArray[np.int64], *, marked: Mark | None = None, theme: Theme
+) -> go.Figure:
+    """Draw the rank of a pair, the first on top, over the steps at which it occurs."""
+    figure = _life_curve(steps, ranks, "rank %{y:,} after %{x:,} merges", theme)
+    counts_axis(figure, int(ranks.max(initial=1)), first_on_top=True)
+    merges_axis(figure, int(steps[-1]), first=int(steps[0]))
+    name_value_axis(figure, "rank", theme)
+    mark_step(figure, marked, theme)
+    return figure
+
+
+def _life_curve(
+    steps: NDArray[np.int64], values: NDArray[np.int64], hover: str, theme: Theme
+) -> go.Figure:
+    colours = PALETTES[theme]
+    figure = empty_figure(theme, height=240)
+    figure.add_scatter(
+        x=steps.tolist(),
+        # In between a pair may be gone and come back.
+        y=[value if value > 0 else None for value in values.tolist()],
+        mode="lines",
+        line={"width": CURVE_WIDTH, "color": colours.primary, "shape": "hv"},
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=steps[-1:].tolist(),
+        y=values[-1:].tolist(),
+        mode="markers",
+        marker={"size": 8, "color": colours.primary},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+    return figure
+
+
+def life_place(
+    steps: NDArray[np.int64], label: str, *, n_merges: int, step: int, theme: Theme
+) -> go.Figure:
+    """Draw the steps at which a short-lived pair occurs, as dots on one line.
+
+    The vertical line marks the step that the page shows.
+    """
+    colours = PALETTES[theme]
+    figure = empty_figure(theme, height=96, left=16, top=12)
+    figure.add_scatter(
+        x=[0, n_merges],
+        y=[0, 0],
+        mode="lines",
+        line={"width": CURVE_WIDTH, "color": colours.line},
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=steps.tolist(),
+        y=[0] * len(steps),
+        mode="markers",
+        marker={"size": 10, "color": colours.primary},
+        cliponaxis=False,
+        hovertemplate="after %{x:,} merges<extra></extra>",
+    )
+    is_late = 2 * int(steps[-1]) > n_merges
+    figure.add_annotation(
+        text=f"<b>{label}</b>",
+        x=int(steps[0] if is_late else steps[-1]),
+        y=0,
+        xshift=-10 if is_late else 10,
+        yshift=14,
+        xanchor="right" if is_late else "left",
+        showarrow=False,
+        font={"color": colours.text},
+    )
+    figure.add_shape(
+        type="line", x0=step, x1=step, y0=-1, y1=1, line={"color": colours.text, "width": 1.5}
+    )
+    merges_axis(figure, n_merges)
+    set_axis(figure, "y", visible=False, range=[-1, 1])
+    return figure
 
 
 def shown_pair(stored: StoredRun, step: int) -> Pair | None:
@@ -78,7 +183,7 @@ def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> N
     draw_title("Its place in the run", brief_sentence(picture.life))
     there = np.flatnonzero(picture.life.counts)
     st.plotly_chart(
-        life_charts.life_place(
+        life_place(
             there,
             times(int(picture.life.counts[there[0]])),
             n_merges=n_merges,
@@ -98,12 +203,12 @@ def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> 
     curves = (
         (
             *("life_counts", "Its count", standing_sentence(life, step, len(stored.run.merges))),
-            *(life_charts.life_counts, picture.drawn_counts, life.counts, "How often {} occurs"),
+            *(life_counts, picture.drawn_counts, life.counts, "How often {} occurs"),
         ),
         (
             *("life_ranks", "Its rank", "One plus the number of pairs that occur more often."),
             *(
-                life_charts.life_ranks,
+                life_ranks,
                 picture.drawn_ranks,
                 life.ranks,
                 "The rank among all pairs of {}",

@@ -1,4 +1,4 @@
-"""Show whether a run's text is large enough, by training on 1/64 to all of it."""
+"""Draw the check whether there is enough text: vocabularies trained on parts of it, compared."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bpe_core.runs.sample_check import SampleFigures
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import Row, figure_table
 from ui.corpus.corpus_state import ReadUploads
-from ui.look.chart_style import CONFIG
+from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, value_axis
+from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Theme, empty_figure
 from ui.look.glossary import explain
 from ui.look.labels import file_stem
-from ui.pair_frequencies import sample_charts, sample_work
-from ui.pair_frequencies.sample_charts import part_name
+from ui.pair_frequencies import sample_work
 from ui.pair_frequencies.table import sample_csv
 from ui.run.page_parts import draw_title, offer_csv, offer_pictures
 from ui.shell import frame, workspace
@@ -25,10 +25,111 @@ from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
 
+_HEIGHT = 260
+_EQUAL = "equal tokens"
+_JACCARD = "weighted Jaccard"
 _SETTLED: Final = 0.95
 """The share of equal tokens from which on half of a text counts as giving the same vocabulary."""
 _NOT_WORTH_IT: Final = 0.01
 """A gain in bytes per token below this is small for twice the text."""
+
+
+def part_name(share: float) -> str:
+    """Return the name of a part of the text.
+
+    >>> part_name(1 / 64), part_name(1.0)
+    ('1/64', 'all')
+    """
+    return "all" if share == 1 else f"1/{round(1 / share)}"
+
+
+def shared_with_all(figures: Sequence[SampleFigures], *, theme: Theme) -> go.Figure:
+    """Draw how much each vocabulary shares with that of all of the text, in per cent."""
+    colours = PALETTES[theme]
+    figure = empty_figure(theme, height=_HEIGHT)
+    curves = [
+        (_JACCARD, [100 * each.weighted_jaccard for each in figures], colours.other, "5px,3px"),
+        (_EQUAL, [100 * each.share_of_equal_tokens for each in figures], colours.primary, "solid"),
+    ]
+    for name, values, colour, dash in curves:
+        _add_curve(figure, values, colour, dash, f"{name} %{{y:.1f}}% at %{{text}}", figures)
+    value_axis(figure, "y", 0, 104)
+    _parts_axis(figure, figures)
+    name_value_axis(figure, "shared with the whole text, in %", theme)
+    # In the middle, since both curves end at 100%: each on its own side, where they rise away.
+    at = len(figures) // 2
+    upper = max(curves, key=lambda curve: curve[1][at])
+    for curve in curves:
+        name, values, colour, _ = curve
+        figure.add_annotation(
+            text=f"<b>{name}</b>",
+            x=at,
+            y=values[at],
+            xanchor="right" if curve is upper else "left",
+            yshift=13 if curve is upper else -13,
+            showarrow=False,
+            font={"color": colour},
+        )
+    figure.layout.hovermode = "x"
+    return figure
+
+
+def bytes_per_token_by_part(figures: Sequence[SampleFigures], *, theme: Theme) -> go.Figure:
+    """Draw bytes per token on held-out text over the parts; the last value is labelled."""
+    colours = PALETTES[theme]
+    figure = empty_figure(theme, height=_HEIGHT)
+    values = [each.bytes_per_token for each in figures]
+    hover = "%{y:.3f} bytes per token at %{text}"
+    _add_curve(figure, values, colours.primary, "solid", hover, figures)
+    low = min(1.0, *values)
+    value_axis(figure, "y", low, low + (max(values) - low) * 1.12 + 0.01)
+    _parts_axis(figure, figures)
+    name_value_axis(figure, "bytes per token on held-out text", theme)
+    figure.add_annotation(
+        text=f"<b>{values[-1]:.2f}</b>",
+        x=len(values) - 1,
+        y=values[-1],
+        yshift=14,
+        xanchor="right",
+        showarrow=False,
+        font={"color": colours.text},
+    )
+    figure.layout.hovermode = "x"
+    return figure
+
+
+def _add_curve(
+    figure: go.Figure,
+    values: Sequence[float],
+    colour: str,
+    dash: str,
+    hover: str,
+    figures: Sequence[SampleFigures],
+) -> None:
+    figure.add_scatter(
+        x=list(range(len(values))),
+        y=values,
+        text=[part_name(each.share) for each in figures],
+        mode="lines+markers",
+        line={"width": CURVE_WIDTH, "color": colour, "dash": dash},
+        marker={"size": 7, "color": colour},
+        cliponaxis=False,
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+
+
+def _parts_axis(figure: go.Figure, figures: Sequence[SampleFigures]) -> None:
+    last = len(figures) - 1
+    name_ticks(
+        figure,
+        "x",
+        (list(range(last, -1, -pitch))[::-1] for pitch in (1, 2, 3)),
+        place=lambda tick: tick / last,
+        label=lambda tick: part_name(figures[int(tick)].share),
+        has_odd_last=False,
+        range=[0, last],
+    )
+    name_base_axis(figure, "part of the text")
 
 
 def draw_sample_check(stored: StoredRun) -> None:
@@ -94,7 +195,7 @@ def _draw_figures(stored: StoredRun, figures: Sequence[SampleFigures]) -> None:
             "The share of equal tokens, and their overlap weighted by use on held-out text.",
         )
         _draw_chart(
-            sample_charts.shared_with_all(figures, theme=theme),
+            shared_with_all(figures, theme=theme),
             "sample_shared",
             "Share of equal tokens",
             [(each.share, f"{each.share_of_equal_tokens:.0%}") for each in figures],
@@ -102,7 +203,7 @@ def _draw_figures(stored: StoredRun, figures: Sequence[SampleFigures]) -> None:
     with lengths:
         draw_title("The tokens", "Bytes per token on text that no training has seen.")
         _draw_chart(
-            sample_charts.bytes_per_token_by_part(figures, theme=theme),
+            bytes_per_token_by_part(figures, theme=theme),
             "sample_bytes",
             "Bytes per token on held-out text",
             [(each.share, f"{each.bytes_per_token:.2f}") for each in figures],

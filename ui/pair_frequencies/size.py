@@ -2,27 +2,156 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import csv
+import io
+from dataclasses import dataclass, replace
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
+from bpe_core.comparison.costs import Rates, Usage, costs_of, count_tokens, embedding_rows
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.pair_statistics import gain_of_further
+from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.chart_pictures import ChartPicture
+from ui.components.figures import Row, figure_table
 from ui.failures.error_boundary import fragment
 from ui.look import charts
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import explain
 from ui.look.labels import file_stem
-from ui.pair_frequencies.costs import draw_costs
+from ui.memory.sized_cache import cached
 from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
 from ui.run import results
-from ui.run.page_parts import draw_figure, offer_pictures
+from ui.run.page_parts import draw_figure, offer_pictures, say_of_csv
 from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
+from ui.tokenizers.cost_fields import ask_for_rates
+from ui.tokenizers.cost_rows import COSTS_SAY, embedding_table_rows, text_rows, window_rows
 
+COST_COLUMNS = (
+    *("merges kept", "rows of the embedding", "tokens of the training text"),
+    *("cost of the training text", "tokens of the held-out text", "cost of the held-out text"),
+    *("share of a window saved against GPT-2", "parameters tied", "parameters untied"),
+)
+_CSV_SAYS = (
+    "CSV: one line per size, from no merge to the whole run. Figures that are not known are empty."
+)
 # Here most curves have bent but still rise, so both sides of the cut are worth seeing.
 _FIRST_CUT_PERCENT = 40
 _HELD_OUT = "Held-out text"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The tokens of a run's texts at every size."""
+
+    embedding_rows: NDArray[np.int64]
+    """int64[n_merges + 1], as the others."""
+    training: NDArray[np.int64]
+    second: NDArray[np.int64] | None
+    """The tokens of the held-out text, or of the visitor's own; None without one."""
+    second_bytes: int
+    second_by_gpt2: int
+    """GPT-2's tokens of that text; 0 without one."""
+    second_name: str
+
+
+def draw_costs(
+    stored: StoredRun, vocab_size: NDArray[np.int64], kept: int, other: OtherText | None
+) -> None:
+    """Draw the fields, and the costs of the run cut at `kept` merges beside the whole run."""
+    st.subheader("What this size costs", anchor=False)
+    st.markdown(
+        ":small[:gray[Enter your model’s figures: no prices are built in. What you "
+        "leave empty is not shown.]]"
+    )
+    rates = ask_for_rates()
+    sizes = _sizes(stored, vocab_size, other)
+    names = [f"Cut at {kept:,} merges", "Whole run"]
+    rows = cost_rows(sizes, kept, rates)
+    if sizes.second is not None:
+        names.append("GPT-2")
+    figure_table(names, rows, caption="What this size costs", key="size_costs")
+    st.markdown(f":small[:gray[{COSTS_SAY} GPT-2’s tokens of the training text are not known.]]")
+    st.download_button(
+        "Costs of every size",
+        lambda: costs_csv(sizes, rates),
+        file_name=f"{file_stem(stored.title)}-costs.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="size_costs_csv",
+    )
+    say_of_csv(_CSV_SAYS)
+
+
+def cost_rows(sizes: Sizes, kept: int, rates: Rates) -> list[Row]:
+    """Return the costs of the cut, of the whole run, and of GPT-2 if there is a second text."""
+    steps = (kept, -1)
+    heights = [int(sizes.embedding_rows[step]) for step in steps]
+    training = [int(sizes.training[step]) for step in steps]
+    if sizes.second is None:
+        rows = text_rows("the training text", training, rates, fair=False)
+        return [*rows, *embedding_table_rows(heights, rates)]
+    usages = [
+        *(
+            Usage(int(sizes.second[step]), sizes.second_bytes, height)
+            for step, height in zip(steps, heights, strict=True)
+        ),
+        Usage(sizes.second_by_gpt2, sizes.second_bytes, embedding_rows(gpt2())),
+    ]
+    return [
+        *text_rows("the training text", [*training, None], rates, fair=False),
+        *text_rows(sizes.second_name, [usage.n_tokens for usage in usages], rates, fair=False),
+        *window_rows(usages, rates, ("GPT-2", usages[-1]), fair=False),
+        *embedding_table_rows([usage.embedding_rows for usage in usages], rates),
+    ]
+
+
+def costs_csv(sizes: Sizes, rates: Rates) -> str:
+    """Return the costs of every size as CSV, one line each; unknown figures stay empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COST_COLUMNS)
+    by_gpt2 = Usage(sizes.second_by_gpt2, sizes.second_bytes, 0)
+    second = [None] * len(sizes.training) if sizes.second is None else sizes.second.tolist()
+    columns = (sizes.embedding_rows.tolist(), sizes.training.tolist(), second)
+    for step, (height, training, others) in enumerate(zip(*columns, strict=True)):
+        own = costs_of(Usage(training, 0, height), rates)
+        found = None
+        if others is not None:
+            found = costs_of(Usage(others, sizes.second_bytes, height), rates, by_gpt2)
+        writer.writerow(
+            [
+                *(step, height, training, own.price, others),
+                *((None, None) if found is None else (found.price, found.window_saved)),
+                *(own.parameters_tied, own.parameters_untied),
+            ]
+        )
+    return text.getvalue()
+
+
+def _sizes(stored: StoredRun, vocab_size: NDArray[np.int64], other: OtherText | None) -> Sizes:
+    if other is not None:
+        second, corpus, name = other.tokens_after, other.corpus, "your text"
+    else:
+        second, corpus, name = stored.held_out_tokens_after, stored.held_out, "held-out text"
+    if not corpus.n_bytes:
+        second = None
+    return Sizes(
+        embedding_rows=vocab_size,
+        training=stored.run.tokens_after,
+        second=second,
+        second_bytes=corpus.n_bytes,
+        second_by_gpt2=0 if second is None else _by_gpt2(corpus.sha256, corpus),
+        second_name=name,
+    )
+
+
+@cached(spinner="Counting GPT-2’s tokens")
+def _by_gpt2(sha256: str, _corpus: Corpus) -> int:
+    return count_tokens(_corpus, gpt2())
 
 
 @fragment()

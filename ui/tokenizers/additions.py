@@ -1,30 +1,63 @@
-"""Draw the button "Add a tokenizer", with every way to add one to the shelf."""
+"""Draw the button “Add a tokenizer”, with every way to add one to the shelf."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import parse_qs, urlsplit
 
 import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.published.catalogue import CATALOGUE
-from ui.look.labels import plain_markdown
+from bpe_core.store.place import is_id
+from ui.look.labels import plain_markdown, plain_text
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, upload_files
 from ui.shell.run_picker import labels_of_runs
-from ui.storage.run_store import StoredRun, load_run
+from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.tokenizers import shelf
 from ui.tokenizers.by_name import BY_NAME, download_words, fetch_with_bar, label_of, licence_line
-from ui.tokenizers.pasted_address import RunAddressError, parse_run_address
 from ui.tokenizers.problems import draw_problems
 from ui.tokenizers.submitted_files import submitted_files
 
+_WHAT_TO_DO = "Open the run that you want to add, copy the address of its page, and paste it here."
 _BUTTONS = ("gpt2", "gpt4", "gpt4o")
 """The published tokenizers that have a button; the others are in a list."""
 _FROM_FILE = "as in the file"
 _UPLOAD_KEY = "add_upload_"
 _WIDTH_OF_ADDITIONS = 440
+
+
+class RunAddressError(BpeError):
+    """A text that does not name a run to add."""
+
+
+def parse_run_address(text: str) -> str:
+    """Return the id of the run in an address of this app, or in a text that is an id by itself.
+
+    Raises RunAddressError if there is none. Does not check whether the run is stored.
+
+    >>> parse_run_address(f"https://example.org/compare?run={'a' * 32}&with=gpt4") == "a" * 32
+    True
+    """
+    text = text.strip()
+    if not text:
+        raise RunAddressError(f"Expected the address of a run, got nothing. {_WHAT_TO_DO}")
+    if is_id(text) or text == SAMPLE_RUN_ID:
+        return text
+    try:
+        query = urlsplit(text).query
+        named = parse_qs(query, max_num_fields=100).get("run")
+    except ValueError:  # malformed brackets, or too many parameters
+        named, query = None, ""
+    if named is not None:
+        return named[-1]
+    if query:
+        raise RunAddressError(f"This address has no “run=”. {_WHAT_TO_DO}")
+    raise RunAddressError(
+        f"Expected the address of a run, got “{plain_text(text, 60)}”. {_WHAT_TO_DO}"
+    )
 
 
 def add_button(stored: StoredRun) -> None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import partial
 
 import streamlit as st
 
-from bpe_core.vocabulary.reachability import Reachability
-from ui.components.vocabulary import prefix_walk, token_card, token_table
+from bpe_core.vocabulary.derivation import Derivations
+from bpe_core.vocabulary.reachability import REASONS, Reachability
+from ui.components.vocabulary import (
+    CardData,
+    ShownToken,
+    TreePart,
+    prefix_walk,
+    token_card,
+    token_table,
+)
 from ui.shell.choices import choose_one
 from ui.vocabulary.address import (
     go_to_prefix,
@@ -17,13 +26,117 @@ from ui.vocabulary.address import (
     search_for,
     token_of_address,
 )
-from ui.vocabulary.card_data import card_data
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import Record
-from ui.vocabulary.table_data import prefix_data, table_data
+from ui.vocabulary.table_data import prefix_data, shown_token, table_data
 
+_MOST_BUILT = 60
+_MOST_CODE_POINTS = 16
+_MOST_BYTES = 48
 TABLE = "Table"
 TRIE = "Trie"
+
+
+def card_data(inspection: Inspection, id: int, reachability: Reachability | None) -> CardData:
+    """Return the contents of a token's card."""
+    row = inspection.row_of(id)
+    token = inspection.encoder.vocab[id]
+    derivations = inspection.derivations
+    tree = () if derivations is None else derivations.tree(id, folded=inspection.blank_ids)
+    is_folded = any(node.id in inspection.blank_ids for node in tree[1:])
+    built = () if derivations is None else derivations.built_on(id)
+    own = shown_token(inspection, id)
+    uses = None if inspection.audit is None else int(inspection.table.uses[row])
+    return {
+        "shown": own,
+        "facts": [
+            ("id", f"{id:,}"),
+            _origin(inspection, own),
+            ("bytes", _hex(token)),
+            ("characters", _characters(token)),
+            (f"in {inspection.text.name}", "not counted" if uses is None else _times(uses)),
+        ],
+        "warning": _warning(inspection, id, reachability),
+        "tree": [
+            TreePart(
+                **shown_token(inspection, node.id, -1 if node.rank is None else node.rank),
+                parts=node.parts,
+            )
+            for node in tree
+        ],
+        "tree_sentence": ""
+        if derivations is None
+        else _tree_sentence(derivations, id, is_folded=is_folded),
+        "built": [shown_token(inspection, made) for made in built[:_MOST_BUILT]],
+        "built_sentence": "" if derivations is None else _built_sentence(derivations, id),
+    }
+
+
+def _origin(inspection: Inspection, own: ShownToken) -> tuple[str, str]:
+    if own["kind"] == "special":
+        return "kind", "special token, never merged"
+    tokenizer = inspection.tokenizer
+    if tokenizer is None:
+        return "kind", f"{inspection.encoder.model} token, its merges not known"
+    if own["id"] == tokenizer.end_of_word_id:
+        return "kind", "end-of-word marker"
+    if own["kind"] == "symbol":
+        return "kind", "base symbol, present before the first merge"
+    return "made by merge", f"{own['rank'] + 1:,} of {tokenizer.n_merges:,}"
+
+
+def _hex(token: bytes) -> str:
+    shown = token[:_MOST_BYTES].hex(" ").upper()
+    return shown if len(token) <= _MOST_BYTES else f"{shown} … {len(token):,} in all"
+
+
+def _characters(token: bytes) -> str:
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return "partial UTF-8, not whole characters"
+    names = [f"U+{ord(c):04X}" for c in text[:_MOST_CODE_POINTS]]
+    if len(text) == 1:
+        return f"{names[0]} {unicodedata.name(text, '')}".strip()
+    more = f" … {len(text):,} in all" if len(text) > _MOST_CODE_POINTS else ""
+    return f"{len(text):,}: {' '.join(names)}{more}" if not more else f"{' '.join(names)}{more}"
+
+
+def _times(n: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n:,} times")
+
+
+def _warning(inspection: Inspection, id: int, reachability: Reachability | None) -> str:
+    if reachability is not None and id in reachability.unreachable:
+        of_words = inspection.audit is not None and inspection.audit.uses[id]
+        but = ". It occurs in a word given with its count, which is not cut" if of_words else ""
+        return f"Unreachable: {REASONS[reachability.unreachable[id]]}{but}."
+    if reachability is not None and id in reachability.only_whole:
+        return "Reachable only as a whole word: merges never make it."
+    if inspection.audit is not None and id in inspection.audit.scaffolds:
+        return "Scaffold: never used itself, but part of a token that is."
+    return ""
+
+
+def _tree_sentence(derivations: Derivations, id: int, *, is_folded: bool) -> str:
+    symbols = derivations.n_symbols(id)
+    merges = symbols - 1
+    return (
+        f"{symbols:,} symbols, {merges:,} {'merge' if merges == 1 else 'merges'}. Each merge spans "
+        "its two parts; the number is its place in the order of merges."
+        + (" White space is folded: press a part to see how it was made." if is_folded else "")
+    )
+
+
+def _built_sentence(derivations: Derivations, id: int) -> str:
+    n_direct = len(derivations.built_on(id))
+    if not n_direct:
+        return "No merge uses it."
+    n_all = len(derivations.all_built_on(id))
+    direct = "1 token is" if n_direct == 1 else f"{n_direct:,} tokens are"
+    shown = f" The first {_MOST_BUILT}:" if n_direct > _MOST_BUILT else ""
+    indirect = f", {n_all:,} directly or indirectly" if n_all > n_direct else ""
+    return f"{direct} merged from it directly{indirect}.{shown}"
 
 
 def draw_tokens(inspection: Inspection, record: Record, reachability: Reachability | None) -> None:

@@ -1,0 +1,154 @@
+"""Draw the parts of the Lab: encoders, the words that longest match cuts otherwise, trainers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.lab.measurements import N_MERGES, SMALL_CHARACTERS, SMALL_TRAINING_CHARACTERS, Order
+from bpe_core.lab.measuring import Measured
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.components.figures import figure_table, verdict
+from ui.components.symbol_rows import symbol_rows
+from ui.lab import charts, words
+from ui.lab.measurements import MeasurementStatus
+from ui.lab.outcome import draw_heading, draw_small_state, draw_state, offer_png
+from ui.look.chart_style import CONFIG
+from ui.look.glossary import definitions, explain
+from ui.look.labels import plain_markdown
+from ui.shell import frame
+from ui.tokenizers.longest_match import longest_match_differences
+
+_ENCODERS = (
+    "Eight encoders are run on this text in turn, each for a few seconds at most, and their ids "
+    "are compared. A slow encoder gets part of the text; the table shows how much."
+)
+_ENCODERS_BUTTON = "Measure encoders"
+_FEW_ENCODED = (
+    f"The first {SMALL_CHARACTERS:,} characters, with at most a tenth of a second per call. "
+    f"“{_ENCODERS_BUTTON}” uses the whole text."
+)
+_TRAINERS = (
+    "The readable reference, the engine and Hugging Face’s trainer learn the same "
+    f"{N_MERGES:,} merges from longer and longer beginnings of this text."
+)
+
+
+_TRAINERS_BUTTON = "Measure trainers"
+_FEW_TRAINED = (
+    f"The first {SMALL_TRAINING_CHARACTERS:,} characters at most. “{_TRAINERS_BUTTON}” continues "
+    "to the whole text."
+)
+
+
+def draw_encoding(
+    status: MeasurementStatus | None, small: MeasurementStatus | None, order: Order, about: str
+) -> None:
+    """Draw the visitor's measurement, or the small one if there is none."""
+    draw_heading("Encoding", _ENCODERS_BUTTON, status, order, about, type="primary")
+    if status is None and small is not None:
+        report = draw_small_state(small, key="small_encoding", empty=_ENCODERS, what=_FEW_ENCODED)
+        status = small
+    else:
+        report = draw_state(status, order, _ENCODERS)
+    if status is not None and report is not None:
+        _draw_encoding_figures(report.encoding, status)
+
+
+def _draw_encoding_figures(found: Sequence[Measured], status: MeasurementStatus) -> None:
+    verdict(
+        words.encoding_sentence(found),
+        f"{status.about}. {words.encoding_aside(found, status.elapsed_seconds)}",
+        key="encoding_verdict",
+        terms=definitions("Merge", "Token"),
+    )
+    able = [one for one in found if one.problem is None]
+    picture, table = st.columns(2, gap="large")
+    with picture:
+        st.plotly_chart(
+            charts.speed_dots(
+                [words.encoder_title(one.name) for one in able],
+                [one.megabytes_per_second for one in able],
+                own=[one.name.startswith("engine") for one in able],
+                exact=[one.is_equal for one in able],
+                theme=frame.theme_type(),
+            ),
+            theme=None,
+            config=CONFIG,
+            key="encoding_chart",
+            alt="Speed of each encoder in MB/s, as in the table next to it.",
+        )
+        st.markdown(":gray[A hollow dot marks different ids. The axis is logarithmic.]")
+        offer_png("encoding_chart", "Speed of encoders in MB/s", status.about)
+    with table:
+        figure_table(
+            ["MB/s", "× hash map", "of the text", "ids"],
+            words.encoding_rows(found),
+            caption="Encoders: speed, factor over the hash map, part of the text, same ids or not",
+            key="encoding_table",
+        )
+    for one in found:
+        if one.problem is not None:
+            name = words.encoder_title(one.name)
+            st.markdown(f":gray[{name}: {plain_markdown(one.problem, 400)}]")
+    with st.expander("How each encoder works"):
+        for encoder in words.ENCODER_WORDS.values():
+            st.markdown(f"**{encoder.title}.** {encoder.explanation}")
+        st.markdown(
+            "The figures do not include the time to build tables or load kernels before the first "
+            "text. On a new machine, the engine’s kernels are compiled first."
+        )
+
+
+def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
+    """Draw the most frequent words that are cut differently, with both cuts."""
+    st.header("Longest match is not BPE", anchor=False)
+    found = longest_match_differences(text, tokenizer.fingerprint, tokenizer)
+    st.markdown(words.differing_sentence(found), help=explain("Pre-token"))
+    rows = words.differing_rows(found, tokenizer)
+    if rows:
+        symbol_rows(
+            rows,
+            key="differing_words",
+            caption="Words as cut by the merges and by longest match",
+            columns=("By the merges", "By longest match"),
+        )
+    if len(found.words) > len(rows):
+        st.markdown(f":gray[{len(rows)} of {len(found.words):,} words, most frequent first.]")
+
+
+def draw_training(
+    status: MeasurementStatus | None, small: MeasurementStatus | None, order: Order, about: str
+) -> None:
+    """Draw the visitor's measurement of trainers, or the small one if there is none."""
+    draw_heading("Training", _TRAINERS_BUTTON, status, order, about)
+    if status is None and small is not None:
+        report = draw_small_state(small, key="small_training", empty=_TRAINERS, what=_FEW_TRAINED)
+        status = small
+    else:
+        report = draw_state(status, order, _TRAINERS)
+    if status is None or report is None:
+        return
+    found = report.training
+    verdict(
+        words.training_sentence(found),
+        f"{status.about}. {words.training_aside(found, N_MERGES)}",
+        key="training_verdict",
+    )
+    picture, table = st.columns(2, gap="large")
+    with picture:
+        st.plotly_chart(
+            charts.growth_curves(
+                words.growth_by_name(found), own="Engine", theme=frame.theme_type()
+            ),
+            theme=None,
+            config=CONFIG,
+            key="training_chart",
+            alt="Seconds to train over bytes of text, as in the table next to it.",
+        )
+        offer_png("training_chart", "Seconds to train over bytes of text", status.about)
+    with table:
+        columns, rows = words.training_rows(found)
+        st.markdown(":gray[Seconds. The dot marks the fastest.]")
+        figure_table(columns, rows, caption="Seconds to train, by size", key="training_table")
