@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import regex
 
@@ -103,7 +103,8 @@ def columns_of_rows(
     >>> columns_of_rows(["id", "text"], rows, is_sample=False).texts
     (Column(name='text', share=0.7777777777777778, samples=('hug', 'hugs')),)
     """
-    columns = tuple(names)
+    # A name with a lone surrogate can be neither shown nor chosen.
+    columns = tuple(name for name in names if _in_utf8(name) == name)
     n_characters = dict.fromkeys(columns, 0)
     first: dict[str, list[object]] = {name: [] for name in columns}
     # By rows, because rows of a few columns each can have thousands in all.
@@ -139,28 +140,6 @@ def columns_of_tallies(
             others.append(column)
     chats = frozenset(tally.name for tally in tallies if any(map(is_chat, tally.first)))
     return TableColumns(tuple(names), tuple(texts), is_sample, tuple(others), chats)
-
-
-def columns_to_json(columns: TableColumns) -> list[object]:
-    """Return a description of columns as JSON values.
-
-    >>> columns = columns_of_rows(["text"], [{"text": "hug"}], is_sample=False)
-    >>> columns_from_json(columns_to_json(columns)) == columns
-    True
-    """
-    return [*columns[:4], sorted(columns.chats)]
-
-
-def columns_from_json(found: Sequence[Any]) -> TableColumns:
-    """Return the description that `columns_to_json` wrote."""
-    names, texts, is_sample, others, chats = found
-    return TableColumns(
-        tuple(names), _from_json(texts), is_sample, _from_json(others), frozenset(chats)
-    )
-
-
-def _from_json(found: Sequence[Any]) -> tuple[Column, ...]:
-    return tuple(Column(name, share, tuple(samples)) for name, share, samples in found)
 
 
 def described(column: Column) -> str:
@@ -253,5 +232,10 @@ def _samples(values: Iterable[object]) -> tuple[str, ...]:
     texts = [text for text in map(text_in, values) if text and not text.isspace()]
     return tuple(
         text if len(text) <= _LONGEST_SAMPLE else f"{text[: _LONGEST_SAMPLE - 1]}…"
-        for text in texts[:_N_SAMPLES]
+        for text in map(_in_utf8, texts[:_N_SAMPLES])
     )
+
+
+def _in_utf8(text: str) -> str:
+    """Return a text with a question mark for each lone surrogate, which JSON may hold."""
+    return text.encode(errors="replace").decode()

@@ -10,13 +10,13 @@ import shutil
 import sys
 import weakref
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
-from bpe_core.corpus.composition import Composition, FileShare, ScriptShare
+from bpe_core.corpus.composition import Composition
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files
 from bpe_core.corpus.held_out import HeldOut
@@ -76,32 +76,30 @@ def _characters_of(corpus: Corpus) -> str:
     return "".join(map(chr, np.flatnonzero(seen).tolist()))
 
 
-def to_json(figures: TextFigures) -> dict[str, Any]:
-    """Return figures as JSON values.
-
-    >>> figures = figures_of(Corpus.from_text("hug"))
-    >>> from_json(to_json(figures)) == figures
-    True
-    """
-    return asdict(figures)
-
-
-def from_json(found: dict[str, Any]) -> TextFigures:
-    """Return the figures that `to_json` described."""
-    files, types, scripts = found["composition"]
-    composition = Composition(
-        tuple(FileShare(*share) for share in files),
-        tuple(FileShare(*share) for share in types),
-        tuple(ScriptShare(*share) for share in scripts),
-    )
-    beginnings = tuple(found["beginnings"])
-    how = None if found["how"] is None else HeldOut(**found["how"])
-    made: dict[str, Any] = {"composition": composition, "beginnings": beginnings, "how": how}
-    return TextFigures(**{**found, **made})
-
-
 Parts = tuple[TextFigures, TextFigures]
 """The figures of the training text and of the held-out text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """All of a large corpus but its text, as another process reports it, or as it is stored."""
+
+    n_bytes: int
+    """The size in UTF-8."""
+    sha256: str
+    """As `Corpus.sha256`."""
+    n_sources: int
+    """The number of documents."""
+    files: tuple[str, ...]
+    """The names of the files that its documents are from."""
+    notes: tuple[Note, ...]
+    excerpts: tuple[tuple[str, ...], tuple[str, ...]]
+    """The text around the first character beyond ASCII in each file of a guessed encoding, and the
+    names of the documents that it is from."""
+    share: float
+    by: str
+    parts: Parts
+    """As the corpus is divided by `share` and `by`."""
 
 
 class FiledCorpus:
@@ -111,33 +109,18 @@ class FiledCorpus:
     is_counted: ClassVar[bool] = False
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        n_bytes: int,
-        sha256: str,
-        n_sources: int,
-        files: tuple[str, ...],
-        notes: tuple[Note, ...],
-        excerpts: Corpus,
-        parts: dict[tuple[float, str], Parts],
-        divide: Callable[[Path, float, str], Parts],
+        self, folder: Path, filed: Filed, divide: Callable[[Path, float, str], Parts]
     ) -> None:
         self.folder = folder
         """Has the files that `write_corpus` writes."""
-        self.n_bytes = n_bytes
-        """The size in UTF-8."""
-        self.sha256 = sha256
-        """As `Corpus.sha256`."""
-        self.n_sources = n_sources
-        """The number of documents."""
-        self.files = files
-        """The names of the files that its documents are from."""
-        self.file_notes = notes
-        self.excerpts = excerpts
-        """The text around the first character beyond ASCII in each file of a guessed encoding, with
-        the name of the document that it is from."""
-        self._parts = parts
+        self.n_bytes = filed.n_bytes
+        self.sha256 = filed.sha256
+        self.n_sources = filed.n_sources
+        self.files = filed.files
+        self.file_notes = filed.notes
+        self.excerpts = Corpus(*filed.excerpts)
+        self._filed = filed
+        self._parts = {(filed.share, filed.by): filed.parts}
         self._divide = divide
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
@@ -150,6 +133,11 @@ class FiledCorpus:
         if asked not in self._parts:
             self._parts[asked] = self._divide(self.folder, *asked)
         return self._parts[asked]
+
+    def described(self, held_out_share: float, by: str = "document") -> Filed:
+        """Return all but the text, with the figures of both parts; raises as `divided`."""
+        parts = self.divided(held_out_share, by)
+        return replace(self._filed, share=held_out_share, by=by, parts=parts)
 
     def read(self) -> Corpus:
         """Return the corpus itself. Raises FormatError if its folder was deleted."""

@@ -1,36 +1,32 @@
 """Read large files into a corpus in a separate process with limited memory and time.
 
 Decoding and cutting up a large text holds the interpreter's lock for tenths of a second at a time,
-and everything else in the same process waits. `python -m bpe_core.corpus.reading_process FOLDER`
-does what the folder's `question.json` asks, and writes one JSON object a line to standard output.
+and everything else in the same process waits.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
 import tempfile
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import Final, TypeVar
 
 import regex
 
-from bpe_core import errors
-from bpe_core.child_process import child, follow_parent
-from bpe_core.corpus.columns import TableColumns, columns_from_json, columns_to_json
+from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.composition import file_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
-from bpe_core.corpus.filed_corpus import FiledCorpus, Parts, figures_of, from_json, to_json
-from bpe_core.corpus.notes import Note
+from bpe_core.corpus.filed_corpus import Filed, FiledCorpus, Parts, figures_of
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Choices, Upload, may_be_tables, size_of, tables_in
-from bpe_core.errors import BpeError, UnsupportedFileError
-from bpe_core.processes.limits import Limits, limit_this_process
+from bpe_core.errors import ProcessError, UnsupportedFileError
+from bpe_core.processes.call import call
+from bpe_core.processes.limits import Limits
+from bpe_core.processes.report import Report
 
 LEAST_BYTES: Final = 4_000_000
 """The size from which files are worth a process, which takes half a second to start."""
@@ -42,11 +38,10 @@ MOST_BYTES_IN_MEMORY: Final = 20_000_000
 _MOST_BYTES: Final = 4 * 2**30
 _MOST_TIMES_FILES: Final = 8
 _MOST_SECONDS: Final = 900.0
-_QUESTION: Final = "question.json"
-_LEAST_STEP: Final = 0.05
 _MOST_EXCERPTS: Final = 16
 _WINDOW: Final = 200
 _BEYOND_ASCII: Final = regex.compile(r"[^\x00-\x7f]")
+_Answer = TypeVar("_Answer")
 
 
 def worth_a_process(uploads: Sequence[Upload]) -> bool:
@@ -85,54 +80,19 @@ def read_in_process(
     or time, and OSError if the folder cannot be written.
     """
     with _folder_of(uploads, place) as folder:
-        question = {
-            "names": [upload.name for upload in uploads],
-            "choices": choices,
-            "share": held_out_share,
-            "by": held_out_by,
-        }
-        found = _ask(folder, question, on_progress)
-        if found["is_small"]:
-            corpus = read_corpus_files(folder)
-            shutil.rmtree(folder, ignore_errors=True)
-            return corpus
-        return filed_corpus(folder, found | {"share": held_out_share, "by": held_out_by})
+        names = [upload.name for upload in uploads]
+        asked = names, choices, held_out_share, held_out_by
+        filed = _ask(read_files, folder, *asked, on_progress=on_progress)
+        if filed is not None:
+            return filed_corpus(folder, filed)
+        corpus = read_corpus_files(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+        return corpus
 
 
-def describe_filed(
-    corpus: FiledCorpus, held_out_share: float, held_out_by: str = "document"
-) -> dict[str, Any]:
-    """Return all but the text of a large corpus as JSON values, for `filed_corpus`.
-
-    Raises what `FiledCorpus.divided` raises.
-    """
-    return {
-        "n_bytes": corpus.n_bytes,
-        "sha256": corpus.sha256,
-        "n_sources": corpus.n_sources,
-        "files": corpus.files,
-        "notes": corpus.file_notes,
-        "excerpts": [corpus.excerpts.documents, corpus.excerpts.names],
-        "share": held_out_share,
-        "by": held_out_by,
-        "parts": [to_json(part) for part in corpus.divided(held_out_share, held_out_by)],
-    }
-
-
-def filed_corpus(folder: Path, described: Mapping[str, Any]) -> FiledCorpus:
+def filed_corpus(folder: Path, filed: Filed) -> FiledCorpus:
     """Return the large corpus whose text is in a folder, which is deleted with it."""
-    texts, names = described["excerpts"]
-    return FiledCorpus(
-        folder,
-        n_bytes=described["n_bytes"],
-        sha256=described["sha256"],
-        n_sources=described["n_sources"],
-        files=tuple(described["files"]),
-        notes=tuple(Note(*note) for note in described["notes"]),
-        excerpts=Corpus(tuple(texts), tuple(names)),
-        parts={(described["share"], described["by"]): _parts_of(described["parts"])},
-        divide=_divide,
-    )
+    return FiledCorpus(folder, filed, _divide)
 
 
 def read_beginning_in_process(
@@ -148,15 +108,12 @@ def read_beginning_in_process(
     Raises what `read_in_process` raises. Nothing is left in `place`.
     """
     with _folder_of(uploads, place) as folder:
-        question: dict[str, Any] = {
-            "names": [upload.name for upload in uploads],
-            "choices": choices,
-            "most_characters": most_characters,
-        }
-        found = _ask(folder, question, on_progress)
+        names = [upload.name for upload in uploads]
+        asked = names, choices, most_characters
+        n_characters = _ask(read_beginning, folder, *asked, on_progress=on_progress)
         corpus = read_corpus_files(folder)
         shutil.rmtree(folder, ignore_errors=True)
-    return corpus, found["n_characters"]
+    return corpus, n_characters
 
 
 def describe_in_process(
@@ -171,14 +128,9 @@ def describe_in_process(
     if not tables:
         return []
     with _folder_of(tables, place) as folder:
-        question = {
-            "names": [upload.name for upload in tables],
-            "choices": choices,
-            "most_tables": most,
-        }
-        found = _ask(folder, question, lambda _: None)
+        found = _ask(describe_tables, folder, [upload.name for upload in tables], choices, most)
         shutil.rmtree(folder, ignore_errors=True)
-    return [(name, columns_from_json(columns)) for name, columns in found["tables"]]
+    return found
 
 
 @contextmanager
@@ -195,12 +147,7 @@ def _folder_of(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
 
 
 def _divide(folder: Path, held_out_share: float, by: str) -> Parts:
-    return _parts_of(_ask(folder, {"share": held_out_share, "by": by}, lambda _: None)["parts"])
-
-
-def _parts_of(found: Sequence[dict[str, Any]]) -> Parts:
-    training, held_out = map(from_json, found)
-    return training, held_out
+    return _ask(divide, folder, held_out_share, by)
 
 
 def _data_of(upload: Upload) -> bytes:
@@ -209,23 +156,20 @@ def _data_of(upload: Upload) -> bytes:
 
 
 def _ask(
-    folder: Path, question: Mapping[str, Any], on_progress: Callable[[float], None]
-) -> dict[str, Any]:
-    (folder / _QUESTION).write_text(json.dumps(question, default=dict), "utf-8")
-    module = "bpe_core.corpus.reading_process"
-    with child(module, str(folder), most_seconds=_MOST_SECONDS) as process:
-        for line in cast("IO[bytes]", process.stdout):
-            answer = json.loads(line)
-            if "part" in answer:
-                on_progress(answer["part"])
-            elif "error" in answer:
-                name, text = answer["error"]
-                raise getattr(errors, name)(text)
-            else:
-                return answer
-    raise UnsupportedFileError(
-        "These files take too much memory or time to read. Give fewer of them, or smaller ones."
-    )
+    function: Callable[..., _Answer],
+    folder: Path,
+    *arguments: object,
+    on_progress: Callable[[float], None] | None = None,
+) -> _Answer:
+    """Call a function in a process with limits that suit the size of the files in the folder."""
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    limits = Limits(_MOST_SECONDS, _MOST_BYTES + _MOST_TIMES_FILES * size)
+    try:
+        return call(function, folder, *arguments, limits=limits, on_progress=on_progress)
+    except ProcessError:
+        raise UnsupportedFileError(
+            "These files take too much memory or time to read. Give fewer of them, or smaller ones."
+        ) from None
 
 
 class _File:
@@ -241,60 +185,64 @@ class _File:
         return self._path.read_bytes()
 
 
-def _main(folder: Path) -> None:
-    follow_parent()
-    question = json.loads((folder / _QUESTION).read_bytes())
-    size = sum(path.stat().st_size for path in folder.iterdir())
-    limit_this_process(Limits(_MOST_SECONDS, _MOST_BYTES + _MOST_TIMES_FILES * size))
-    try:
-        if "most_tables" in question:
-            _write(_described(folder, question))
-        elif "names" in question:
-            _write(_read(folder, question))
-        else:
-            _write(_divided(folder, question))
-    except BpeError as error:
-        _write({"error": [type(error).__name__, str(error)]})
-
-
-def _read(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
-    files = _files_of(folder, question)
-    last = 0.0
-
-    def report(part: float) -> None:
-        nonlocal last
-        # Dividing the corpus and describing it takes about as long as reading it.
-        if part / 2 - last >= _LEAST_STEP:
-            last = part / 2
-            _write({"part": last})
-
-    choices = Choices(*question["choices"])
-    corpus = read_corpus(files, **choices._asdict(), on_progress=report)
-    for path in folder.glob("upload-*"):
-        path.unlink()
-    if "most_characters" in question:
-        write_corpus(folder, _beginning(corpus, question["most_characters"]))
-        return {"n_characters": corpus.n_characters + max(0, len(corpus.documents) - 1)}
+def read_files(
+    folder: Path, names: list[str], choices: Choices, share: float, by: str, report: Report[float]
+) -> Filed | None:
+    """Read the uploads of a folder, and write their corpus to it; return None for a small one."""
+    corpus = _read(folder, names, choices, report)
     write_corpus(folder, corpus)
     if corpus.n_bytes <= MOST_BYTES_IN_MEMORY:
-        return {"is_small": True}
-    _write({"part": 0.6})
-    return {
-        "is_small": False,
-        "n_bytes": corpus.n_bytes,
-        "sha256": corpus.sha256,
-        "n_sources": corpus.n_sources,
-        "files": list(dict.fromkeys(map(file_of, corpus.names))),
-        "parts": _parts(corpus, question),
-        "notes": corpus.file_notes,
-        "excerpts": _excerpts(corpus),
-    }
+        return None
+    report(0.6, must_arrive=True)
+    return Filed(
+        n_bytes=corpus.n_bytes,
+        sha256=corpus.sha256,
+        n_sources=corpus.n_sources,
+        files=tuple(dict.fromkeys(map(file_of, corpus.names))),
+        notes=corpus.file_notes,
+        excerpts=_excerpts(corpus),
+        share=share,
+        by=by,
+        parts=_parts(corpus, share, by),
+    )
 
 
-def _files_of(folder: Path, question: Mapping[str, Any]) -> list[_File]:
-    return [
-        _File(folder / f"upload-{number}", name) for number, name in enumerate(question["names"])
-    ]
+def read_beginning(
+    folder: Path, names: list[str], choices: Choices, most_characters: int, report: Report[float]
+) -> int:
+    """Write the first documents of the uploads of a folder to it; return the characters of all."""
+    corpus = _read(folder, names, choices, report)
+    write_corpus(folder, _beginning(corpus, most_characters))
+    return corpus.n_characters + max(0, len(corpus.documents) - 1)
+
+
+def describe_tables(
+    folder: Path, names: list[str], choices: Choices, most: int
+) -> list[tuple[str, TableColumns]]:
+    """Describe the uploads of a folder that are tables."""
+    return list(tables_in(_files(folder, names), choices, most))
+
+
+def divide(folder: Path, share: float, by: str) -> Parts:
+    """Return the figures of the corpus in a folder as it is divided."""
+    return _parts(read_corpus_files(folder, stays_on_disk=True), share, by)
+
+
+def _read(folder: Path, names: list[str], choices: Choices, report: Report[float]) -> Corpus:
+    """Read the uploads of a folder, which are then deleted."""
+    corpus = read_corpus(
+        _files(folder, names),
+        **choices._asdict(),
+        # Dividing the corpus and describing it takes about as long as reading it.
+        on_progress=lambda part: report(part / 2),
+    )
+    for path in folder.glob("upload-*"):
+        path.unlink()
+    return corpus
+
+
+def _files(folder: Path, names: list[str]) -> list[_File]:
+    return [_File(folder / f"upload-{number}", name) for number, name in enumerate(names)]
 
 
 def _beginning(corpus: Corpus, most_characters: int) -> Corpus:
@@ -313,22 +261,12 @@ def _beginning(corpus: Corpus, most_characters: int) -> Corpus:
     )
 
 
-def _described(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
-    files = _files_of(folder, question)
-    tables = tables_in(files, Choices(*question["choices"]), question["most_tables"])
-    return {"tables": [(name, columns_to_json(columns)) for name, columns in tables]}
+def _parts(corpus: Corpus, share: float, by: str) -> Parts:
+    training, held_out = corpus.split(share, by=by)
+    return figures_of(training), figures_of(held_out)
 
 
-def _divided(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
-    return {"parts": _parts(read_corpus_files(folder, stays_on_disk=True), question)}
-
-
-def _parts(corpus: Corpus, question: Mapping[str, Any]) -> list[dict[str, Any]]:
-    parts = corpus.split(question["share"], by=question["by"])
-    return [to_json(figures_of(part)) for part in parts]
-
-
-def _excerpts(corpus: Corpus) -> tuple[list[str], list[str]]:
+def _excerpts(corpus: Corpus) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return texts by which guesses can be judged, and the names of their documents."""
     wanted = {note.file for note in corpus.file_notes if note.kind in ("encoding", "undecodable")}
     texts: list[str] = []
@@ -340,13 +278,4 @@ def _excerpts(corpus: Corpus) -> tuple[list[str], list[str]]:
             wanted.remove(file)
             texts.append(text[max(0, found.start() - _WINDOW) : found.start() + _WINDOW])
             names.append(name)
-    return texts, names
-
-
-def _write(message: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    _main(Path(sys.argv[1]))
+    return tuple(texts), tuple(names)

@@ -9,7 +9,7 @@ anything else. The data of arrays follow the message as they are in memory, and 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
@@ -79,6 +79,8 @@ def _plain(arrays: list[Any], value: Any) -> object:
     """Return what stands for a value that msgspec doesn't know."""
     if isinstance(value, Path):
         return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     # It is imported already if the value is an array.
     if (np := sys.modules.get("numpy")) is not None:
         if isinstance(value, np.ndarray):

@@ -33,14 +33,14 @@ def server_of(address: str) -> psutil.Process:
 
 
 async def killed(address: str, module: str) -> None:
-    """Wait for a process of the server that runs `module`, and kill it."""
+    """Wait for a process of the server that runs a function of `module`, and kill it."""
     server = server_of(address)
     async with asyncio.timeout(SECONDS_AT_MOST):
         while True:
             for process in server.children():
                 # A process that has just ended by itself has no command line.
                 with suppress(psutil.NoSuchProcess):
-                    if module in process.cmdline():
+                    if any(word.partition(":")[0] == module for word in process.cmdline()):
                         process.kill()
                         return
             await asyncio.sleep(0.01)

@@ -18,6 +18,7 @@ from bpe_core.corpus.columns import ROWS_DESCRIBED, Column, TableColumns
 from bpe_core.corpus.parquet_process import describe_parquet
 from bpe_core.corpus.read_corpus import columns_of, read_corpus
 from bpe_core.corpus.readers import Choices, tables_in
+from bpe_core.corpus.reading_process import describe_in_process
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 
 N_ROWS = 40
@@ -227,6 +228,16 @@ def test_a_column_can_be_chosen_for_each_table_by_its_name() -> None:
         ({"all.zip/a.csv": "title", "c.csv": "id"}, ("hug", "pugs and pugs", "x")),
     ):
         assert read_corpus(files, chosen).documents == texts
+
+
+def test_a_column_whose_name_has_a_lone_surrogate_cannot_be_chosen(tmp_path: Path) -> None:
+    rows = [{"\ud800": "hug", "text": "a \udfff"}, {"\ud800": "hug", "text": "hugs"}]
+    file = Upload("a.json", json.dumps(rows).encode())
+    (table,) = describe_in_process([file], Choices(), 9, place=tmp_path)
+    assert table[1].names == ("text",)
+    assert [column.samples for column in table[1].texts] == [("a ?", "hugs")]
+    file.seek(0)
+    assert read_corpus([file]).documents == ("hugs",)
 
 
 def test_tables_that_cannot_be_read_are_left_out_of_the_tables() -> None:

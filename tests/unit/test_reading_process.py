@@ -186,7 +186,7 @@ def test_tables_are_described_in_a_process_as_here(tmp_path: Path) -> None:
 def test_files_without_tables_start_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading_process, "child", None)
+    monkeypatch.setattr(reading_process, "call", None)
     assert describe_in_process([File(b"hug,s", "a.txt")], Choices(), 9, place=tmp_path) == []
 
 
@@ -214,5 +214,5 @@ def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.Monke
 
 
 def _readers() -> list[psutil.Process]:
-    found = psutil.Process().children(recursive=True)
-    return [each for each in found if "bpe_core.corpus.reading_process" in each.cmdline()]
+    name = "bpe_core.corpus.reading_process:read_files"
+    return [each for each in psutil.Process().children(recursive=True) if name in each.cmdline()]

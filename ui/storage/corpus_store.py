@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import link_corpus, read_corpus_files, write_corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.corpus.reading_process import describe_filed, filed_corpus
+from bpe_core.corpus.filed_corpus import Filed, FiledCorpus
+from bpe_core.corpus.reading_process import filed_corpus
 from bpe_core.store.entries import DETAILS, refused_as_not_permitted, touch
 from bpe_core.store.place import UNFINISHED, UPLOAD_PREFIX, new_id, store_folder
 from ui.storage.new_entries import kept_folder
@@ -41,7 +43,7 @@ def keep_uploaded(
         details: dict[str, Any] = {"kind": "corpus", "names": [kept.title], "filed": None}
         if isinstance(corpus, FiledCorpus):
             link_corpus(corpus.folder, folder)
-            details["filed"] = describe_filed(corpus, held_out_share, held_out_by)
+            details["filed"] = msgspec.to_builtins(corpus.described(held_out_share, held_out_by))
         else:
             write_corpus(folder, corpus)
         (folder / DETAILS).write_text(json.dumps(details), "ascii")
@@ -62,7 +64,8 @@ def load_uploaded(upload_id: str) -> UploadedCorpus:
         title = str(details["names"][0])
         if details["filed"] is None:
             return UploadedCorpus(read_corpus_files(folder), title)
-        return UploadedCorpus(filed_corpus(_linked(folder), details["filed"]), title)
+        filed = msgspec.convert(details["filed"], Filed)
+        return UploadedCorpus(filed_corpus(_linked(folder), filed), title)
 
 
 def _linked(folder: Path) -> Path:
