@@ -1,22 +1,13 @@
-"""Measure in a separate process, so that other threads of the server don't distort the times.
-
-`python -m bpe_core.lab.measurements` reads one order as JSON from standard input and writes lines
-of JSON: progress, and at the end a report or an error. It may be killed at any time.
-"""
+"""Measure in a separate process, so that other threads of the server don't distort the times."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
-from traceback import extract_tb
 from typing import Any, Final, Literal
 
 from bpe_core.compiling.background import wait_for_kernels
-from bpe_core.errors import BpeError
 from bpe_core.lab.contenders import encoders, expected_ids
 from bpe_core.lab.growth import GrowthPoint, measure_growth
 from bpe_core.lab.measuring import (
@@ -28,6 +19,9 @@ from bpe_core.lab.measuring import (
     measure,
 )
 from bpe_core.lab.training_contenders import trainers
+from bpe_core.processes.call import call
+from bpe_core.processes.limits import Limits
+from bpe_core.processes.report import Report
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 Kind = Literal["encoding", "training"]
@@ -64,18 +58,6 @@ class Order:
         named = f"{self.kind} {self.is_small} {tokenizer} {self.text}"
         return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def to_json(self) -> bytes:
-        """Return the order as JSON, as the process reads it.
-
-        >>> Order("training", "hug hugs").to_json()
-        b'{"kind": "training", "text": "hug hugs", "tokenizer": null, "is_small": false}'
-        """
-        from bpe_core.formats.native import tokenizer_to_dict
-
-        described = None if self.tokenizer is None else tokenizer_to_dict(self.tokenizer)
-        fields = {"kind": self.kind, "text": self.text, "tokenizer": described}
-        return json.dumps({**fields, "is_small": self.is_small}).encode()
-
 
 def small_order(text: str, tokenizer: Tokenizer | None = None) -> Order:
     """Return the order of a measurement that takes a few seconds.
@@ -93,18 +75,57 @@ def small_order(text: str, tokenizer: Tokenizer | None = None) -> Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Results:
     """The results of a measurement, of encoding or of training; the other is empty."""
 
     encoding: tuple[Measured, ...] = ()
     training: tuple[GrowthPoint, ...] = ()
 
 
-Line = Progress | Report | str
-"""A line written by the process: its progress, its report, or an error message for the user."""
+def run_in_process(
+    order: Order,
+    *,
+    limits: Limits,
+    on_progress: OnProgress,
+    should_stop: Callable[[], bool] | None = None,
+) -> Results:
+    """Run a measurement in a process of its own; raises as `call` does.
+
+    >>> run_in_process(Order("encoding", ""), limits=Limits(seconds=60), on_progress=print)
+    Results(encoding=(), training=())
+    """
+    from bpe_core.formats.native import tokenizer_to_dict
+
+    tokenizer = None if order.tokenizer is None else tokenizer_to_dict(order.tokenizer)
+    return call(
+        measure_here,
+        order.kind,
+        order.text,
+        tokenizer,
+        order.is_small,
+        limits=limits,
+        on_progress=on_progress,
+        should_stop=should_stop,
+    )
 
 
-def run_order(order: Order, on_progress: OnProgress) -> Report:
+def measure_here(
+    kind: Kind,
+    text: str,
+    tokenizer: dict[str, Any] | None,
+    is_small: bool,
+    report: Report[Progress],
+) -> Results:
+    """Run a measurement in this process, once its kernels are compiled; raises `BpeError`."""
+    from bpe_core.formats.native import tokenizer_from_dict
+
+    described = None if tokenizer is None else tokenizer_from_dict(tokenizer)
+    wait_for_kernels(lambda seconds: report(Progress(0, 1, "", seconds_compiling=seconds)))
+    order = Order(kind, text, described, is_small)
+    return run_order(order, lambda progress: report(progress, must_arrive=True))
+
+
+def run_order(order: Order, on_progress: OnProgress) -> Results:
     """Run a measurement; raises `BpeError`.
 
     >>> report = run_order(Order("training", "hug hugs"), lambda progress: None)
@@ -114,9 +135,9 @@ def run_order(order: Order, on_progress: OnProgress) -> Report:
     if order.kind == "training":
         sizes = growing_sizes(len(order.text))
         points = measure_growth(trainers(N_MERGES), order.text, sizes, on_progress=on_progress)
-        return Report(training=tuple(points))
+        return Results(training=tuple(points))
     if order.tokenizer is None:
-        return Report()
+        return Results()
     found = measure(
         encoders(order.tokenizer),
         order.text,
@@ -125,7 +146,7 @@ def run_order(order: Order, on_progress: OnProgress) -> Report:
         n_rounds=_SMALL_ROUNDS if order.is_small else N_ROUNDS,
         on_progress=on_progress,
     )
-    return Report(encoding=tuple(found))
+    return Results(encoding=tuple(found))
 
 
 def growing_sizes(n_characters: int) -> list[int]:
@@ -138,60 +159,3 @@ def growing_sizes(n_characters: int) -> list[int]:
     while sizes[-1] < n_characters:
         sizes.append(min(sizes[-1] * _FACTOR, n_characters))
     return sizes
-
-
-def read_line(line: str) -> Line:
-    """Parse a line written by the process.
-
-    >>> read_line('{"progress": {"done": 1, "of": 4, "name": "trie", "seconds_left": 2.5}}')
-    Progress(done=1, of=4, name='trie', seconds_left=2.5, seconds_compiling=None)
-    """
-    message: dict[str, Any] = json.loads(line)
-    if "progress" in message:
-        return Progress(**message["progress"])
-    if "report" in message:
-        return Report(
-            tuple(Measured(**one) for one in message["report"]["encoding"]),
-            tuple(GrowthPoint(**one) for one in message["report"]["training"]),
-        )
-    return str(message["problem"])
-
-
-def run_and_report(order_json: str, write: Callable[[str], None]) -> None:
-    """Run an order given as JSON, and write progress and outcome as lines of JSON.
-
-    An unexpected error is reported by its type and place only: its message may quote the text.
-
-    >>> run_and_report(Order("encoding", "").to_json().decode(), print)
-    {"report": {"encoding": [], "training": []}}
-    """
-    try:
-        order = _order_from_dict(json.loads(order_json))
-        wait_for_kernels(
-            lambda seconds: write(_progress_line(Progress(0, 1, "", seconds_compiling=seconds)))
-        )
-        report = run_order(order, lambda progress: write(_progress_line(progress)))
-    except BpeError as error:
-        write(json.dumps({"problem": str(error)}))
-    except Exception as error:
-        at = extract_tb(error.__traceback__)[-1]
-        where = f"{type(error).__name__} in {Path(at.filename).name}, line {at.lineno}"
-        write(json.dumps({"problem": f"An error in the app stopped it ({where})."}))
-    else:
-        write(json.dumps({"report": asdict(report)}))
-
-
-def _order_from_dict(fields: dict[str, Any]) -> Order:
-    from bpe_core.formats.native import tokenizer_from_dict
-
-    described = fields["tokenizer"]
-    tokenizer = None if described is None else tokenizer_from_dict(described)
-    return Order(fields["kind"], fields["text"], tokenizer, fields["is_small"])
-
-
-def _progress_line(progress: Progress) -> str:
-    return json.dumps({"progress": asdict(progress)})
-
-
-if __name__ == "__main__":
-    run_and_report(sys.stdin.read(), lambda line: print(line, flush=True))

@@ -144,15 +144,18 @@ def _child(name: str, limits: Limits) -> Generator[tuple[subprocess.Popen[bytes]
     ours, theirs = Pipe()
     with ours:
         with theirs:
-            process = subprocess.Popen(
-                [sys.executable, "-m", _MODULE, str(theirs.fileno()), name],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                # It may quote a visitor's text.
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env=environment(limits),
-            )
+            try:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", _MODULE, str(theirs.fileno()), name],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    # It may quote a visitor's text.
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                    env=environment(limits),
+                )
+            except OSError as error:
+                raise ProcessError(f"The process did not start: {error.strerror}.") from None
         with process:
             try:
                 yield process, ours

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import Any, Literal, cast, get_origin
 
 import msgspec
 
@@ -80,7 +80,7 @@ def _plain(arrays: list[Any], value: Any) -> object:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):
-        return dict(value)
+        return dict(cast("Mapping[Any, Any]", value))
     # It is imported already if the value is an array.
     if (np := sys.modules.get("numpy")) is not None:
         if isinstance(value, np.ndarray):

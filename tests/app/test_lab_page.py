@@ -99,12 +99,12 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
     order = small_order(text, load_run(SAMPLE_RUN_ID).run.tokenizer)
     status = wait_until(measurements.manager(), order.fingerprint)
     assert status.result is not None
-    found = status.result.report.encoding
+    found = status.result.results.encoding
     assert max(one.n_bytes for one in found) == len(text[:SMALL_CHARACTERS].encode())
     assert max(one.n_calls for one in found) == 3
     small = wait_until(measurements.manager(), small_order(text).fingerprint)
     assert small.result is not None
-    trained = small.result.report.training
+    trained = small.result.results.training
     assert max(one.n_bytes for one in trained) == len(text[:SMALL_TRAINING_CHARACTERS].encode())
     assert {one.name for one in trained} == {"reference", "engine", "tokenizers"}
     app.run()

@@ -1,27 +1,22 @@
-"""Test the measuring process: the requests it reads and the lines it writes."""
+"""Test measurements: what is measured, in this process and in one of its own."""
 
 from __future__ import annotations
-
-import json
-import subprocess
-import sys
 
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.lab import measurements
 from bpe_core.lab.contenders import ENCODERS
 from bpe_core.lab.measurements import (
     SMALL_CHARACTERS,
     Order,
-    Progress,
-    Report,
     growing_sizes,
-    read_line,
-    run_and_report,
+    run_in_process,
+    run_order,
     small_order,
 )
+from bpe_core.lab.measuring import Progress, ignore_progress
 from bpe_core.lab.training_contenders import trainers
+from bpe_core.processes.limits import Limits
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 
@@ -32,71 +27,35 @@ TOKENIZER = train(Corpus.from_text(TEXT), TrainingConfig(280)).tokenizer
 
 @pytest.mark.slow
 def test_the_process_measures_every_encoder_and_reports_progress() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "bpe_core.lab.measurements"],
-        # Short enough for every encoder to measure all of it on any machine.
-        input=Order("encoding", LINE, TOKENIZER).to_json(),
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    lines = [read_line(line) for line in done.stdout.decode().splitlines()]
-    report = lines[-1]
-    assert isinstance(report, Report)
-    assert tuple(one.name for one in report.encoding) == ENCODERS
-    for one in report.encoding:
+    progress: list[Progress] = []
+    # Short enough for every encoder to measure all of it on any machine.
+    order = Order("encoding", LINE, TOKENIZER)
+    results = run_in_process(order, limits=Limits(seconds=240), on_progress=progress.append)
+    assert tuple(one.name for one in results.encoding) == ENCODERS
+    for one in results.encoding:
         assert one.problem is None
         assert one.n_bytes == len(LINE.encode())
         assert one.megabytes_per_second > 0
         assert one.is_equal or one.name == "longest-match"
-    progress = [line for line in lines[:-1] if isinstance(line, Progress)]
-    assert len(progress) == len(lines) - 1
     assert {line.name for line in progress} == {*ENCODERS, ""}
 
 
 def test_a_small_measurement_makes_three_calls_on_the_start_of_the_text() -> None:
-    lines: list[str] = []
     order = small_order(TEXT * 100, TOKENIZER)
-    run_and_report(order.to_json().decode(), lines.append)
-    report = read_line(lines[-1])
-    assert isinstance(report, Report)
+    results = run_order(order, ignore_progress)
     assert order.text == (TEXT * 100)[:SMALL_CHARACTERS]
-    assert {one.n_calls for one in report.encoding} == {3}
-    assert max(one.n_bytes for one in report.encoding) <= len(order.text.encode())
+    assert {one.n_calls for one in results.encoding} == {3}
+    assert max(one.n_bytes for one in results.encoding) <= len(order.text.encode())
 
 
 def test_training_is_measured_at_growing_sizes() -> None:
-    lines: list[str] = []
-    run_and_report(Order("training", TEXT * 2).to_json().decode(), lines.append)
-    report = read_line(lines[-1])
-    assert isinstance(report, Report)
-    assert {(one.name, one.n_bytes) for one in report.training} == {
+    results = run_order(Order("training", TEXT * 2), ignore_progress)
+    assert {(one.name, one.n_bytes) for one in results.training} == {
         (name, len((TEXT * 2)[:size].encode()))
         for name in (trainer.name for trainer in trainers(1))
         for size in growing_sizes(len(TEXT * 2))
     }
-    assert all(one.is_equal for one in report.training)
-
-
-def test_a_damaged_tokenizer_is_reported() -> None:
-    order = json.loads(Order("encoding", TEXT, TOKENIZER).to_json())
-    order["tokenizer"]["fingerprint"] = "0" * 64
-    lines: list[str] = []
-    run_and_report(json.dumps(order), lines.append)
-    assert isinstance(read_line(lines[-1]), str)
-
-
-def test_an_unexpected_error_is_reported_without_its_message(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def broken(_order: Order, _tell: object) -> Report:
-        raise RecursionError(TEXT)
-
-    monkeypatch.setattr(measurements, "run_order", broken)
-    lines: list[str] = []
-    run_and_report(Order("encoding", TEXT, TOKENIZER).to_json().decode(), lines.append)
-    problem = str(read_line(lines[-1]))
-    assert "RecursionError in test_lab.py, line " in problem
-    assert "hug" not in problem
+    assert all(one.is_equal for one in results.training)
 
 
 @pytest.mark.parametrize("n", [0, 1, 999, 1_000, 1_001, 4_000, 123_456])

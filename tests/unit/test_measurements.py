@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from bpe_core.lab.measurements import Order, Progress
+from bpe_core.lab import measurements
+from bpe_core.lab.measurements import Order, Progress, Results
+from tests import lab_in_child
 from tests.waiting import wait_until
 from ui.lab.measurements import MOST_WAITING, MeasurementManager
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 
 ORDER = Order("training", "hug hugs " * 10)
-REPORTS_PROGRESS = (
-    'import json; p = {"done": 3, "of": 12, "name": "trie", "seconds_compiling": None}; '
-    'print(json.dumps({"progress": p}), flush=True); '
-)
-WAITS = "import sys, time; sys.stdin.read(); " + REPORTS_PROGRESS + "time.sleep(60)"
 
 
 @pytest.fixture
-def managers() -> Iterator[Callable[..., MeasurementManager]]:
+def managers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[..., MeasurementManager]]:
     created: list[MeasurementManager] = []
 
-    def make(code: str | None = None, most_seconds: float = 60.0) -> MeasurementManager:
-        if code is None:
-            created.append(MeasurementManager(most_seconds=most_seconds))
-        else:
-            command = [sys.executable, "-c", code]
-            created.append(MeasurementManager(command, most_seconds=most_seconds))
+    def make(
+        measure: Callable[..., Results] = measurements.measure_here, most_seconds: float = 60.0
+    ) -> MeasurementManager:
+        monkeypatch.setattr(measurements, "measure_here", measure)
+        created.append(MeasurementManager(most_seconds=most_seconds))
         return created[-1]
 
     yield make
@@ -43,7 +40,7 @@ def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementMan
     status = wait_until(manager, manager.submit(ORDER, about="hugs"))
     assert (status.state, status.about, status.problem) == ("finished", "hugs", None)
     assert status.result is not None
-    assert {point.name for point in status.result.report.training} == {
+    assert {point.name for point in status.result.results.training} == {
         "reference",
         "engine",
         "tokenizers",
@@ -53,7 +50,7 @@ def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementMan
 def test_progress_is_reported_and_cancelling_kills_the_process_at_once(
     managers: Callable[..., MeasurementManager],
 ) -> None:
-    manager = managers(WAITS)
+    manager = managers(lab_in_child.wait)
     id = manager.submit(ORDER, about="")
     status = wait_until(manager, id, lambda status: status.progress is not None)
     assert status.progress == Progress(3, 12, "trie")
@@ -64,7 +61,7 @@ def test_progress_is_reported_and_cancelling_kills_the_process_at_once(
 def test_measurements_run_one_at_a_time_and_can_be_cancelled_while_queued(
     managers: Callable[..., MeasurementManager],
 ) -> None:
-    manager = managers(WAITS)
+    manager = managers(lab_in_child.wait)
     first, second, third = (manager.submit(ORDER, about="") for _ in range(3))
     wait_until(manager, first, lambda status: status.state == "running")
     assert manager.status(third).n_ahead == 2
@@ -78,7 +75,7 @@ def test_measurements_run_one_at_a_time_and_can_be_cancelled_while_queued(
 def test_only_equal_requests_share_a_measurement(
     managers: Callable[..., MeasurementManager],
 ) -> None:
-    manager = managers(WAITS)
+    manager = managers(lab_in_child.wait)
     first, second = (manager.shared(Order("training", "hug"), about="") for _ in range(2))
     small = manager.shared(Order("training", "hug", is_small=True), about="")
     assert first.id == second.id
@@ -89,46 +86,28 @@ def test_only_equal_requests_share_a_measurement(
 def test_a_measurement_is_killed_at_the_time_limit(
     managers: Callable[..., MeasurementManager],
 ) -> None:
-    manager = managers(WAITS, most_seconds=0.2)
+    manager = managers(lab_in_child.wait, most_seconds=0.2)
     status = wait_until(manager, manager.submit(ORDER, about=""))
     assert status.state == "failed"
     assert "shorter text" in str(status.problem)
 
 
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("raise SystemExit(1)", "status 1"),
-        ("import os; os.abort()", "signal 6"),
-        ("print('{\"rep', end='', flush=True)", "status 0"),
-        ("import os; os.kill(os.getpid(), 9)", "memory may have run out"),
-    ],
-)
 def test_the_death_of_the_process_is_reported(
-    managers: Callable[..., MeasurementManager], code: str, message: str
+    managers: Callable[..., MeasurementManager],
 ) -> None:
-    manager = managers(code)
-    long = Order("training", "hug " * 200_000)
-    status = wait_until(manager, manager.submit(long, about=""))
+    manager = managers(lab_in_child.crash)
+    status = wait_until(manager, manager.submit(ORDER, about=""))
     assert status.state == "failed"
-    assert message in str(status.problem)
+    assert "memory ran out. Try a shorter text." in str(status.problem)
     # The next measurement still runs.
     again = wait_until(manager, manager.submit(ORDER, about=""))
     assert again.state == "failed"
 
 
-def test_a_process_that_cannot_start_is_reported() -> None:
-    manager = MeasurementManager(["/no/such/python"])
-    status = wait_until(manager, manager.submit(ORDER, about=""))
-    manager.close()
-    assert status.state == "failed"
-    assert "did not start" in str(status.problem)
-
-
 def test_unknown_ids_and_full_queues_are_refused(
     managers: Callable[..., MeasurementManager],
 ) -> None:
-    manager = managers(WAITS)
+    manager = managers(lab_in_child.wait)
     with pytest.raises(UnknownWorkError):
         manager.status("x")
     first = manager.submit(ORDER, about="")

@@ -6,7 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from bpe_core.lab.measurements import Order, Report
+from bpe_core.lab.measurements import Order, Results
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.lab.card import watch_measurement
 from ui.lab.measurements import MeasurementStatus
@@ -32,7 +32,7 @@ def draw_heading(
             start_measurement(order, about)
 
 
-def draw_state(status: MeasurementStatus | None, order: Order, empty: str) -> Report | None:
+def draw_state(status: MeasurementStatus | None, order: Order, empty: str) -> Results | None:
     """Draw the state of a measurement except its figures, and return the figures if there are any.
 
     `empty` describes the measurement before it is started.
@@ -52,11 +52,13 @@ def draw_state(status: MeasurementStatus | None, order: Order, empty: str) -> Re
                 f"These figures are for **{plain_markdown(status.about, 200)}**, not for the "
                 "current choice. Measure again to update them."
             )
-        return status.result.report
+        return status.result.results
     return None
 
 
-def draw_small_state(small: MeasurementStatus, *, key: str, empty: str, what: str) -> Report | None:
+def draw_small_state(
+    small: MeasurementStatus, *, key: str, empty: str, what: str
+) -> Results | None:
     """Draw the state of a measurement that started by itself, and return the figures if any.
 
     `what` says in Markdown what it measured, and how to measure more.
@@ -68,7 +70,7 @@ def draw_small_state(small: MeasurementStatus, *, key: str, empty: str, what: st
         st.markdown(f":gray[{empty}]")
         return None
     st.markdown(f":blue-badge[Small measurement] :gray[{what}]")
-    return small.result.report
+    return small.result.results
 
 
 def offer_png(chart: str, title: str, about: str) -> None:

@@ -1,0 +1,29 @@
+"""Measurements that wait or crash, in place of `measure_here`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import Any
+
+from bpe_core.lab.measurements import Results
+from bpe_core.lab.measuring import Progress
+from bpe_core.processes.report import Report
+
+
+def wait(
+    kind: str, text: str, tokenizer: dict[str, Any] | None, is_small: bool, report: Report[Progress]
+) -> Results:
+    """Report progress, and wait to be ended."""
+    report(Progress(3, 12, "trie"))
+    time.sleep(60)
+    return Results()
+
+
+def crash(
+    kind: str, text: str, tokenizer: dict[str, Any] | None, is_small: bool, report: Report[Progress]
+) -> Results:
+    """End as if memory had run out."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return Results()
