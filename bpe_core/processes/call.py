@@ -116,31 +116,27 @@ def _messages(
 ) -> Generator[Message]:
     """Yield the progress, the items and the answer of a new process; raise its errors."""
     deadline = time.monotonic() + limits.seconds
-    with _child(full_name(function), limits) as (process, connection):
-        try:
-            send(connection, "call", limits)
-            send(connection, "call", asked)
-            while True:
-                if time.monotonic() > deadline:
-                    raise _time_limit(limits.seconds)
-                if should_stop is not None and should_stop():
-                    raise CancelledError
-                if should_finish is not None and should_finish():
-                    should_finish = None
-                    send(connection, "finish", None)
-                if connection.poll(_SECONDS_BETWEEN_LOOKS):
-                    message = receive(connection)
-                    if message.kind not in ("progress", "item", "answer"):
-                        raise _error(message, limits)
-                    yield message
-        except BpeError:
-            raise
-        except (EOFError, OSError):
-            raise _error_of_end(process.wait(), limits) from None
+    with _child(full_name(function), limits) as connection:
+        send(connection, "call", limits)
+        send(connection, "call", asked)
+        while True:
+            if time.monotonic() > deadline:
+                raise _time_limit(limits.seconds)
+            if should_stop is not None and should_stop():
+                raise CancelledError
+            if should_finish is not None and should_finish():
+                should_finish = None
+                send(connection, "finish", None)
+            if connection.poll(_SECONDS_BETWEEN_LOOKS):
+                message = receive(connection)
+                if message.kind not in ("progress", "item", "answer"):
+                    raise _error(message, limits)
+                yield message
 
 
 @contextmanager
-def _child(name: str, limits: Limits) -> Generator[tuple[subprocess.Popen[bytes], Connection]]:
+def _child(name: str, limits: Limits) -> Generator[Connection]:
+    """Start a process, which ends with the block; raise ProcessError if it ends before."""
     ours, theirs = Pipe()
     with ours:
         with theirs:
@@ -158,7 +154,12 @@ def _child(name: str, limits: Limits) -> Generator[tuple[subprocess.Popen[bytes]
                 raise ProcessError(f"The process did not start: {error.strerror}.") from None
         with process:
             try:
-                yield process, ours
+                yield ours
+            except BpeError:
+                # One that the function raised may be an OSError too.
+                raise
+            except (EOFError, OSError):
+                raise _error_of_end(process.wait(), limits) from None
             finally:
                 process.kill()
 
@@ -181,7 +182,9 @@ def _error_of_end(status: int, limits: Limits) -> ProcessError:
     if status == -signal.SIGXCPU:
         return _time_limit(limits.processor_seconds or limits.seconds)
     if status == -signal.SIGKILL:
-        return ProcessError("The system stopped the process, most likely because memory ran out.")
+        return ProcessError(
+            "The process was stopped by the system, most likely because memory ran out."
+        )
     how = signal.Signals(-status).name if status < 0 else f"status {status}"
     return ProcessError(f"The process crashed ({how}).")
 

@@ -3,7 +3,8 @@
 A value may be None, a bool, a number, a string, bytes, a list, tuple, set or dict, a dataclass, a
 NamedTuple, a path or a NumPy array, and any nesting of these. It is read as the annotation of a
 parameter or of a result says, so a process that was taken over cannot make its parent build
-anything else. The data of arrays follow the message as they are in memory, and are not copied.
+anything else; one annotation that cannot be read is `str | bytes`. The data of arrays follow the
+message as they are in memory, and are not copied.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ class Limits:
     processor_seconds: float | None = None
     """The processor time; None for `seconds`. It may be far less, because a processor may be shared
     with many."""
+    niceness: int = 0
+    """How far others go first when processors are busy, from 0 to 19."""
 
 
 def environment(limits: Limits) -> dict[str, str]:
@@ -46,7 +48,7 @@ def environment(limits: Limits) -> dict[str, str]:
 
 
 def limit_this_process(limits: Limits) -> None:
-    """Limit this process's address space and processor time.
+    """Limit this process's address space and processor time, and let others go first.
 
     An allocation beyond the limit then fails, and the system ends a process that has used up its
     time. Lower limits stay as they are.
@@ -57,3 +59,4 @@ def limit_this_process(limits: Limits) -> None:
         soft, hard = resource.getrlimit(kind)
         known = [n for n in (most, soft, hard) if n is not None and n != resource.RLIM_INFINITY]
         resource.setrlimit(kind, (min(known, default=resource.RLIM_INFINITY), hard))
+    os.nice(limits.niceness)

@@ -17,7 +17,8 @@ from tests.app.test_adapt_page import OpenApp, choose, paste, verdict_of
 from tests.app.training import assert_press_is_refused, in_address
 from tests.waiting import wait_until
 from ui.adapt import background_work
-from ui.adapt.background_work import Order, Removable
+from ui.adapt.adapting_process import Removable
+from ui.adapt.background_work import Order
 from ui.adapt.swapped import Swapped
 from ui.work.training import HELD_OUT_SEED
 

@@ -219,7 +219,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def processes() -> list[psutil.Process]:
     """Return this process's descendants that train."""
     found = psutil.Process().children(recursive=True)
-    return [each for each in found if "ui.work.training_process" in " ".join(each.cmdline())]
+    return [each for each in found if "ui.work.training_process:train_here" in each.cmdline()]
 
 
 @pytest.mark.slow

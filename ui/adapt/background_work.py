@@ -4,54 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Final, TypeVar
 
 import streamlit as st
 
-from bpe_core.adapting.shrink import RemovalOrder, Removals
+from bpe_core.adapting.shrink import Removals
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import link_corpus, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.processes.call import call
 from bpe_core.store.place import make_store_folder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import read_only
-from ui.adapt.adapting_process import CHOICES, arrays_in, ask_process
+from ui.adapt.adapting_process import Removable, Split, replace_here, shrink_here
 from ui.adapt.general_texts import GENERAL_TEXTS
-from ui.adapt.swapped import Swapped, swapped_of
+from ui.adapt.swapped import Swapped
 from ui.storage.base_tokenizer import write_base
 from ui.storage.new_entries import UNFINISHED, os_errors_as_not_kept
 from ui.work.background import Background, UnknownWorkError
 from ui.work.task import Progress, Status, Task
 from ui.work.training import HELD_OUT_SEED
+from ui.work.work_process import failures_advised, work_limits
 
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Removable:
-    """Which tokens may be removed, and which goes first."""
-
-    order: RemovalOrder = "fewest-uses"
-    scripts: tuple[str, ...] = ()
-    """Only tokens of these may go, if there are any here."""
-    pinned: tuple[int, ...] = ()
-    """The ids of tokens that stay."""
-    terms: tuple[str, ...] = ()
-    """The terms to make tokens before others are learned, if tokens are replaced; user input."""
-    made_again: tuple[str, ...] = ()
-    """New tokens to make after the terms, as hexadecimal bytes."""
-    left_out: tuple[str, ...] = ()
-    """New tokens not to make, as hexadecimal bytes."""
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether more stays than the alphabet and special tokens."""
-        return bool(self.scripts or self.pinned)
+_ADVICE: Final = "Your corpus and choices are unchanged; a smaller corpus may work."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +42,7 @@ class Order:
     tokenizer: Tokenizer
     corpus: Corpus | FiledCorpus
     held_out_share: float = 0.0
-    removable: Removable = Removable()
+    removable: Removable = field(default_factory=Removable)
     general_id: str = GENERAL_TEXTS[0]
     """The sample that is shown as a general text at first."""
     held_out_by: str = "document"
@@ -122,35 +103,62 @@ def replacings() -> Background[Progress, Swapped]:
 
 def shrink_in_process(order: Order, task: Task[Progress]) -> Removals | None:
     """Shrink a tokenizer as far as possible; return None if the task is cancelled."""
-    with _folder_for(order, None) as folder:
-        if _asked(folder, task) is None:
-            return None
-        arrays = arrays_in(folder)
+    found = _called(shrink_here, order, task)
+    if found is None:
+        return None
     return Removals(
         order.tokenizer,
-        tuple(arrays["result-order"].tolist()),
-        read_only(arrays["result-uses"]),
-        read_only(arrays["result-tokens"]),
-        read_only(arrays["result-held_out"]) if "result-held_out" in arrays else None,
+        tuple(found.order.tolist()),
+        found.uses,
+        found.tokens_after,
+        found.held_out_tokens_after,
     )
 
 
 def replace_in_process(order: Order, n_tokens: int, task: Task[Progress]) -> Swapped | None:
     """Replace `n_tokens` tokens; return None if the task is cancelled."""
-    with _folder_for(order, n_tokens) as folder:
-        found = _asked(folder, task)
-        if found is None:
+    found = _called(replace_here, order, task, n_tokens)
+    if found is None:
+        return None
+    return Swapped(
+        order.tokenizer,
+        tuple(found.removed.tolist()),
+        found.sizes,
+        found.where,
+        found.judged,
+        order.general_id,
+        found.general,
+    )
+
+
+def _called(
+    function: Callable[..., _Result], order: Order, task: Task[Progress], *arguments: object
+) -> _Result | None:
+    """Call a function in a process with an order's files and choices; None if cancelled.
+
+    Raises BpeError with what it raises, NotKeptError if there is no room for the files, and
+    WorkProcessError if the process was ended without a result.
+    """
+    split = Split(order.held_out_share, HELD_OUT_SEED, order.held_out_by)
+    with _folder_for(order) as folder, failures_advised(_ADVICE):
+        try:
+            return call(
+                function,
+                folder,
+                split,
+                order.removable,
+                *arguments,
+                limits=work_limits(order.corpus.n_bytes),
+                on_progress=task.report,
+                should_stop=lambda: task.is_cancelled,
+            )
+        except CancelledError:
             return None
-        return swapped_of(order.tokenizer, found, arrays_in(folder))
-
-
-def _asked(folder: Path, task: Task[Progress]) -> dict[str, Any] | None:
-    return ask_process(folder, task, lambda done, of: task.report(Progress(done, of)))
 
 
 @contextmanager
-def _folder_for(order: Order, n_tokens: int | None) -> Generator[Path]:
-    """Write an order to a folder that is deleted with the block. Raises NotKeptError."""
+def _folder_for(order: Order) -> Generator[Path]:
+    """Write an order's files to a folder that is deleted with the block. Raises NotKeptError."""
     with os_errors_as_not_kept():
         place = TemporaryDirectory(
             prefix=UNFINISHED, dir=make_store_folder(), ignore_cleanup_errors=True
@@ -163,16 +171,6 @@ def _folder_for(order: Order, n_tokens: int | None) -> Generator[Path]:
             else:
                 write_corpus(folder, order.corpus)
             write_base(folder, order.tokenizer)
-            choices = {
-                **asdict(order.removable),
-                "share": order.held_out_share,
-                "by": order.held_out_by,
-                "general_id": order.general_id,
-                "seed": HELD_OUT_SEED,
-                "n_tokens": n_tokens,
-                "n_bytes": order.corpus.n_bytes,
-            }
-            (folder / CHOICES).write_text(json.dumps(choices), "utf-8")
         yield folder
 
 

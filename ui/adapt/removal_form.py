@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.adapting.shrink import RemovalOrder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.adapt.background_work import Removable
+from ui.adapt.adapting_process import Removable
 from ui.adapt.kept_tokens import read_kept_tokens
 from ui.adapt.scripts import scripts_of
 from ui.look.labels import plain_markdown

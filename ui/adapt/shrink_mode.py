@@ -14,7 +14,7 @@ from bpe_core.adapting.shrink import Removals
 from bpe_core.runs.pair_statistics import steps_to_draw
 from ui.adapt import background_work as work
 from ui.adapt import charts
-from ui.adapt.background_work import Removable
+from ui.adapt.adapting_process import Removable
 from ui.adapt.charts import Curve
 from ui.adapt.figures import FURTHER
 from ui.adapt.files_part import Offered, offer_adapted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from bpe_core.adapting.gains import KindGain
 from bpe_core.formats.continuation_json import term_of
 from bpe_core.runs.term_merges import TermCost
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import read_only
 from bpe_core.vocabulary.pruning import keep_only
 
 # Each is a shrink and an extension of its own: some seconds with a vocabulary of 50,000 tokens.
@@ -57,7 +56,13 @@ class AtSize:
     """
     kinds: tuple[KindGain, ...]
     """What the new tokens save on the judged text."""
-    terms: tuple[TermCost, ...]
+    costs: tuple[dict[str, object], ...]
+    """What each term cost, as JSON values."""
+
+    @property
+    def terms(self) -> tuple[TermCost, ...]:
+        """What each term cost."""
+        return tuple(map(term_of, self.costs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +99,3 @@ class Swapped:
         merges = ((left, right, id) for left, right, id in size.merges.tolist())
         tokenizer = smaller.extended(merges, size.counts.tolist())
         return trace_ids(self.base, tokenizer, old_ids, removed, size.terms)
-
-
-def swapped_of(
-    base: Tokenizer, found: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-) -> Swapped:
-    """Return a result from what the process answered, and the arrays that it wrote."""
-    sizes = [
-        AtSize(
-            *(n_tokens, read_only(arrays[f"result-merges-{n_tokens}"])),
-            read_only(arrays[f"result-counts-{n_tokens}"]),
-            read_only(arrays[f"result-saved-{n_tokens}"]),
-            size["more"],
-            tuple(KindGain(*kind) for kind in size["kinds"]),
-            tuple(map(term_of, size["terms"])),
-        )
-        for n_tokens, size in ((size["n_tokens"], size) for size in found["sizes"])
-    ]
-    return Swapped(
-        *(base, tuple(arrays["result-removed"].tolist()), tuple(sizes), found["where"]),
-        TextTokens(found["n_bytes"], tuple(found["tokens"])),
-        found["general_id"],
-        {id: TextTokens(n, tuple(tokens)) for id, (n, tokens) in found["general"].items()},
-    )

@@ -345,7 +345,7 @@ class JobManager:
         if live.is_large and live.kept is not None:
             # If the process cannot store the run, this one trains it and keeps it in memory.
             with suppress(NotKeptError):
-                stored = train_in_process(live.kept.folder, task, followed_by, self._is_open)
+                stored = train_in_process(live.kept, task, followed_by, self._is_open)
                 return _noted(stored, task, reporters)
         stored = train_and_store(
             live.request,

@@ -1,43 +1,45 @@
-"""Train on a large corpus in a process of its own, so that pages do not share its interpreter.
-
-`python -m ui.work.training_process FOLDER` reads a request that is kept in FOLDER, trains, stores
-the run, and writes one JSON object a line to standard output. Any line on its standard input asks
-it to stop early, with the merges so far; it exits when the input closes.
-"""
+"""Train on a large corpus in a process of its own, so that pages do not share its interpreter."""
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import Final
 
-from bpe_core.child_process import follow_parent
-from bpe_core.corpus.corpus_files import TEXT, read_corpus_files
-from bpe_core.errors import BpeError, NotKeptError
+from bpe_core.corpus.corpus_files import read_corpus_files
+from bpe_core.errors import NotKeptError
+from bpe_core.processes.call import call
+from bpe_core.processes.report import Report
 from bpe_core.types import TrainingProgress
 from ui.storage.base_tokenizer import Extension, read_base
 from ui.storage.run_store import in_memory_run, store_run
-from ui.storage.training_requests import read_request
+from ui.storage.training_requests import KeptRequest, read_request
+from ui.work import training_report
 from ui.work.task import Task
 from ui.work.training import Follower, StoredTraining, train_and_store
-from ui.work.training_report import Report
-from ui.work.work_process import Reporter, answers_of, work_and_answer, work_process, write
+from ui.work.work_process import failures_advised, work_limits
 
 _ADVICE: Final = (
     "Your corpus and settings are unchanged; a smaller corpus or other settings may work."
 )
 
 
-class TrainingProcessError(BpeError):
-    """The process of a training ended without a result."""
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a process reports of its training."""
+
+    training_bytes: int
+    held_out_bytes: int
+    progress: TrainingProgress | None = None
+    is_saving: bool = False
+    """Whether the merges are done and the run is being stored."""
 
 
 def train_in_process(
-    folder: Path,
-    task: Task[Report],
+    kept: KeptRequest,
+    task: Task[training_report.Report],
     followed_by: Callable[[int, int], Follower],
     is_wanted: Callable[[], bool],
 ) -> StoredTraining | None:
@@ -45,80 +47,64 @@ def train_in_process(
 
     When the task is cancelled, the merges so far are stored, unless `is_wanted` returns False.
     Raises BpeError with what the training raised, NotKeptError if the run could not be written to
-    the store, and TrainingProcessError if the process was killed.
+    the store, and WorkProcessError if the process was ended without a result.
     """
     follower: Follower | None = None
-    with work_process("ui.work.training_process", folder) as process:
-        commands = cast("IO[bytes]", process.stdin)
-        task.on_cancel(lambda: _ask_to_stop(commands) if is_wanted() else process.kill())
-        for answer in answers_of(process, TrainingProcessError, _ADVICE):
-            match answer:
-                case {"sizes": [training_bytes, held_out_bytes]}:
-                    follower = followed_by(training_bytes, held_out_bytes)
-                case {"progress": progress} if follower is not None:
-                    follower(TrainingProgress(**progress))
-                case {"saving": True} if follower is not None:
-                    follower.saving()
-                case {"stored": stored}:
-                    return None if stored is None else StoredTraining(*stored)
-                case {"not_kept": why}:
-                    raise NotKeptError(why)
-                case _:
-                    break
-    raise TrainingProcessError(
-        "The process that trained was stopped by the system, most likely because memory ran out. "
-        "Your corpus and settings are unchanged: train again, on a smaller corpus if it happens "
-        "again."
+
+    def follow(step: Step) -> None:
+        nonlocal follower
+        if follower is None:
+            follower = followed_by(step.training_bytes, step.held_out_bytes)
+        if step.progress is not None:
+            follower(step.progress)
+        if step.is_saving:
+            follower.saving()
+
+    with failures_advised(_ADVICE):
+        try:
+            return call(
+                train_here,
+                kept.folder,
+                limits=work_limits(kept.text_bytes),
+                on_progress=follow,
+                should_stop=lambda: task.is_cancelled and not is_wanted(),
+                should_finish=lambda: task.is_cancelled,
+            )
+        except CancelledError:
+            return None
+
+
+def train_here(folder: Path, report: Report[Step]) -> StoredTraining | None:
+    """Train what is asked for in a folder, and store the run; raises NotKeptError if it cannot."""
+    request = read_request(folder)
+    stored = train_and_store(
+        request,
+        read_corpus_files(folder, stays_on_disk=True),
+        base=read_base(folder) if isinstance(request.how, Extension) else None,
+        store=store_run,
+        followed_by=lambda *sizes: _Reporter(report, *sizes),
+        should_stop=report.should_finish,
+        is_wanted=lambda: True,
     )
+    unkept = None if stored is None else in_memory_run(stored.run_id)
+    if unkept is not None:
+        raise NotKeptError(unkept.not_kept)
+    return stored
 
 
-def _ask_to_stop(commands: IO[bytes]) -> None:
-    try:
-        commands.write(b"stop\n")
-        commands.flush()
-    except (OSError, ValueError):
-        pass  # it has ended
-
-
-class _Pipe:
+class _Reporter:
     """Pass on the progress of the training."""
 
-    def __init__(self, training_bytes: int, held_out_bytes: int) -> None:
-        self._report = Reporter()
-        write({"sizes": [training_bytes, held_out_bytes]})
+    def __init__(self, report: Report[Step], training_bytes: int, held_out_bytes: int) -> None:
+        self._report = report
+        self._sizes = training_bytes, held_out_bytes
+        report(Step(*self._sizes), must_arrive=True)
 
     def __call__(self, progress: TrainingProgress) -> None:
         """Pass on one report, or leave it out."""
         is_last = progress.merges_done >= progress.merges_wanted
-        self._report(asdict(progress), is_last=is_last)
+        self._report(Step(*self._sizes, progress), must_arrive=is_last)
 
     def saving(self) -> None:
         """Report that the merges are done."""
-        write({"saving": True})
-
-
-def _main(folder: Path) -> None:
-    stopped = threading.Event()
-    follow_parent(lambda _: stopped.set())
-    request = read_request(folder)
-
-    def work() -> dict[str, Any]:
-        stored = train_and_store(
-            request,
-            read_corpus_files(folder, stays_on_disk=True),
-            base=read_base(folder) if isinstance(request.how, Extension) else None,
-            store=store_run,
-            followed_by=_Pipe,
-            should_stop=stopped.is_set,
-            is_wanted=lambda: True,
-        )
-        unkept = None if stored is None else in_memory_run(stored.run_id)
-        return {"stored": stored} if unkept is None else {"not_kept": unkept.not_kept}
-
-    # Words with counts stand for a corpus of any size, and only they are in memory.
-    text = folder / TEXT
-    work_and_answer(work, text.stat().st_size if text.is_file() else 0)
-
-
-if __name__ == "__main__":
-    _main(Path(sys.argv[1]))
+        self._report(Step(*self._sizes, is_saving=True), must_arrive=True)
