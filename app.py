@@ -55,7 +55,7 @@ workspace.note_navigation()
 page = st.navigation([*PAGES.values(), START_BY_NAME], position="top")
 if page.url_path == PAGES["start"].url_path:
     follow_link(is_first=is_first)
-frame.style_page()
+frame.style_pages()
 frame.run_page(page)
 frame.fix_page()
 frame.follow_theme()

@@ -30,12 +30,12 @@ from tests import foreign_models as models
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES
 from ui.compare.figures_part import figure_rows
-from ui.compare.report import MOST_DISAGREEMENTS, Compared, Report, report_html
+from ui.compare.report import MOST_DISAGREEMENTS, Compared, ComparisonReport, report_html
 from ui.compare.report_elements import MOST_TERMS_IN_REPORT
 from ui.compare.terms_part import Terms, term_rows
 from ui.compare.verdict import verdict_aside, verdict_sentence
 from ui.compare.verdict_part import Judged, rival_rows
-from ui.components.figures import Row
+from ui.components.figures import FigureRow
 from ui.run.composition_bars import composition_groups
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
@@ -85,10 +85,10 @@ def judged(comparison: Comparison, name: str) -> Judged:
     )
 
 
-def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> Report:
+def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> ComparisonReport:
     corpus = Corpus.from_documents([passage, "and the rest"])
     comparison = compare(corpus, [OWN, gpt2(), FOREIGN])
-    return Report(
+    return ComparisonReport(
         title=name,
         made_on="3 May 2031",
         where="held-out text",
@@ -118,7 +118,7 @@ def languages() -> tuple[LanguageCosts, ...]:
     return compare_languages(parallel_texts(), [OWN, gpt2(), FOREIGN], "English")
 
 
-def parsed(one: Report) -> Parsed:
+def parsed(one: ComparisonReport) -> Parsed:
     return Parsed(report_html(one).decode())
 
 
@@ -222,13 +222,11 @@ def test_the_tokens_of_a_stretch_are_listed_side_by_side() -> None:
 
 def test_only_the_best_figure_has_a_dot() -> None:
     one = report()
-    clean = Report(
-        **{
-            **{name: getattr(one, name) for name in Report.__slots__},
-            "comparison": compare(Corpus.from_text("the iterable"), [OWN, gpt2()]),
-            "compared": one.compared[:2],
-            "languages": None,
-        }
+    clean = replace(
+        one,
+        comparison=compare(Corpus.from_text("the iterable"), [OWN, gpt2()]),
+        compared=one.compared[:2],
+        languages=None,
     )
     rows = {row[0]: row[1:] for row in parsed(clean).rows if row}
     assert rows["Tokens"][1] == "3 ●"
@@ -254,7 +252,7 @@ def test_a_long_passage_is_shortened_with_a_note() -> None:
 @pytest.mark.parametrize("passage", ["", "a", "\n"])
 def test_a_passage_without_disagreements_has_a_note(passage: str) -> None:
     one = report()
-    same = Report(**{**{name: getattr(one, name) for name in Report.__slots__}, "passage": passage})
+    same = replace(one, passage=passage)
     assert "all words get the same tokens" in "".join(parsed(same).texts)
 
 
@@ -313,7 +311,7 @@ def test_the_report_says_how_many_of_many_terms_it_shows() -> None:
 
 
 def test_the_report_has_the_costs_that_were_asked_for() -> None:
-    rows = [Row("Cost of held-out text", ("0.5", "0.7", "0.9"), (0,))]
+    rows = [FigureRow("Cost of held-out text", ("0.5", "0.7", "0.9"), (0,))]
     found = parsed(replace(report(), costs=CostTable(rows, "At 2.50 per million tokens.")))
     assert ["Cost of held-out text", "0.5 ●", "0.7", "0.9"] in found.rows
     assert "At 2.50 per million tokens." in found.texts

@@ -12,7 +12,7 @@ import pytest
 from bpe_core.comparison.costs import Rates, Usage, embedding_rows
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer.gpt2 import gpt2
-from ui.components.figures import Row
+from ui.components.figures import FigureRow
 from ui.pair_frequencies.size import COST_COLUMNS, Sizes, cost_rows, costs_csv
 from ui.tokenizers.cost_fields import rates_with
 from ui.tokenizers.cost_rows import (
@@ -34,7 +34,7 @@ SIZES = Sizes(
 )
 
 
-def figures(rows: list[Row]) -> dict[str, tuple[str, ...]]:
+def figures(rows: list[FigureRow]) -> dict[str, tuple[str, ...]]:
     return {row.name: row.figures for row in rows}
 
 
@@ -51,7 +51,7 @@ def test_without_rates_there_are_only_counts() -> None:
 
 
 def test_the_lowest_cost_is_marked_if_it_is_fair_and_known() -> None:
-    def cost(n_tokens: list[int | None], *, fair: bool = True) -> Row:
+    def cost(n_tokens: list[int | None], *, fair: bool = True) -> FigureRow:
         return text_rows("x", n_tokens, RATES, fair=fair)[1]
 
     assert (cost([3_000_000, 2_000_000]).figures) == ("6.00", "4.00")

@@ -9,7 +9,7 @@ from bpe_core.lab.growth import GrowthPoint
 from bpe_core.lab.measuring import Measured
 from bpe_core.lab.training_contenders import trainers
 from bpe_core.tokenizer.gpt2 import gpt2
-from ui.components.figures import Row
+from ui.components.figures import FigureRow
 from ui.lab import words
 from ui.lab.charts import growth_curves, speed_dots
 from ui.tokenizers.longest_match import longest_match_differences
@@ -36,9 +36,9 @@ def test_every_contender_has_a_display_name() -> None:
 
 def test_the_table_shows_speeds_ratios_parts_and_equality() -> None:
     rows = words.encoding_rows(FOUND)
-    assert rows[0] == Row("List of merges", ("0.010", "0.020", "1.0 MB", "equal"))
-    assert rows[3] == Row("Longest match", ("1.0", "2.0", "all", "differ"))
-    assert rows[4] == Row("tiktoken", ("–", "–", "–", "not possible"))
+    assert rows[0] == FigureRow("List of merges", ("0.010", "0.020", "1.0 MB", "equal"))
+    assert rows[3] == FigureRow("Longest match", ("1.0", "2.0", "all", "differ"))
+    assert rows[4] == FigureRow("tiktoken", ("–", "–", "–", "not possible"))
 
 
 def joined(pieces: list[tuple[str, bool]]) -> str:
@@ -84,7 +84,7 @@ def test_every_time_that_rounds_to_the_shortest_is_marked() -> None:
         GrowthPoint("engine", 4_000, 0.0102, 3, True),
     ]
     _, rows = words.training_rows(found)
-    assert rows[0] == Row("1.0 kB", ("0.010", "0.010", "0.010 differs"), (0, 1, 2))
+    assert rows[0] == FigureRow("1.0 kB", ("0.010", "0.010", "0.010 differs"), (0, 1, 2))
     assert rows[1].better == (1,)
 
 
@@ -98,8 +98,8 @@ def test_dropped_trainers_have_no_figure() -> None:
     columns, rows = words.training_rows(found)
     assert columns == ["Reference", "Engine", "tokenizers"]
     assert rows == [
-        Row("1.0 kB", ("0.500", "0.010", "–"), (1,)),
-        Row("4.0 kB", ("–", "0.020", "0.010 differs"), (2,)),
+        FigureRow("1.0 kB", ("0.500", "0.010", "–"), (1,)),
+        FigureRow("4.0 kB", ("–", "0.020", "0.010 differs"), (2,)),
     ]
     assert "merges of tokenizers differed" in words.training_aside(found, 500)
     assert joined(words.training_sentence(found)) == (

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bpe_core.adapting.gains import KindGain, gain_by_kind
 from ui.adapt.size_part import Cut
-from ui.components.figures import Row, figure_table
+from ui.components.figures import FigureRow, figure_table
 from ui.look.labels import share_text
 from ui.storage.run_store import StoredRun
 
@@ -29,7 +29,7 @@ def draw_kind_gains(
     """
     total = sum(gain.saved for gain in gains)
     rows = [
-        Row(
+        FigureRow(
             gain.kind[0].upper() + gain.kind[1:],
             (
                 f"{gain.n_tokens:,}",
@@ -41,7 +41,7 @@ def draw_kind_gains(
     ]
     if removed is not None:
         n, more = removed
-        rows.append(Row("Removed tokens", (f"−{n:,}", f"{-more:,}".replace("-", "−"), "–")))
+        rows.append(FigureRow("Removed tokens", (f"−{n:,}", f"{-more:,}".replace("-", "−"), "–")))
     st.subheader("What is gained, by kind", anchor=False)
     figure_table(
         ["New tokens", "Tokens saved", "Share"],

@@ -8,7 +8,7 @@ from typing import Final
 
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.token_scripts import script_of_token
-from ui.components.figures import Row, figure_table
+from ui.components.figures import FigureRow, figure_table
 from ui.memory.sized_cache import cached
 
 _MOST_SCRIPTS: Final = 8
@@ -32,7 +32,7 @@ def draw_by_script(base: Tokenizer, removed: Iterable[int], *, caption: str) -> 
     figure_table(
         ["Removed", "Of", "Share"],
         [
-            Row(script, (f"{n:,}", f"{all_of[script]:,}", f"{n / all_of[script]:.0%}"))
+            FigureRow(script, (f"{n:,}", f"{all_of[script]:,}", f"{n / all_of[script]:.0%}"))
             for script, n in scripts
         ],
         caption=caption,

@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.runs.term_merges import TermCost
-from ui.components.figures import Row, figure_table
+from ui.components.figures import FigureRow, figure_table
 from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
 
 _MOST_ROWS: Final = 100
@@ -28,7 +28,7 @@ def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
         figure_table(
             ["New tokens", "Saved", "Occurs"],
             [
-                Row(
+                FigureRow(
                     term_name(cost),
                     (
                         f"{cost.tokens_added:,}" if cost.tokens_added else _ALREADY,

@@ -9,9 +9,9 @@ import streamlit as st
 
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.costs import Rates, Usage, embedding_rows
-from ui.compare.figures_part import size_of
+from ui.compare.figures_part import text_size
 from ui.compare.gain_words import HELD_OUT
-from ui.components.figures import Row, figure_table
+from ui.components.figures import FigureRow, figure_table
 from ui.look.labels import plain_markdown
 from ui.memory.sized_cache import cached
 from ui.storage.run_store import StoredRun
@@ -32,7 +32,7 @@ _TRAINING = "the training text"
 class CostTable(NamedTuple):
     """The costs as the report shows them."""
 
-    rows: Sequence[Row]
+    rows: Sequence[FigureRow]
     note: str
     """The rates that were typed, and which texts were counted."""
 
@@ -92,7 +92,7 @@ def cost_table(
         *embedding_table_rows([usage.embedding_rows for usage in usages], rates),
     ]
     texts = (
-        f"{where[0].upper()}{where[1:]}: {size_of(comparison)}. The training text has "
+        f"{where[0].upper()}{where[1:]}: {text_size(comparison)}. The training text has "
         f"{stored.run.corpus_bytes:,} bytes; its tokens are known from training, so only for your "
         "tokenizer."
     )

@@ -14,7 +14,7 @@ from ui.compare.charts import kind_bars
 from ui.compare.definitions import COVERED_BYTES, COVERED_CHARACTERS, FIGURES, LANGUAGES, Definition
 from ui.compare.gain_words import SAMPLE_OF
 from ui.components.chart_pictures import ChartPicture, chart_pictures
-from ui.components.figures import Row, figure_table
+from ui.components.figures import FigureRow, figure_table
 from ui.look.chart_style import CONFIG
 from ui.shell import frame
 from ui.tokenizers.shelf import Member
@@ -24,7 +24,7 @@ _MOST_BESIDE_CHART = 4
 _KINDS = ("words and numbers", "punctuation", "white space")
 
 
-def figure_rows(comparison: Comparison) -> list[Row]:
+def figure_rows(comparison: Comparison) -> list[FigureRow]:
     """Return the figures of all tokenizers, marking the best one of each row."""
     rows = [
         _row("Tokens", comparison, lambda m: m.n_tokens, "{:,}", -1),
@@ -41,7 +41,7 @@ def figure_rows(comparison: Comparison) -> list[Row]:
     return rows
 
 
-def _per_token(comparison: Comparison) -> list[Row]:
+def _per_token(comparison: Comparison) -> list[FigureRow]:
     """Return the rows per token: of all text, or of covered text if some is left out."""
     if any(m.uncovered_bytes for m in comparison.rows):
         return [
@@ -60,7 +60,7 @@ def _per_token(comparison: Comparison) -> list[Row]:
     ]
 
 
-def size_of(comparison: Comparison) -> str:
+def text_size(comparison: Comparison) -> str:
     """Return how much text the figures are based on."""
     n = comparison.n_documents
     documents = f"{n:,} {'document' if n == 1 else 'documents'}, " if n else ""
@@ -80,7 +80,7 @@ def _row(
     figure: Callable[[TokenizerMetrics], float],
     shape: str,
     direction: int,
-) -> Row:
+) -> FigureRow:
     values = [figure(metrics) for metrics in comparison.rows]
     shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
     best = ()
@@ -91,7 +91,7 @@ def _row(
     # A smaller count is not better if it leaves text out.
     if any(m.uncovered_bytes for m in comparison.rows) and name != "Bytes in no token":
         best = ()
-    return Row(name, shown, best, _MEANINGS[name])
+    return FigureRow(name, shown, best, _MEANINGS[name])
 
 
 def figures_part(comparison: Comparison, members: Sequence[Member], where: str) -> DeltaGenerator:
@@ -104,7 +104,7 @@ def figures_part(comparison: Comparison, members: Sequence[Member], where: str) 
     with left:
         whole = "" if where.startswith(SAMPLE_OF) else "all "
         st.header(f"On {whole}{where}", anchor=False)
-        st.markdown(f":gray[{size_of(comparison)}. The dot marks the best figure.]")
+        st.markdown(f":gray[{text_size(comparison)}. The dot marks the best figure.]")
         figure_table(
             names,
             figure_rows(comparison),

@@ -24,7 +24,7 @@ from bpe_core.corpus.samples import ParallelText
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.compare.definitions import FAIRNESS
-from ui.components.figures import Row
+from ui.components.figures import FigureRow
 from ui.memory.sized_cache import cached
 
 PARITY: Final = "Parity"
@@ -156,7 +156,7 @@ def _parity_sentence(
     )
 
 
-def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
+def summary_rows(costs: Sequence[LanguageCosts]) -> list[FigureRow]:
     """Return the tokens for all languages, and then how evenly each tokenizer charges them.
 
     Only counts of tokens mark a best figure: a tokenizer that needs many tokens in every language
@@ -180,7 +180,7 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
         rows = [replace(row, better=()) for row in rows]
         n = [sum(cannot_spell(metrics) for metrics in one.metrics) for one in costs]
         name = "Languages it cannot spell"
-        rows.append(Row(name, tuple(map(str, n)), meaning=_MEANINGS[name]))
+        rows.append(FigureRow(name, tuple(map(str, n)), meaning=_MEANINGS[name]))
     return rows
 
 
@@ -201,25 +201,25 @@ def _dearest(costs: LanguageCosts) -> int:
     return max(range(len(costs.parity)), key=lambda place: costs.parity[place])
 
 
-def _row(name: str, values: Sequence[float], shape: str, direction: int = 0) -> Row:
+def _row(name: str, values: Sequence[float], shape: str, direction: int = 0) -> FigureRow:
     """Return a row that marks the highest figure, the lowest (-1) or none (0)."""
     shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
     best = ()
     if direction and len(values) > 1 and not any(map(math.isnan, values)):
         place = max(range(len(values)), key=lambda place: values[place] * direction)
         best = (place,) if shown.count(shown[place]) == 1 else ()
-    return Row(name, shown, best, _MEANINGS[name])
+    return FigureRow(name, shown, best, _MEANINGS[name])
 
 
 def language_rows(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], measure: Measure
-) -> list[Row]:
+) -> list[FigureRow]:
     """Return rows with one measure of every language under every tokenizer."""
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for place, text in enumerate(texts):
         values = [measure.figure(one, place) for one in costs]
         shown = ("–" if math.isnan(value) else measure.shape.format(value) for value in values)
-        rows.append(Row(text.name, tuple(shown)))
+        rows.append(FigureRow(text.name, tuple(shown)))
     return rows
 
 
@@ -272,26 +272,28 @@ def _merges(fingerprint: str, _tokenizer: Tokenizer) -> ScriptMerges:
     return merges_per_script(_tokenizer)
 
 
-def script_rows(spent: Sequence[ScriptMerges]) -> list[Row]:
+def script_rows(spent: Sequence[ScriptMerges]) -> list[FigureRow]:
     """Return rows of merges per script and their share, the largest total first."""
     last = [dict(zip(one.names, one.after[:, -1].tolist(), strict=True)) for one in spent]
     in_all = Counter[str]()
     for counts in last:
         in_all.update(counts)
     return [
-        Row(name, tuple(_with_share(counts.get(name, 0), sum(counts.values())) for counts in last))
+        FigureRow(
+            name, tuple(_with_share(counts.get(name, 0), sum(counts.values())) for counts in last)
+        )
         for name, _ in in_all.most_common()
     ]
 
 
-def script_steps(spent: ScriptMerges) -> tuple[list[str], list[Row]]:
+def script_steps(spent: ScriptMerges) -> tuple[list[str], list[FigureRow]]:
     """Return the columns and rows of one tokenizer's merges per script by quarter of training."""
     n_merges = spent.after.shape[1] - 1
     steps = sorted({n_merges * part // _N_STEPS for part in range(1, _N_STEPS + 1)} - {0})
     return (
         [f"after {step:,} merges" for step in steps],
         [
-            Row(name, tuple(f"{count:,}" for count in after[steps].tolist()))
+            FigureRow(name, tuple(f"{count:,}" for count in after[steps].tolist()))
             for name, after in zip(spent.names, spent.after, strict=True)
         ],
     )

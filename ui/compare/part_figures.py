@@ -17,7 +17,7 @@ from bpe_core.comparison.parts import Division, Gain, Part
 from ui.compare.charts import name_rows
 from ui.compare.gain_words import figure_words, part_name, signed
 from ui.compare.language_figures import plain_cell
-from ui.components.figures import Row
+from ui.components.figures import FigureRow
 from ui.look.chart_axes import name_base_axis, value_axis
 from ui.look.chart_labels import escaped, text_width, told_apart
 from ui.look.chart_style import PALETTES, Theme, empty_figure, make_room, set_axis
@@ -46,10 +46,10 @@ def shown_parts(gain: Gain, division: Division) -> list[Part]:
     ]
 
 
-def part_rows(parts: Sequence[Part]) -> list[Row]:
+def part_rows(parts: Sequence[Part]) -> list[FigureRow]:
     """Return a row for each part: both counts, the figure, its interval and its units."""
     return [
-        Row(
+        FigureRow(
             part.name,
             (
                 f"{part.own:,}",

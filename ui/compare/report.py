@@ -24,7 +24,7 @@ from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
-from ui.compare.figures_part import figure_rows, shared_sentence, size_of
+from ui.compare.figures_part import figure_rows, shared_sentence, text_size
 from ui.compare.gain_words import method_words
 from ui.compare.language_figures import (
     MEASURES,
@@ -38,7 +38,7 @@ from ui.compare.part_figures import COLUMNS, TITLES, part_rows, shown_parts
 from ui.compare.report_elements import add, add_costs, add_rows, add_table, add_terms
 from ui.compare.terms_part import Terms
 from ui.compare.verdict_part import Judged, rival_rows
-from ui.components.figures import Row
+from ui.components.figures import FigureRow
 from ui.components.share_bars import ShareBar
 from ui.look.chart_style import PALETTES
 from ui.look.labels import plain_text, token_label
@@ -69,7 +69,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ComparisonReport:
     """The content of a report; names, titles and texts may come from a visitor."""
 
     title: str
@@ -98,7 +98,7 @@ class Report:
     """The record of each run among the tokenizers, by the name of its tokenizer."""
 
 
-def report_html(report: Report) -> bytes:
+def report_html(report: ComparisonReport) -> bytes:
     """Return the whole file in UTF-8."""
     page = ET.Element("html", lang="en")
     head = add(page, "head")
@@ -132,7 +132,7 @@ def report_html(report: Report) -> bytes:
     return f"<!DOCTYPE html>\n{markup}\n".encode("utf-8", "replace")
 
 
-def _tokenizers(body: ET.Element, report: Report) -> None:
+def _tokenizers(body: ET.Element, report: ComparisonReport) -> None:
     add(body, "h2", "Tokenizers")
     rows = [
         (one.name, (f"{one.encoder.vocab_size:,}", one.facts, one.note, one.encoder.fingerprint))
@@ -149,10 +149,10 @@ def _tokenizers(body: ET.Element, report: Report) -> None:
     )
 
 
-def _figures(body: ET.Element, report: Report, names: Sequence[str]) -> None:
+def _figures(body: ET.Element, report: ComparisonReport, names: Sequence[str]) -> None:
     comparison = report.comparison
     add(body, "h2", f"On all {report.where}")
-    size = f"{size_of(comparison)}, SHA-256 {report.text_sha256}. The dot marks the best figure."
+    size = f"{text_size(comparison)}, SHA-256 {report.text_sha256}. The dot marks the best figure."
     add(body, "p", size, **{"class": "aside"})
     add_rows(body, names, figure_rows(comparison))
     add(body, "p", shared_sentence(comparison), **{"class": "aside"})
@@ -164,7 +164,7 @@ def _figures(body: ET.Element, report: Report, names: Sequence[str]) -> None:
             _bar(body, place, name, row.kinds[k], highest)
 
 
-def _parts(body: ET.Element, report: Report, names: Sequence[str]) -> None:
+def _parts(body: ET.Element, report: ComparisonReport, names: Sequence[str]) -> None:
     judged = report.judged
     if not judged.gain.has_enough_text:
         return
@@ -205,11 +205,14 @@ def _compositions(body: ET.Element, groups: Sequence[tuple[str, Sequence[ShareBa
         add(body, "h3", title)
         shares = [dict(bar.shares) for bar in bars]
         names = list(dict.fromkeys(name for found in shares for name in found))
-        rows = [Row(name, tuple(f"{found.get(name, 0):.1%}" for found in shares)) for name in names]
+        rows = [
+            FigureRow(name, tuple(f"{found.get(name, 0):.1%}" for found in shares))
+            for name in names
+        ]
         add_rows(body, [bar.text for bar in bars], rows)
 
 
-def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> None:
+def _disagreements(body: ET.Element, report: ComparisonReport, names: Sequence[str]) -> None:
     text = report.passage
     found = [boundaries(text, one.encoder) for one in report.compared]
     differing = differing_columns([each.byte_ends for each in found], text)

@@ -16,7 +16,7 @@ from ui.compare.costs_part import CostTable
 from ui.compare.language_figures import merges_of_scripts
 from ui.compare.languages import Costs
 from ui.compare.passage import Passage
-from ui.compare.report import Compared, Report, report_html
+from ui.compare.report import Compared, ComparisonReport, report_html
 from ui.compare.shelf_form import facts_of
 from ui.compare.terms_part import Terms
 from ui.compare.verdict_part import Judged
@@ -47,7 +47,7 @@ def report_button(
         if comparison is None:
             return b""
         return report_html(
-            Report(
+            ComparisonReport(
                 title=stored.title,
                 made_on=f"{datetime.now(UTC):%-d %B %Y}",
                 where=where,

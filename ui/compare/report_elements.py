@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from ui.compare.costs_part import CostTable
 from ui.compare.terms_part import Terms
-from ui.components.figures import Row
+from ui.components.figures import FigureRow
 from ui.components.term_table import MOST_TILES, TermCell
 from ui.look.labels import plain_text, token_label
 
@@ -16,7 +16,7 @@ _LONGEST_TEXT = 10_000
 MOST_TERMS_IN_REPORT: Final = 200
 
 
-def add_rows(body: ET.Element, names: Sequence[str], rows: Sequence[Row]) -> None:
+def add_rows(body: ET.Element, names: Sequence[str], rows: Sequence[FigureRow]) -> None:
     """Append a table of figures, with a mark at the best of each row."""
     better = {(row.name, place) for row in rows for place in row.better}
     add_table(body, names, [(row.name, row.figures) for row in rows], kind="figures", better=better)

@@ -9,7 +9,7 @@ from bpe_core.lab.contenders import Differences
 from bpe_core.lab.growth import GrowthPoint
 from bpe_core.lab.measuring import Measured
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.components.figures import Row
+from ui.components.figures import FigureRow
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
 from ui.lab.charts import speed_text
 from ui.look.labels import size_text
@@ -69,22 +69,22 @@ def encoder_title(name: str) -> str:
     return ENCODER_WORDS[name].title if name in ENCODER_WORDS else TRAINER_WORDS.get(name, "")
 
 
-def encoding_rows(found: Sequence[Measured]) -> list[Row]:
+def encoding_rows(found: Sequence[Measured]) -> list[FigureRow]:
     """Return the table of encoders: MB/s, factor to the hash map, part measured, equality."""
     hash_map = next(
         (one.megabytes_per_second for one in found if one.name == "hash-map" and not one.problem),
         0.0,
     )
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for one in found:
         if one.problem is not None:
-            rows.append(Row(encoder_title(one.name), ("–", "–", "–", "not possible")))
+            rows.append(FigureRow(encoder_title(one.name), ("–", "–", "–", "not possible")))
             continue
         speed = one.megabytes_per_second
         times = speed_text(speed / hash_map) if hash_map else "–"
         part = "all" if one.is_whole else size_text(one.n_bytes)
         same = "equal" if one.is_equal else "differ"
-        rows.append(Row(encoder_title(one.name), (speed_text(speed), times, part, same)))
+        rows.append(FigureRow(encoder_title(one.name), (speed_text(speed), times, part, same)))
     return rows
 
 
@@ -128,13 +128,13 @@ def encoding_aside(found: Sequence[Measured], seconds: float) -> str:
     )
 
 
-def training_rows(found: Sequence[GrowthPoint]) -> tuple[list[str], list[Row]]:
+def training_rows(found: Sequence[GrowthPoint]) -> tuple[list[str], list[FigureRow]]:
     """Return the table of trainers: a column for each trainer, a row for each size."""
     names = list(dict.fromkeys(one.name for one in found))
     by_size: dict[int, dict[str, GrowthPoint]] = {}
     for one in found:
         by_size.setdefault(one.n_bytes, {})[one.name] = one
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for size, row in by_size.items():
         shown = {name: f"{one.seconds:,.3f}" for name, one in row.items()}
         least = shown[min(row, key=lambda name: row[name].seconds)]
@@ -143,7 +143,7 @@ def training_rows(found: Sequence[GrowthPoint]) -> tuple[list[str], list[Row]]:
             for name in names
         )
         fastest = tuple(place for place, name in enumerate(names) if shown.get(name) == least)
-        rows.append(Row(size_text(size), figures, fastest))
+        rows.append(FigureRow(size_text(size), figures, fastest))
     return [encoder_title(name) for name in names], rows
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from bpe_core.runs.sample_check import SampleFigures
 from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import Row, figure_table
+from ui.components.figures import FigureRow, figure_table
 from ui.corpus.corpus_state import ReadUploads
 from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, value_axis
 from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Theme, empty_figure
@@ -228,7 +228,7 @@ def _draw_figures(stored: StoredRun, figures: Sequence[SampleFigures]) -> None:
         figure_table(
             ["Equal tokens", "Weighted Jaccard", "Bytes per token", "Merges", "Bytes"],
             [
-                Row(
+                FigureRow(
                     part_name(each.share),
                     (
                         f"{each.share_of_equal_tokens:.1%}",

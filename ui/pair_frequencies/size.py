@@ -15,7 +15,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.pair_statistics import gain_of_further
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import Row, figure_table
+from ui.components.figures import FigureRow, figure_table
 from ui.failures.error_boundary import fragment
 from ui.look import charts
 from ui.look.chart_style import CONFIG
@@ -86,7 +86,7 @@ def draw_costs(
     say_of_csv(_CSV_SAYS)
 
 
-def cost_rows(sizes: Sizes, kept: int, rates: Rates) -> list[Row]:
+def cost_rows(sizes: Sizes, kept: int, rates: Rates) -> list[FigureRow]:
     """Return the costs of the cut, of the whole run, and of GPT-2 if there is a second text."""
     steps = (kept, -1)
     heights = [int(sizes.embedding_rows[step]) for step in steps]

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.formats.load_save import Format
 from bpe_core.formats.opened_elsewhere import READERS, Opened, Reader, readers_of, short_version
-from ui.components.figures import Row, figure_table
+from ui.components.figures import FigureRow, figure_table
 from ui.look.labels import plain_markdown
 from ui.run.downloads import Download
 from ui.run.opened import Checked
@@ -38,7 +38,7 @@ def show_opens_in(
     figure_table(
         ["Same ids"],
         [
-            Row(
+            FigureRow(
                 f"{download.label} in {library} {short_version(version)}",
                 (cell(results.get((download.format, library)), is_live),),
             )

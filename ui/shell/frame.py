@@ -140,7 +140,7 @@ def theme_type() -> Literal["light", "dark"]:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def style_page() -> None:
+def style_pages() -> None:
     """Style what all pages share."""
     st.html(Path(__file__).with_suffix(".css"))
 

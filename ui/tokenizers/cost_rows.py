@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from bpe_core.comparison.costs import Costs, Rates, Usage, costs_of, estimate_tokens
-from ui.components.figures import Row
+from ui.components.figures import FigureRow
 from ui.look.labels import size_text
 
 COSTS_SAY = (
@@ -17,7 +17,9 @@ _DECIMALS = 3
 _LEAST_MONEY = 1e-9
 
 
-def text_rows(where: str, n_tokens: Sequence[int | None], rates: Rates, *, fair: bool) -> list[Row]:
+def text_rows(
+    where: str, n_tokens: Sequence[int | None], rates: Rates, *, fair: bool
+) -> list[FigureRow]:
     """Return rows for the tokens of a text and, with a price, their cost; None where unknown.
 
     `fair` is False if a tokenizer leaves text out; no figure is then marked as the best.
@@ -31,7 +33,7 @@ def text_rows(where: str, n_tokens: Sequence[int | None], rates: Rates, *, fair:
 
 def corpus_rows(
     usages: Sequence[Usage | None], n_bytes: int, rates: Rates, *, fair: bool
-) -> list[Row]:
+) -> list[FigureRow]:
     """Return what a corpus of `n_bytes` costs, estimated from the usages of its held-out text.
 
     A usage is None where the tokenizer leaves text out. There are no rows without a price.
@@ -56,7 +58,7 @@ def window_rows(
     other: tuple[str, Usage] | None,
     *,
     fair: bool,
-) -> list[Row]:
+) -> list[FigureRow]:
     """Return how much text fills the window, and what that saves against another tokenizer.
 
     `other` has its name and its usage of the same text. There are no rows without a window.
@@ -92,7 +94,7 @@ def window_rows(
     return rows
 
 
-def embedding_table_rows(embedding_rows: Sequence[int], rates: Rates) -> list[Row]:
+def embedding_table_rows(embedding_rows: Sequence[int], rates: Rates) -> list[FigureRow]:
     """Return the rows of the embeddings, and their parameters if the width is known."""
     rows = [
         _row(
@@ -159,7 +161,7 @@ def _saved(cost: Costs) -> tuple[float, str] | None:
 
 def _row(
     name: str, cells: Sequence[tuple[float, str] | None], direction: int, meaning: str = ""
-) -> Row:
+) -> FigureRow:
     """Return a row; with a direction, the greatest (1) or the least (-1) figure is marked."""
     shown = tuple("–" if cell is None else cell[1] for cell in cells)
     known = [(cell[0] * direction, place) for place, cell in enumerate(cells) if cell is not None]
@@ -168,4 +170,4 @@ def _row(
         _, place = max(known)
         # Where the figures read the same, a dot at one of them would look like a mistake.
         best = (place,) if shown.count(shown[place]) == 1 else ()
-    return Row(name, shown, best, meaning)
+    return FigureRow(name, shown, best, meaning)

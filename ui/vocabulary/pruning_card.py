@@ -7,7 +7,7 @@ import json
 import streamlit as st
 
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.components.figures import Row, figure_table, verdict
+from ui.components.figures import FigureRow, figure_table, verdict
 from ui.failures.error_boundary import fragment
 from ui.run.download_rows import offer_downloads
 from ui.storage.run_store import StoredRun
@@ -113,7 +113,7 @@ def pruning_aside(preview: PruningPreview, min_uses: int) -> str:
     return f"{kept}{same} Ids are renumbered in the old order."
 
 
-def pruning_rows(tokenizer: Tokenizer, preview: PruningPreview) -> list[Row]:
+def pruning_rows(tokenizer: Tokenizer, preview: PruningPreview) -> list[FigureRow]:
     """Return the rows of the table: before, after, and the difference."""
     pruned = preview.pruned.tokenizer
     return [
@@ -123,8 +123,8 @@ def pruning_rows(tokenizer: Tokenizer, preview: PruningPreview) -> list[Row]:
     ]
 
 
-def _row(name: str, before: int, after: int) -> Row:
-    return Row(name, (f"{before:,}", f"{after:,}", f"{after - before:+,}".replace("-", "−")))
+def _row(name: str, before: int, after: int) -> FigureRow:
+    return FigureRow(name, (f"{before:,}", f"{after:,}", f"{after - before:+,}".replace("-", "−")))
 
 
 def _share(before: int, after: int) -> str:

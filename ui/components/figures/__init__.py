@@ -26,7 +26,7 @@ _table = component(
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FigureRow:
     """One row of a table: its name, its formatted figures, and which of them are best."""
 
     name: str
@@ -58,7 +58,9 @@ def verdict(
     )
 
 
-def figure_table(columns: Sequence[str], rows: Sequence[Row], *, caption: str, key: str) -> None:
+def figure_table(
+    columns: Sequence[str], rows: Sequence[FigureRow], *, caption: str, key: str
+) -> None:
     """Draw rows of figures under column names; a dot marks the best of a row."""
     _table(
         key=key,
