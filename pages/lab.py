@@ -15,8 +15,7 @@ from ui.shell import frame
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
-from ui.tokenizers.choice import choose_tokenizer
-from ui.tokenizers.problems import draw_shelf_problems
+from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
 from ui.tokenizers.shelf import Member
 
 

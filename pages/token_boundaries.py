@@ -18,9 +18,8 @@ from ui.token_boundaries.story_columns import ChosenToken, story_columns
 from ui.token_boundaries.token_story import index_chosen
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
-from ui.tokenizers.choice import choose_tokenizer
+from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
 from ui.tokenizers.normalized_part import normalized_part
-from ui.tokenizers.problems import draw_shelf_problems
 from ui.tokenizers.shelf import Member
 
 FIRST_TEXT = (

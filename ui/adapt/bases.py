@@ -22,7 +22,7 @@ from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
 from ui.tokenizers.base_files import stored_files
-from ui.tokenizers.problems import draw_shelf_problems
+from ui.tokenizers.choice import draw_shelf_problems
 
 _KEY: Final = "adapt_base"
 _PARAMETER: Final = "base"

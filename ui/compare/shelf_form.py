@@ -11,7 +11,7 @@ from ui.shell import workspace
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
-from ui.tokenizers.problems import draw_shelf_problems
+from ui.tokenizers.choice import draw_shelf_problems
 from ui.tokenizers.shelf import Member
 
 _KEY = "compare_shelf"

@@ -18,7 +18,7 @@ from ui.shell.run_picker import labels_of_runs
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.tokenizers import shelf
 from ui.tokenizers.by_name import BY_NAME, download_words, fetch_with_bar, label_of, licence_line
-from ui.tokenizers.problems import draw_problems
+from ui.tokenizers.choice import draw_problems
 from ui.tokenizers.submitted_files import submitted_files
 
 _WHAT_TO_DO = "Open the run that you want to add, copy the address of its page, and paste it here."

@@ -1,18 +1,34 @@
-"""Choose one tokenizer: the run's own, GPT-2's, or another on the shelf."""
+"""Draw the choice of one tokenizer, and why some are no longer on the shelf."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+import streamlit as st
+
 from bpe_core.tokenizer.gpt2 import gpt2
+from ui.look.labels import plain_markdown
+from ui.shell import workspace
 from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
-from ui.tokenizers.shelf import Member
+from ui.tokenizers.shelf import Member, Shelf
 
 YOURS: Final = "Your tokenizer"
 GPT2: Final = "GPT-2"
+
+
+def draw_shelf_problems() -> None:
+    """Draw why tokenizers are no longer on the shelf."""
+    draw_problems(workspace.get(Shelf).problems)
+
+
+def draw_problems(problems: Sequence[str]) -> None:
+    """Draw what went wrong with tokenizers as one message, or nothing."""
+    if problems:
+        st.error("\n\n".join(plain_markdown(problem, 600) for problem in problems))
 
 
 def choose_tokenizer(stored: StoredRun, *, key: str) -> Member:

@@ -5,6 +5,6 @@ vocabulary.
 
 Open `choice` first, then `inspection`: what is computed of a tokenizer. `audit_section`,
 `token_section` and `pruning_card` draw it, from what `findings`, `table_data` and `charts`
-make of it. `address` and `search` keep the filters, `work` and `previews` run long
-computations in the background.
+make of it. `address` and `search` keep the filters, `background_work` runs long
+computations.
 """

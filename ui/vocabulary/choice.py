@@ -14,8 +14,7 @@ from ui.own_text.field import own_text, text_field
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
-from ui.tokenizers.choice import choose_tokenizer
-from ui.tokenizers.problems import draw_shelf_problems
+from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
 from ui.vocabulary.inspection import sample_corpus
 from ui.vocabulary.texts import CountedText, held_out_text, training_text
 

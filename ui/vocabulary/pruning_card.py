@@ -12,8 +12,8 @@ from ui.failures.error_boundary import fragment
 from ui.run.download_rows import offer_downloads
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work
+from ui.vocabulary.background_work import PruningPreview
 from ui.vocabulary.inspection import Inspection
-from ui.vocabulary.previews import PruningPreview
 from ui.work.background_card import show_ended, watch_work
 
 _CHOICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
