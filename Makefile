@@ -25,13 +25,13 @@ BIN := .venv/bin
 CORPUS ?=
 PART ?=
 
-.PHONY: run test quick search fuzz bench lint types js js-types js-lint js-tests browser ranks shelf clean
+.PHONY: run test quick search fuzz bench lint types js js-types js-lint js-tests browser proxy ranks shelf clean
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.compiling
 	$(BIN)/python -m streamlit run serve.py --server.address 127.0.0.1 --server.port $(PORT)
 
-test: lint types js browser ranks
+test: lint types js browser proxy ranks
 	$(BIN)/python -m bpe_core.compiling
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
@@ -80,6 +80,10 @@ node_modules/stamp: package.json package-lock.json | .venv/dev.stamp
 
 browser: .venv/dev.stamp
 	scripts/get_browser.sh
+
+# The proxy of compose.yaml, which a test runs.
+proxy: .venv/dev.stamp
+	scripts/get_nginx.sh
 
 # GPT-4's and GPT-4o's rank files and the other published tokenizers, which tests compare with.
 ranks: .venv/dev.stamp

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from ui.serving.ended_visits import note_visit
+from ui.serving.warm_up import note_request
 from ui.shell import frame, workspace
 from ui.shell.recent_runs import keep_runs
-from ui.warm_up import note_request
 
 PAGES = {
     # At the bare address; the path, which nobody sees, leaves /start to the page below.
@@ -46,6 +47,7 @@ def follow_link(*, is_first: bool) -> None:
 
 
 note_request()
+note_visit()
 st.set_page_config(page_title="BPE Explorer", page_icon=frame.FAVICON, layout="wide")
 frame.settle_memory()
 frame.prepare_engine()

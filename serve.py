@@ -17,17 +17,15 @@ from starlette.middleware import Middleware
 from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.store.place import keep_store_private
 from ui.logs import event, log_as_json
-from ui.memory.allocator import keep_little_freed
 from ui.settings import SettingError, settings
 
 try:
-    from ui import metrics
-    from ui.shell.allowed_hosts import AllowedHosts, configured_hosts
-    from ui.shell.ended_sessions import give_back_regularly
-    from ui.shell.message_limit import MessageLimit
-    from ui.shell.tab_limit import TabLimit
-    from ui.shell.upload_limit import UploadLimit, set_upload_limit
-    from ui.warm_up import warm_up_rest_in_background, warm_up_start
+    from ui.serving import metrics
+    from ui.serving.allowed_hosts import AllowedHosts, configured_hosts
+    from ui.serving.ended_visits import close_regularly
+    from ui.serving.message_pace import MessagePace
+    from ui.serving.upload_limit import UploadLimit
+    from ui.serving.warm_up import warm_up_rest_in_background, warm_up_start
     from ui.work import jobs
 except SettingError as error:
     sys.exit(f"BPE Explorer did not start: {error}")
@@ -45,25 +43,21 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     jobs.manager()
     seconds = round(time.monotonic() - started, 3)
     event("server_started", seconds=seconds, kernels_compiled=kernels_are_compiled())
-    giving_back = asyncio.create_task(give_back_regularly())
+    closing = asyncio.create_task(close_regularly())
     yield
-    giving_back.cancel()
+    closing.cancel()
     event("server_stopped", seconds=round(time.monotonic() - started, 3))
 
 
 # What visitors leave in files is for this server's user alone.
 os.umask(0o077)
-keep_little_freed()
-set_upload_limit()
 app = st.App(
     "app.py",
     lifespan=lifespan,
     routes=metrics.routes(),
     middleware=[
         Middleware(AllowedHosts, configured_hosts()),
-        Middleware(metrics.WithoutStreamlitsMetrics),
-        Middleware(TabLimit),
-        Middleware(MessageLimit),
+        Middleware(MessagePace),
         Middleware(UploadLimit),
     ],
 )

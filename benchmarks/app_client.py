@@ -10,7 +10,7 @@ import asyncio
 import time
 import urllib.request
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -280,15 +280,12 @@ async def open_tab(address: str) -> AsyncIterator[AppClient]:
         await client.close()
 
 
-async def connected_tab(address: str, headers: Mapping[str, str] | None = None) -> AppClient:
-    """Return a tab connected to the app; its caller closes it.
-
-    `headers` are sent as it connects, as a proxy would add them.
-    """
+async def connected_tab(address: str) -> AppClient:
+    """Return a tab connected to the app; its caller closes it."""
     xsrf = await asyncio.to_thread(_xsrf_of, address)
     socket = await connect(
         f"ws://{urlsplit(address).netloc}/_stcore/stream",
-        additional_headers={"Cookie": f"{_XSRF}={xsrf}", "Origin": address, **(headers or {})},
+        additional_headers={"Cookie": f"{_XSRF}={xsrf}", "Origin": address},
         max_size=None,
         open_timeout=SECONDS_AT_MOST,
         # A server that is busy for long answers late, and a browser would wait.

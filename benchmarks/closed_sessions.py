@@ -24,9 +24,9 @@ _SECONDS_LOOKED: Final = (0, 30, 60, 90, 120, 150, 180)
 
 
 def _told(found: Mapping[str, int]) -> str:
-    parts = [f"{found['memory_bytes'] / 1e6:,.0f} MB resident"]
+    parts = [f"{found['process_resident_memory_bytes'] / 1e6:,.0f} MB resident"]
     for name, value in found.items():
-        if name.endswith("_bytes") and name not in ("memory_bytes", "store_bytes") and value:
+        if name in ("uploads_bytes", "caches_bytes") and value:
             parts.append(f"{name.removesuffix('_bytes').replace('_', ' ')} {value / 1e6:,.1f}")
     return ", ".join(parts)
 
@@ -56,7 +56,7 @@ def main() -> None:
         for seconds in _SECONDS_LOOKED:
             time.sleep(max(0.0, ended + seconds - time.monotonic()))
             after = figures(address)
-            share = after["memory_bytes"] / before["memory_bytes"]
+            share = after["process_resident_memory_bytes"] / before["process_resident_memory_bytes"]
             print(f"{seconds} s after: {_told(after)}; {share:.2f} of the start", flush=True)
 
 

@@ -35,7 +35,13 @@ LARGE: Final = 100_000_000
 MEDIUM: Final = 10_000_000
 N_MEDIUM: Final = 50
 SECONDS_AFTER: Final = 120.0
-ENVIRONMENT: Final = {"BPE_EXPLORER_METRICS": "1", "PYTHONMALLOC": "malloc"}
+ENVIRONMENT: Final = {
+    "BPE_EXPLORER_METRICS": "1",
+    "PYTHONMALLOC": "malloc",
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "131072",
+    "MALLOC_TRIM_THRESHOLD_": "1048576",
+}
 """As scripts/container/start.sh starts a server, and with figures."""
 _AT_ONCE: Final = 3
 _SECONDS_TO_WARM_UP: Final = 15.0
@@ -146,15 +152,15 @@ async def _smoothness(address: str, data: bytes) -> list[str]:
 
 
 async def _memory_after(address: str) -> list[str]:
-    unvisited = figures(address)["memory_bytes"]
+    unvisited = figures(address)["process_resident_memory_bytes"]
     # What the first visitor's pages and training load stays: modules, kernels and results.
     await visit(address, N_MEDIUM, MEDIUM // 10)
     await asyncio.sleep(SECONDS_AFTER)
-    before = figures(address)["memory_bytes"]
+    before = figures(address)["process_resident_memory_bytes"]
     await visit_all(address, N_MEDIUM, MEDIUM, _AT_ONCE)
-    at_end = figures(address)["memory_bytes"]
+    at_end = figures(address)["process_resident_memory_bytes"]
     await asyncio.sleep(SECONDS_AFTER)
-    after = figures(address)["memory_bytes"]
+    after = figures(address)["process_resident_memory_bytes"]
     ratio = after / before
     megabytes = [f"{n / 1e6:,.0f} MB" for n in (unvisited, before, at_end, after)]
     growth = f"{ratio:.2f} times the start{'' if ratio <= _MOST_GROWTH else ', **missed**'}"
@@ -210,7 +216,9 @@ async def _soak(address: str, data: bytes, seconds: float) -> list[str]:
 
 def _memory_and_caches(address: str) -> list[str]:
     found = figures(address)
-    return [f"{found[name] / 1e6:,.0f} MB" for name in ("memory_bytes", "caches_bytes")]
+    return [
+        f"{found[name] / 1e6:,.0f} MB" for name in ("process_resident_memory_bytes", "caches_bytes")
+    ]
 
 
 async def _look_around(tab: AppClient, chance: random.Random, data: bytes, end: float) -> None:

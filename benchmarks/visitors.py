@@ -26,7 +26,7 @@ def figures(address: str) -> dict[str, int]:
     with urllib.request.urlopen(f"{address}/metrics") as answer:
         lines = answer.read().decode().splitlines()
     found = (line.rpartition(" ") for line in lines if not line.startswith("#"))
-    return {name.removeprefix("bpe_explorer_"): int(value) for name, _, value in found}
+    return {name.removeprefix("bpe_explorer_"): int(float(value)) for name, _, value in found}
 
 
 def text_of(seed: int, n_bytes: int) -> bytes:

@@ -10,11 +10,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from benchmarks.visitors import figures
 from tests.browser.serving import launch_browser, new_context, running_app
 
 ROOT = Path(__file__).parents[1]
@@ -25,12 +25,15 @@ _TRAINING = """
 import sys, tempfile, os
 os.environ["BPE_EXPLORER_RUNS"] = tempfile.mkdtemp()
 from pathlib import Path
+from prometheus_client import REGISTRY
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
-from ui.metrics import resident_bytes
-from ui.warm_up import warm_up_rest, warm_up_start
+from ui.serving.warm_up import warm_up_rest, warm_up_start
 from ui.work.jobs import JobManager
 import time
+
+def resident_bytes() -> float:
+    return REGISTRY.get_sample_value("process_resident_memory_bytes")
 
 warm_up_start(); warm_up_rest()
 before = resident_bytes()
@@ -51,19 +54,11 @@ print(before, loaded, peak, resident_bytes(), time.monotonic() - started)
 """
 
 
-def figures(address: str) -> dict[str, int]:
-    """Return the server's figures at /metrics."""
-    with urllib.request.urlopen(f"{address}/metrics") as answer:
-        lines = answer.read().decode().splitlines()
-    found = (line.split() for line in lines if not line.startswith("#"))
-    return {name.removeprefix("bpe_explorer_"): int(value) for name, value in found}
-
-
 def settled(address: str) -> int:
     """Return the server's memory once it has not changed by more than 1 MB for 3 seconds."""
     last = 0
     for _ in range(40):
-        now = figures(address)["memory_bytes"]
+        now = figures(address)["process_resident_memory_bytes"]
         if abs(now - last) < 1e6:
             return now
         last = now

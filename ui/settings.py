@@ -36,19 +36,10 @@ class Settings:
     """The folder of fetched tokenizers; empty for what `bpe_core.published.cache` finds."""
     store_gigabytes: float
     days_kept: int
-    upload_megabytes: int
     uploads_megabytes: int
-    visitor_megabytes: int
-    archive_files: int
-    seconds_away: int
-    tabs: int
     cache_megabytes: int
-    visitor_cache_megabytes: int
     queue: int
     visitor_queue: int
-    visitor_store_megabytes: int
-    address_visitors: int
-    proxies: int
     metrics: bool
     log_level: Level
 
@@ -126,42 +117,15 @@ SETTINGS: Final = (
         "Entries are deleted this many days after they were last opened.",
     ),
     _whole_setting(
-        *("UPLOAD_MB", "upload_megabytes", 200, 1, 2000),
-        "The largest size of one uploaded file, in MB.",
-    ),
-    _whole_setting(
-        *("UPLOADS_MB", "uploads_megabytes", 2000, 1, 1_000_000),
-        "The largest size of all visitors' uploaded files in memory, in MB. Beyond it, closed tabs "
-        "are given up at once, oldest first; then further files are refused.",
-    ),
-    _whole_setting(
-        *("VISITOR_MB", "visitor_megabytes", 500, 1, 10_000),
-        "The largest size of one visitor's uploaded files together, in MB.",
-    ),
-    _whole_setting(
-        *("ARCHIVE_FILES", "archive_files", 10_000, 1, 10_000_000),
-        "The most files in an uploaded archive. The command line has no such limit.",
-    ),
-    _whole_setting(
-        *("AWAY_SECONDS", "seconds_away", 90, 1, 100),
-        "How many seconds a tab that lost its connection may take to come back before its memory "
-        "is freed.",
-    ),
-    _whole_setting(
-        *("TABS", "tabs", 1_000, 1, 10_000),
-        "How many browser tabs all visitors together may have open. Further tabs are refused with "
-        "status 503, and try again by themselves. The limit is lower if the system allows few open "
-        "files: a tab takes 5.",
+        *("UPLOADS_MB", "uploads_megabytes", 2000, 4, 1_000_000),
+        "The largest size of all visitors' uploaded files in memory, in MB, of which a tab may "
+        "have a quarter. Beyond either, further files are refused. Streamlit's own "
+        "`STREAMLIT_SERVER_MAX_UPLOAD_SIZE`, 200, is the largest size of one file in MB.",
     ),
     _whole_setting(
         *("CACHE_MB", "cache_megabytes", 500, 1, 1_000_000),
         "The size of all results kept in memory to open pages sooner, in MB. Beyond it, the least "
         "recently used are dropped.",
-    ),
-    _whole_setting(
-        *("VISITOR_CACHE_MB", "visitor_cache_megabytes", 250, 1, 1_000_000),
-        "How much of `BPE_EXPLORER_CACHE_MB` one visitor's results may take, in MB, unless a "
-        "single result takes more.",
     ),
     _whole_setting(
         *("QUEUE", "queue", 16, 1, 1000),
@@ -170,22 +134,6 @@ SETTINGS: Final = (
     _whole_setting(
         *("VISITOR_QUEUE", "visitor_queue", 3, 1, 1000),
         "The number of one visitor's trainings that may wait or run. Visitors take turns.",
-    ),
-    _whole_setting(
-        *("VISITOR_STORE_MB", "visitor_store_megabytes", 1_000, 1, 1_000_000),
-        "How much of the store one visitor's runs of a day may take, in MB. Beyond it, the "
-        "visitor's further trainings are refused.",
-    ),
-    _whole_setting(
-        *("ADDRESS_VISITORS", "address_visitors", 3, 0, 1000),
-        "How many visitors' places in the queue, uploads in memory and shares of the store one "
-        "public network address may take, however many visitors use it. 0: any number. Loopback "
-        "and private addresses have no such limit.",
-    ),
-    _whole_setting(
-        *("PROXIES", "proxies", 0, 0, 10),
-        "The number of proxies in front of the server, each of which adds the address it is "
-        "called from to `X-Forwarded-For`. 0: the connection's own address counts.",
     ),
     Setting(
         *(f"{PREFIX}METRICS", "metrics", "0", _switch, "0 or 1"),
@@ -230,12 +178,6 @@ def _value(setting: Setting, text: str | None) -> Any:
 def settings() -> Settings:
     """Return this process's settings; raise what `settings_of` raises."""
     return settings_of(os.environ)
-
-
-def is_set(field: str) -> bool:
-    """Return whether the environment sets a value for a field."""
-    (name,) = [setting.name for setting in SETTINGS if setting.field == field]
-    return bool(os.environ.get(name, "").strip())
 
 
 def settings_table() -> str:

@@ -31,7 +31,13 @@ export NUMBA_CACHE_DIR="$data/kernels/$built" TMPDIR="$data/tmp" HOME="$data"
 export BPE_EXPLORER_RUNS="${BPE_EXPLORER_RUNS:-$data/runs}"
 export PYTHONDONTWRITEBYTECODE=1
 # Python's own allocator returns memory by the megabyte, all of which a single object can hold back.
-# The C library's returns it by the page, and is as fast here. See docs/operations.md.
+# The C library's returns it by the page, and is as fast here. It is to have few heaps, which keep
+# freed blocks, and to return larger blocks as soon as they are freed. See docs/operations.md.
 export PYTHONMALLOC="${PYTHONMALLOC:-malloc}"
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
+export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"
+export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-1048576}"
+# A tab takes five open files.
+ulimit -n "$(ulimit -Hn)"
 exec .venv/bin/python -m streamlit run serve.py \
   --server.address="${HOST:-0.0.0.0}" --server.port="${PORT:-8501}" --logger.hideWelcomeMessage=true

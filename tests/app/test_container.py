@@ -87,7 +87,7 @@ def test_the_policy_allows_the_script_in_streamlits_page() -> None:
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text("utf-8")
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.S)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    assert f"'sha256-{digest}'" in (ROOT / "deploy" / "Caddyfile").read_text("utf-8")
+    assert f"'sha256-{digest}'" in (ROOT / "deploy" / "nginx.conf").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

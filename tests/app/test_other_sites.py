@@ -102,6 +102,13 @@ def read_until(tab: socket.socket, end: bytes) -> None:
         received += more
 
 
+def wait_until_closed(tab: socket.socket) -> None:
+    """Read until the server closes the websocket, or the connection."""
+    received = b""
+    while CLOSE not in received and (more := tab.recv(4096)):
+        received += more
+
+
 @contextmanager
 def serving(
     folder: Path, *options: str, environment: dict[str, str] | None = None
@@ -246,7 +253,7 @@ def test_floods_of_broken_messages_and_refused_requests_leave_a_few_lines(tmp_pa
                 with server.opened(*own) as tab:
                     read_until(tab, b"\r\n\r\n")
                     tab.sendall(message)
-                    read_until(tab, CLOSE)
+                    wait_until_closed(tab)
         for _ in range(25):
             assert server.handshake("Host: xyzzy.example") == 403
             assert server.ask(*own, path="/xyzzy", method="xyzzy(") == 400
@@ -255,7 +262,7 @@ def test_floods_of_broken_messages_and_refused_requests_leave_a_few_lines(tmp_pa
     n_kinds, n_minutes = 5, 2
     assert len(lines) <= n_kinds * n_minutes * MAX_ERRORS_A_MINUTE
     kinds = {line["event"] for line in lines}
-    assert kinds == {"message_refused", "host_refused", "log"}
+    assert kinds == {"host_refused", "log"}
     assert "xyzzy" not in server.log
 
 

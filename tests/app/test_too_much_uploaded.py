@@ -20,7 +20,7 @@ PROBLEM = "Your files exceed 0 MB in total"
 
 @pytest.fixture
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_upload, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(file_upload, "MAX_BYTES", 2_000)
 
 
 def text_of(app: AppTest) -> str:
@@ -87,7 +87,7 @@ def test_tokenizers_are_kept_for_one_visit_up_to_the_limit(
 ) -> None:
     app = open_app("compare")
     first, second = (dumps(gpt2().truncated(n), "native") for n in (20, 21))
-    monkeypatch.setattr(file_upload, "MOST_BYTES", sum(map(len, first.values())) + 1_000)
+    monkeypatch.setattr(file_upload, "MAX_BYTES", sum(map(len, first.values())) + 1_000)
     for files in (first, second):
         submit(app, "add_upload", "Add from files", files)
     assert "kept for you would exceed" in errors(app)
@@ -99,7 +99,7 @@ def test_sentences_are_kept_for_one_visit_up_to_the_limit(
 ) -> None:
     app = open_app("compare")
     table = b"English,German\nGood morning.,Guten Morgen.\n"
-    monkeypatch.setattr(file_upload, "MOST_BYTES", len(table) + 1)
+    monkeypatch.setattr(file_upload, "MAX_BYTES", len(table) + 1)
     submit(app, "parallel_upload", "Compare these", {"a.csv": table})
     assert not app.error
     kept = in_address(app, "sentences")

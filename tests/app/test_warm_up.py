@@ -14,7 +14,7 @@ _FIRST_VISITS = """
 import sys
 from streamlit.testing.v1 import AppTest
 from ui.run.corpus_summary import pretoken_figures
-from ui.warm_up import warm_up_rest, warm_up_start
+from ui.serving.warm_up import warm_up_rest, warm_up_start
 
 warm_up_start()
 warm_up_rest()

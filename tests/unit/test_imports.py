@@ -54,7 +54,7 @@ FLOORS = {
         ("errors",),
     ),
     "ui": (
-        ("warm_up",),
+        ("serving",),
         # One room for each page: pages don't import from each other's rooms.
         (
             *("adapt", "compare", "lab", "lessons", "merge_loop", "pair_frequencies"),
@@ -65,7 +65,6 @@ FLOORS = {
         ("tokenizers",),
         ("run",),
         ("shell",),
-        ("metrics",),
         ("work",),
         ("components",),
         ("storage",),

@@ -22,7 +22,6 @@ from ui.storage.run_store import load_run, name_of_run, run_corpus, store_run, t
 from ui.storage.sweeping import sweep_store
 from ui.storage.training_requests import TrainingRequest, keep_request, left_requests
 from ui.storage.upload_store import keep_text, load_text
-from ui.work.visitor_runs import FILE_NAME, VisitorRuns
 
 OF_RUN = ("details.json", "held_out_tokens_after.npy", "name.json", "run.npz")
 
@@ -141,16 +140,6 @@ def test_a_server_starts_beside_a_request_that_is_not_files(
         with pytest.raises(FormatError):
             base_tokenizer.read_base(kept.folder)
     assert training_requests.store_folder() == store
-
-
-@IRREGULAR
-def test_the_list_of_visitors_runs_is_read_and_written(put: object, store: Path) -> None:
-    assert callable(put)
-    store.mkdir()
-    put(store / FILE_NAME)
-    runs = VisitorRuns(is_kept_on_disk=True)
-    runs.note("a", "0" * 32)
-    runs.check("a")
 
 
 def test_a_lock_that_is_a_pipe_is_an_error(tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.folder_check import FolderCheck
 from ui.storage.run_corpus import CorpusOrigin
-from ui.work.addresses import addresses
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 from ui.work.jobs import (
     MOST_REMEMBERED,
@@ -34,7 +33,6 @@ from ui.work.jobs import (
 )
 from ui.work.time_left import EndingTime
 from ui.work.training_report import CURVE_POINTS, merges_a_second, note_recent
-from ui.work.visitor_runs import VisitorRuns
 
 # Numbered, so that each line shows whether it was held out.
 LINES = Corpus.from_text(
@@ -453,74 +451,3 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
     status = ended(manager, submit(manager))
     assert status.curve
     assert all(point.corpus_tokens > 0 for point in status.curve)
-
-
-def test_a_visitor_whose_runs_fill_their_share_of_the_store_waits_for_a_day(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
-    clock = [0.0]
-    manager = JobManager(visitor_runs=VisitorRuns(most_bytes=1, now=lambda: clock[0]))
-    try:
-        first = manager.submit(LINES, CONFIG, title="a", held_out_share=0.1, visitor="one")
-        wait_until(manager, first)
-        assert (tmp_path / first).is_dir()
-        with pytest.raises(TooMuchWorkError, match="Your runs of the last 24 hours take"):
-            manager.submit(LINES, CONFIG, title="b", held_out_share=0.1, visitor="one")
-        other = manager.submit(LINES, CONFIG, title="c", held_out_share=0.1, visitor="two")
-        wait_until(manager, other)
-        clock[0] = 86_401
-        again = manager.submit(LINES, CONFIG, title="d", held_out_share=0.1, visitor="one")
-        wait_until(manager, again)
-        assert (tmp_path / first).is_dir()
-    finally:
-        manager.close()
-
-
-def test_the_visitors_of_one_address_have_a_few_times_the_share_of_one_in_the_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
-    clock = [0.0]
-    runs = VisitorRuns(10, lambda: clock[0], is_kept_on_disk=True)
-    for number in range(4):
-        run = tmp_path / (str(number) * 32)
-        run.mkdir()
-        (run / "run.npz").write_bytes(b"12345678")
-        # The cookie is discarded each time, so that each run has a new visitor.
-        addresses.note(f"visitor {number}", "here")
-        runs.check(f"visitor {number}")
-        runs.note(f"visitor {number}", run.name)
-    with pytest.raises(TooMuchWorkError, match="from your network address take"):
-        runs.check("visitor 3")
-    addresses.note("visitor 3", "elsewhere")
-    runs.check("visitor 3")
-    assert "here" not in (tmp_path / "visitors.jsonl").read_text()
-    clock[0] = 86_401
-    addresses.note("visitor 3", "here")
-    runs.check("visitor 3")
-
-
-def test_a_visitors_share_of_the_store_survives_a_restart_for_a_day(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
-    clock = [0.0]
-
-    def started() -> VisitorRuns:
-        return VisitorRuns(1, lambda: clock[0], is_kept_on_disk=True)
-
-    run = tmp_path / ("a" * 32)
-    run.mkdir()
-    (run / "run.npz").write_bytes(b"ab")
-    started().note("one", run.name)
-    file = tmp_path / "visitors.jsonl"
-    with file.open("a") as damaged:
-        damaged.write('["one", "../secret", 0]\n[1, 2\n7\n["one", ')
-    later = started()
-    later.check("two")
-    with pytest.raises(TooMuchWorkError, match="Your runs of the last 24 hours take"):
-        later.check("one")
-    clock[0] = 86_401
-    started().check("one")
-    assert file.read_text() == ""

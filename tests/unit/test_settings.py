@@ -16,9 +16,7 @@ ROOT = Path(__file__).parents[2]
 INVALID = {
     "STORE_GB": ("0", "-1", "nan", "inf", "four", "4 GB"),
     "DAYS_KEPT": ("1", "0", "9999", "3.5", "ninety"),
-    "ARCHIVE_FILES": ("0", "1e3", "10000001"),
-    "UPLOAD_MB": ("0", "1e3", "2001"),
-    "VISITOR_MB": ("0", "x"),
+    "UPLOADS_MB": ("0", "1e3", "1000001", "x"),
     "QUEUE": ("0", "-3", "1001", "lots"),
     "METRICS": ("yes", "true", "2"),
     "LOG_LEVEL": ("loud", "trace"),
@@ -26,57 +24,15 @@ INVALID = {
 
 
 def test_without_variables_all_have_their_defaults() -> None:
-    assert settings_of({}) == Settings(
-        "",
-        "",
-        4.0,
-        90,
-        200,
-        2000,
-        500,
-        10_000,
-        90,
-        1000,
-        500,
-        250,
-        16,
-        3,
-        1000,
-        3,
-        0,
-        False,
-        "info",
-    )
+    assert settings_of({}) == Settings("", "", 4.0, 90, 2000, 500, 16, 3, False, "info")
     empty = {each.name: " " for each in SETTINGS}
     assert settings_of(empty) == settings_of({"PATH": "/bin"}) == settings_of({})
 
 
 def test_each_variable_sets_its_field() -> None:
-    values = (
-        "/data",
-        "/kept",
-        "0.5",
-        "7",
-        "20",
-        "80",
-        "40",
-        "100",
-        "5",
-        "30",
-        "50",
-        "25",
-        "3",
-        "2",
-        "60",
-        "0",
-        "2",
-        "1",
-        "ERROR",
-    )
+    values = ("/data", "/kept", "0.5", "7", "80", "50", "3", "2", "1", "ERROR")
     given = {each.name: value for each, value in zip(SETTINGS, values, strict=True)}
-    assert settings_of(given) == Settings(
-        "/data", "/kept", 0.5, 7, 20, 80, 40, 100, 5, 30, 50, 25, 3, 2, 60, 0, 2, True, "error"
-    )
+    assert settings_of(given) == Settings("/data", "/kept", 0.5, 7, 80, 50, 3, 2, True, "error")
     assert [each.field for each in SETTINGS] == [each.name for each in fields(Settings)]
 
 
@@ -123,17 +79,15 @@ def test_a_server_does_not_start_with_an_invalid_setting(arguments: list[str]) -
 @pytest.mark.slow
 def test_the_limits_that_the_app_enforces_are_the_settings() -> None:
     code = (
-        "from streamlit import config\n"
         "import serve\n"
         "from ui.shell import file_upload\n"
         "from ui.storage import sweeping\n"
         "from ui.work import jobs\n"
         "print(sweeping.MOST_BYTES_KEPT, sweeping.DAYS_KEPT_UNOPENED, jobs.MOST_WAITING,\n"
-        "      file_upload.MOST_BYTES, file_upload.most_bytes_a_file(),\n"
-        "      config.get_option('server.maxUploadSize'))\n"
+        "      file_upload.MAX_BYTES)\n"
     )
-    chosen = {"STORE_GB": "0.5", "DAYS_KEPT": "7", "UPLOAD_MB": "20", "QUEUE": "3"}
-    named = {PREFIX + name: value for name, value in {**chosen, "VISITOR_MB": "40"}.items()}
+    chosen = {"STORE_GB": "0.5", "DAYS_KEPT": "7", "UPLOADS_MB": "160", "QUEUE": "3"}
+    named = {PREFIX + name: value for name, value in chosen.items()}
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
@@ -143,7 +97,7 @@ def test_the_limits_that_the_app_enforces_are_the_settings() -> None:
         check=False,
     )
     found = done.stdout.split()
-    assert found == ["500000000", "7", "3", "40000000", "20000000", "20"], done.stderr
+    assert found == ["500000000", "7", "3", "40000000"], done.stderr
 
 
 def test_the_documented_table_is_the_one_in_the_code() -> None:

@@ -7,7 +7,6 @@ from threading import Event
 import pytest
 
 from tests.waiting import wait_until
-from ui.work.addresses import addresses
 from ui.work.background import Background, TooMuchWorkError
 from ui.work.task import Progress, Task
 from ui.work.turns import Turns
@@ -82,29 +81,4 @@ def test_a_visitor_has_a_few_places_and_others_have_theirs() -> None:
     background.begin("a3", wait, visitor="a")
     go_on.set()
     assert wait_until(background, "a3").result == "done"
-    background.close()
-
-
-def test_visitors_of_one_address_share_a_few_times_the_places_of_one() -> None:
-    background = TextWork("test", most_waiting=9, most_remembered=9, most_of_visitor=1)
-    go_on = Event()
-
-    def wait(_task: Task[Progress]) -> str:
-        assert go_on.wait(60)
-        return "done"
-
-    # One browser that discards its cookie each time, and one elsewhere.
-    for visitor in "abcd":
-        addresses.note(visitor, "here")
-    addresses.note("e", "elsewhere")
-    for visitor in "abc":
-        background.begin(visitor, wait, visitor=visitor)
-    with pytest.raises(TooMuchWorkError, match="Your network address already has 3"):
-        background.begin("d", wait, visitor="d")
-    background.begin("e", wait, visitor="e")
-    background.begin("private", wait, visitor="f")
-    background.cancel("c")
-    background.begin("d", wait, visitor="d")
-    go_on.set()
-    assert wait_until(background, "d").result == "done"
     background.close()

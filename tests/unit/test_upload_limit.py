@@ -15,7 +15,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRe
 import serve
 from bpe_core.errors import BpeError
 from ui.memory.uploads import bytes_held
-from ui.shell import file_upload, upload_limit, workspace
+from ui.serving import upload_limit
+from ui.serving.upload_limit import UploadLimit
+from ui.shell import file_upload, workspace
 from ui.shell.file_upload import (
     Uploads,
     check_uploaded,
@@ -23,15 +25,14 @@ from ui.shell.file_upload import (
     upload_file,
     upload_files,
 )
-from ui.shell.upload_limit import UploadLimit
 
 MOST = 1_000
 
 
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_upload, "MOST_BYTES", MOST)
-    monkeypatch.setattr(upload_limit, "MOST_BYTES", MOST)
+    monkeypatch.setattr(file_upload, "MAX_BYTES", MOST)
+    monkeypatch.setattr(upload_limit, "MAX_BYTES", MOST)
     monkeypatch.setattr(st, "session_state", {})
 
 
@@ -41,19 +42,7 @@ class Server:
     def __init__(self) -> None:
         self.held = {"one": 0, "other": 0}
         self.may_answer = asyncio.Event()
-        self.away: list[str] = []
-        self.app = UploadLimit(
-            self._take,
-            held=lambda session: self.held[session],
-            held_by_all=lambda: sum(self.held.values()),
-            close_longest_away=self._close,
-        )
-
-    def _close(self) -> bool:
-        if not self.away:
-            return False
-        del self.held[self.away.pop(0)]
-        return True
+        self.app = UploadLimit(self._take, held=lambda: self.held)
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.may_answer.wait()
@@ -65,15 +54,10 @@ class Server:
     def size_of(scope: Scope) -> int:
         return int(dict(scope["headers"]).get(b"content-length", b"700"))
 
-    async def put(
-        self, session: str, size: int | None, method: str = "PUT", address: str = "127.0.0.1"
-    ) -> int:
+    async def put(self, session: str, size: int | None, method: str = "PUT") -> int:
         headers = [] if size is None else [(b"content-length", str(size).encode())]
         path = f"/_stcore/upload_file/{session}/a-file"
-        client = (address, 50_000)
-        return await self.ask(
-            {"path": path, "method": method, "headers": headers, "client": client}
-        )
+        return await self.ask({"path": path, "method": method, "headers": headers})
 
     async def ask(self, scope: Scope) -> int:
         statuses: list[int] = []
@@ -112,22 +96,6 @@ def test_files_being_uploaded_count_until_they_arrive_or_fail() -> None:
     assert asyncio.run(ask()) == [204, 204, 413, 413, 413, 204]
 
 
-def test_sessions_of_one_address_have_a_few_times_the_share_of_one() -> None:
-    here, elsewhere = "8.8.8.8", "8.8.4.4"
-
-    async def ask() -> list[int]:
-        server = Server()
-        server.may_answer.set()
-        server.held = dict.fromkeys("abcde", 0)
-        found = [await server.put(session, 900, address=here) for session in "abcd"]
-        server.held["a"] += 100
-        found += [await server.put("e", 900, address=at) for at in (here, elsewhere)]
-        server.held["a"] = 0
-        return [*found, await server.put("a", 900, address=here)]
-
-    assert asyncio.run(ask()) == [204, 204, 204, 204, 413, 204, 204]
-
-
 def test_a_file_of_unknown_size_counts_as_the_largest_allowed() -> None:
     async def ask() -> list[int]:
         server = Server()
@@ -141,61 +109,20 @@ def test_a_file_of_unknown_size_counts_as_the_largest_allowed() -> None:
     assert asyncio.run(ask()) == [204, 413]
 
 
-def test_a_file_that_arrives_too_slowly_is_ended_and_counts_no_longer(
+def test_files_are_refused_while_those_of_all_tabs_exceed_the_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(upload_limit, "SECONDS_TO_BEGIN", 0.1)
-
-    async def read_all(_scope: Scope, receive: Receive, send: Send) -> None:
-        while (await receive()).get("more_body"):
-            pass
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-
-    async def put(app: UploadLimit, pieces: list[bytes]) -> int:
-        statuses: list[int] = []
-        left = list(pieces)
-
-        async def receive() -> Message:
-            if not left:
-                await asyncio.Event().wait()
-            body = left.pop(0)
-            return {"type": "http.request", "body": body, "more_body": body != b"end"}
-
-        async def send(message: Message) -> None:
-            statuses.append(message.get("status", 0))
-
-        headers = [(b"content-length", b"900")]
-        path = "/_stcore/upload_file/one/a-file"
-        scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
-        await app(scope, receive, send)
-        return statuses[0]
-
-    async def ask() -> list[int]:
-        app = UploadLimit(read_all, lambda _: 0, lambda: 0, lambda: False)
-        stalled = [asyncio.create_task(put(app, [b"a"])) for _ in range(2)]
-        await asyncio.sleep(0)
-        refused = await put(app, [b"end"])
-        ended = [await task for task in stalled]
-        return [refused, *ended, await put(app, [b"a", b"end"])]
-
-    assert asyncio.run(ask()) == [413, 408, 408, 204]
-
-
-def test_abandoned_files_make_room_before_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upload_limit, "MOST_BYTES_OF_ALL", 1_500)
+    monkeypatch.setattr(upload_limit, "MAX_BYTES_OF_ALL", 1_500)
 
     async def ask() -> list[int]:
         server = Server()
         server.may_answer.set()
         server.held |= {"first": 900, "second": 700}
-        server.away = ["first", "second"]
-        found = [await server.put("one", 900)]
-        assert server.away == ["second"]
-        found.append(await server.put("other", 900))
-        assert server.away == []
-        return [*found, await server.put("other", 10), await server.put("one", 10)]
+        refused = await server.put("one", 1)
+        del server.held["first"]
+        return [refused, await server.put("one", 1)]
 
-    assert asyncio.run(ask()) == [204, 204, 413, 413]
+    assert asyncio.run(ask()) == [413, 204]
 
 
 def test_requests_without_a_file_always_pass() -> None:
@@ -239,7 +166,7 @@ class Visitor:
 
     @property
     def held(self) -> int:
-        return bytes_held(self.manager, "one")
+        return bytes_held(self.manager).get("one", 0)
 
 
 @pytest.fixture

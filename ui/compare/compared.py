@@ -19,7 +19,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.look.labels import plain_markdown, size_text
-from ui.memory.sized_cache import cached, server_cache, visitor_of_script
+from ui.memory.sized_cache import cached, server_cache
 from ui.work.background import Background, TooMuchWorkError, stop_of
 from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status, Task
@@ -109,9 +109,7 @@ def _key(digest: str, encoder: Encoder) -> tuple[str, str, str]:
 
 def _missing(digest: str, encoders: Sequence[Encoder]) -> list[Encoder]:
     """Return the tokenizers that were not measured on the text yet."""
-    visitor = visitor_of_script()
-    found = (server_cache.find(_key(digest, each), visitor=visitor) for each in encoders)
-    return [each for each, kept in zip(encoders, found, strict=True) if kept is None]
+    return [each for each in encoders if server_cache.find(_key(digest, each)) is None]
 
 
 @st.cache_resource(show_spinner=False)
@@ -160,12 +158,11 @@ def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
 
 def _whole(digest: str, corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:
     """Return the comparison of the whole text; measure the tokenizers that were not yet."""
-    visitor = visitor_of_script()
     measured: list[Measured] = []
     with st.spinner("Comparing the tokenizers") if _missing(digest, encoders) else nullcontext():
         for each in encoders:
             make = partial(measure_on, corpus, each, _blocks(digest, corpus))
-            measured.append(server_cache.get(_key(digest, each), make, visitor=visitor))
+            measured.append(server_cache.get(_key(digest, each), make))
     fingerprints = tuple(each.fingerprint for each in encoders)
     return _combined(digest, fingerprints, corpus, encoders, measured)
 

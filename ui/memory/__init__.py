@@ -1,8 +1,6 @@
-"""What visitors hold in the server's memory, and how it is freed.
+"""What visitors hold in the server's memory.
 
-In: results that are slow to make, and sessions that end. Out: the results again, within a limit in
-bytes for the server and for each visitor.
+In: results that are slow to make. Out: the results again, within a limit in bytes for the server.
 
-Open `sized_cache` first; `sizes` measures what a result takes, and `allocator` hands freed memory
-back to the operating system.
+Open `sized_cache` first; `sizes` measures what a result takes, and `uploads` what files take.
 """

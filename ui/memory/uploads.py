@@ -1,4 +1,4 @@
-"""Measure the uploaded files that are in the server's memory."""
+"""Measure the uploaded files that are in the server's memory, and limit them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,18 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from ui.settings import settings
 
-MOST_BYTES_OF_ALL: Final = settings().uploads_megabytes * 1_000_000
+MAX_BYTES_OF_ALL: Final = settings().uploads_megabytes * 1_000_000
 """The limit for the files of all visitors in the server's memory."""
+MAX_BYTES: Final = MAX_BYTES_OF_ALL // 4
+"""How much of it one tab may have; the same for the files kept on disk for it. The limit for a
+single file is Streamlit's `server.maxUploadSize`."""
 
 
-def bytes_held(manager: UploadedFileManager, session_id: str) -> int:
-    """Return the total size of a session's files in the server's memory."""
+def bytes_held(manager: UploadedFileManager) -> dict[str, int]:
+    """Return the total size of each session's files in the server's memory, by session."""
     if not isinstance(manager, MemoryUploadedFileManager):
-        return 0
-    files = manager.file_storage.get(session_id, {})
-    return sum(len(file.data) for file in list(files.values()))
-
-
-def bytes_held_by_all(manager: UploadedFileManager) -> list[int]:
-    """Return the total size of each session's files in the server's memory, if it has any."""
-    if not isinstance(manager, MemoryUploadedFileManager):
-        return []
-    held = (bytes_held(manager, session_id) for session_id in list(manager.file_storage))
-    return [n_bytes for n_bytes in held if n_bytes]
+        return {}
+    return {
+        session: sum(len(file.data) for file in list(files.values()))
+        for session, files in list(manager.file_storage.items())
+    }

@@ -8,5 +8,5 @@ Open `frame` first; it draws the `run_picker` and shows the run that `open_run` 
 parameters of a page's address, `choices` keeps a choice there, and `recent_runs` keeps a visitor's
 runs in the browser. `following` finds the training that a visitor waits for. `action_row` keeps a
 form's button in view. `file_upload` draws all uploaders and limits the total size of a visitor's
-files; `upload_limit` enforces that limit in the server.
+files.
 """

@@ -13,14 +13,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.errors import BpeError
-from ui.memory.uploads import MOST_BYTES_OF_ALL, bytes_held, bytes_held_by_all
-from ui.settings import settings
+from ui.memory.uploads import MAX_BYTES, bytes_held
 from ui.shell import workspace
 
-MOST_BYTES: Final = settings().visitor_megabytes * 1_000_000
-"""The limit for one visitor's files in the server's memory, and for those kept on its disk in one
-visit. The limit for a single file is Streamlit's `maxUploadSize`: see `set_upload_limit`."""
-LIMIT: Final = f"Up to {MOST_BYTES // 1_000_000} MB in total."
+LIMIT: Final = f"Up to {MAX_BYTES // 1_000_000} MB in total."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +62,16 @@ def upload_file(label: str, *, key: str) -> UploadedFile | None:
 def check_uploaded() -> None:
     """Raise TooMuchUploadedError if this visitor's files in memory exceed the limit.
 
-    If the files of all visitors exceed theirs, it is raised for those who hold more than the
-    average. Once a limit is exceeded, further files are refused before they arrive: see
-    `UploadLimit`.
+    Once it is exceeded, further files are refused before they arrive: see
+    `ui.serving.upload_limit`.
     """
     context = get_script_run_ctx()
     if context is None:
         return
-    held = bytes_held(context.uploaded_file_mgr, context.session_id)
-    of_all = bytes_held_by_all(context.uploaded_file_mgr)
-    if sum(of_all) > MOST_BYTES_OF_ALL and held * len(of_all) >= sum(of_all):
+    held = bytes_held(context.uploaded_file_mgr)
+    if held.get(context.session_id, 0) > MAX_BYTES:
         raise TooMuchUploadedError(
-            f"The files of all visitors exceed the {MOST_BYTES_OF_ALL / 1e6:,.0f} MB that this "
-            "server has room for, and yours are among the largest. Remove some, or try again later."
-        )
-    if held > MOST_BYTES:
-        raise TooMuchUploadedError(
-            f"Your files exceed {MOST_BYTES / 1e6:,.0f} MB in total, so no more are accepted. "
+            f"Your files exceed {MAX_BYTES / 1e6:,.0f} MB in total, so no more are accepted. "
             "Remove some, or reload the page to start again."
         )
 
@@ -94,9 +83,9 @@ def counted_as_kept(n_bytes: int) -> Generator[None]:
     Raises TooMuchUploadedError before the block if the visitor's total would exceed the limit.
     """
     kept = workspace.get(Uploads).bytes_kept + n_bytes
-    if kept > MOST_BYTES:
+    if kept > MAX_BYTES:
         raise TooMuchUploadedError(
-            f"The files kept for you would exceed {MOST_BYTES / 1e6:,.0f} MB in total. "
+            f"The files kept for you would exceed {MAX_BYTES / 1e6:,.0f} MB in total. "
             "Add smaller ones, or reload the page to start again."
         )
     yield

@@ -8,8 +8,6 @@ from typing import Final
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.work.addresses import address_code, addresses
-
 _BROWSER: Final = "_streamlit_xsrf"
 """The cookie that Streamlit gives each browser."""
 
@@ -17,15 +15,11 @@ _BROWSER: Final = "_streamlit_xsrf"
 def visitor() -> str:
     """Return a code for the visitor of this session, which says nothing about them.
 
-    Without cookies, each tab is a visitor; outside a session, the code is empty. Their network
-    address is noted in `addresses`.
+    Without cookies, each tab is a visitor; outside a session, the code is empty.
     """
     context = get_script_run_ctx()
     if context is None:
         return ""
     cookie = st.context.cookies.get(_BROWSER)
     found = cookie if isinstance(cookie, str) and cookie else context.session_id
-    code = hashlib.sha256(found.encode()).hexdigest()[:16]
-    forwarded_for = st.context.headers.get_all("X-Forwarded-For")
-    addresses.note(code, address_code(st.context.ip_address, forwarded_for))
-    return code
+    return hashlib.sha256(found.encode()).hexdigest()[:16]

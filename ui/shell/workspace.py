@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
-from streamlit.runtime.app_session import AppSession
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -114,18 +113,6 @@ def widget_number(key: str) -> float | None:
 def widgets_hold(values: Mapping[str, str | float]) -> bool:
     """Return whether each of these widgets holds its value or was never drawn."""
     return all(st.session_state.get(key, value) == value for key, value in values.items())
-
-
-def free_state(session: AppSession) -> None:
-    """Drop what a closed session holds, unless a script that is being stopped still uses it."""
-    if session._scriptrunner is None:  # pyright: ignore[reportPrivateUsage]
-        state = session.session_state
-        # Otherwise each value is read once more, which fails for a value that no page sends.
-        state._new_widget_state.states.clear()  # pyright: ignore[reportPrivateUsage]
-        state.clear()
-        # Clearing leaves what widgets call, which refers to all that their page drew.
-        state._new_widget_state.widget_metadata.clear()  # pyright: ignore[reportPrivateUsage]
-        session._fragment_storage.clear()  # pyright: ignore[reportPrivateUsage]
 
 
 def was_pressed(key: str) -> bool:

@@ -15,7 +15,6 @@ from bpe_core.errors import BpeError
 from ui.failures.unforeseen import log_unforeseen
 from ui.logs import event
 from ui.memory.sizes import size_of
-from ui.work.addresses import addresses, share_of_address
 from ui.work.task import Progress, Result, State, Status, Step, Task, Work
 from ui.work.turns import Turns
 
@@ -38,8 +37,6 @@ class _Piece(Generic[Step, Result]):
     id: str
     about: str
     visitor: str
-    address: str
-    """The code of the visitor's network address; empty for one without limits."""
     work: Work[Step, Result] | None
     """None once it has ended, because the data it works on may be large."""
     task: Task[Step]
@@ -60,8 +57,8 @@ class Background(Generic[Step, Result]):
     """Run pieces of work one after another in a thread, and remember the latest results.
 
     Visitors take turns, and with `most_of_visitor` each may have that many pieces queued or
-    running, and all visitors of one network address a few times as many. Results beyond
-    `most_bytes` in total are forgotten, the one asked for longest ago first, but never the newest.
+    running. Results beyond `most_bytes` in total are forgotten, the one asked for longest ago
+    first, but never the newest.
     """
 
     def __init__(
@@ -114,9 +111,7 @@ class Background(Generic[Step, Result]):
             ended = [known for known, piece in self._known.items() if not piece.is_live]
             for old in ended[: max(0, len(self._known) - self._most_remembered + 1)]:
                 del self._known[old]
-            piece = self._known[id] = _Piece(
-                *(id, about, visitor, addresses.of(visitor), work, Task(self._clock))
-            )
+            piece = self._known[id] = _Piece(id, about, visitor, work, Task(self._clock))
             if not is_short:
                 self._waiting.add(visitor, piece)
                 self._changed.notify()
@@ -207,21 +202,12 @@ class Background(Generic[Step, Result]):
             raise TooMuchWorkError(f"{waiting} others are already waiting. Try again soon.")
         if not visitor or self._most_of_visitor is None:
             return
-        live = [piece for piece in self._known.values() if piece.is_live]
-        own = sum(piece.visitor == visitor for piece in live)
+        own = sum(piece.is_live and piece.visitor == visitor for piece in self._known.values())
         if own >= self._most_of_visitor:
             event("visitor_queue_full", waiting=waiting)
             raise TooMuchWorkError(
                 f"You already have {own} running or waiting, the most that one visitor may have. "
                 "Wait until one has ended, or cancel one."
-            )
-        address = addresses.of(visitor)
-        of_address = sum(piece.address == address for piece in live)
-        if address and of_address >= share_of_address(self._most_of_visitor):
-            event("address_queue_full", waiting=waiting)
-            raise TooMuchWorkError(
-                f"Your network address already has {of_address} running or waiting, the most that "
-                "one address may have. Wait until one has ended."
             )
 
     def _n_ahead(self, piece: _Piece[Step, Result]) -> int:

@@ -36,7 +36,6 @@ from ui.work.time_left import EndingTime
 from ui.work.training import Follower, StoredTraining, StoreRun, train_and_store
 from ui.work.training_process import train_in_process
 from ui.work.training_report import CurvePoint, Report, Reporter
-from ui.work.visitor_runs import VisitorRuns
 from ui.work.work_log import logged
 
 MOST_REMEMBERED = 64
@@ -167,10 +166,8 @@ class JobManager:
         store: StoreRun = store_run_to_show,
         *,
         is_kept_on_disk: bool = False,
-        visitor_runs: VisitorRuns | None = None,
     ) -> None:
         self._store = store
-        self._visitor_runs = visitor_runs or VisitorRuns(is_kept_on_disk=is_kept_on_disk)
         self._is_kept_on_disk = is_kept_on_disk
         self._closed = Event()
         self._ending = EndingTime()
@@ -197,13 +194,11 @@ class JobManager:
 
         `how` is a configuration to train with, or an extension and the tokenizer that it extends.
 
-        Raises `TooMuchWorkError` if the queue is full, or the visitor has no place left in it or
-        in the store. With an origin, the corpus is stored with the run, so that it can be chosen
-        again.
+        Raises `TooMuchWorkError` if the queue is full or the visitor has no place left in it. With
+        an origin, the corpus is stored with the run, so that it can be chosen again.
         """
         # Before the corpus is written.
         self._background.check_places(visitor)
-        self._visitor_runs.check(visitor)
         recipe, base = (how, None) if isinstance(how, TrainingConfig) else how
         request = TrainingRequest(
             *(new_id(), title, recipe, held_out_share, held_out_by, origin, visitor),
@@ -220,7 +215,6 @@ class JobManager:
         except TooMuchWorkError:
             live.remove()
             raise
-        self._visitor_runs.note(visitor, request.id)
         return request.id
 
     def begin_left(self) -> None:

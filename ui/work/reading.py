@@ -21,8 +21,8 @@ from bpe_core.corpus.reading_process import (
 )
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.store.place import make_store_folder
-from ui.settings import settings
 
+MAX_ARCHIVE_FILES: Final = 10_000
 _MOST_AT_ONCE: Final = 2
 """Each process may take gigabytes."""
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
@@ -47,7 +47,7 @@ def read_files(
     `on_progress` and `on_wait` raise.
     """
 
-    choices = Choices(columns, encoding, errors, settings().archive_files)
+    choices = Choices(columns, encoding, errors, MAX_ARCHIVE_FILES)
 
     def apart(place: Path) -> Corpus | FiledCorpus:
         return read_in_process(
@@ -77,7 +77,7 @@ def read_beginning(
     The documents count as joined by a character. Raises what `read_files` raises.
     """
 
-    choices = Choices(max_archive_files=settings().archive_files)
+    choices = Choices(max_archive_files=MAX_ARCHIVE_FILES)
 
     def apart(place: Path) -> tuple[Corpus, int]:
         return read_beginning_in_process(
@@ -101,7 +101,7 @@ def describe_tables(
 ) -> list[tuple[str, TableColumns]]:
     """Describe tables as `tables_in` does. Raises what `read_files` raises."""
 
-    choices = Choices(None, encoding, errors, settings().archive_files)
+    choices = Choices(None, encoding, errors, MAX_ARCHIVE_FILES)
 
     def apart(place: Path) -> list[tuple[str, TableColumns]]:
         return describe_in_process(files, choices, most, place=place)

@@ -13,7 +13,7 @@ from pkgutil import walk_packages
 
 from bpe_core.errors import BpeError
 
-_HERE = Path(__file__).parent
+_UI = Path(__file__).parents[1]
 _QUIET_SECONDS = 2.0
 _SECONDS_BETWEEN_CHECKS = 0.2
 
@@ -63,7 +63,7 @@ def _parts() -> Iterator[Callable[[], object]]:
     for name in ("train.forms", "train.filled_forms", "train.result_card", "run.training_card"):
         yield partial(import_module, f"ui.{name}")
     yield _compute_what_train_shows
-    for module in walk_packages([str(_HERE)], "ui."):
+    for module in walk_packages([str(_UI)], "ui."):
         yield partial(import_module, module.name)
     yield _warm_up_merge_loop
     # These encode long texts.
