@@ -64,7 +64,7 @@ class Tools:
     """This package's encoder and those of other tools, all with GPT-2's vocabulary."""
 
     def __init__(self) -> None:
-        self.ours = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+        self.ours = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
         files = data_folder()
         by_text = json.loads((files / "encoder.json").read_text(encoding="utf-8"))
         by_text.pop(END_OF_TEXT)
@@ -79,7 +79,7 @@ class Tools:
 
     def forget(self) -> None:
         """Replace the encoder by one with empty word caches."""
-        self.ours = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+        self.ours = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
 
     def gigatoken(self) -> Any:
         """Return a new, cold gigatoken tokenizer; None if gigatoken is not installed."""

@@ -60,7 +60,7 @@ def against_training(folder: Path | None) -> list[str]:
 def _check(run: TrainingRun) -> None:
     """Stop if plain Python learns other merges from the same words."""
     pretokens = run.pretokens
-    start = lay_out_encoded(pretokens, *gpt2().encode_pretokens(pretokens))
+    start = lay_out_encoded(pretokens, *gpt2().encoder.encode_pretokens(pretokens))
     plain = incremental.learn_merges(
         start,
         ContinuedVocabulary(gpt2().vocab),

@@ -156,7 +156,7 @@ def _check_same(each: Compared, kind: str, text: str, ids: Iterable[int]) -> Non
 
 def _kernel(tokenizer: Tokenizer) -> Encode:
     """Return the function that encodes in one thread, without checks and without a list."""
-    encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+    encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     return lambda text: encoder.encode(text, 1)
 
 

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from bpe_core.runs.train import train
     from bpe_core.scale.count_files import count_files
     from bpe_core.tokenizer.gpt2 import gpt2
+    from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.types import (
         Explanation,
@@ -94,6 +95,7 @@ __all__ = [
     "CorpusError",
     "CountsSummary",
     "EmptyCorpusError",
+    "Encoder",
     "Explanation",
     "FormatError",
     "IntegrityError",
@@ -181,6 +183,7 @@ _MODULES = {
     "runs.train": ("train",),
     "scale.count_files": ("count_files",),
     "tokenizer.gpt2": ("gpt2",),
+    "tokenizer.protocol": ("Encoder",),
     "tokenizer.tokenizer": ("Tokenizer",),
     "types": (
         "Explanation",

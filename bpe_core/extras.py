@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
 from types import TracebackType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from bpe_core.errors import MissingExtraError
 
@@ -49,3 +51,15 @@ class needs_extra:  # noqa: N801 - used as a statement: `with needs_extra(...): 
     ) -> None:
         if isinstance(error, ImportError) and not isinstance(error, MissingExtraError):
             raise missing_extra(self._extra, self._task, error) from error
+
+
+def to_frame(rows: Sequence[dict[str, Any]]) -> Any:
+    """Return rows as a pandas DataFrame; raises `MissingExtraError` if pandas is not installed.
+
+    >>> list(to_frame([{"id": 1, "count": 2}]).columns)
+    ['id', 'count']
+    """
+    with needs_extra("app", "to_frame()"):
+        pandas: Any = import_module("pandas")
+
+    return pandas.DataFrame(list(rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypedDict, TypeGuard, TypeVar
 
 from bpe_core.checks import is_a, is_whole
 from bpe_core.immutable import Immutable
@@ -19,6 +19,7 @@ Base = Literal["bytes", "characters"]
 Alphabet = Literal["full", "seen"]
 TieBreak = Literal["smallest-pair", "first-seen"]
 StopReason = Literal["vocab-size", "no-pairs", "min-frequency", "cancelled"]
+Format = Literal["huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native"]
 Pair = tuple[int, int]
 Number = TypeVar("Number", bound="np.generic")
 
@@ -277,28 +278,31 @@ class PretokenCounts(Immutable):
 class TrainingConfig:
     """The settings of a training run: every choice that changes the tokenizer, and no other.
 
+    vocab_size: the number of all tokens: special tokens, base symbols, the end-of-word marker, and
+        those that merges make.
+    pretokenizer: one of `PRETOKENIZER_NAMES`, such as gpt2, llama3 or none, or regex:PATTERN.
+    base: the symbols that words are made of before any merge, bytes or characters.
+    alphabet: "full" for all 256 bytes, "seen" for the symbols that occur in the documents.
+    end_of_word: a marker such as </w>, a separate symbol at the end of each word; None for none.
+    special_tokens: take the first ids, in order; text that spells one is ordinary text.
+    min_frequency: training stops at a pair that occurs less often.
+    tie_break: which of several pairs of the same count is merged: "smallest-pair" for the one with
+        the smallest ids, as in Hugging Face's trainer; "first-seen" for the one that occurs first.
+    max_token_bytes: the longest token that a merge may make, with the marker; None for any length.
+
     >>> TrainingConfig(vocab_size=1_000).pretokenizer
     'gpt2'
     """
 
     vocab_size: int = 32_000
-    """Everything counts: special tokens, base symbols, the end-of-word marker, and merges."""
     pretokenizer: str = "gpt2"
-    """One of `PRETOKENIZER_NAMES`, such as gpt2, llama3 or none, or regex:PATTERN."""
     base: Base = "bytes"
-    """The symbols that words are made of before any merge: bytes or characters."""
     alphabet: Alphabet = "full"
-    """full: all 256 bytes; seen: only the symbols that occur in the documents."""
     end_of_word: str | None = None
-    """A marker such as </w>, a separate symbol at the end of each word; None for no marker."""
     special_tokens: tuple[str, ...] = ("<|endoftext|>",)
-    """Special tokens take the first ids; text that spells one is ordinary text."""
     min_frequency: int = 0
-    """Training stops at a pair that occurs less often."""
     tie_break: TieBreak = "smallest-pair"
-    """The rule for ties between the most frequent pairs: the smallest ids, or the first seen."""
     max_token_bytes: int | None = None
-    """The longest token a merge may make, with the marker's bytes; None for any length."""
 
     def __post_init__(self) -> None:
         # A generator can be read only once, and JSON cannot store NumPy's numbers. Other invalid
@@ -309,6 +313,20 @@ class TrainingConfig:
             number = getattr(self, name)
             if is_whole(number):
                 object.__setattr__(self, name, int(number))
+
+
+class TrainingSettings(TypedDict, total=False):
+    """The fields of a `TrainingConfig` as keyword arguments of `train`."""
+
+    vocab_size: int
+    pretokenizer: str
+    base: Base
+    alphabet: Alphabet
+    end_of_word: str | None
+    special_tokens: tuple[str, ...]
+    min_frequency: int
+    tie_break: TieBreak
+    max_token_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +346,7 @@ class TrainingProgress:
     None if it does not wait."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MergeTrace(EqualByArrays):
     """The state of training before each merge from start to stop - 1, with one row for each merge.
 
@@ -373,3 +391,6 @@ class MergeTrace(EqualByArrays):
     fallen_right: NDArray[np.int32]
     fallen_by: NDArray[np.int64]
     """int64[n, r]: by how much, as a positive number."""
+
+    def __repr__(self) -> str:
+        return f"<MergeTrace of merges {self.start} to {self.stop}>"

@@ -96,7 +96,7 @@ def _encoded_by(
         waiting = [*reversed(parts)]
         while waiting:
             part = waiting.pop()
-            pair = base.parts(part)
+            pair = base.table.parts.get(part)
             if pair is None:
                 symbols.append(part)
             else:
@@ -118,5 +118,5 @@ def count_with_missing(tokenizer: Tokenizer, corpus: Corpus | CountedCorpus) -> 
         pretokens = corpus.pretokens
     else:
         pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
-    _, ends = tokenizer.encode_pretokens(pretokens)
+    _, ends = tokenizer.encoder.encode_pretokens(pretokens)
     return int((np.diff(ends, prepend=0) * pretokens.counts).sum())

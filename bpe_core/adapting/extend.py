@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -20,9 +21,10 @@ from bpe_core.runs.count import count
 from bpe_core.runs.learn import Continued, learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.by_name import to_encoder
 from bpe_core.tokenizer.merges_of import changes_text, merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer, extended
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
 
@@ -31,7 +33,7 @@ _MOST_FREE_IDS: Final = 1 << 20
 
 
 def extend(
-    tokenizer: Tokenizer | NamedEncoder,
+    tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = None,
@@ -62,7 +64,8 @@ def extend(
     `run.terms` holds what each cost and saved, or why it did not become a token. `min_frequency`
     applies to learned merges only.
 
-    Raises `FormatError` for a tokenizer that cannot be adapted, `ConfigError` for other invalid
+    The tokenizer may be given by its path or name, as for `open_encoder`. Raises `FormatError` for
+    one that cannot be adapted, `ConfigError` for other invalid
     arguments, and `CorpusError` or a subclass as `train` does.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
@@ -113,23 +116,23 @@ def extend(
     )
     return learn_run(
         counted,
-        lay_out_encoded(counted.pretokens, *base.encode_pretokens(counted.pretokens)),
+        lay_out_encoded(counted.pretokens, *base.encoder.encode_pretokens(counted.pretokens)),
         vocabulary,
-        lambda learned: base.extended(learned.merges, learned.counts),
+        lambda learned: extended(base, learned.merges, learned.counts),
         config,
         watch,
         Continued(base, excluded, choose if tried else None),
     )
 
 
-def extendable(tokenizer: Encoder) -> Tokenizer:
+def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:
     """Return the tokenizer to adapt; raise `FormatError` if it cannot be adapted.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> extendable(NamedEncoder("GPT-2", gpt2())) == gpt2()
     True
     """
-    name, why, encoder = "This tokenizer", "", tokenizer
+    name, why, encoder = "This tokenizer", "", to_encoder(tokenizer)
     if isinstance(encoder, NamedEncoder):
         name, why, encoder = encoder.name, encoder.provenance, encoder.encoder
     if not isinstance(encoder, Encoder):  # pyright: ignore[reportUnnecessaryIsInstance]

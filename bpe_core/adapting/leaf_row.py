@@ -94,7 +94,7 @@ class LeafRow:
         """The words that are looked up, by the slot where they start."""
         self._touched: set[int] = set()
         gaps = layout.gaps().tolist()
-        encoded, ends = tokenizer.encode_pretokens(pretokens)
+        encoded, ends = tokenizer.encoder.encode_pretokens(pretokens)
         tokens: list[int] = encoded.tolist()
         stops: list[int] = [0, *ends.tolist()]
         for number, word in enumerate(pretokens.words):

@@ -77,7 +77,7 @@ def merge_terms(
     >>> from bpe_core.counting.word_row import lay_out_encoded
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> words = PretokenCounts((b" tokenizer", b" untokenized"), np.array([2, 1]))
-    >>> layout = lay_out_encoded(words, *gpt2().encode_words(words.words))
+    >>> layout = lay_out_encoded(words, *gpt2().encoder.encode_words(words.words))
     >>> vocabulary = ContinuedVocabulary(gpt2().vocab)
     >>> found = merge_terms(layout, ["tokenizer"], gpt2(), words, vocabulary, n_tokens=5)
     >>> found.costs[0].token, found.costs[0].tokens_added, found.costs[0].tokens_saved
@@ -295,7 +295,7 @@ def _words_of(term: str, base: Tokenizer) -> list[str]:
 
 
 def _ids_of_word(word: str, base: Tokenizer) -> list[int]:
-    ids, _ = base.encode_words([word.encode()])
+    ids, _ = base.encoder.encode_words([word.encode()])
     return ids.tolist()
 
 

@@ -242,7 +242,7 @@ def encode_word(tokenizer: Tokenizer, word: str) -> list[int]:
     >>> encode_word(gpt2(), " tokenizer")
     [11241, 7509]
     """
-    whole = tokenizer.whole_word_id(word.encode())
+    whole = tokenizer.table.word_ids.get(word.encode())
     if whole is not None:
         return [whole]
     if tokenizer.base == "bytes":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, overload
 
@@ -16,7 +17,7 @@ from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ConfigError
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @overload
 def replace(
-    tokenizer: Tokenizer | NamedEncoder,
+    tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = ...,
@@ -44,7 +45,7 @@ def replace(
 
 @overload
 def replace(
-    tokenizer: Tokenizer | NamedEncoder,
+    tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = ...,
@@ -61,7 +62,7 @@ def replace(
 
 
 def replace(
-    tokenizer: Tokenizer | NamedEncoder,
+    tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = None,
@@ -121,7 +122,7 @@ def replace(
 
 
 def removals_to_replace(
-    tokenizer: Tokenizer | NamedEncoder,
+    tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     *,

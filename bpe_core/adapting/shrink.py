@@ -9,6 +9,7 @@ the tokens that the caller pins stay.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from bpe_core.counting.words import CountedCorpus, count_pretokens
 from bpe_core.errors import ConfigError
 from bpe_core.runs.count import count
 from bpe_core.runs.progress import Watch
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
 from bpe_core.unicode.token_scripts import script_of_token
@@ -77,7 +78,7 @@ class Removals:
 
 @overload
 def shrink(
-    tokenizer: Tokenizer | NamedEncoder,
+    tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     vocab_size: int,
     *,
@@ -90,7 +91,7 @@ def shrink(
 
 @overload
 def shrink(
-    tokenizer: Tokenizer | NamedEncoder,
+    tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     vocab_size: int,
     *,
@@ -103,7 +104,7 @@ def shrink(
 
 
 def shrink(
-    tokenizer: Tokenizer | NamedEncoder,
+    tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     vocab_size: int,
     *,
@@ -142,7 +143,7 @@ def shrink(
 
 
 def remove_leaves(
-    tokenizer: Tokenizer | NamedEncoder,
+    tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     vocab_size: int | None = None,
     *,

@@ -29,7 +29,7 @@ def fetch(names: tuple[str, ...], wants_all: bool) -> None:
       $ bpe fetch
       $ bpe fetch gpt2
     """
-    from bpe_core.published.catalogue import CATALOGUE, NAMES
+    from bpe_core.published.catalogue import NAMES, published
     from bpe_core.published.fetch import fetch as fetch_published
 
     if not names and not wants_all:
@@ -40,7 +40,7 @@ def fetch(names: tuple[str, ...], wants_all: bool) -> None:
     if is_watched() and added:
         click.echo(err=True)
     for name in dict.fromkeys((*wanted, *(each.name for each in added))):
-        found = CATALOGUE[name]
+        found = published(name)
         how = "fetched" if found in added else "already here"
         click.echo(f"{name}: {how}. {found.publisher}, {found.licence}.", err=True)
 

@@ -285,8 +285,9 @@ def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str,
 
 def _is_published(name: str) -> bool:
     from bpe_core.published.catalogue import CATALOGUE
+    from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
 
-    return name in CATALOGUE and not Path(name).exists()
+    return (name in CATALOGUE or name in TIKTOKEN_ENCODINGS) and not Path(name).exists()
 
 
 def read_text(name: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import overload
+from typing import Any, overload
 
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.comparison.alignment import Disagreement, Stretch, differing_stretches, disagreements
@@ -12,7 +13,9 @@ from bpe_core.comparison.blocks import Blocks, divide
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
 from bpe_core.corpus.corpus import Corpus, to_corpus
-from bpe_core.errors import ConfigError, EmptyCorpusError, OutOfRangeError
+from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, OutOfRangeError
+from bpe_core.extras import to_frame
+from bpe_core.tokenizer.by_name import to_encoder
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
@@ -60,6 +63,36 @@ class Comparison:
     by_block: tuple[BlockCounts, ...] = field(default=(), repr=False, compare=False)
     """Each tokenizer's tokens in those blocks."""
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{row.n_tokens:,}" for row in self.rows)
+        n = len(self.rows)
+        return f"<Comparison of {n} tokenizers on {self.n_bytes:,} bytes: {counts} tokens>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON values, with a dict for each tokenizer in "rows".
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> compare("the bare bytes", [gpt2()]).to_dict()["rows"][0]["bytes_per_token"]
+        4.666666666666667
+        """
+        return {
+            "n_documents": self.n_documents,
+            "n_bytes": self.n_bytes,
+            "n_characters": self.n_characters,
+            "n_words": self.n_words,
+            "n_shared": self.n_shared,
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row of figures for each tokenizer, in their order.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> compare("the bare bytes", ["gpt2", gpt2().truncated(0)]).to_frame().n_tokens.tolist()
+        [3, 14]
+        """
+        return to_frame([row.to_dict() for row in self.rows])
+
     def verdict(self, first: int = 0, second: int = 1) -> Verdict:
         """Return the figures of one tokenizer against another, by their indices in `rows`.
 
@@ -92,24 +125,26 @@ class Comparison:
 
 @overload
 def compare(
-    text_or_corpus: str | Corpus | Iterable[str], tokenizers: Iterable[Encoder]
+    text_or_corpus: str | Corpus | Iterable[str],
+    tokenizers: Iterable[Encoder | str | os.PathLike[str]],
 ) -> Comparison: ...
 @overload
 def compare(
     text_or_corpus: str | Corpus | Iterable[str],
-    tokenizers: Iterable[Encoder],
+    tokenizers: Iterable[Encoder | str | os.PathLike[str]],
     should_stop: ShouldStop | None,
 ) -> Comparison | None: ...
 
 
 def compare(
     text_or_corpus: str | Corpus | Iterable[str],
-    tokenizers: Iterable[Encoder],
+    tokenizers: Iterable[Encoder | str | os.PathLike[str]],
     should_stop: ShouldStop | None = None,
 ) -> Comparison | None:
     """Compare tokenizers on a text, including where they split it differently, or on a corpus.
 
-    Special tokens are treated as ordinary text. A token that means "unknown" counts as a token, and
+    A tokenizer may be given by its path or name, as for `open_encoder`. Special tokens are treated
+    as ordinary text. A token that means "unknown" counts as a token, and
     the text that it replaces as unknown, because it cannot be decoded. Each document is encoded
     separately, and so is each weighted word, multiplied by its count. If the segments of a long
     text are not needed, comparing `Corpus.from_text(text)` is several times as fast.
@@ -230,20 +265,21 @@ def _measure_together(
     return True
 
 
-def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
+def _encoders(tokenizers: Iterable[Encoder | str | os.PathLike[str]]) -> list[Encoder]:
     remedy = "give a list of tokenizers, even for one"
-    encoders: list[Encoder] = several(tokenizers, "tokenizers", remedy)
-    if not encoders:
+    given = several(tokenizers, "tokenizers", remedy)
+    if not given:
         raise ConfigError("There is no tokenizer to compare. Give at least one.")
     # The encoder itself may take many texts at once, or return its tokens without an object for
     # each.
-    encoders = [each.encoder if isinstance(each, NamedEncoder) else each for each in encoders]
+    opened = map(to_encoder, given)
+    encoders = [each.encoder if isinstance(each, NamedEncoder) else each for each in opened]
     for number, encoder in enumerate(encoders, 1):
         # Check the protocol last, because that reads every property, even the fingerprint.
         if not is_a(encoder, Tokenizer) and not is_a(encoder, Encoder):
-            raise ConfigError(
-                f"Number {number} of the tokenizers is {describe(encoder)}: give what bpe.load, "
-                "bpe.gpt2 or bpe.train(...).tokenizer returns."
+            raise ArgumentTypeError(
+                f"Number {number} of the tokenizers is {describe(encoder)}: give a path or a name, "
+                "or what bpe.load, bpe.gpt2 or bpe.train(...).tokenizer returns."
             )
     return encoders
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,18 @@ class TokenizerMetrics:
     """Characters that begin with an unknown or dropped byte."""
     renyi_efficiency: float
     """At alpha = 2.5: see `metrics.renyi_efficiency`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as one flat dict of numbers."""
+        own = asdict(self)
+        words, kinds = own.pop("words"), own.pop("kinds")._asdict()
+        ratios = ("bytes_per_token", "characters_per_token", "tokens_per_word")
+        return {
+            **own,
+            **words,
+            **kinds,
+            **{name: getattr(self, name) for name in (*ratios, "share_of_words_whole")},
+        }
 
     @property
     def uncovered_bytes(self) -> int:

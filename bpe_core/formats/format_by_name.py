@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 
 from bpe_core.errors import ConfigError
 from bpe_core.formats import gpt2_files
+from bpe_core.types import Format
 
-Format = Literal["huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 DEFAULT: Final[Format] = "huggingface"
 

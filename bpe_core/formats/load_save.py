@@ -25,7 +25,7 @@ from bpe_core.formats.sidecars import SIDECARS, fold_sidecars, special_beside
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
 from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.runs.record import training_record
+from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.whole_files import make_folder, write_whole
@@ -67,7 +67,7 @@ def dumps(tokenizer: Tokenizer | TrainingRun, format: Format) -> dict[str, bytes
     """
     record = None
     if isinstance(tokenizer, TrainingRun):
-        record, tokenizer = training_record(tokenizer), tokenizer.tokenizer
+        record, tokenizer = tokenizer.to_dict(), tokenizer.tokenizer
     if not is_a(tokenizer, Tokenizer):
         raise ArgumentTypeError(f"Expected a Tokenizer, got {describe(tokenizer)}.")
     if format == "native":
@@ -367,7 +367,7 @@ def _missing(path: str | os.PathLike[str]) -> str:
     """Return what to do about a path that does not exist; it may be a tokenizer's name."""
     if (name := os.fspath(path)) == "gpt2":
         return "load reads files, and there is none called 'gpt2'. Call bpe_core.gpt2() instead."
-    if name in CATALOGUE:
+    if name in CATALOGUE or name in TIKTOKEN_ENCODINGS:
         return (
             f"load reads files, and there is none called {name!r}. Call "
             f"bpe_core.open_encoder({name!r}) instead."

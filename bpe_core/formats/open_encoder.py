@@ -11,15 +11,20 @@ from bpe_core.formats import opening
 from bpe_core.formats.gguf_header import MAGIC, parse_gguf, read_gguf
 from bpe_core.formats.load_save import files_of, with_sidecars
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
+from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
+from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
 from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
 def open_encoder(
     path_or_name: str | os.PathLike[str], pretokenizer: str | None = None
 ) -> NamedEncoder:
     """Open any tokenizer: the path of a file or folder, or a name such as "gpt2" or "llama3".
+
+    OpenAI's tokenizers also have tiktoken's names, such as "cl100k_base" and "o200k_harmony".
 
     The result is an encoder: it has `encode`, `segments`, `vocab`, `engine` and `fingerprint`.
     `engine` says whether bpe_core or the publisher's library encodes, and `provenance` why. A path
@@ -50,13 +55,13 @@ def open_encoder(
         ) from None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-    if str(path_or_name) in CATALOGUE:
-        opened = open_published(CATALOGUE[str(path_or_name)])
+    if (name := str(path_or_name)) in CATALOGUE or name in TIKTOKEN_ENCODINGS:
+        opened = open_published(CATALOGUE[name]) if name in CATALOGUE else _open_encoding(name)
         opening.check_cut(opened, pretokenizer)
         return opened
     raise MissingFileError(
         f"{path} is neither a file nor the name of a published tokenizer. Check the path, or use "
-        f"one of {', '.join(NAMES)}."
+        f"one of {', '.join((*NAMES, *TIKTOKEN_ENCODINGS))}."
     )
 
 
@@ -83,6 +88,22 @@ def open_published(found: Published) -> NamedEncoder:
     else:
         opened = opening.open_files({found.file_name: data}, trial="")
     return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}")
+
+
+def _open_encoding(name: str) -> NamedEncoder:
+    """Open an encoding by tiktoken's name; raises as `open_published`."""
+    encoding = TIKTOKEN_ENCODINGS[name]
+    opened = open_published(CATALOGUE[encoding.published])
+    base = opened.encoder
+    if encoding.special_tokens is not None and isinstance(base, Tokenizer):
+        special = set(base.special_tokens.values())
+        ranks = {token: id for id, token in base.vocab.items() if id not in special}
+        base = tokenizer_of_ranks(
+            ranks | dict(encoding.more_ranks),
+            pretokenizer=base.pretokenizer.name,
+            special_tokens=encoding.special_tokens,
+        )
+    return NamedEncoder(name, base, opened.provenance)
 
 
 def _open_path(path: Path, pretokenizer: str | None) -> NamedEncoder:

@@ -147,7 +147,7 @@ class NativeTokenizer(Immutable):
                 continue
             of_piece = self._complete.encode_to_numpy(piece)
             if self._left_out and self._lacks_some(of_piece):
-                of_piece = self._complete.encode_without(piece, self._left_out)
+                of_piece = self._complete.encoder.encode_without(piece, self._left_out)
             if self._lacks_some(of_piece):
                 return self._foreign.encode(text, allowed_special)
             if ids:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from bpe_core.errors import ConfigError
+from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,14 +328,18 @@ NAMES: Final = tuple(CATALOGUE)
 
 
 def published(name: str) -> Published:
-    """Return the tokenizer of a name; raises `ConfigError` for a name that is not in the table.
+    """Return the tokenizer of a name, or of tiktoken's name; raises `ConfigError` for others.
 
     >>> found = published("llama3")
     >>> found.title, found.publisher, found.licence
     ('Llama 3', 'Meta', 'Llama 3 Community License')
+    >>> published("cl100k_base").title
+    'GPT-4'
     >>> found.special_tokens["<|begin_of_text|>"], found.special_tokens["<|eot_id|>"]
     (128000, 128009)
     """
+    if name in TIKTOKEN_ENCODINGS:
+        name = TIKTOKEN_ENCODINGS[name].published
     try:
         return CATALOGUE[name]
     except KeyError:

@@ -29,7 +29,9 @@ def check_config(config: TrainingConfig) -> None:
     bpe_core.errors.ConfigError: The special token '[CLS]' is given twice. List each one once.
     """
     if not is_a(config, TrainingConfig):
-        raise ArgumentTypeError(f"Expected a TrainingConfig, got {describe(config)}.")
+        raise ArgumentTypeError(
+            f"Expected a TrainingConfig, got {describe(config)}. For a size alone: vocab_size=300."
+        )
     for name, choices in _CHOICES.items():
         value: object = getattr(config, name)
         if value not in choices:

@@ -34,11 +34,12 @@ class Continuation:
         Raises `ConfigError` unless there is one count for each.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> longer = gpt2().extended([(262, 262, 50257)])
+        >>> from bpe_core.tokenizer.tokenizer import extended
+        >>> longer = extended(gpt2(), [(262, 262, 50257)])
         >>> Continuation(gpt2(), (7,)).merges_of(longer)
         (Merge(rank=0, left=262, right=262, id=50257, count=7),)
         """
-        new = tokenizer.merges_from(self.base.n_merges)
+        new = tokenizer.table.merges(self.base.n_merges)
         if len(self.counts) != len(new):
             raise ConfigError(
                 f"There are {len(self.counts):,} counts for {len(new):,} new merges. "

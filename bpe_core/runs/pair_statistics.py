@@ -148,7 +148,7 @@ def vocab_size_after(run: TrainingRun) -> NDArray[np.int64]:
     if run.base is not None:
         known = set(run.base.vocab)
     else:
-        known = {token_id for token_id in tokenizer.vocab if tokenizer.parts(token_id) is None}
+        known = tokenizer.vocab.keys() - tokenizer.table.parts.keys()
     sizes = [len(known)]
     for merge in run.merges:
         known.add(merge.id)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from functools import partial
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from bpe_core.checks import check_whole, describe, is_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.word_row import Layout, at_step, lay_out_encoded
 from bpe_core.errors import ArgumentTypeError, OutOfRangeError
+from bpe_core.extras import to_frame
 from bpe_core.immutable import Immutable
 from bpe_core.runs.continuation import Continuation, spelled_by
 from bpe_core.runs.origin import RunOrigin
@@ -129,6 +131,48 @@ class TrainingRun(Immutable):
         return (
             f"<TrainingRun of {len(self.merges):,} merges from {self.corpus_bytes:,} bytes, "
             f"stop reason {self.stop_reason!r}>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return as JSON values what is needed to repeat the run, and the result to expect.
+
+        `Corpus.split` with the values in "split" gives the text whose `sha256` is "corpus_sha256",
+        and `train` with "config" gives the tokenizer whose `fingerprint` is
+        "tokenizer_fingerprint". An extended run also has the fingerprint of its base.
+
+        >>> import bpe_core as bpe
+        >>> training, _ = bpe.Corpus.from_text("hug hugs\\n" * 100).split(0.1, seed=7)
+        >>> found = bpe.train(training, vocab_size=260).to_dict()
+        >>> found["config"]["vocab_size"], found["split"]["seed"]
+        (260, 7)
+        """
+        split = self.origin.split
+        return {
+            "bpe_core": self.origin.version,
+            "config": asdict(self.config),
+            "split": None if split is None else asdict(split),
+            "corpus_sha256": self.corpus_sha256,
+            "corpus_bytes": self.corpus_bytes,
+            "tokenizer_fingerprint": self.tokenizer.fingerprint,
+            "base_fingerprint": None if self.base is None else self.base.fingerprint,
+            "n_merges": len(self.merges),
+            "stop_reason": self.stop_reason,
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each merge, and the corpus's tokens after it.
+
+        >>> from bpe_core.runs.train import train
+        >>> run = train(["hug hugs"], vocab_size=259)
+        >>> run.to_frame()[["token", "count", "tokens_after"]].values.tolist()
+        [[b'hu', 2, 6], [b'hug', 2, 4]]
+        """
+        vocab, tokens_after = self.tokenizer.vocab, self.tokens_after[1:].tolist()
+        return to_frame(
+            [
+                {**asdict(merge), "token": vocab[merge.id], "tokens_after": n_tokens}
+                for merge, n_tokens in zip(self.merges, tokens_after, strict=True)
+            ]
         )
 
     # Contents
@@ -389,7 +433,7 @@ class TrainingRun(Immutable):
             if self.base is None:
                 self._first_layout = lay_out_for(self.tokenizer, self.pretokens)
             else:
-                encoded = self.base.encode_pretokens(self.pretokens)
+                encoded = self.base.encoder.encode_pretokens(self.pretokens)
                 self._first_layout = lay_out_encoded(self.pretokens, *encoded)
         return self._first_layout
 

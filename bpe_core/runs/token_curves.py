@@ -46,7 +46,7 @@ def tokens_on(
     if should_stop():
         return None
     if n_before:
-        encoded = tokenizer.truncated(n_before).encode_pretokens(pretokens)
+        encoded = tokenizer.truncated(n_before).encoder.encode_pretokens(pretokens)
         layout = lay_out_encoded(pretokens, *encoded)
     else:
         layout = lay_out_for(tokenizer, pretokens)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Unpack
 
 from bpe_core.compiling.garbage import without_garbage_collection
 from bpe_core.corpus.corpus import Corpus, to_corpus
@@ -12,6 +13,7 @@ from bpe_core.counting.counts_file import WordCounts
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import CountedCorpus
+from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.count import count
@@ -22,16 +24,19 @@ from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.incremental import Learned
-from bpe_core.types import TrainingConfig, TrainingProgress
+from bpe_core.types import TrainingConfig, TrainingProgress, TrainingSettings
 
 
 def train(
     corpus: Corpus | StreamedCorpus | CountedCorpus | WordCounts | Iterable[str],
-    config: TrainingConfig,
+    config: TrainingConfig | None = None,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    **settings: Unpack[TrainingSettings],
 ) -> TrainingRun:
     """Train a tokenizer on a corpus, a list of texts, files of any size, or words already counted.
+
+    The settings are a `TrainingConfig`, or its fields as keyword arguments, such as vocab_size=300.
 
     With `tie_break="smallest-pair"`, the merges and the vocabulary are those that Hugging Face's
     `BpeTrainer` learns from the same pre-tokens, in the same order. With "first-seen", ties go to
@@ -53,11 +58,13 @@ def train(
     >>> run = train(corpus, TrainingConfig(7, base="characters", special_tokens=()))
     >>> [run.tokenizer.vocab[merge.id] for merge in run.merges]
     [b'ug', b'hug']
+    >>> len(train(["hug hugs", "hugging"], vocab_size=260).tokenizer)
+    260
     """
     started = time.perf_counter()
     if not isinstance(corpus, (StreamedCorpus, CountedCorpus, WordCounts)):
         corpus = to_corpus(corpus)
-    _check(config)
+    config = _config(config, settings)
     # Fail before the corpus is read if even the smallest alphabet does not fit.
     vocabulary = GrowingVocabulary(config, ())
     watch = Watch(config.vocab_size - len(vocabulary), started, on_progress, should_stop)
@@ -82,10 +89,21 @@ def train(
     )
 
 
-def _check(config: TrainingConfig) -> None:
-    """Raise for invalid arguments before the corpus is read."""
+def _config(config: TrainingConfig | None, settings: TrainingSettings) -> TrainingConfig:
+    """Return the settings of a training; raise for invalid ones before the corpus is read."""
+    if config is not None and settings:
+        raise ConfigError(
+            f"Got a TrainingConfig and also {', '.join(settings)}. Give a TrainingConfig, or its "
+            "fields, not both."
+        )
+    if unknown := settings.keys() - TrainingSettings.__annotations__:
+        raise ArgumentTypeError(
+            f"{min(unknown)} is not a setting. Use {', '.join(TrainingSettings.__annotations__)}."
+        )
+    config = TrainingConfig(**settings) if config is None else config
     check_config(config)
     get_pretokenizer(config.pretokenizer)  # raises for an unknown name or an invalid pattern
+    return config
 
 
 def _has_all_bytes(config: TrainingConfig) -> bool:
@@ -108,7 +126,7 @@ def _tokenizer_of(
                 alphabet_at=n_special,
                 counts=learned.counts,
             )
-            return Tokenizer.of_table(table, config.pretokenizer)
+            return Tokenizer.from_table(table, config.pretokenizer)
         return Tokenizer(
             vocab=dict(enumerate(vocabulary.tokens)),
             merges=learned.merges,

@@ -87,7 +87,7 @@ class CompiledEncoder:
     """Encode and decode with the tables of one tokenizer; may be shared between threads.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> encoder = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+    >>> encoder = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
     >>> encoder.encode("The quick brown fox").tolist()
     [464, 2068, 7586, 21831]
     """

@@ -43,3 +43,13 @@ def explain_pieces(
                 explained = replace(explained, looked_up=whole)
             yield explained
         at += len(piece)
+
+
+def explain_word(word: str, table: TokenTable, merges: Sequence[Merge]) -> list[Explanation]:
+    """Explain one pre-token, given whole, without the pieces missing from the alphabet.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> [len(each.steps) for each in explain_word("The end", gpt2().table, gpt2().merges)]
+    [5]
+    """
+    return [each for each in explain_pieces(word, 0, table, merges) if each is not None]

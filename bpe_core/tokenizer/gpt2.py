@@ -50,7 +50,7 @@ def gpt2() -> Tokenizer:
     # that encoder.json agrees; reading it here would double the loading time.
     _, merges = _verified(folder / _MERGES).decode().split("\n", 1)
     with without_garbage_collection():
-        return Tokenizer.of_table(_table(merges), "gpt2")
+        return Tokenizer.from_table(_table(merges), "gpt2")
 
 
 def _table(merges: str) -> TokenTable:

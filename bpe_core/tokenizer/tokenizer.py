@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bpe_core.checks import check_choice, describe, is_whole, several
+import bpe_core  # its functions that load and save are above this module
+from bpe_core.checks import check_choice, describe, is_a, is_whole, several
 from bpe_core.errors import (
     ArgumentTypeError,
-    ConfigError,
     OutOfRangeError,
     TokenizationError,
 )
@@ -25,7 +26,7 @@ from bpe_core.tokenizer.explaining import explain_pieces
 from bpe_core.tokenizer.segments import segments_of_ids, to_segments
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
-from bpe_core.types import Base, Explanation, Merge, Pair, PretokenCounts, Segment
+from bpe_core.types import Base, Explanation, Format, Merge, Segment
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np
@@ -56,6 +57,7 @@ class Tokenizer(Immutable):
     __slots__ = (
         "_encoder",
         "_fingerprint",
+        "_ids",
         "_kernels",
         "_merges",
         "_pretokenizer",
@@ -89,7 +91,7 @@ class Tokenizer(Immutable):
         self._start(table, get_pretokenizer(pretokenizer))
 
     @classmethod
-    def of_table(cls, table: TokenTable, pretokenizer: str) -> Tokenizer:
+    def from_table(cls, table: TokenTable, pretokenizer: str) -> Tokenizer:
         """Return the tokenizer of an existing table."""
         tokenizer = cls.__new__(cls)
         tokenizer._start(table, get_pretokenizer(pretokenizer))
@@ -102,10 +104,53 @@ class Tokenizer(Immutable):
         # objects take 60 ms and the hash 50 ms.
         self._merges: tuple[Merge, ...] | None = None
         self._fingerprint: str | None = None
+        self._ids: dict[bytes, int] | None = None
         self._kernels = Kernels(self._table, self._pretokenizer)
         self._encoder = TextEncoder(self._table, self._pretokenizer, self._kernels)
 
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        pretokenizer: str | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> Tokenizer:
+        """Read a tokenizer from a file or a folder, as `bpe_core.load` does."""
+        return bpe_core.load(path, pretokenizer, special_tokens)
+
+    def save(self, path: str | os.PathLike[str], format: Format | None = None) -> None:
+        """Write the tokenizer in the format that the path's name says, as `bpe_core.save` does.
+
+        >>> import tempfile
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     gpt2().save(f"{folder}/tokenizer.json")
+        ...     Tokenizer.from_file(f"{folder}/tokenizer.json") == gpt2()
+        True
+        """
+        bpe_core.save(self, path, format)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what describes it as JSON values, without the vocabulary and the merges.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> gpt2().to_dict()["n_merges"], gpt2().to_dict()["pretokenizer"]
+        (50000, 'gpt2')
+        """
+        return {
+            "vocab_size": self.vocab_size,
+            "n_merges": self.n_merges,
+            "base": self.base,
+            "pretokenizer": self.pretokenizer.name,
+            "special_tokens": dict(self.special_tokens),
+            "end_of_word": self.end_of_word,
+            "fingerprint": self.fingerprint,
+        }
+
     # Contents
+
+    def __len__(self) -> int:
+        return self.vocab_size
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
@@ -117,21 +162,54 @@ class Tokenizer(Immutable):
         """The number of tokens, including special tokens, the alphabet and the marker."""
         return len(self._table.vocab)
 
+    def token_to_id(self, token: str | bytes) -> int | None:
+        """Return the id of a token, or None; a text stands for its UTF-8, or a special token.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> [gpt2().token_to_id(token) for token in (" the", b" the", "<|endoftext|>", "no such")]
+        [262, 262, 50256, None]
+        """
+        if not is_a(token, str, bytes):
+            raise ArgumentTypeError(f"Expected a token as str or bytes, got {describe(token)}.")
+        if isinstance(token, str):
+            if token in self.special_tokens:
+                return self.special_tokens[token]
+            check_text(token)
+            token = token.encode()
+        if self._ids is None:
+            special = set(self.special_tokens.values())
+            # The last id of the same bytes counts: an ordinary one, and of several the lowest.
+            ids = sorted(self.vocab, key=lambda id: (id not in special, -id))
+            self._ids = {self.vocab[id]: id for id in ids}
+        return self._ids.get(token)
+
+    def id_to_token(self, id: int) -> bytes | None:
+        """Return the bytes of an id, or None; bytes, because a token may end inside a character.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> gpt2().id_to_token(262), gpt2().id_to_token(50_257)
+        (b' the', None)
+        """
+        if not is_whole(id):
+            raise ArgumentTypeError(f"Expected an id as an int, got {describe(id)}.")
+        return self.vocab.get(id)
+
+    @property
+    def table(self) -> TokenTable:
+        """Its tables, for code that needs more than text and ids: ranks, parts, whole words."""
+        return self._table
+
+    @property
+    def encoder(self) -> TextEncoder:
+        """What encodes for it, for code that has words already: `encode_words` and others."""
+        return self._encoder
+
     @property
     def merges(self) -> tuple[Merge, ...]:
         """The merges in rank order."""
         if self._merges is None:
             self._merges = self._table.merges()
         return self._merges
-
-    def merges_from(self, rank: int) -> tuple[Merge, ...]:
-        """Return the merges from a rank on; faster than `merges` if they are a few of many.
-
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> gpt2().merges_from(49_999) == gpt2().merges[49_999:]
-        True
-        """
-        return self._table.merges(rank)
 
     @property
     def n_merges(self) -> int:
@@ -189,26 +267,6 @@ class Tokenizer(Immutable):
         """
         return self._table.whole_words_first
 
-    def whole_word_id(self, word: bytes) -> int | None:
-        """Return the id that a whole pre-token is looked up as, or None if it is merged.
-
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> gpt2().whole_word_id(b"hug") is None
-        True
-        """
-        return self._table.word_ids.get(word)
-
-    def ends_word(self, id: int) -> bool:
-        """Return True if a token ends a word: the marker, or a token merged from it.
-
-        A token that merely spells the marker in letters does not end a word.
-        """
-        return id in self._table.ending_word
-
-    def parts(self, id: int) -> Pair | None:
-        """Return the two ids that a token was first merged from, or None if no merge makes it."""
-        return self._table.parts.get(id)
-
     @property
     def fingerprint(self) -> str:
         """SHA-256, in hexadecimal, of everything that determines encoding and decoding."""
@@ -250,23 +308,6 @@ class Tokenizer(Immutable):
             counts=None if table.counts is None else table.counts[:n_merges],
             whole_words_first=table.whole_words_first,
         )
-
-    def extended(
-        self, merges: Iterable[tuple[int, int, int]], counts: Sequence[int] | None = None
-    ) -> Tokenizer:
-        """Return a tokenizer with more merges after its own; each makes a new id.
-
-        The counts are kept if this tokenizer has counts too. Raises `ConfigError` for an id that
-        exists, or merges that do not follow from the tokens.
-
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> longer = gpt2().extended([(262, 262, 50257)])
-        >>> longer.vocab[50257], longer.truncated(gpt2().n_merges) == gpt2()
-        (b' the the', True)
-        """
-        extended = Tokenizer.__new__(Tokenizer)
-        extended._start(self._table.extended(merges, counts), self._pretokenizer)
-        return extended
 
     # Properties of every `Encoder`
 
@@ -337,50 +378,6 @@ class Tokenizer(Immutable):
         allowed = self._checked(allowed_special, errors)
         return self._encoder.encode_to_numpy(text, allowed, errors)
 
-    def encode_without(self, text: str, left_out: bytes) -> NDArray[np.int32]:
-        """Return the ids of a text whose pre-tokens lose some bytes of ASCII before merging.
-
-        Merges join what was on both sides of such a byte, as Hugging Face's `tokenizers` does where
-        the vocabulary lacks it. Special tokens are ordinary text, and other symbols that are
-        missing from the alphabet are skipped, as by `encode` with errors="skip". Raises
-        `InvalidTextError`, and `ConfigError` for bytes that are not ASCII.
-
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> gpt2().encode_without(".#..", b"#").tolist() == gpt2().encode("...")
-        True
-        """
-        check_text(text)
-        if not left_out.isascii():
-            raise ConfigError(f"Only bytes of ASCII can be left out, not {left_out!r}.")
-        return self._encoder.encode_without(text, left_out)
-
-    def encode_words(self, words: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the ids of whole pre-tokens in one row, and where each one's ids end in it.
-
-        The words are UTF-8 and not split any further. -1 stands for each symbol that is missing
-        from the alphabet.
-
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> ids, ends = gpt2().encode_words([b" tokenizer", b"The end"])
-        >>> ids.tolist(), ends.tolist()
-        ([11241, 7509, 464, 886], [2, 4])
-        """
-        return self._encoder.encode_words(words)
-
-    def encode_pretokens(
-        self, pretokens: PretokenCounts
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return what `encode_words` returns for the words of counted pre-tokens, but faster.
-
-        >>> import numpy as np
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> counted = PretokenCounts([b" tokenizer", b"The"], np.array([5, 3]))
-        >>> ids, ends = gpt2().encode_pretokens(counted)
-        >>> ids.tolist(), ends.tolist()
-        ([11241, 7509, 464], [2, 3])
-        """
-        return self._encoder.encode_pretokens(pretokens)
-
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their positions; each byte of the text is in exactly one segment.
 
@@ -421,20 +418,6 @@ class Tokenizer(Immutable):
                 elif errors == "strict":
                     raise self._encoder.unknown_symbol(text, frozenset())
         return explained
-
-    def explain_word(self, word: str) -> list[Explanation]:
-        """Explain one pre-token, given whole: it is not split any further.
-
-        If the alphabet lacks a symbol, the pieces on either side of it are explained.
-
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> [len(each.steps) for each in gpt2().explain_word("The end")]
-        [5]
-        """
-        check_text(word)
-        return [
-            each for each in explain_pieces(word, 0, self._table, self.merges) if each is not None
-        ]
 
     # Ids to text
 
@@ -502,3 +485,22 @@ class Tokenizer(Immutable):
             f"<Tokenizer of {self.vocab_size:,} tokens, {len(self._table.triples):,} merges, "
             f"{self.base}, pre-tokenizer {self._pretokenizer.name!r}>"
         )
+
+
+def extended(
+    tokenizer: Tokenizer,
+    merges: Iterable[tuple[int, int, int]],
+    counts: Sequence[int] | None = None,
+) -> Tokenizer:
+    """Return a tokenizer with more merges after its own; each makes a new id.
+
+    The counts are kept if the tokenizer has counts too. Raises `ConfigError` for an id that exists,
+    or merges that do not follow from the tokens.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> longer = extended(gpt2(), [(262, 262, 50257)])
+    >>> longer.vocab[50257], longer.truncated(gpt2().n_merges) == gpt2()
+    (b' the the', True)
+    """
+    table = tokenizer.table.extended(merges, counts)
+    return Tokenizer.from_table(table, tokenizer.pretokenizer.name)

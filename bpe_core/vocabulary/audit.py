@@ -98,7 +98,7 @@ def _without_whole_words(
     tokenizer: Tokenizer, pretokens: PretokenCounts, uses: list[int]
 ) -> PretokenCounts:
     """Count the pre-tokens that are looked up whole in `uses`; return the others."""
-    ids = [tokenizer.whole_word_id(word) for word in pretokens.words]
+    ids = [tokenizer.table.word_ids.get(word) for word in pretokens.words]
     for id, count in zip(ids, pretokens.counts.tolist(), strict=True):
         if id is not None:
             uses[id] += count

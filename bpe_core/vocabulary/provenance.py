@@ -206,9 +206,9 @@ def _byte_spans(
 def _token_borders(base: Tokenizer, word: bytes) -> list[int]:
     """Return the byte at which each token of the base begins in a word, and the word's length."""
     borders = [0]
-    for id in base.encode_words([word])[0].tolist():
+    for id in base.encoder.encode_words([word])[0].tolist():
         if id >= 0:
-            marker = base.end_of_word if base.ends_word(id) else None
+            marker = base.end_of_word if id in base.table.ending_word else None
             width = len(base.vocab[id]) - len((marker or "").encode())
         elif base.base == "bytes":
             width = 1

@@ -115,7 +115,7 @@ def find_unreachable(
 
 def _is_looked_up(tokenizer: Tokenizer, id: int) -> bool:
     token = tokenizer.vocab[id]
-    if tokenizer.whole_word_id(token) != id or is_partial_utf8(token):
+    if tokenizer.table.word_ids.get(token) != id or is_partial_utf8(token):
         return False
     return _is_in_encoding(tokenizer, id, token.decode())
 

@@ -115,7 +115,7 @@ class TokenChains:
             text, pretokenizer = data.decode(errors="ignore"), self._tokenizer.pretokenizer
             is_whole_only_within = bool(text) and pretokenizer.split(text) != [text]
             return is_whole_only_within and pretokenizer.name in _ALL_TRIED
-        if self._tokenizer.ends_word(id) or self._agree(id, self._marker):
+        if id in self._tokenizer.table.ending_word or self._agree(id, self._marker):
             return False
         after = (n for _, end in self._ways(id) for n, _ in self._after[end])
         return not any(
@@ -182,18 +182,18 @@ class TokenChains:
             self._add_before(id, entry, self._entries[id][entry])
 
     def _add_before(self, id: int, entry: int, end: int) -> None:
-        if not self._tokenizer.ends_word(id):
+        if id not in self._tokenizer.table.ending_word:
             self._before[end].append((id, entry))
 
     def _find_right(self) -> None:
         waiting: list[_Node] = []
         for id, entries in self._entries.items():
             for end in sorted(set(entries.values())):
-                ends = self._marker is None or self._tokenizer.ends_word(id)
+                ends = self._marker is None or id in self._tokenizer.table.ending_word
                 if ends and end == BETWEEN_CHARACTERS:
                     self._right[id, end] = None
                     self._add_after(id, end)
-                elif not self._tokenizer.ends_word(id):
+                elif id not in self._tokenizer.table.ending_word:
                     waiting.append((id, end))
         for id, end in self._settled(waiting, self._after, self._right, to_left=False):
             self._add_after(id, end)
@@ -238,6 +238,6 @@ class TokenChains:
 
     def _without_marker(self, id: int) -> bytes:
         token = self._tokenizer.vocab[id]
-        if self._tokenizer.end_of_word is None or not self._tokenizer.ends_word(id):
+        if self._tokenizer.end_of_word is None or id not in self._tokenizer.table.ending_word:
             return token
         return token[: len(token) - len(self._tokenizer.end_of_word.encode())]

@@ -100,7 +100,7 @@ def test_listed_tokens_and_their_parts_are_kept(open_app: OpenApp, orders: list[
     berlin, the = (gpt2().encode(text)[0] for text in (" Berlin", " the"))
     assert order.removable.pinned == (the, berlin)
     found = shrunk(app, order)
-    parts = gpt2().parts(berlin)
+    parts = gpt2().table.parts.get(berlin)
     assert parts is not None
     assert not {berlin, the, *parts} & set(found.order)
     assert as_in_the_core(found, order, pinned=[berlin, the])

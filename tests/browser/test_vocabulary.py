@@ -252,7 +252,7 @@ def walk_the_trie(page: Page) -> None:
 def follow_the_tree(page: Page, id: int) -> None:
     """Go from the open token to its first part, and back from the tokens built on that."""
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
-    parts = tokenizer.parts(id)
+    parts = tokenizer.table.parts.get(id)
     assert parts is not None
     tree = page.locator(".tree button")
     expect(tree).to_have_count(2 * len(tokenizer.vocab[id]) - 1)

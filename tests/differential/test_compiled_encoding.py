@@ -29,7 +29,7 @@ LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 
 @cache
 def encoder() -> CompiledEncoder:
-    return CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+    return CompiledEncoder(gpt2().table, gpt2().pretokenizer)
 
 
 def assert_same_ids(text: str) -> None:
@@ -63,7 +63,7 @@ def test_the_word_cache_grows_with_the_words_of_a_text_and_keeps_their_ids() -> 
     ]
     text = "".join(drawn.choices(words, k=400_000))
     expected = tiktoken_gpt2().encode_ordinary(text)
-    growing = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+    growing = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
     sizes: list[int] = []
     for _ in range(2):  # the second time mostly from the cache
         sizes.append(len(growing._workers[0].cache.lines) // LINE)
@@ -102,7 +102,7 @@ def test_long_words_with_equal_keys_keep_their_own_ids() -> None:
         merges=[(*pair, 256 + n) for n, pair in enumerate(pairs)],
         pretokenizer="gpt2",
     )
-    compiled = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+    compiled = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     for _ in range(2):  # the second time with both in the cache
         data = compiled.decode(compiled.encode_words(words)[0])
         assert data is not None
@@ -179,7 +179,7 @@ def test_trained_tokenizers_equal_tiktoken_with_their_merges(vocab_size: int) ->
     text = sources("json", "html") + "日本語の文章です。これは文章です。" * 50
     tokenizer = train(Corpus.from_text(text), TrainingConfig(vocab_size)).tokenizer
     oracle = tiktoken_of(tokenizer)
-    trained = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+    trained = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     for sample in (text, text[::-1], "a" * 5_000, "=" * 5_000, text.replace(" ", "")):
         tokens = [tokenizer.vocab[id] for id in trained.encode(sample).tolist()]
         assert tokens == [oracle.decode_single_token_bytes(i) for i in oracle.encode(sample)]

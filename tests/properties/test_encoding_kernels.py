@@ -232,9 +232,9 @@ def test_kernels_encode_with_trained_merges_like_the_reference(
     config = TrainingConfig(vocab_size=330, pretokenizer="none", special_tokens=())
     tokenizer = train(Corpus.from_word_counts(counts), config).tokenizer
     by_pair = {merge.pair: merge for merge in tokenizer.merges}
-    encoder = CompiledEncoder(tokenizer._table, WHOLE)
+    encoder = CompiledEncoder(tokenizer.table, WHOLE)
     for text in [word, *counts]:
-        symbols = start_of(tokenizer._table, text)
+        symbols = start_of(tokenizer.table, text)
         assert encoder.encode(text).tolist() == encode_reference(symbols, by_pair)
 
 
@@ -243,7 +243,7 @@ PRETOKENIZERS = ["gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "
 
 @cache
 def gpt2_encoder(name: str) -> CompiledEncoder:
-    return CompiledEncoder(gpt2()._table, get_pretokenizer(name))
+    return CompiledEncoder(gpt2().table, get_pretokenizer(name))
 
 
 @pytest.mark.slow
@@ -251,7 +251,7 @@ def gpt2_encoder(name: str) -> CompiledEncoder:
 @pytest.mark.parametrize("name", PRETOKENIZERS)
 @given(text=st.one_of(hostile_texts, texts))
 def test_kernels_encode_with_every_pretokenizer_like_plain_python(name: str, text: str) -> None:
-    table = gpt2()._table
+    table = gpt2().table
     expected = [
         id
         for word in get_pretokenizer(name).split(text)
@@ -273,7 +273,7 @@ LONG_WORDS = {
 @cache
 def gpt2_ids_of_word(word: str) -> list[int]:
     """Return the ids of a word, encoded with a heap and cached."""
-    table = gpt2()._table
+    table = gpt2().table
     return merge_symbols(start_of(table, word), table.ranks, table.made)
 
 
@@ -282,7 +282,7 @@ def gpt2_ids_of_word(word: str) -> list[int]:
 def test_words_longer_than_a_block_stay_within_the_buffers(name: str, text: str) -> None:
     words = get_pretokenizer(name).split(text)
     expected = [id for word in words for id in gpt2_ids_of_word(word)]
-    encoder = CompiledEncoder(gpt2()._table, get_pretokenizer(name))  # with new buffers
+    encoder = CompiledEncoder(gpt2().table, get_pretokenizer(name))  # with new buffers
     assert encoder.encode(text, 1).tolist() == expected
 
 
@@ -333,7 +333,7 @@ def test_the_librarys_kernel_decodes_lists_and_arrays(monkeypatch: pytest.Monkey
 
 @given(st.lists(gpt2_ids, max_size=300))
 def test_kernels_decode_like_plain_python(ids: list[int]) -> None:
-    expected = gpt2()._table.join(ids)
+    expected = gpt2().table.join(ids)
     encoder = gpt2_encoder("gpt2")
     assert decoded(encoder, ids) == expected
     for dtype in (np.int32, np.int64, np.uint16):
@@ -367,7 +367,7 @@ def test_tokens_longer_than_a_row_are_decoded_completely() -> None:
 
 
 def test_a_word_cache_is_cleared_when_its_arena_is_full() -> None:
-    table = gpt2()._table
+    table = gpt2().table
     encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
     # Words of 14 rare bytes: none is a token, and most have more ids than fit in a cache line.
     some = random.Random(7)
@@ -384,7 +384,7 @@ def test_after_many_concurrent_calls_only_one_worker_per_processor_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     n = 4 * threads.n_threads()
-    encoder = CompiledEncoder(gpt2()._table, get_pretokenizer("gpt2"))
+    encoder = CompiledEncoder(gpt2().table, get_pretokenizer("gpt2"))
     encode_text, all_at_once = encoding.encode_text, threading.Barrier(n)
 
     def wait_for_the_others(*arguments: Any) -> bool:
@@ -423,7 +423,7 @@ from bpe_core.types import TrainingConfig
 
 text = "a rose is a rose, isn't it?\\u3000日本語 " + "ab" * 40 + "aab" * 30
 run = train(Corpus.from_text(text), TrainingConfig(330))
-encoder = CompiledEncoder(run.tokenizer._table, get_pretokenizer("gpt2"))
+encoder = CompiledEncoder(run.tokenizer.table, get_pretokenizer("gpt2"))
 ids = encoder.encode(text)
 assert ids.tolist() == encoder.encode(text).tolist() == run.tokenizer.encode(text)
 assert encoder.decode(ids).tobytes() == text.encode()
@@ -438,8 +438,8 @@ def test_counted_words_encode_like_each_alone_in_any_number_of_threads(
     spelled: list[str], n_threads: int
 ) -> None:
     counted = PretokenCounts([word.encode() for word in spelled], np.ones(len(spelled), np.int64))
-    alone = [gpt2().encode_words([word])[0].tolist() for word in counted.words]
-    encoder = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+    alone = [gpt2().encoder.encode_words([word])[0].tolist() for word in counted.words]
+    encoder = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiled, "_threads", lambda n_bytes: n_threads)
         ids, ends = encoder.encode_letters(counted.letters)

@@ -156,7 +156,7 @@ def test_pieces_of_every_size_encode_like_the_whole(
     name: str, look_back: int, n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokenizer = word_tokenizer(name)
-    encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+    encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     monkeypatch.setattr(shared_blocks, "_LOOK_BACK", look_back)
     for size in range(1, len(TEXT) + 2):
         monkeypatch.setattr(compiled, "_PIECE", size)
@@ -171,7 +171,7 @@ def test_pieces_of_every_size_encode_like_the_whole(
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_a_batch_of_two_parts_encodes_them_independently(name: str, n_threads: int) -> None:
     tokenizer = word_tokenizer(name)
-    encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+    encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     for at in range(len(TEXT) + 1):
         parts = [TEXT[:at], TEXT[at:], ""]
         ids, ends = encoder.encode_batch(parts, n_threads)

@@ -143,7 +143,7 @@ def test_statistics_of_the_vocabulary_start_from_the_base(case: Case) -> None:
     assert uses_in_run(run).tolist() == count_uses(run.tokenizer, run.pretokens).tolist()
     for id in run.new_tokens:
         token = run.tokenizer.vocab[id]
-        if run.tokenizer.ends_word(id):
+        if id in run.tokenizer.table.ending_word:
             token = token.removesuffix(b"</w>")
         origin = token_origin(run, id)
         for word in origin.words:

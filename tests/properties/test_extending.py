@@ -61,7 +61,9 @@ def test_each_new_token_has_a_new_id_and_new_bytes(case: Case) -> None:
     assert list(run.new_tokens) == list(range(first, first + len(run.merges)))
     new = {run.tokenizer.vocab[id] for id in run.new_tokens}
     assert new.isdisjoint(case.base.vocab.values())
-    spelled = {(run.tokenizer.vocab[id], run.tokenizer.ends_word(id)) for id in run.new_tokens}
+    spelled = {
+        (run.tokenizer.vocab[id], id in run.tokenizer.table.ending_word) for id in run.new_tokens
+    }
     assert len(spelled) == len(run.merges)
 
 
@@ -78,7 +80,9 @@ def test_without_its_new_merges_it_is_the_base(case: Case) -> None:
 def test_tokens_given_as_terms_in_their_order_are_merged_as_before(case: Case) -> None:
     run = case.extended()
     vocab = run.tokenizer.vocab
-    tokens = [(vocab[merge.id], run.tokenizer.ends_word(merge.id)) for merge in run.merges]
+    tokens = [
+        (vocab[merge.id], merge.id in run.tokenizer.table.ending_word) for merge in run.merges
+    ]
     # Bytes that end like the marker are read as a token that ends a word.
     assume(all(ends or not token.endswith(b"</w>") for token, ends in tokens))
     again = replace(case, terms=tuple(token for token, _ in tokens)).extended()

@@ -64,7 +64,7 @@ def learn_case(case: Case) -> list[Learned]:
         tie_break=case.tie_break,
         max_token_bytes=case.max_token_bytes,
     )
-    layout = lay_out_encoded(pretokens, *case.base.encode_pretokens(pretokens))
+    layout = lay_out_encoded(pretokens, *case.base.encoder.encode_pretokens(pretokens))
     return learn_both(dict(case.base.vocab), layout, config, case.left_out)
 
 
@@ -109,7 +109,7 @@ def test_long_runs_are_extended_alike(unit: str, tie_break: TieBreak) -> None:
         Corpus.from_word_counts({word.decode(): n for n, word in enumerate(words, 1)}),
         get_pretokenizer("none"),
     )
-    layout = lay_out_encoded(pretokens, *gpt2().encode_words(words))
+    layout = lay_out_encoded(pretokens, *gpt2().encoder.encode_words(words))
     config = TrainingConfig(gpt2().vocab_size + 40, tie_break=tie_break)
     assert_alike(*learn_both(dict(gpt2().vocab), layout, config))
 

@@ -12,6 +12,7 @@ from tests.without_compilation import printed_without_compilation
 
 START = """
 import random
+from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting import compiled as counting
 from bpe_core.kernels import word_cache
@@ -33,9 +34,9 @@ def trained(text):
 WORDS_OF_EVERY_WIDTH = """
 text = " ".join(some("abc", n) for n in range(1, 70) for _ in range(2))
 tokenizer = trained(text)
-encoders = [CompiledEncoder(tokenizer._table, tokenizer.pretokenizer) for _ in range(2)]
+encoders = [CompiledEncoder(tokenizer.table, tokenizer.pretokenizer) for _ in range(2)]
 # One without a trie, as where two merges make the same token.
-symbols = compiled_tables._symbols(tokenizer._table)
+symbols = compiled_tables._symbols(tokenizer.table)
 encoders[1]._trie = compiled_tables._empty_trie(symbols, encoders[1]._trie.width, 0)
 encoders[1]._workers[0] = compiled._Worker(compiled_tables.empty_cache(), heap=True)
 for encoder in encoders:
@@ -55,12 +56,11 @@ text += "'ll " + " ".join(some("\u0101\u0102\u0103", 5) for _ in range(30))
 tokenizer = trained(text)
 for name in ("gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "regex:[0-9]+"):
     pretokenizer = get_pretokenizer(name)
-    encoder = CompiledEncoder(tokenizer._table, pretokenizer)
+    encoder = CompiledEncoder(tokenizer.table, pretokenizer)
     for part in (text, text[::-1], text[3:], text[:-1]):
         words = pretokenizer.split(part)
-        expected = [
-            id for word in words for each in tokenizer.explain_word(word) for id in each.ids
-        ]
+        explained = [explain_word(word, tokenizer.table, tokenizer.merges) for word in words]
+        expected = [id for word in explained for each in word for id in each.ids]
         assert encoder.encode(part).tolist() == expected, name
     assert len(encoder._workers[0].cache.lines) == 8 * word_cache.LINE
 """
@@ -70,7 +70,7 @@ compiled._SCAN_AHEAD = 24
 tokenizer = trained("ab ab")
 pretokenizer = get_pretokenizer("whitespace")
 for n in range(16, 50):
-    encoder = CompiledEncoder(tokenizer._table, pretokenizer)
+    encoder = CompiledEncoder(tokenizer.table, pretokenizer)
     # A word of about as many pieces as a buffer has bytes, and then words that lose all of theirs.
     word = "-" * n + "\u00e9"  # cut, as it ends in a wide character
     encoded = encoder.encode(word + " #" * 60, left_out=b"#").tolist()
@@ -80,7 +80,7 @@ for n in range(16, 50):
 DECODING = """
 compiled._LIKELY_BYTES = 0
 tokenizer = trained("ab" * 64 + " " + "c" * 9)
-encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
 widths = sorted((len(token), id) for id, token in tokenizer.vocab.items())
 assert widths[-1][0] > 32
 for n in range(1, 200):

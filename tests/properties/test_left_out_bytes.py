@@ -85,11 +85,11 @@ def test_kernels_leave_bytes_out_as_plain_python_does(
     described: dict[str, Any], some: list[str], times: int
 ) -> None:
     tokenizer = NativeTokenizer(read_merges(described), described)._complete
-    encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+    encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     for text in [*some, "".join(some) * times]:
         for left_out in (LACKING, b"\x01", b"ab"):
             ids = encoder.encode(text, left_out=left_out)
-            assert ids.tolist() == tokenizer.encode_without(text, left_out).tolist()
+            assert ids.tolist() == tokenizer.encoder.encode_without(text, left_out).tolist()
 
 
 def both(
@@ -117,7 +117,7 @@ def test_merges_join_what_was_on_both_sides(text: str) -> None:
     native, library = both(b".", ["--", "aa"], ["- -", "a a"])
     assert native.encode(text) == library.encode(text)
     long = (text + " x ") * (600_000 // (len(text) + 3))  # enough for several blocks
-    in_blocks = CompiledEncoder(native._complete._table, native._complete.pretokenizer)
+    in_blocks = CompiledEncoder(native._complete.table, native._complete.pretokenizer)
     for n_threads in (1, 2):
         assert in_blocks.encode(long, n_threads, left_out=b".").tolist() == library.encode(long)
 
@@ -131,7 +131,7 @@ def test_words_that_lose_all_bytes_do_not_overfill_a_buffer() -> None:
 def test_words_longer_than_a_buffer_of_the_scanner_lose_bytes_too() -> None:
     native, library = both(b".", ["--", "aa"], ["- -", "a a"])
     text = "--." * 20_000 + " aaa " + "a" * 30_000
-    encoder = CompiledEncoder(native._complete._table, native._complete.pretokenizer)
+    encoder = CompiledEncoder(native._complete.table, native._complete.pretokenizer)
     assert encoder.encode(text, left_out=b".").tolist() == library.encode(text)
 
 
@@ -139,7 +139,7 @@ def test_merges_join_nothing_that_a_step_cut_between_bytes() -> None:
     native, library = both(b"\xf2", ["²³"], ["² ³"], "falcon")
     text = "💲\U000b3000"  # F0 9F 92 B2, F2 B3 80 80
     assert native.encode(text) == library.encode(text)
-    by_kernels = CompiledEncoder(native._complete._table, native._complete.pretokenizer)
+    by_kernels = CompiledEncoder(native._complete.table, native._complete.pretokenizer)
     assert max(by_kernels.encode(text, left_out=native._left_out)) > max(native.vocab)
     assert [native.vocab[id] for id in native.encode(text)][3:5] == [b"\xb2", b"\xb3"]
 

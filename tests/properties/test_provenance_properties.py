@@ -60,7 +60,7 @@ def test_counts_equal_those_of_explaining_each_word(
         assert origin.n_made == sum(each.count * len(each.spans) for each in origin.words)
         assert origin.n_kept == sum(each.count * each.n_kept for each in origin.words)
         spelled = token
-        if config.end_of_word and run.tokenizer.ends_word(id):
+        if config.end_of_word and id in run.tokenizer.table.ending_word:
             spelled = token.removesuffix(config.end_of_word.encode())
         for each in origin.words:
             assert each.count == counts[each.word.decode()]

@@ -50,7 +50,7 @@ def test_the_result_is_shrink_then_extend(
         token = swapped.tokenizer.vocab[id]
         with suppress(UnicodeDecodeError):  # a part of a character is not a word
             token.decode()
-            assert list(parts) == base.encode_words([token])[0].tolist()
+            assert list(parts) == base.encoder.encode_words([token])[0].tolist()
 
 
 @given(

@@ -44,7 +44,7 @@ def by_tiktoken(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def by_kernels(tokenizer: Tokenizer, text: str) -> list[int]:
-    table = tokenizer._table  # pyright: ignore[reportPrivateUsage]
+    table = tokenizer.table
     compiled = CompiledEncoder(table, tokenizer.pretokenizer)
     first = compiled.encode(text, 1).tolist()
     # Encode again, now with cached words.

@@ -45,7 +45,7 @@ for rule in ("smallest-pair", "first-seen"):
     assert len(learn_merges(layout, vocabulary, config, lambda *_: False).merges) > 2_000
 tokenizer = train(Corpus.from_text(text), TrainingConfig(3_000)).tokenizer
 for name in names:
-    encoder = CompiledEncoder(tokenizer._table, get_pretokenizer(name))
+    encoder = CompiledEncoder(tokenizer.table, get_pretokenizer(name))
     for n_threads in (1, 3):
         ids = encoder.encode(text, n_threads)
         encoder.encode(text, n_threads, left_out=b"7")

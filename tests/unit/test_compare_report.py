@@ -22,7 +22,6 @@ from bpe_core.comparison.terms import cut_terms, terms_by_loss
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
-from bpe_core.runs.record import training_record
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
@@ -180,7 +179,7 @@ def test_the_report_has_the_verdict_the_golden_cases_and_all_definitions() -> No
 def test_the_report_says_what_its_runs_can_be_repeated_with() -> None:
     training, _ = load_sample("multilingual").split(0.1, seed=7)
     run = train(training, TrainingConfig(300, pretokenizer=f"regex:{re.escape('<b>')}|."))
-    one = replace(report(), runs=[("Yours", training_record(run))])
+    one = replace(report(), runs=[("Yours", run.to_dict())])
     rows = {row[0]: row[1:] for row in parsed(one).rows if row}
     assert rows["vocab_size"] == ["300"]
     assert rows["held_out_seed"] == ["7"]

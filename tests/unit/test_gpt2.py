@@ -42,7 +42,7 @@ def test_ids_equal_those_of_encoder_json() -> None:
 
 
 def test_a_table_built_without_checks_is_that_of_the_constructor() -> None:
-    ours = gpt2()._table
+    ours = gpt2().table
     wanted = TokenTable(
         vocab=ours.vocab, merges=list(ours.triples), special_tokens=ours.special_tokens
     )

@@ -276,10 +276,13 @@ for rule, n_parts in (("smallest-pair", 1), ("first-seen", 1), ("smallest-pair",
     assert learned[0].counts == learned[1].counts
     assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
 tokenizer = train(Corpus.from_text("".join(texts)), TrainingConfig(500)).tokenizer
-encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
 for text in texts:
     ids = encoder.encode(text)
-    words = map(tokenizer.explain_word, tokenizer.pretokenizer.split(text))
+    words = [
+        explain_word(word, tokenizer.table, tokenizer.merges)
+        for word in tokenizer.pretokenizer.split(text)
+    ]
     assert ids.tolist() == [id for symbols in words for each in symbols for id in each.ids]
     assert encoder.decode(ids).tobytes().decode() == text
 print("numba" in sys.modules)

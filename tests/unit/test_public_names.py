@@ -19,6 +19,7 @@ def test_the_public_names_are_frozen():
         "CorpusError",
         "CountsSummary",
         "EmptyCorpusError",
+        "Encoder",
         "Explanation",
         "FormatError",
         "IntegrityError",

@@ -20,7 +20,6 @@ from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import run_archive
 from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.runs.origin import RunOrigin
-from bpe_core.runs.record import training_record
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
@@ -260,7 +259,7 @@ def repeated(record: dict[str, Any]) -> TrainingRun:
 def test_a_run_can_be_repeated_from_its_file(tmp_path: Path) -> None:
     bpe.save_run(train(PART, SETTINGS), tmp_path / "run.bpe-run")
     loaded = bpe.load_run(tmp_path / "run.bpe-run")
-    record = training_record(loaded)
+    record = loaded.to_dict()
     assert record["bpe_core"] == bpe.__version__
     assert record["tokenizer_fingerprint"] == loaded.tokenizer.fingerprint
     again = repeated(json.loads(json.dumps(record)))
@@ -292,8 +291,8 @@ def test_pickling_keeps_how_a_text_was_divided() -> None:
 def test_an_extended_run_names_its_base() -> None:
     base = train(PART, SETTINGS).tokenizer
     run = bpe.extend(base, PART, n_tokens=2)
-    assert training_record(run)["base_fingerprint"] == base.fingerprint
-    assert training_record(run)["split"]["seed"] == 7
+    assert run.to_dict()["base_fingerprint"] == base.fingerprint
+    assert run.to_dict()["split"]["seed"] == 7
 
 
 def test_what_is_not_a_run_is_refused(tmp_path: Path, run: TrainingRun) -> None:

@@ -38,7 +38,7 @@ def test_a_text_with_few_places_to_cut_is_not_converted_again_and_again(
 
 def test_an_error_in_one_thread_ends_encoding_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "_PIECE", 16)
-    encoder = CompiledEncoder(gpt2()._table, GPT2)
+    encoder = CompiledEncoder(gpt2().table, GPT2)
     write = encoder._write
     written: list[int] = []
 
@@ -71,5 +71,5 @@ def test_a_thread_that_took_no_block_adds_no_ids() -> None:
 
 
 def test_a_text_shorter_than_a_block_is_encoded_by_one_of_many_threads() -> None:
-    encoder = CompiledEncoder(gpt2()._table, GPT2)
+    encoder = CompiledEncoder(gpt2().table, GPT2)
     assert encoder.encode("hug hugs", 4).tolist() == gpt2().encode("hug hugs")

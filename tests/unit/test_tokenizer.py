@@ -19,6 +19,7 @@ from bpe_core.errors import (
     TokenizationError,
     UnknownSymbolError,
 )
+from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
 from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -82,8 +83,8 @@ def test_a_letter_sequence_that_spells_the_marker_is_not_the_marker() -> None:
     )
     assert tokenizer.encode("</w> w") == [7, 4, 2, 4]
     assert tokenizer.decode([7, 4, 2, 4]) == "</w> w"
-    assert tokenizer.ends_word(4)
-    assert not tokenizer.ends_word(7)
+    assert 4 in tokenizer.table.ending_word
+    assert 7 not in tokenizer.table.ending_word
 
 
 def test_a_special_token_is_text_unless_it_is_allowed() -> None:
@@ -246,13 +247,15 @@ def test_explaining_names_each_merge_and_the_symbols_after_it() -> None:
 
 
 def test_explain_word_does_not_pretokenize() -> None:
-    (word,) = gpt2().explain_word("hug  hugs")
+    table, merges = gpt2().table, gpt2().merges
+    (word,) = explain_word("hug  hugs", table, merges)
     assert gpt2().pretokenizer.split("hug  hugs") != ["hug  hugs"]
     assert b"".join(gpt2().vocab[id] for id in word.ids) == b"hug  hugs"
-    assert [step.merge.rank for step in gpt2().explain_word(" iterator")[0].steps] == [
+    assert [step.merge.rank for step in explain_word(" iterator", table, merges)[0].steps] == [
         step.merge.rank for step in gpt2().explain(" iterator")[0].steps
     ]
-    assert [each.text for each in hug_tokenizer().explain_word("né h")] == ["n", "h"]
+    hug = hug_tokenizer()
+    assert [each.text for each in explain_word("né h", hug.table, hug.merges)] == ["n", "h"]
 
 
 def test_explaining_raises_for_unknown_symbols_or_skips_them() -> None:
@@ -272,9 +275,9 @@ def test_explaining_raises_for_unknown_symbols_or_skips_them() -> None:
 
 def test_the_parts_of_a_token_are_the_two_ids_of_its_merge() -> None:
     tokenizer = hug_tokenizer()
-    assert tokenizer.parts(8) == (1, 7)
-    assert tokenizer.parts(1) is None
-    assert [id for id in tokenizer.vocab if tokenizer.ends_word(id)] == [5, 6, 7, 8]
+    assert tokenizer.table.parts.get(8) == (1, 7)
+    assert tokenizer.table.parts.get(1) is None
+    assert [id for id in tokenizer.vocab if id in tokenizer.table.ending_word] == [5, 6, 7, 8]
     assert dict(tokenizer.base_ids) == {b"g": 0, b"h": 1, b"i": 2, b"n": 3, b"u": 4}
     assert [merge.count for merge in tokenizer.merges] == [18, 10, 10]
 

@@ -68,7 +68,7 @@ def test_encoding_never_waits_for_the_compiler(tmp_path: Path) -> None:
 
 
 def test_short_texts_and_unsupported_tokenizers_use_plain_python() -> None:
-    kernels = Kernels(gpt2()._table, get_pretokenizer("gpt2"))
+    kernels = Kernels(gpt2().table, get_pretokenizer("gpt2"))
     assert kernels.worth(10_000_000) is not None
     assert kernels.worth(LEAST - 1) is None
     letters = TokenTable(vocab={0: b"a", 1: b"b"}, merges=[])
@@ -84,7 +84,7 @@ def test_there_are_as_many_threads_as_available_processors(
 
 
 def test_word_caches_are_freed_for_every_tokenizer_and_fill_again() -> None:
-    kernels = [Kernels(gpt2()._table, gpt2().pretokenizer) for _ in range(2)]
+    kernels = [Kernels(gpt2().table, gpt2().pretokenizer) for _ in range(2)]
     text = "a rose is a rose " * 20_000
     for each in kernels:
         encoder = each.worth(len(text))

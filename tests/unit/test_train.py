@@ -262,7 +262,7 @@ def test_the_table_of_a_run_is_the_one_that_checks_would_build(
         alphabet_at=len(special_tokens),
         counts=counts,
     )
-    assert Tokenizer.of_table(checked, "gpt2") == tokenizer
+    assert Tokenizer.from_table(checked, "gpt2") == tokenizer
     for name in TokenTable.__slots__:
         assert getattr(built, name) == getattr(checked, name), name
     assert list(built.base_ids) == list(checked.base_ids)

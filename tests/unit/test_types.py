@@ -10,7 +10,7 @@ import pytest
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
-from bpe_core.types import MergeTrace, PretokenCounts, TrainingConfig
+from bpe_core.types import MergeTrace, PretokenCounts, TrainingConfig, TrainingSettings
 
 WORDS = (b"hug", b"hugs")
 
@@ -23,6 +23,13 @@ def pretokens(*counts: int) -> PretokenCounts:
 def trace() -> MergeTrace:
     run = train(Corpus.from_text("hug hugs pug bugs"), TrainingConfig(vocab_size=262))
     return run.trace(0, 4)
+
+
+def test_the_keyword_arguments_of_train_are_the_fields_of_its_configuration() -> None:
+    expected = {field.name: field.type for field in fields(TrainingConfig)}
+    given = TrainingSettings.__annotations__.items()
+    annotations = {name: reference.__forward_arg__ for name, reference in given}
+    assert annotations == expected
 
 
 def test_pretoken_counts_with_the_same_words_and_counts_are_equal() -> None:

@@ -13,7 +13,7 @@ from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.gains import KindGain
 from bpe_core.formats.continuation_json import term_of
 from bpe_core.runs.term_merges import TermCost
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer, extended
 from bpe_core.vocabulary.pruning import keep_only
 
 # Each is a shrink and an extension of its own: some seconds with a vocabulary of 50,000 tokens.
@@ -97,5 +97,5 @@ class Swapped:
         removed = self.removed[: size.n_tokens]
         smaller, old_ids = keep_only(self.base, self.base.vocab.keys() - set(removed))
         merges = ((left, right, id) for left, right, id in size.merges.tolist())
-        tokenizer = smaller.extended(merges, size.counts.tolist())
+        tokenizer = extended(smaller, merges, size.counts.tolist())
         return trace_ids(self.base, tokenizer, old_ids, removed, size.terms)

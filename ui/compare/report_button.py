@@ -9,7 +9,6 @@ from typing import Any
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.record import training_record
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.compare.compared import NEEDS_WHOLE, ComparedText
 from ui.compare.costs_part import CostTable
@@ -89,7 +88,7 @@ def report_button(
 def _records(stored: StoredRun, members: Sequence[Member]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return what each run among the tokenizers can be repeated with."""
     runs = ((member.name, shelf.trained_run(member, stored)) for member in members)
-    return [(name, training_record(run)) for name, run in runs if run is not None]
+    return [(name, run.to_dict()) for name, run in runs if run is not None]
 
 
 def _compositions(stored: StoredRun, corpus: Corpus) -> Sequence[tuple[str, Sequence[ShareBar]]]:

@@ -224,5 +224,5 @@ def differing_sentence(found: Differences) -> str:
 
 def _tiles(ids: Sequence[int], tokenizer: Tokenizer) -> Tiles:
     return Tiles(
-        tuple(Tile(tokenizer.vocab[id], None if tokenizer.parts(id) is None else id) for id in ids)
+        tuple(Tile(tokenizer.vocab[id], id if id in tokenizer.table.parts else None) for id in ids)
     )

@@ -13,7 +13,6 @@ from bpe_core.formats.load_save import Format, dumps
 from bpe_core.formats.loading_lines import loading_lines
 from bpe_core.formats.tiktoken_file import what_ranks_lack
 from bpe_core.formats.transformers_folder import FOLDER
-from bpe_core.runs.record import training_record
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.memory.sized_cache import cached
@@ -53,7 +52,7 @@ def tokenizer_downloads(
     """
     if run is None or run.tokenizer is not tokenizer:
         return _tokenizer_downloads(tokenizer.fingerprint, tokenizer)
-    return _tokenizer_downloads(f"{tokenizer.fingerprint} {training_record(run)}", run)
+    return _tokenizer_downloads(f"{tokenizer.fingerprint} {run.to_dict()}", run)
 
 
 @cached()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.tokenizer.merges_of import changes_text, merges_of
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -121,7 +122,7 @@ def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
             "bytes; the merge tree shows how the token was made."
         )
         return WordSteps(word, (), note)
-    explained = tokenizer.explain_word(word)
+    explained = explain_word(word, tokenizer.table, tokenizer.merges)
     rows = [row for each in explained for row in _rows(each, tokenizer)]
     note = "No merge applies to it."
     if any(each.steps for each in explained):
@@ -179,7 +180,7 @@ def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:
     for n, symbols in enumerate(rounds):
         rings = _places(symbols, joined[n].pair) if n < len(joined) else ()
         tiles = tuple(
-            Tile(tokenizer.vocab[id], None if tokenizer.parts(id) is None else id) for id in symbols
+            Tile(tokenizer.vocab[id], id if id in tokenizer.table.parts else None) for id in symbols
         )
         yield SymbolRow(
             label=f"{n}" if n else "start",
@@ -188,7 +189,7 @@ def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:
         )
     if explained.looked_up is not None:
         id = explained.looked_up
-        tiles = (Tile(tokenizer.vocab[id], None if tokenizer.parts(id) is None else id),)
+        tiles = (Tile(tokenizer.vocab[id], id if id in tokenizer.table.parts else None),)
         yield SymbolRow(label="whole", cells=(Tiles(tiles, ()),), note="looked up whole")
 
 

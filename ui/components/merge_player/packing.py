@@ -166,7 +166,7 @@ def _tokens_of_base(base: Tokenizer, word: bytes) -> list[int | str]:
     """Return a word's tokens, and the text of each symbol that the alphabet lacks."""
     found: list[int | str] = []
     rest = word
-    for id in base.encode_words([word])[0].tolist():
+    for id in base.encoder.encode_words([word])[0].tolist():
         symbol = base.vocab[id] if id >= 0 else symbols_of(rest, base.base)[0]
         rest = rest[len(symbol) :]
         found.append(id if id >= 0 else _missing(symbol))
@@ -200,7 +200,7 @@ def _first_symbols(run: TrainingRun, word: int) -> list[int]:
     if run.base is None:
         base_ids = run.tokenizer.base_ids
         return [base_ids[symbol] for symbol in symbols_of(text, run.tokenizer.base)]
-    ids: list[int] = run.base.encode_words([text])[0].tolist()
+    ids: list[int] = run.base.encoder.encode_words([text])[0].tolist()
     return ids
 
 

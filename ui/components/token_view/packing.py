@@ -135,7 +135,7 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
         "right": [-1 if merge is None else merge.right for merge in merges],
         "rank": [-1 if merge is None else merge.rank for merge in merges],
         "special": [token_id for token_id in known if token_id in special],
-        "ends": [] if own is None else [token_id for token_id in known if own.ends_word(token_id)],
+        "ends": [] if own is None else [id for id in known if id in own.table.ending_word],
         "marker": None if own is None else own.end_of_word,
         "n_merges": None if own is None else own.n_merges,
         "unknown": encoder.unknown_id,
