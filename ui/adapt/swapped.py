@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class AtSize:
     """
     kinds: tuple[KindGain, ...]
     """What the new tokens save on the judged text."""
-    costs: tuple[dict[str, object], ...]
+    costs: tuple[dict[str, Any], ...]
     """What each term cost, as JSON values."""
 
     @property
