@@ -17,6 +17,8 @@ from benchmarks import corpora
 from benchmarks.encoding import ROUNDS, ratio_of, speed, timed
 from benchmarks.report import against, table
 from bpe_core.errors import BpeError
+from bpe_core.formats.added_tokens import special_texts
+from bpe_core.formats.huggingface import for_library
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.open_encoder import open_encoder
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
@@ -122,7 +124,7 @@ def _compared() -> tuple[list[Compared], str]:
             found.append(Compared(name, "", _kernel(encoder), kernel_of_gpt2, *peer))
         elif isinstance(encoder, NativeTokenizer):
             # What it does before the merges takes time too, so whole calls are compared.
-            theirs = ForeignTokenizer(encoder.described).encode
+            theirs = ForeignTokenizer(encoder.source.decode(), encoder.special_tokens).encode
             found.append(Compared(name, "", encoder.encode, gpt2().encode, "tokenizers", theirs))
         else:
             runs = encoder.encode
@@ -181,7 +183,8 @@ def _peer(published: Published, tokenizer: Tokenizer) -> tuple[str, Encode]:
     if data.lstrip().startswith(b"{"):
         described = parse_json(data, published.file_name)
         if "model" in described:
-            return "tokenizers", ForeignTokenizer(described).encode
+            peer = ForeignTokenizer(for_library(described).decode(), special_texts(described))
+            return "tokenizers", peer.encode
         found = read_tekken(described)
         ranks, pattern = dict(found.ids), found.pattern
     else:

@@ -10,6 +10,10 @@ import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from bpe_core.corpus.samples import load_sample, parallel_texts
+from bpe_core.formats.description import Description, Given, plain_tokenizer
+from bpe_core.formats.huggingface import describe_huggingface
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.run_here import NativeTokenizer
 
 _TEXTS = [
     load_sample("notebook").documents[0],
@@ -86,3 +90,22 @@ def byte_level(*, prefix_space: bool = False, vocab_size: int = 400) -> tokenize
 def described(peer: tokenizers.Tokenizer) -> dict[str, Any]:
     """Return the contents of a tokenizer's tokenizer.json."""
     return json.loads(peer.to_str())
+
+
+def read(described: dict[str, Any]) -> Description:
+    """Return what a parsed tokenizer.json says."""
+    return describe_huggingface(Given("tokenizer.json", b""), described)
+
+
+def library_encoder(described: dict[str, Any]) -> ForeignTokenizer:
+    """Return the encoder of a parsed tokenizer.json that `tokenizers` runs."""
+    found = read(described)
+    return ForeignTokenizer(found.source.decode(), found.special)
+
+
+def native_encoder(described: dict[str, Any]) -> NativeTokenizer:
+    """Return the encoder of a parsed tokenizer.json whose merges run here."""
+    found = read(described)
+    return NativeTokenizer(
+        plain_tokenizer(found), found.source, found.added_tokens, found.normalizer
+    )

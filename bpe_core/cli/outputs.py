@@ -58,8 +58,9 @@ def check_outputs(
     nothing is wrong, the note is shown on stderr.
     """
     from bpe_core.formats.adapted_files import ADDED_TOKENS, OLD_IDS, PARTS, ROWS
+    from bpe_core.formats.folder_files import TOKENIZER_FILES
     from bpe_core.formats.format_by_name import is_folder
-    from bpe_core.formats.load_save import TOKENIZER_FILES, places_for
+    from bpe_core.formats.load_save import places_for
     from bpe_core.formats.written_kinds import written_kind
 
     if is_standard_output(out):

@@ -235,7 +235,8 @@ def load_tokenizer(
     Raises FormatError if only another library can run it.
     """
     specials = special_tokens_of(special_tokens)
-    from bpe_core.formats.load_save import check_not_overruled, load
+    from bpe_core.formats.description import check_not_overruled
+    from bpe_core.formats.load_save import load
 
     if name == "gpt2" and not Path(name).exists():
         from bpe_core.tokenizer.gpt2 import gpt2

@@ -15,13 +15,19 @@ or a `FormatError` that names what is wrong.
 Read, and not written: Tekken JSON (`tekken`), SentencePiece's .model (`sentencepiece_model`), other
 kinds of GGUF (`gguf_header`, `gguf_vocabulary`, `gguf_cuts`), and any of these in a zip (`zipped`).
 
-Open `load_save` first; each format has its own module, `format_by_name` chooses one by a file's
-name, and `sidecars` reads the small files next to a vocabulary. `open_encoder` takes a path or a
-published name, and `opening` takes files of any kind in memory: what plain BPE cannot represent is
-encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`, `run_by_tiktoken`),
-after a trial in another process (`trial_process`). `run_here` encodes here what remains after
-`added_tokens` and `normal_forms`. `loading_lines` gives the code that loads each format, and
-`opened_elsewhere` runs it to check that the library of the format gives the same ids.
+All files take one road. `folder_files` says which files of a folder or a zip are the tokenizer, and
+`reading` recognises their format. Each format has its own module, whose reader returns a
+`Description` of what the file says. `load_save` makes a `Tokenizer` of it; `engines` chooses the
+library that runs it, compares the ids of a probe, and builds the encoder. What plain BPE cannot
+represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`,
+`run_by_tiktoken`), and `run_here` encodes here what remains after `added_tokens` and
+`normal_forms`.
+
+Open `opening` first: it takes files in memory, and opens those that another library runs, and a
+stranger's large ones, in another process, which answers with the description. `open_encoder` takes
+a path or a published name. `format_by_name` chooses the format to write, and `sidecars` reads the
+small files next to a vocabulary. `loading_lines` gives the code that loads each format, and
+`opened_elsewhere` runs it (`run_lines`) to check that the library of the format gives the same ids.
 
 `saved_run` saves a whole run (`run_archive`). `written_kinds` recognises all files written here.
 """

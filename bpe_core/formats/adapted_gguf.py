@@ -18,18 +18,18 @@ from bpe_core.formats.adapted_vocabulary import kept_merges, new_merges, renumbe
 from bpe_core.formats.gguf_file import check_gguf
 from bpe_core.formats.gguf_header import (
     ARRAY,
+    HEADER,
     SCALARS,
     STRING,
     GgufValue,
     KeyPlace,
     key_places,
     value_at,
+    without_tensors,
 )
 from bpe_core.formats.sentencepiece_model import NORMAL
 
 _KEY: Final = "tokenizer.ggml."
-_HEADER: Final = struct.Struct("<4sIQQ")  # "GGUF", the version, the numbers of tensors and keys
-_MOST_BYTES: Final = 256_000_000
 _ENDING: Final = ".gguf"
 # The other files of a split model, and a second copy of the tokenizer.
 _LEFT_OUT: Final = re.compile(rb"split\..*|tokenizer\.huggingface\.json")
@@ -47,15 +47,8 @@ def vocabulary_alone(data: bytes | memoryview, name: str) -> tuple[str, bytes]:
     ('llama-vocab.gguf', b'GGUF\\x03\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\
 \\x00\\x00\\x00\\x00\\x00\\x00\\x00')
     """
-    n_tensors, places = key_places(data)
-    end = places[-1].end if places else _HEADER.size
-    if end > _MOST_BYTES:
-        raise FormatError(
-            f"The keys of {name} take {end:,} bytes; at most {_MOST_BYTES:,} are read."
-        )
-    magic, version, _, n_keys = _HEADER.unpack_from(data)
-    alone = _HEADER.pack(magic, version, 0, n_keys) + bytes(data[_HEADER.size : end])
-    if n_tensors:
+    alone = without_tensors(data)
+    if HEADER.unpack_from(data)[2]:  # the number of tensors
         name = f"{name.removesuffix(_ENDING)}-vocab{_ENDING}"
     return name, alone
 
@@ -93,8 +86,8 @@ def adapted_gguf(adapted: Adapted, data: bytes, name: str) -> bytes:
             parts.append(data[place.start : place.end])
             continue
         parts += [data[place.start : place.kind_at], _packed(data, place, value, key)]
-    magic, version, _, _ = _HEADER.unpack_from(data)
-    written = _HEADER.pack(magic, version, 0, len(by_name)) + b"".join(parts)
+    magic, version, _, _ = HEADER.unpack_from(data)
+    written = HEADER.pack(magic, version, 0, len(by_name)) + b"".join(parts)
     check_gguf(adapted.tokenizer, written)
     return written
 

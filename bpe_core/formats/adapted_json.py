@@ -20,10 +20,10 @@ from bpe_core.formats.adapted_vocabulary import (
     unlisted,
     vocabulary_of,
 )
+from bpe_core.formats.folder_files import ADDED_TOKENS
 from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.json_files import checked_ids, parse_json, parse_text
 from bpe_core.formats.json_places import member, members, replace_spans, write_like
-from bpe_core.formats.sidecars import ADDED_TOKENS
 
 _Change = tuple[int, int, str]
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats import gpt2_files, huggingface, native, opening
+from bpe_core.errors import FormatError
+from bpe_core.formats import gpt2_files, huggingface
 from bpe_core.formats.adapted_files import BESIDE
 from bpe_core.formats.adapted_gguf import vocabulary_alone
+from bpe_core.formats.folder_files import SIDECARS, files_at
 from bpe_core.formats.gguf_header import MAGIC, mapped
-from bpe_core.formats.load_save import dumps, files_of, loads, with_sidecars
+from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.open_encoder import open_published
 from bpe_core.published.cache import read_cached, state_of
 from bpe_core.published.catalogue import CATALOGUE
@@ -54,51 +55,22 @@ def open_base(
             with mapped(path) as view:
                 name, keys = vocabulary_alone(view, path.name)
             return Base(loads({path.name: keys}, pretokenizer, special_tokens), {name: keys})
-        paths = _files_of(path)
-        files = {file.name: file.read_bytes() for file in paths}
+        described = files_at(path)
         beside = [path / name for name in BESIDE] if path.is_dir() else []
-        if path / huggingface.FILE_NAME in paths:
+        if path.is_dir() and huggingface.FILE_NAME in described:
             for pair in gpt2_files.PAIRS:
                 if all((path / name).is_file() for name in pair):
                     beside += [path / name for name in pair]
         companions = {file.name: file.read_bytes() for file in beside if file.is_file()}
-        described = {file.name: file.read_bytes() for file in with_sidecars(path, paths)}
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-    return Base(_tokenizer_of(described, pretokenizer, special_tokens), {**files, **companions})
+    files = {name: data for name, data in described.items() if name not in SIDECARS}
+    return Base(loads(described, pretokenizer, special_tokens), {**files, **companions})
 
 
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(len(MAGIC))
-
-
-def _files_of(path: Path) -> list[Path]:
-    """Return the files to read: a tokenizer.json rather than GPT-2's two files, which hold less."""
-    best = path / huggingface.FILE_NAME
-    if best.is_file() and not (path / native.FILE_NAME).is_file():
-        return [best]
-    return files_of(path)
-
-
-def _tokenizer_of(
-    files: Mapping[str, bytes],
-    pretokenizer: str | None,
-    special_tokens: Mapping[str, int] | None,
-) -> Tokenizer:
-    try:
-        return loads(files, pretokenizer, special_tokens)
-    except ConfigError:
-        # A published .tiktoken file is known by its SHA-256 and needs no names.
-        if pretokenizer is not None or special_tokens is not None:
-            raise
-        try:
-            encoder = opening.open_files(files).encoder
-        except ConfigError:
-            encoder = None
-        if not isinstance(encoder, Tokenizer):
-            raise
-        return encoder
 
 
 def _published(name: str) -> Base:

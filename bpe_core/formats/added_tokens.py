@@ -85,6 +85,26 @@ def added_tokens(described: Mapping[str, Any]) -> tuple[AddedToken, ...]:
     )
 
 
+def special_texts(described: Mapping[str, Any]) -> list[str]:
+    """Return the texts of the special added tokens of any tokenizer.json.
+
+    Of a token that is listed twice, `tokenizers` writes the last, but finds it as special if one
+    of them is.
+
+    >>> special_texts({"added_tokens": [{"content": "<s>", "special": True}, 7]})
+    ['<s>']
+    """
+    listed: object = described.get("added_tokens")
+    found: list[str] = []
+    for entry in cast("list[object]", listed) if isinstance(listed, list) else []:
+        match entry:
+            case {"content": str(text), "special": True}:
+                found.append(text)
+            case _:
+                continue  # the library refuses what is not a token
+    return found
+
+
 def found_in_one_search(added: Sequence[AddedToken]) -> bool:
     """Return True if one search for all added tokens finds what the library's two searches find.
 

@@ -7,14 +7,13 @@ some of them simplified: for capitals outside ASCII under `gpt-4o` and `tekken`,
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bpe_core.errors import BpeError, ConfigError
-from bpe_core.formats.gguf_header import MAGIC, parse_gguf
-from bpe_core.formats.gguf_vocabulary import from_gguf
+from bpe_core.formats.description import Given
+from bpe_core.formats.gguf_header import MAGIC
 from bpe_core.formats.gpt2_files import printable_model
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL
 from bpe_core.formats.transformers_folder import added_begin, special_roles
@@ -56,6 +55,7 @@ def write_gguf(tokenizer: Tokenizer) -> bytes:
     """Return the file; raises `ConfigError` if llama.cpp would encode differently.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.formats.gguf_header import parse_gguf
     >>> keys = parse_gguf(write_gguf(gpt2()))
     >>> keys["tokenizer.ggml.pre"], keys["tokenizer.ggml.eos_token_id"]
     ('gpt-2', 50256)
@@ -129,11 +129,13 @@ def pre_of(tokenizer: Tokenizer) -> str:
 
 def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
     """Raise `ConfigError` if a file does not read back as a tokenizer."""
-    from bpe_core.formats import huggingface
+    # Imported when needed: writing a file needs no reader.
+    from bpe_core.formats.gguf_vocabulary import describe_gguf
+    from bpe_core.formats.huggingface import tokenizer_of
 
     try:
-        described = from_gguf(parse_gguf(written), tokenizer.pretokenizer.name)
-        read = huggingface.read_huggingface(json.dumps(described).encode())
+        given = Given(FILE_NAME, written, {}, tokenizer.pretokenizer.name, merges_only=True)
+        read = tokenizer_of(describe_gguf(given))
     except BpeError as error:
         raise ConfigError(f"GGUF cannot express this tokenizer. {error}") from error
     if read != tokenizer:

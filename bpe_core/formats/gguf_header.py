@@ -30,6 +30,9 @@ SCALARS: Final[Mapping[int, struct.Struct]] = {
 }
 STRING, ARRAY = 8, 9
 _LENGTH: Final = struct.Struct("<Q")
+HEADER: Final = struct.Struct("<4sIQQ")
+"""GGUF, the version, the numbers of tensors and of keys."""
+_MAX_KEY_BYTES: Final = 256_000_000
 
 GgufValue = int | float | bool | str | list[str] | list[int] | list[float]
 
@@ -43,13 +46,22 @@ def looks_like_gguf(data: bytes) -> bool:
     return data[:4] == MAGIC
 
 
-def read_gguf(path: Path) -> dict[str, GgufValue]:
-    """Return a file's keys that begin with "tokenizer."; raises what `parse_gguf` raises.
+def without_tensors(data: bytes | memoryview) -> bytes:
+    """Return a GGUF file that has the same keys and no tensors.
 
-    Raises `OSError` if the file cannot be read.
+    Raises `FormatError` for a damaged file, and for more than 256 MB of keys.
+
+    >>> without_tensors(b"GGUF" + bytes([3, 0, 0, 0, 1]) + bytes(15) + b"tensors")[8:]
+    b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
     """
-    with mapped(path) as view:
-        return parse_gguf(view)
+    _, places = key_places(data)
+    end = places[-1].end if places else HEADER.size
+    if end > _MAX_KEY_BYTES:
+        raise FormatError(
+            f"The keys of the GGUF file take {end:,} bytes; at most {_MAX_KEY_BYTES:,} are read."
+        )
+    magic, version, _, n_keys = HEADER.unpack_from(data)
+    return HEADER.pack(magic, version, 0, n_keys) + bytes(data[HEADER.size : end])
 
 
 def parse_gguf(data: bytes | memoryview) -> dict[str, GgufValue]:
@@ -198,14 +210,25 @@ class _Reader:
             self.need(length)
         return found
 
+    def skip_strings(self, n: int) -> None:
+        """Skip strings in one loop, as `strings` reads them."""
+        view, at, end = self.view, self.at, len(self.view)
+        length_at = _LENGTH.unpack_from
+        for _ in range(n):
+            at += 8
+            if at > end:
+                break
+            at += length_at(view, at - 8)[0]
+        self.need(at - self.at)
+        self.at = at
+
     def skip(self, kind: int) -> None:
         if kind == STRING:
             self.string()
         elif kind == ARRAY:
             element, n = self.array()
             if element == STRING:
-                for _ in range(n):
-                    self.string()
+                self.skip_strings(n)
             else:
                 self.at += n * SCALARS[element].size
         else:

@@ -11,8 +11,10 @@ from typing import Any, Final, cast
 
 from bpe_core.compiling.garbage import without_garbage_collection
 from bpe_core.errors import FormatError
-from bpe_core.formats.gguf_cuts import BYTE_LEVEL, cut_of
-from bpe_core.formats.gguf_header import GgufValue
+from bpe_core.formats.description import Description, Given
+from bpe_core.formats.gguf_cuts import BYTE_LEVEL, KNOWN_CUTS, cut_of
+from bpe_core.formats.gguf_header import GgufValue, parse_gguf
+from bpe_core.formats.huggingface import describe_huggingface
 from bpe_core.formats.sentencepiece_model import (
     CONTROL,
     NORMAL,
@@ -20,6 +22,7 @@ from bpe_core.formats.sentencepiece_model import (
     UNUSED,
     USER_DEFINED,
     Piece,
+    describe_sentencepiece,
     write_model,
 )
 
@@ -29,16 +32,19 @@ _META: Final = "▁"
 _KINDS: Final = ("gpt2", "gemma4", "bert", "llama", "t5")
 
 
-def describe_gguf(keys: Keys) -> str:
-    """Describe the kind of model and the name of its cut, for display.
-
-    >>> describe_gguf({"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "qwen2"})
-    'The vocabulary of a GGUF file (model gpt2, pre qwen2).'
-    """
-    parts = [
+def describe_gguf(given: Given) -> Description:
+    """Describe the tokenizer of a GGUF file; raises `FormatError`."""
+    keys = parse_gguf(given.data)
+    described = from_gguf(keys, given.pretokenizer)
+    kinds = [
         f"{part} {keys[_KEY + part]!s:.40}" for part in ("model", "pre") if _KEY + part in keys
     ]
-    return f"The vocabulary of a GGUF file ({', '.join(parts)})."
+    origin = f"The vocabulary of a GGUF file ({', '.join(kinds)})."
+    if isinstance(described, bytes):
+        return describe_sentencepiece(given, described, origin=origin)
+    # A pre-tokenizer that is given stands for a cut without a known name.
+    names_cut = keys[_KEY + "model"] != "gpt2" or keys.get(_KEY + "pre") in KNOWN_CUTS
+    return describe_huggingface(given, described, origin=origin, names_cut=names_cut)
 
 
 def from_gguf(keys: Keys, pretokenizer: str | None = None) -> dict[str, Any] | bytes:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats.description import Description, Given, Merges
 from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -63,9 +64,27 @@ def read_gpt2_files(
     >>> read_gpt2_files(files["vocab.json"], files["merges.txt"]) == gpt2()
     True
     """
-    ids = checked_ids(parse_json(vocabulary, VOCABULARY), VOCABULARY)
+    return _merges_of_files(vocabulary, merges, pretokenizer, special_tokens).tokenizer()
+
+
+def describe_gpt2_files(given: Given, merges: bytes) -> Description:
+    """Describe the tokenizer of the two files, of which `given` is the vocabulary.
+
+    Raises what `read_gpt2_files` raises.
+    """
+    pretokenizer = given.pretokenizer or "gpt2"
+    found = _merges_of_files(given.data, merges, pretokenizer, given.special_tokens)
+    return Description(name=given.name, merges=found)
+
+
+def _merges_of_files(
+    vocabulary: bytes,
+    merges: bytes,
+    pretokenizer: str,
+    special_tokens: Mapping[str, int] | None,
+) -> Merges:
     return from_printable_model(
-        ids,
+        checked_ids(parse_json(vocabulary, VOCABULARY), VOCABULARY),
         read_merge_lines(merges),
         pretokenizer=pretokenizer,
         special_tokens=special_tokens,
@@ -134,16 +153,16 @@ def from_printable_model(
     special_tokens: Mapping[str, int] | None,
     whole_words_first: bool = False,
     others_as_text: bool = False,
-) -> Tokenizer:
-    """Build a byte tokenizer from printable texts; raises `FormatError`.
+) -> Merges:
+    """Return the merges of a byte tokenizer from printable texts; raises `FormatError`.
 
     With `others_as_text`, a token that no printable bytes can spell, and no merge makes, stands for
     its UTF-8, as `tokenizers` decodes it. Raises `ConfigError` for an unknown pre-tokenizer.
 
     >>> from_printable_model(
     ...     {"Ġ": 0, "a": 1, "Ġa": 2}, [("Ġ", "a")], pretokenizer="none", special_tokens=None
-    ... ).encode(" a")
-    [2]
+    ... ).merges
+    [(0, 1, 2)]
     """
     if special_tokens is None:
         special_tokens = special_by_look(ids, merges)
@@ -181,18 +200,13 @@ def from_printable_model(
     except KeyError as error:
         raise missing_token(error.args[0], merges) from None
     get_pretokenizer(pretokenizer)  # Raised here: a wrong name is not the fault of the files.
-    try:
-        return Tokenizer(
-            vocab=vocab,
-            merges=triples,
-            pretokenizer=pretokenizer,
-            special_tokens=special_tokens,
-            whole_words_first=whole_words_first,
-        )
-    except ConfigError as error:
-        raise FormatError(
-            f"The vocabulary and the merges contradict each other. {error}"
-        ) from error
+    return Merges(
+        vocab=vocab,
+        merges=triples,
+        pretokenizer=pretokenizer,
+        special_tokens=special_tokens,
+        whole_words_first=whole_words_first,
+    )
 
 
 def missing_token(token: str, merges: list[tuple[str, str]]) -> FormatError:

@@ -13,9 +13,16 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any, Final, cast
 
-from bpe_core.errors import ConfigError, FormatError
+from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.added_tokens import added_tokens, found_in_one_search, read_added_tokens
+from bpe_core.formats.added_tokens import (
+    AddedToken,
+    added_tokens,
+    found_in_one_search,
+    read_added_tokens,
+    special_texts,
+)
+from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
 from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.library_errors import library_failures
@@ -30,10 +37,13 @@ from bpe_core.formats.patterns import (
     without_crossing_numbers,
 )
 from bpe_core.formats.probe import PROBE, encodable, last_tokens
+from bpe_core.formats.text_growth import check_growth
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.json"
+# These add ids or drop some, after the text has been cut into tokens.
+_LEFT_OUT: Final = ("post_processor", "truncation", "padding")
 _BY_BYTES: Final = {"type": "ByteLevel", "add_prefix_space": False}
 
 Part = dict[str, Any]
@@ -106,46 +116,106 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
 def read_huggingface(data: bytes) -> Tokenizer:
     """Build the tokenizer that a tokenizer.json describes.
 
-    Added tokens become special tokens, so encoding with `allowed_special="all"` gives the ids that
-    `tokenizers` gives with `add_special_tokens=False`.
-
-    Raises `FormatError` if it cannot be read exactly, and `MissingExtraError` for a custom pattern
-    if the `tokenizers` library, which checks those, is not installed.
+    Raises what `tokenizer_of` raises.
 
     >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "aa": 1}, [("a", "a")]))
     >>> read_huggingface(peer.to_str().encode()).encode("aaa")
     [1, 0]
     """
-    described = parse_json(data, FILE_NAME)
-    if not is_empty(described.get("normalizer")):
-        kind = _part(described["normalizer"], "normalizer").get("type")
+    given = Given(FILE_NAME, data, merges_only=True)
+    return tokenizer_of(describe_huggingface(given, parse_json(data, FILE_NAME)))
+
+
+def describe_huggingface(
+    given: Given, described: Part, *, origin: str = "", names_cut: bool = True
+) -> Description:
+    """Describe a parsed tokenizer.json; `tokenizers` can encode what bpe_core cannot.
+
+    Raises `FormatError` if it makes texts much longer.
+
+    >>> model = {"type": "BPE", "vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}
+    >>> described = {"model": model, "normalizer": {"type": "NFC"}}
+    >>> describe_huggingface(Given("mine", b""), described).merges.merges
+    [(0, 0, 1)]
+    """
+    merges: Merges | None = None
+    added: tuple[AddedToken, ...] = ()
+    why_not = ""
+    try:
+        merges = _read_merges(described)
+        added = added_tokens(described)
+    except BpeError as error:
+        why_not = str(error)
+    is_plain = merges is not None and not merges.pretokenizer.startswith("regex:")
+    source = b""
+    if not (given.merges_only and is_plain):
+        check_growth(described)
+        source = for_library(described)
+    normalizer: object = described.get("normalizer")
+    model: object = described.get("model")
+    unknown: object = cast("Part", model).get("unk_token") if isinstance(model, dict) else None
+    return Description(
+        name=given.name,
+        origin=origin,
+        merges=merges,
+        why_not=why_not,
+        unknown=None if unknown is None else str(unknown),
+        added_tokens=added,
+        special=special_texts(described),
+        normalizer=None if _is_empty(normalizer) else cast("Part", normalizer),
+        library="tokenizers",
+        source=source,
+        names_cut=names_cut,
+    )
+
+
+def for_library(described: Part) -> bytes:
+    """Return a tokenizer.json for another library, without what changes ids after tokenization.
+
+    >>> for_library({"truncation": {"max_length": 2}, "model": {"dropout": 0.1}})
+    b'{"truncation": null, "model": {"dropout": null}, "post_processor": null, "padding": null}'
+    """
+    model: object = described.get("model")
+    plain = {**described, **dict.fromkeys(_LEFT_OUT)}
+    if isinstance(model, dict) and "dropout" in model:
+        plain["model"] = {**cast("Part", model), "dropout": None}
+    # Written by the library, added tokens are in another order, which may change what is found.
+    return json.dumps(plain).encode()
+
+
+def tokenizer_of(described: Description) -> Tokenizer:
+    """Build the plain tokenizer that encodes as a description says.
+
+    Added tokens become special tokens, so encoding with `allowed_special="all"` gives the ids that
+    `tokenizers` gives with `add_special_tokens=False`.
+
+    Raises `FormatError` if there is none, and `MissingExtraError` for a custom pattern in a
+    tokenizer.json if the `tokenizers` library, which checks those, is not installed.
+    """
+    if described.normalizer is not None:
         raise FormatError(
-            f"It has a normalizer ({kind}), which changes text before encoding. Only tokenizers "
-            f"without one can be read."
+            f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "
+            f"encoding. Only tokenizers without one can be read."
         )
-    tokenizer = read_merges(described)
-    if not found_in_one_search(added_tokens(described)):
+    tokenizer = plain_tokenizer(described)
+    if not found_in_one_search(described.added_tokens):
         raise FormatError(
             "Hugging Face's tokenizers looks for its added tokens in two steps, and one search "
             "would find others. Open it with bpe_core.open_encoder."
         )
-    if tokenizer.pretokenizer.name.startswith("regex:"):
+    if described.library == "tokenizers" and tokenizer.pretokenizer.name.startswith("regex:"):
         # Regex engines differ: the same pattern may match other text, or not compile at all.
-        otherwise = why_otherwise(tokenizer, data.decode())
+        otherwise = why_otherwise(tokenizer, described.source.decode())
         if otherwise:
             raise FormatError(f"{otherwise} Encode with that library instead.")
     return tokenizer
 
 
-def read_merges(described: Part) -> Tokenizer:
-    """Build the tokenizer of a parsed tokenizer.json, which encodes what its normalizer returns.
+def _read_merges(described: Part) -> Merges:
+    """Return the merges of a parsed tokenizer.json, which encode what its normalizer returns.
 
     Raises `FormatError` for a model, pre-tokenizer or added token that cannot be read exactly.
-
-    >>> model = {"type": "BPE", "vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}
-    >>> read_merges({"model": model, "normalizer": {"type": "NFC"}}).encode("aaa")
-    [1, 0]
     """
     model = _part(described.get("model"), "model")
     _refuse_what_is_not_plain_bpe(model)
@@ -156,25 +226,16 @@ def read_merges(described: Part) -> Tokenizer:
     whole_words_first = bool(model.get("ignore_merges"))
     if _is_falcon(described.get("pre_tokenizer")):
         merges = without_crossing_numbers(merges)
-    if byte_level:
-        tokenizer = from_printable_model(
-            ids,
-            merges,
-            pretokenizer=pretokenizer,
-            special_tokens=special_tokens,
-            whole_words_first=whole_words_first,
-            others_as_text=not whole_words_first,
-        )
-    else:
-        tokenizer = _from_characters(ids, merges, pretokenizer, special_tokens, whole_words_first)
-    complete = tokenizer.base == "bytes" and len(tokenizer.base_ids) == 256
-    if model.get("unk_token") is not None and not complete:
-        raise FormatError(
-            f"The alphabet has only {len(tokenizer.base_ids):,} {tokenizer.base}, and the model "
-            f"uses the token {model['unk_token']!r:.60} for the rest. Unknown tokens are not "
-            f"supported."
-        )
-    return tokenizer
+    if not byte_level:
+        return _from_characters(ids, merges, pretokenizer, special_tokens, whole_words_first)
+    return from_printable_model(
+        ids,
+        merges,
+        pretokenizer=pretokenizer,
+        special_tokens=special_tokens,
+        whole_words_first=whole_words_first,
+        others_as_text=not whole_words_first,
+    )
 
 
 def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
@@ -230,10 +291,10 @@ def _refuse_what_is_not_plain_bpe(model: Part) -> None:
             )
 
 
-def is_empty(normalizer: object) -> bool:
+def _is_empty(normalizer: object) -> bool:
     """Return True if there is no normalizer, or a sequence of none.
 
-    >>> is_empty({"type": "Sequence", "normalizers": []}), is_empty({"type": "NFC"})
+    >>> _is_empty({"type": "Sequence", "normalizers": []}), _is_empty({"type": "NFC"})
     (True, False)
     """
     if normalizer is None:
@@ -243,7 +304,7 @@ def is_empty(normalizer: object) -> bool:
     return (
         is_sequence
         and isinstance(listed, list)
-        and all(each is not None and is_empty(each) for each in cast("list[object]", listed))
+        and all(each is not None and _is_empty(each) for each in cast("list[object]", listed))
     )
 
 
@@ -327,9 +388,9 @@ def _from_characters(
     pretokenizer: str,
     special_tokens: Mapping[str, int],
     whole_words_first: bool,
-) -> Tokenizer:
+) -> Merges:
     try:
-        return Tokenizer(
+        return Merges(
             vocab={id: text.encode() for text, id in {**ids, **special_tokens}.items()},
             merges=[(ids[left], ids[right], ids[left + right]) for left, right in merges],
             pretokenizer=pretokenizer,
@@ -343,10 +404,6 @@ def _from_characters(
         raise FormatError(
             f"The token {error.object!r:.60} contains a lone surrogate, which has no UTF-8."
         ) from None
-    except ConfigError as error:
-        raise FormatError(
-            f"The vocabulary and the merges contradict each other. {error}"
-        ) from error
 
 
 def _part(value: object, what: str) -> Part:

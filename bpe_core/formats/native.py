@@ -7,10 +7,13 @@ makes are listed; the others follow from the merges and cannot contradict them.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from bpe_core.errors import ConfigError, FormatError, IntegrityError, NewerFormatError
+from bpe_core.errors import ConfigError, FormatError, NewerFormatError
+from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.json_files import checked_ids, is_id
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import from_printable, to_printable
 
@@ -59,6 +62,11 @@ def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
     >>> tokenizer_from_dict(tokenizer_to_dict(tokenizer)) == tokenizer
     True
     """
+    return plain_tokenizer(describe_native(Given(FILE_NAME, b""), data))
+
+
+def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
+    """Describe the tokenizer of a parsed file; raises `FormatError`."""
     version = data.get("version")
     if data.get("format") == FORMAT and isinstance(version, int) and version > VERSION:
         raise NewerFormatError(
@@ -104,25 +112,28 @@ def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
             )
         vocab[made] = vocab[left] + vocab[right]
     try:
-        tokenizer = Tokenizer(
-            vocab=vocab,
-            merges=merges,
-            pretokenizer=data["pretokenizer"],
-            base=data["base"],
-            special_tokens=checked_ids(data.get("special_tokens"), "special_tokens"),
-            end_of_word=end_of_word,
-            end_of_word_id=end_of_word_id,
-            counts=_counts(data.get("counts")),
-            whole_words_first=data.get("whole_words_first", False),
-        )
+        get_pretokenizer(data["pretokenizer"])
     except ConfigError as error:
-        raise FormatError(f"The saved tokenizer contradicts itself. {error}") from error
-    if tokenizer.fingerprint != data["fingerprint"]:
-        raise IntegrityError(
-            f"The saved tokenizer was altered: its fingerprint is {tokenizer.fingerprint}, but "
-            f"{data['fingerprint']} was saved with it. Use the original file."
+        raise FormatError(f"The saved tokenizer cannot be read. {error}") from None
+    whole_words_first = data.get("whole_words_first", False)
+    if not isinstance(whole_words_first, bool):
+        raise FormatError(
+            f"Expected true or false as whole_words_first, got {whole_words_first!r:.60}."
         )
-    return tokenizer
+    merged = Merges(
+        vocab=vocab,
+        merges=merges,
+        pretokenizer=data["pretokenizer"],
+        base=data["base"],
+        special_tokens=checked_ids(data.get("special_tokens"), "special_tokens"),
+        end_of_word=end_of_word,
+        end_of_word_id=end_of_word_id,
+        counts=_counts(data.get("counts")),
+        whole_words_first=whole_words_first,
+    )
+    return Description(
+        name=given.name, merges=merged, fingerprint=data["fingerprint"], names_cut=True
+    )
 
 
 def to_json(tokenizer: Tokenizer, training: dict[str, Any] | None = None) -> bytes:

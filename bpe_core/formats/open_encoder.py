@@ -6,15 +6,23 @@ import os
 from pathlib import Path
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import ArgumentTypeError, BpeError, FormatError, MissingFileError
-from bpe_core.formats import opening
-from bpe_core.formats.gguf_header import MAGIC, parse_gguf, read_gguf
-from bpe_core.formats.load_save import files_of, with_sidecars
-from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
+from bpe_core.errors import (
+    ArgumentTypeError,
+    BpeError,
+    ConfigError,
+    FormatError,
+    MissingFileError,
+)
+from bpe_core.formats.description import check_not_overruled
+from bpe_core.formats.engines import choose_engine
+from bpe_core.formats.folder_files import files_at
+from bpe_core.formats.opening import open_files
+from bpe_core.formats.reading import read_files
 from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
 from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
+from bpe_core.tokenizer.merges_of import made_by_merges
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -46,7 +54,7 @@ def open_encoder(
     path = Path(path_or_name)
     try:
         if path.exists():
-            return _open_path(path, pretokenizer)
+            return open_files(files_at(path), pretokenizer=pretokenizer)
     except BpeError:
         raise
     except ValueError:
@@ -57,7 +65,7 @@ def open_encoder(
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
     if (name := str(path_or_name)) in CATALOGUE or name in TIKTOKEN_ENCODINGS:
         opened = open_published(CATALOGUE[name]) if name in CATALOGUE else _open_encoding(name)
-        opening.check_cut(opened, pretokenizer)
+        _check_cut(opened, pretokenizer)
         return opened
     raise MissingFileError(
         f"{path} is neither a file nor the name of a published tokenizer. Check the path, or use "
@@ -79,14 +87,9 @@ def open_published(found: Published) -> NamedEncoder:
 
         cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
         return NamedEncoder(found.title, gpt2(), f"{who} {cut}")
-    data = read_cached(found)
-    # The SHA-256 was checked, so these files need no trial in another process.
-    if data.startswith(MAGIC):
-        opened = opening.open_gguf(found.title, parse_gguf(data), trial="")
-    elif looks_like_sentencepiece(data):
-        opened = opening.open_sentencepiece(found.title, data, trial="")
-    else:
-        opened = opening.open_files({found.file_name: data}, trial="")
+    # The SHA-256 was checked, and the tests compare these files with their libraries.
+    read = read_files({found.file_name: read_cached(found)})
+    opened = choose_engine(read, is_known=True)[1]
     return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}")
 
 
@@ -106,22 +109,13 @@ def _open_encoding(name: str) -> NamedEncoder:
     return NamedEncoder(name, base, opened.provenance)
 
 
-def _open_path(path: Path, pretokenizer: str | None) -> NamedEncoder:
-    if path.is_dir():
-        return _open_files(with_sidecars(path, files_of(path)), pretokenizer)
-    with path.open("rb") as file:
-        head = file.read(len(MAGIC))
-    if head == MAGIC:
-        return opening.open_gguf(path.name, read_gguf(path), pretokenizer)
-    return _open_files(with_sidecars(path, files_of(path)), pretokenizer)
-
-
-def _open_files(paths: list[Path], pretokenizer: str | None) -> NamedEncoder:
-    for path in paths:
-        if (size := path.stat().st_size) > opening.MOST_BYTES:
-            raise FormatError(
-                f"{path} has {size:,} bytes; the largest tokenizer file accepted has "
-                f"{opening.MOST_BYTES:,}."
-            )
-    files = {path.name: path.read_bytes() for path in paths}
-    return opening.open_files(files, pretokenizer=pretokenizer)
+def _check_cut(opened: NamedEncoder, pretokenizer: str | None) -> None:
+    """Raise `ConfigError` if a pre-tokenizer is not the one of a published tokenizer."""
+    merges = made_by_merges(opened)
+    if merges is not None:
+        check_not_overruled(opened.name, merges, pretokenizer, None)
+    elif pretokenizer is not None:
+        raise ConfigError(
+            f"{opened.name} itself says how text is cut, and {opened.engine} cuts it so. Leave "
+            "pretokenizer out."
+        )

@@ -20,8 +20,8 @@ from bpe_core.errors import ConfigError
 from bpe_core.formats.load_save import Format, dumps, write_files
 from bpe_core.formats.probe import Probe
 from bpe_core.formats.reading_lines import LIBRARIES, reading_lines
+from bpe_core.formats.run_lines import TrialError, ids_by_lines
 from bpe_core.formats.transformers_folder import FOLDER
-from bpe_core.formats.trial_process import TrialError, ids_by_lines
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 _SHOWN_CHARACTERS: Final = 20
@@ -195,14 +195,14 @@ def check_opens(
     tokenizer: Tokenizer,
     format: Format,
     probe: Probe,
-    on_start: Callable[[Callable[[], None]], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
     library: str | None = None,
 ) -> Opened:
     """Write a tokenizer, open it in the library of its format and compare the ids of a probe.
 
-    `library` names another that reads the format. `on_start` is passed a function that ends the
-    other process, to cancel the check. Raises `ConfigError` if the format cannot express the
-    tokenizer, or the library cannot read the format.
+    `library` names another that reads the format. Raises `ConfigError` if the format cannot express
+    the tokenizer, or the library cannot read the format, and CancelledError once `should_stop`
+    returns True.
 
     >>> from bpe_core.formats.probe import make_probe
     >>> from bpe_core.tokenizer.gpt2 import gpt2
@@ -224,7 +224,7 @@ def check_opens(
         folder.mkdir(exist_ok=True)
         write_files(files, folder)
         try:
-            found = ids_by_lines(lines.load, lines.encode, probe.texts, Path(name), on_start)
+            found = ids_by_lines(lines.load, lines.encode, probe.texts, Path(name), should_stop)
         except TrialError as error:
             problem = _OTHER_ORDER if _TIKTOKENS_CHECK in str(error) else str(error)
             return Opened(reader.library, version, 0, problem=problem, encoder=reader.encoder)

@@ -168,8 +168,7 @@ def _in_order(
         if same or before & behind or pairs[part][0] in behind:
             raise MergesNotFoundError(
                 f"The token {part!r:.60}, rank {rank:,}, is a part of tokens of lower rank, and "
-                f"no order of merges is known to encode as these ranks do. Only "
-                f"bpe_core.open_encoder can use them, through another library."
+                f"no order of merges is known to encode as these ranks do."
             )
     return [
         (ranks[pairs[token][0]], ranks[pairs[token][1]], ranks[token])

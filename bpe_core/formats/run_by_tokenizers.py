@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
@@ -22,7 +22,6 @@ from bpe_core.formats.library_errors import library_failures
 from bpe_core.formats.offsets_to_segments import columns_of, segments_of
 from bpe_core.formats.pattern_runs import check_patterns
 from bpe_core.formats.safe_cuts import is_cut_at_spaces, parts_of
-from bpe_core.formats.text_growth import check_growth
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.types import Segment
@@ -33,39 +32,31 @@ if TYPE_CHECKING:
 
 _FALLBACK_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _META: Final = "▁"
-# These add ids or drop some, after the text has been cut into tokens.
-_LEFT_OUT: Final = ("post_processor", "truncation", "padding")
 
 
 class ForeignTokenizer(LibraryEncoder):
     """A tokenizer.json as the `tokenizers` library encodes with it; immutable.
 
-    Post-processor, truncation, padding and dropout are ignored. The bytes of `vocab` include marks
-    that represent no text, such as WordPiece's ##. Added tokens that are not special are found in
-    any text. Raises `FormatError` if the library cannot read it, or if it makes texts many times
-    longer, and `MissingExtraError` if the library is not installed.
+    `source` is the file as `for_library` returns it, and `special` are the texts of the added
+    tokens that are special; the others are found in any text. The bytes of `vocab` include marks
+    that represent no text, such as WordPiece's ##. Raises `FormatError` if the library cannot read
+    it, and `MissingExtraError` if the library is not installed.
 
     >>> import tokenizers
     >>> model = tokenizers.models.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk_token="[UNK]")
-    >>> foreign = ForeignTokenizer(json.loads(tokenizers.Tokenizer(model).to_str()))
+    >>> foreign = ForeignTokenizer(tokenizers.Tokenizer(model).to_str())
     >>> foreign.encode("ab"), foreign.model, foreign.unknown_id
     ([1, 2], 'WordPiece', 0)
     >>> [(each.token, each.byte_start, each.byte_end) for each in foreign.segments("ab")]
     [(b'a', 0, 1), (b'##b', 1, 2)]
     """
 
-    def __init__(self, described: Mapping[str, Any]) -> None:
+    def __init__(self, source: str, special: Collection[str] = ()) -> None:
         with needs_extra("formats", "Encoding with Hugging Face's tokenizers"):
             import tokenizers
 
-        check_growth(described)
-        model = described.get("model")
-        plain = {**described, **dict.fromkeys(_LEFT_OUT)}
-        if isinstance(model, dict) and "dropout" in model:
-            plain["model"] = {**cast("dict[str, Any]", model), "dropout": None}
-        # Written by the library, added tokens are in another order, which may change what is found.
-        self._plain = json.dumps(plain)
-        self._peer = _built(tokenizers.Tokenizer, self._plain)
+        self._source, self._special = source, frozenset(special)
+        self._peer = _built(tokenizers.Tokenizer, source)
         written = self._peer.to_str()
         self._described: dict[str, Any] = json.loads(written)
         self._peer.encode_special_tokens = True
@@ -74,15 +65,11 @@ class ForeignTokenizer(LibraryEncoder):
             self._described, None if normalizer is None else normalizer.normalize_str
         )
         engine = f"tokenizers {tokenizers.__version__}"
-        # Of a token that is listed twice, the library writes the last, but finds it as special if
-        # one of them is.
-        listed = cast("list[dict[str, Any]]", described.get("added_tokens") or [])
-        special = {token["content"] for token in listed if token["special"]}
         added = self._peer.get_added_tokens_decoder().items()
         super().__init__(
             engine,
             self._bytes_by_id(),
-            {token.content: id for id, token in added if token.content in special},
+            {token.content: id for id, token in added if token.content in self._special},
             hashlib.sha256(f"{engine} {written}".encode()).hexdigest(),
         )
 
@@ -91,7 +78,7 @@ class ForeignTokenizer(LibraryEncoder):
         check_patterns(self._described, self.encode)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return ForeignTokenizer, (json.loads(self._plain),)
+        return ForeignTokenizer, (self._source, self._special)
 
     @cached_property
     def _peer_with_special(self) -> tokenizers.Tokenizer:
@@ -100,7 +87,7 @@ class ForeignTokenizer(LibraryEncoder):
         It is another object, because that is a setting of the whole object: changing it for one
         call would affect calls in other threads.
         """
-        return _built(type(self._peer), self._plain)
+        return _built(type(self._peer), self._source)
 
     @property
     def model(self) -> str:
@@ -172,7 +159,7 @@ class ForeignTokenizer(LibraryEncoder):
         >>> import tokenizers
         >>> peer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
         >>> peer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-        >>> list(ForeignTokenizer(json.loads(peer.to_str())).parts("one two three", 3))
+        >>> list(ForeignTokenizer(peer.to_str()).parts("one two three", 3))
         ['one', ' two', ' three']
         """
         return parts_of(text, size if self._is_cut_at_spaces else len(text))

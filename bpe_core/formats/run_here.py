@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.added_tokens import AddedTokenFinder, added_tokens
-from bpe_core.formats.huggingface import is_empty
+from bpe_core.formats.added_tokens import AddedToken, AddedTokenFinder
 from bpe_core.formats.normal_forms import normalize_by_library
 from bpe_core.formats.offsets_to_segments import segments_of
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
@@ -41,25 +40,31 @@ _NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 class NativeTokenizer(Immutable):
     """A tokenizer.json whose merges run here, after normalizer and added tokens; immutable.
 
-    `tokenizer` holds the merges, with every added token as a special one. Raises `FormatError` if
+    `tokenizer` holds the merges, with every added token as a special one, and `source` is the file
+    as `for_library` returns it. Raises `FormatError` if
     the texts that the library must encode cannot be told by their characters, and for added tokens
     that the normalizer may change.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> described = {"added_tokens": [], "normalizer": {"type": "NFC"}}
-    >>> native = NativeTokenizer(gpt2(), described)
+    >>> native = NativeTokenizer(gpt2(), b"", normalizer={"type": "NFC"})
     >>> native.encode("e\\u0301") == gpt2().encode("é"), native.engine
     (True, 'bpe_core')
     """
 
-    def __init__(self, tokenizer: Tokenizer, described: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        source: bytes,
+        added: Sequence[AddedToken] = (),
+        normalizer: Mapping[str, Any] | None = None,
+    ) -> None:
         self._tokenizer = tokenizer
         self._complete = _complete(tokenizer)
-        self._described = described
-        self._added = added_tokens(described)
+        self._source = source
+        self._added = tuple(added)
         self._special = {each.text: each.id for each in self._added if each.is_special}
-        normalizer = described.get("normalizer")
-        self._normalized = None if is_empty(normalizer) else normalize_by_library(normalizer or {})
+        self._normalizer = normalizer
+        self._normalized = None if normalizer is None else normalize_by_library(normalizer)
         if self._normalized is not None:
             for each in self._added:
                 if each.is_normalized and self._normalized(each.text) != each.text:
@@ -71,7 +76,7 @@ class NativeTokenizer(Immutable):
         self._fingerprint = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return NativeTokenizer, (self._tokenizer, self._described)
+        return NativeTokenizer, (self._tokenizer, self._source, self._added, self._normalizer)
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -79,14 +84,14 @@ class NativeTokenizer(Immutable):
         return self._tokenizer
 
     @property
-    def described(self) -> Mapping[str, Any]:
-        """The tokenizer.json."""
-        return self._described
+    def source(self) -> bytes:
+        """The tokenizer.json that `tokenizers` is given."""
+        return self._source
 
     @property
     def normalizer_name(self) -> str:
         """The name of the normalizer; empty if there is none."""
-        return "" if self._normalized is None else str(self._described["normalizer"]["type"])
+        return "" if self._normalizer is None else str(self._normalizer["type"])
 
     @property
     def may_lack_bytes(self) -> bool:
@@ -174,7 +179,7 @@ class NativeTokenizer(Immutable):
         """Cut a text where its ids don't change; each part but the last has `size` characters.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> list(NativeTokenizer(gpt2(), {"added_tokens": []}).parts("one two three", 3))
+        >>> list(NativeTokenizer(gpt2(), b"").parts("one two three", 3))
         ['one', ' two', ' three']
         """
         cuts = self._tokenizer.pretokenizer.ends_before_space and not any(
@@ -206,7 +211,7 @@ class NativeTokenizer(Immutable):
     @cached_property
     def _foreign(self) -> ForeignTokenizer:
         """The library's tokenizer; building a large one takes seconds, and few texts need it."""
-        return ForeignTokenizer(self._described)
+        return ForeignTokenizer(self._source.decode(), self._special)
 
     def _pieces(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
         """Yield added tokens with their ids, and what is between them, normalized, without one."""

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bpe_core.errors import FormatError
+from bpe_core.formats.description import Description, Given
 from bpe_core.formats.protobuf import FIXED32, LENGTH, VARINT, Value, field, fields, fixed32
+from bpe_core.formats.sidecars import special_beside
 from bpe_core.formats.text_growth import check_charsmap
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
@@ -62,6 +64,32 @@ def looks_like_sentencepiece(data: bytes) -> bool:
         and 2 < head[1] < 0x80
         and head[2] == 0x0A
         and (0 < head[3] <= head[1] - 2)
+    )
+
+
+def describe_sentencepiece(
+    given: Given, data: bytes, *, origin: str = "", names_cut: bool = True
+) -> Description:
+    """Describe a `.model` file; raises what `read_model` raises."""
+    model = read_model(data)
+    left_out = special_beside(given.beside, {piece.text for piece in model.pieces})
+    note = ""
+    if left_out:
+        note = (
+            f"Left out: {len(left_out):,} special tokens of the folder that the model itself "
+            f"does not have, such as {next(iter(left_out))}."
+        )
+    return Description(
+        name=given.name,
+        origin=f"{origin} A SentencePiece model ({model.kind}), which merges across words.".strip(),
+        why_not=(
+            f"{given.name} is a SentencePiece model, which plain byte-pair encoding cannot stand "
+            "for."
+        ),
+        library="sentencepiece",
+        source=data,
+        names_cut=names_cut,
+        note=note,
     )
 
 

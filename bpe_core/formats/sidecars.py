@@ -1,30 +1,30 @@
 """Read the files that a transformers folder keeps next to its vocabulary, as transformers does.
 
-They add tokens and say which class of transformers cuts the text. `fold_sidecars` turns GPT-2's two
-files with them into one tokenizer.json, and adds what they say to a tokenizer.json, so both are
-read as any other. Source: transformers 5, `tokenization_utils_base.py`, `_from_pretrained`, and
-`tokenization_utils_tokenizers.py`, `TokenizersBackend.__init__`.
+They add tokens and say which class of transformers cuts the text. `join_pair` turns GPT-2's two
+files with them into one tokenizer.json, and `add_sidecars` adds what they say to a tokenizer.json,
+so both are read as any other. Source: transformers 5, `tokenization_utils_base.py`,
+`_from_pretrained`, and `tokenization_utils_tokenizers.py`, `TokenizersBackend.__init__`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
+from bpe_core.formats.description import Given
+from bpe_core.formats.folder_files import (
+    ADDED_TOKENS,
+    CONFIG,
+    MODEL_CONFIG,
+    SIDECARS,
+    SPECIAL_TOKENS,
+)
 from bpe_core.formats.gpt2_files import read_merge_lines, special_by_look
-from bpe_core.formats.huggingface import FILE_NAME
-from bpe_core.formats.json_files import checked_ids, is_id, looks_like_json, parse_json
+from bpe_core.formats.json_files import checked_ids, is_id, parse_json
 from bpe_core.formats.patterns import BYTE_LEVEL, pre_tokenizer_part
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-
-CONFIG: Final = "tokenizer_config.json"
-SPECIAL_TOKENS: Final = "special_tokens_map.json"
-ADDED_TOKENS: Final = "added_tokens.json"
-MODEL_CONFIG: Final = "config.json"
-SIDECARS: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, MODEL_CONFIG)
 
 _DECODER: Final = "added_tokens_decoder"
 _EXTRA: Final = "extra_special_tokens"
@@ -82,46 +82,29 @@ _CLASS_OF_MODEL: Final[Mapping[str, str]] = {
 }
 
 
-def without_sidecars(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return a tokenizer's files without those that only describe it.
+def add_sidecars(described: dict[str, Any], beside: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return a parsed tokenizer.json with what the files next to it say.
 
-    >>> list(without_sidecars({"tokenizer.model": b"", "tokenizer_config.json": b"{}"}))
-    ['tokenizer.model']
-    """
-    return {name: data for name, data in files.items() if name not in SIDECARS}
+    Raises `FormatError` for files of another form than transformers writes.
 
-
-def fold_sidecars(
-    files: Mapping[str, bytes], pretokenizer: str | None = None
-) -> Mapping[str, bytes]:
-    """Return a tokenizer's files with what is next to them folded into a tokenizer.json.
-
-    Files of other formats are returned alone. Raises `FormatError` for files that contradict each
-    other, and for GPT-2's two files of a class that cuts text in a way unknown here, unless it is
-    given as `pretokenizer`.
-
-    >>> files = {"vocab.json": b'{"a": 0}', "merges.txt": b"", "added_tokens.json": b'{"<s>": 1}'}
-    >>> json.loads(fold_sidecars(files)["tokenizer.json"])["added_tokens"][0]["id"]
+    >>> beside = {"added_tokens.json": b'{"<s>": 1}'}
+    >>> add_sidecars({"model": {"vocab": {"a": 0}}}, beside)["added_tokens"][0]["id"]
     1
     """
-    main = without_sidecars(files)
-    if not main or len(main) == len(files):
-        return files
-    if len(main) == 2:
-        first, second = sorted(main, key=lambda name: not name.endswith(".json"))
-        beside = _Sidecars.read(files)
-        described = _describe_pair(main[first], main[second], beside, pretokenizer)
-        return {FILE_NAME: json.dumps(described).encode()}
-    name, data = next(iter(main.items()))
-    if looks_like_json(data, name):
-        described = parse_json(data, name)
-        if isinstance(described.get("model"), dict):
-            changed = _with_sidecars(described, _Sidecars.read(files))
-            return main if changed == described else {name: json.dumps(changed).encode()}
-    return main
+    if not beside or not isinstance(described.get("model"), dict):
+        return described
+    found = _Sidecars.read(beside)
+    known = _CLASSES.get(found.class_name or "")
+    if known is not None:
+        # These classes build their own pre-tokenizer, whatever the file says of a first space.
+        adds_prefix = found.config.get(_PREFIX)
+        described = _with_prefix(
+            described, bool(known.adds_prefix if adds_prefix is None else adds_prefix)
+        )
+    return _with_added(described, list(found.added(known)))
 
 
-def special_beside(files: Mapping[str, bytes], known: Collection[str] = ()) -> dict[str, int]:
+def special_beside(beside: Mapping[str, bytes], known: Collection[str] = ()) -> dict[str, int]:
     """Return the special tokens that files next to a vocabulary add to it, with their ids.
 
     The vocabulary has those in `known` itself. Raises `FormatError` for an added token that is
@@ -134,9 +117,9 @@ def special_beside(files: Mapping[str, bytes], known: Collection[str] = ()) -> d
     {'<s>': 5}
     """
     found: dict[str, int] = {}
-    if without_sidecars(files) == files:
+    if not beside:
         return found
-    for token in _Sidecars.read(files).added(None):
+    for token in _Sidecars.read(beside).added(None):
         text = token["content"]
         if "id" not in token or text in known:
             continue
@@ -197,10 +180,18 @@ class _Sidecars:
                 yield token
 
 
-def _describe_pair(
-    vocabulary: bytes, merges: bytes, beside: _Sidecars, pretokenizer: str | None
-) -> dict[str, Any]:
-    """Return the tokenizer.json of GPT-2's two files and what is next to them."""
+def join_pair(given: Given, merges: bytes) -> dict[str, Any]:
+    """Return the tokenizer.json of GPT-2's two files and what is next to them.
+
+    `given` is the vocabulary. Raises `FormatError` for files of a class that cuts text in a way
+    unknown here, unless that is given.
+
+    >>> beside = {"added_tokens.json": b'{"<s>": 1}'}
+    >>> join_pair(Given("vocab.json", b'{"a": 0}', beside), b"")["added_tokens"][0]["id"]
+    1
+    """
+    vocabulary, beside = given.data, _Sidecars.read(given.beside)
+    pretokenizer = given.pretokenizer
     ids = checked_ids(parse_json(vocabulary, "vocab.json"), "vocab.json")
     pairs = read_merge_lines(merges)
     known = _CLASSES.get(beside.class_name or "")
@@ -230,18 +221,6 @@ def _describe_pair(
         "model": {"type": "BPE", "vocab": ids, "merges": [list(pair) for pair in pairs]},
     }
     return _with_added(_with_prefix(described, bool(adds_prefix)), added)
-
-
-def _with_sidecars(described: dict[str, Any], beside: _Sidecars) -> dict[str, Any]:
-    """Return a tokenizer.json with what is next to it."""
-    known = _CLASSES.get(beside.class_name or "")
-    if known is not None:
-        # These classes build their own pre-tokenizer, whatever the file says of a first space.
-        adds_prefix = beside.config.get(_PREFIX)
-        described = _with_prefix(
-            described, bool(known.adds_prefix if adds_prefix is None else adds_prefix)
-        )
-    return _with_added(described, list(beside.added(known)))
 
 
 def _with_added(described: dict[str, Any], added: list[Token]) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
+from bpe_core.formats.description import Description, Given, Ranks
 from bpe_core.formats.json_files import is_id
+from bpe_core.formats.patterns import pretokenizer_of
+from bpe_core.formats.tiktoken_file import describe_ranks
 
 MOST_TOKENS: Final = 2_000_000
 # Mistral's files have 1,000. They need not be listed, so a small file could claim millions.
@@ -26,15 +28,6 @@ _UNLISTED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Ranks:
-    """Tokens with their ids in the order of their ranks, and how the text before them is cut."""
-
-    ids: Mapping[bytes, int]
-    pattern: str
-    special_tokens: Mapping[str, int]
-
-
 def looks_like_tekken(described: Mapping[str, Any]) -> bool:
     """Return True if a parsed JSON file is a Tekken file.
 
@@ -46,6 +39,22 @@ def looks_like_tekken(described: Mapping[str, Any]) -> bool:
         isinstance(config, dict)
         and "pattern" in config
         and isinstance(described.get("vocab"), list)
+    )
+
+
+def describe_tekken(given: Given, described: Mapping[str, Any]) -> Description:
+    """Describe the tokenizer of a parsed Tekken file; raises what `read_tekken` raises."""
+    ranks = read_tekken(described)
+    pretokenizer, origin = pretokenizer_of(ranks.pattern), "A Tekken file."
+    if not pretokenizer.startswith("regex:"):
+        return describe_ranks(given.name, ranks, pretokenizer, origin=origin, names_cut=True)
+    return Description(
+        name=given.name,
+        origin=origin,
+        why_not="Its pattern is not one that bpe_core knows by name.",
+        library="tiktoken",
+        ranks=ranks,
+        names_cut=True,
     )
 
 

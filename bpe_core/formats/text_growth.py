@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
+from bpe_core.formats.json_files import check_tokens
 
 _MOST_TIMES: Final = 100
 _MOST_ADDED: Final = 1_000
@@ -82,7 +83,9 @@ def _times(pattern: object, content: str) -> int:
 
 
 def _check_model(model: Mapping[str, Any]) -> None:
-    vocab = model.get("vocab")
+    vocab: object = model.get("vocab")
+    if isinstance(vocab, (dict, list)):
+        check_tokens(len(cast("list[object]", vocab)), "the vocabulary")
     ids = cast("dict[str, object]", vocab).values() if isinstance(vocab, dict) else ()
     largest = max((id for id in ids if isinstance(id, int)), default=0)
     if largest > _LARGEST_ID:

@@ -6,6 +6,7 @@ first. `recovered_merges` finds them. The file has no pre-tokenizer and no speci
 
 from __future__ import annotations
 
+import hashlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from itertools import pairwise
@@ -13,12 +14,20 @@ from typing import Final
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
+from bpe_core.formats.description import Description, Given, Merges, Ranks, plain_tokenizer
 from bpe_core.formats.json_files import check_tokens
-from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
+from bpe_core.formats.patterns import pretokenizer_of
+from bpe_core.formats.recovered_merges import MergesNotFoundError, ranks_imply, recover_merges
+from bpe_core.formats.sidecars import special_beside
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.tiktoken"
+# A .tiktoken file lacks its pre-tokenizer and special tokens; the published ones are recognised.
+_BY_SHA256: Final = {
+    found.sha256: found for found in CATALOGUE.values() if found.pretokenizer is not None
+}
 
 
 def write_tiktoken(tokenizer: Tokenizer) -> bytes:
@@ -104,6 +113,64 @@ def _encodes_by_ranks(tokenizer: Tokenizer, ranks: Mapping[bytes, int]) -> bool:
     return merges == [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
 
 
+def describe_tiktoken(given: Given) -> Description:
+    """Describe the tokenizer of a .tiktoken file.
+
+    A published file is recognised by its SHA-256, unless special tokens are given. Raises
+    `FormatError` for a damaged file, and `ConfigError` if the pre-tokenizer is missing.
+
+    >>> describe_tiktoken(Given("mine", b"YQ== 0\\nYWE= 1\\n", pretokenizer="none")).merges.merges
+    [(0, 0, 1)]
+    """
+    found = _BY_SHA256.get(hashlib.sha256(given.data).hexdigest())
+    special_tokens = given.special_tokens
+    if special_tokens is None:
+        special_tokens = special_beside(given.beside)
+        if found is not None:
+            # Not compared with tiktoken here: the exact file is known, and the tests compare it.
+            special_tokens = {**found.special_tokens, **special_tokens}
+            origin = f"The file is {found.publisher}’s, to the byte. {found.note}".strip()
+            ranks = Ranks(read_ranks(given.data), "", special_tokens)
+            return describe_ranks(
+                given.name, ranks, found.pretokenizer or "", origin=origin, names_cut=True
+            )
+    ids = read_ranks(given.data)
+    if given.pretokenizer is None:
+        raise ConfigError(
+            "A .tiktoken file does not store its pre-tokenizer. Name it, for example "
+            "pretokenizer='cl100k'."
+        )
+    pattern = get_pretokenizer(given.pretokenizer).pattern or ""
+    return describe_ranks(given.name, Ranks(ids, pattern, special_tokens), given.pretokenizer)
+
+
+def describe_ranks(
+    name: str, ranks: Ranks, pretokenizer: str, *, origin: str = "", names_cut: bool = False
+) -> Description:
+    """Describe ranks: as merges, or for tiktoken if no order of merges is known.
+
+    `origin` is a sentence on the file. Raises `FormatError` for ranks that contradict each other.
+    """
+    try:
+        return Description(
+            name=name,
+            origin=origin,
+            merges=merges_of_ranks(ranks.ids, pretokenizer, ranks.special_tokens),
+            names_cut=names_cut,
+        )
+    except MergesNotFoundError as error:
+        if pretokenizer_of(ranks.pattern) != pretokenizer:
+            raise  # tiktoken might cut the text differently
+        return Description(
+            name=name,
+            origin=origin or "A .tiktoken file.",
+            why_not=str(error),
+            library="tiktoken",
+            ranks=ranks,
+            names_cut=names_cut,
+        )
+
+
 def read_tiktoken(
     data: bytes,
     *,
@@ -121,13 +188,8 @@ def read_tiktoken(
     >>> read_tiktoken(file, pretokenizer="gpt2", special_tokens=special_tokens) == small
     True
     """
-    ranks = read_ranks(data)
-    if pretokenizer is None:
-        raise ConfigError(
-            "A .tiktoken file does not store its pre-tokenizer. Name it, for example "
-            "pretokenizer='cl100k'."
-        )
-    return tokenizer_of_ranks(ranks, pretokenizer=pretokenizer, special_tokens=special_tokens or {})
+    given = Given(FILE_NAME, data, {}, pretokenizer, special_tokens)
+    return plain_tokenizer(describe_tiktoken(given))
 
 
 def read_ranks(data: bytes) -> dict[bytes, int]:
@@ -171,6 +233,16 @@ def tokenizer_of_ranks(
     ... ).encode("abb")
     [2, 1]
     """
+    return merges_of_ranks(ranks, pretokenizer, special_tokens).tokenizer()
+
+
+def merges_of_ranks(
+    ranks: Mapping[bytes, int], pretokenizer: str, special_tokens: Mapping[str, int]
+) -> Merges:
+    """Return the merges that encode as tiktoken does with these ranks.
+
+    Raises what `tokenizer_of_ranks` raises.
+    """
     if not is_a(special_tokens, Mapping) or not all(is_a(text, str) for text in special_tokens):
         raise ArgumentTypeError(
             f"Expected special_tokens as a dict from text to id, such as "
@@ -193,14 +265,11 @@ def tokenizer_of_ranks(
     get_pretokenizer(pretokenizer)  # Raised here: a wrong name is not the fault of the ranks.
     merges = recover_merges(ranks)
     made = {id for _, _, id in merges}
-    try:
-        return Tokenizer(
-            vocab=vocab,
-            merges=merges,
-            pretokenizer=pretokenizer,
-            special_tokens=special_tokens,
-            # Where merges make every token, looking it up makes no difference.
-            whole_words_first=any(len(token) > 1 and id not in made for token, id in ranks.items()),
-        )
-    except ConfigError as error:
-        raise FormatError(f"The ranks contradict each other. {error}") from error
+    return Merges(
+        vocab=vocab,
+        merges=merges,
+        pretokenizer=pretokenizer,
+        special_tokens=special_tokens,
+        # Where merges make every token, looking it up makes no difference.
+        whole_words_first=any(len(token) > 1 and id not in made for token, id in ranks.items()),
+    )

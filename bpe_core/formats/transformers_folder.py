@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bpe_core.formats import huggingface
-from bpe_core.formats.sidecars import CONFIG, SPECIAL_TOKENS
+from bpe_core.formats.folder_files import CONFIG, SPECIAL_TOKENS
 from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.tokenizer.tokenizer import Tokenizer
 

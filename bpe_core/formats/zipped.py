@@ -9,20 +9,11 @@ from typing import Final
 
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.errors import FormatError
+from bpe_core.formats.folder_files import choose_files
 
 MOST_BYTES: Final = 256_000_000
 """The most that the files taken from a zip may have together."""
 _MOST_MEMBERS: Final = 10_000
-# The first of these that exists is the tokenizer; the others describe it or repeat it.
-_FILES: Final = (
-    ("tokenizer.bpe.json",),
-    ("tokenizer.json",),
-    ("tekken.json",),
-    ("tokenizer.model",),
-    ("vocab.json", "merges.txt"),
-    ("encoder.json", "vocab.bpe"),
-)
-_ENDINGS: Final = (".tiktoken", ".model", ".gguf", ".json")
 
 
 def looks_like_zip(data: bytes) -> bool:
@@ -53,7 +44,8 @@ def unzip_tokenizer(data: bytes, name: str, beside: Collection[str] = ()) -> dic
             members = [member for member in archive.infolist() if not member.is_dir()]
             if len(members) > _MOST_MEMBERS:
                 raise FormatError(f"{name} has {len(members):,} files. Add one tokenizer only.")
-            chosen = _chosen(members, name)
+            names = choose_files([_base(each) for each in members], name)
+            chosen = [each for each in members if _base(each) in names]
             folder = chosen[0].filename.removesuffix(_base(chosen[0]))
             wanted = {folder + each for each in beside}
             chosen += [each for each in members if each.filename in wanted and each not in chosen]
@@ -62,22 +54,6 @@ def unzip_tokenizer(data: bytes, name: str, beside: Collection[str] = ()) -> dic
         raise
     except ARCHIVE_DAMAGE:
         raise FormatError(f"{name} is a zip that is damaged, incomplete or encrypted.") from None
-
-
-def _chosen(members: list[zipfile.ZipInfo], name: str) -> list[zipfile.ZipInfo]:
-    for wanted in _FILES:
-        groups = [[each for each in members if _base(each) == file] for file in wanted]
-        if all(groups):
-            if any(len(group) > 1 for group in groups):
-                raise FormatError(f"{name} has several {wanted[0]} files. Add one tokenizer only.")
-            return [group[0] for group in groups]
-    for ending in _ENDINGS:
-        found = [each for each in members if _base(each).endswith(ending)]
-        if len(found) > 1:
-            raise FormatError(f"{name} has several {ending} files. Add one tokenizer only.")
-        if found:
-            return found
-    raise FormatError(f"{name} has no tokenizer file, such as tokenizer.json.")
 
 
 def _read_all(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str, bytes]:

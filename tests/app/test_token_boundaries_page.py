@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.tokenizer.merges_of import made_by_merges
 from bpe_core.tokenizer.protocol import NamedEncoder
-from tests.foreign_models import described, word_piece
+from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
 from ui.own_text import own_reading
@@ -145,7 +144,7 @@ def test_what_a_normalizer_changed_is_shown_beside_the_text(
 
 
 def test_small_letters_and_lost_accents_are_shown_as_changes(open_app: OpenApp) -> None:
-    foreign = ForeignTokenizer(described(word_piece()))
+    foreign = library_encoder(described(word_piece()))
     app = open_app("token_boundaries", text="Über naïve words")
     kept = keep_tokenizer({}, None, NamedEncoder("mine", foreign))
     app.session_state[state_key(Shelf)] = Shelf(("gpt2", f"file-{kept}"))

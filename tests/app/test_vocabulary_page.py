@@ -14,7 +14,6 @@ import tokenizers
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import NamedEncoder
@@ -23,7 +22,7 @@ from bpe_core.vocabulary.audit import audit, uses_in_corpus, uses_in_run
 from bpe_core.vocabulary.pruning import prune
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
-from tests.foreign_models import described, unigram, word_piece
+from tests.foreign_models import described, library_encoder, unigram, word_piece
 from tests.waiting import wait_until
 from ui.shell.workspace import state_key
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
@@ -253,7 +252,7 @@ def test_the_tokens_are_shown_before_their_uses_are_counted(
 def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
     open_app: OpenApp, make: Callable[[], tokenizers.Tokenizer], view: str
 ) -> None:
-    foreign = ForeignTokenizer(described(make()))
+    foreign = library_encoder(described(make()))
     app = open_app("vocabulary", seen_as=view)
     kept = keep_tokenizer({}, None, NamedEncoder("<b>other", foreign))
     app.session_state[state_key(Shelf)] = Shelf(("gpt2", f"file-{kept}"))

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.token_view import show_tokens
-from tests.foreign_models import byte_fallback, described, word_piece
+from tests.foreign_models import byte_fallback, described, library_encoder, word_piece
 
 pytestmark = pytest.mark.browser
 SWITCH = "As its file writes tokens"
@@ -28,7 +27,7 @@ def shown(pane: Locator) -> list[str]:
 
 
 def test_a_file_with_bytes_is_spelled_with_its_marks(page: Page, tmp_path: Path) -> None:
-    encoder = ForeignTokenizer(described(byte_fallback()))
+    encoder = library_encoder(described(byte_fallback()))
     text = "ab a日"
     pane = show_tokens(page, tmp_path, text, encoder)
     assert shown(pane) == ["ab", " a", "E6", "97", "A5"]
@@ -43,7 +42,7 @@ def test_a_file_with_bytes_is_spelled_with_its_marks(page: Page, tmp_path: Path)
 def test_a_continued_word_is_spelled_in_small_letters_with_its_mark(
     page: Page, tmp_path: Path
 ) -> None:
-    encoder = ForeignTokenizer(described(word_piece()))
+    encoder = library_encoder(described(word_piece()))
     text = "Unbelievably naïve"
     pane = show_tokens(page, tmp_path, text, encoder)
     assert "".join(shown(pane)) == text
@@ -62,7 +61,7 @@ def test_plain_bytes_have_no_other_spelling(page: Page, tmp_path: Path) -> None:
 
 
 def test_a_mark_in_front_of_the_text_is_drawn_and_explained(page: Page, tmp_path: Path) -> None:
-    encoder = ForeignTokenizer(described(byte_fallback()))
+    encoder = library_encoder(described(byte_fallback()))
     pane = show_tokens(page, tmp_path, "日", encoder)
     assert shown(pane) == ["▁", "E6", "97", "A5"]
     mark = pane.locator(".token.marker")
@@ -72,7 +71,7 @@ def test_a_mark_in_front_of_the_text_is_drawn_and_explained(page: Page, tmp_path
 
 
 def test_a_mark_in_front_of_the_first_word_is_told_from_a_space(page: Page, tmp_path: Path) -> None:
-    encoder = ForeignTokenizer(described(byte_fallback()))
+    encoder = library_encoder(described(byte_fallback()))
     text = "ab a"
     assert [encoder.written(id) for id in encoder.encode(text)] == ["▁ab", "▁a"]
     pane = show_tokens(page, tmp_path, text, encoder)

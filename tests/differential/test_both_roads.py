@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.errors import FormatError, TokenizationError, UnknownSymbolError
+from bpe_core.formats.engines import choose_engine
 from bpe_core.formats.load_save import loads
-from bpe_core.formats.opening import open_files
+from bpe_core.formats.reading import read_files
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -70,7 +71,7 @@ def loaded(file: Mapping[str, Any]) -> Tokenizer | None:
 
 
 def opened(file: Mapping[str, Any]) -> NamedEncoder:
-    return open_files({"tokenizer.json": as_bytes(dict(file))}, trial="here")
+    return choose_engine(read_files({"tokenizer.json": as_bytes(dict(file))}))[1]
 
 
 @given(seed=seeds)
@@ -219,7 +220,7 @@ def check_ranks(ranks: dict[bytes, int], texts: list[str]) -> bool:
         ("tokenizer.json", as_bytes(described), expected),
     ):
         given = "gpt2" if name == "mine.tiktoken" else None
-        encoder = open_files({name: data}, pretokenizer=given, trial="here")
+        encoder = choose_engine(read_files({name: data}, given), given)[1]
         assert [encoder.encode(text) for text in texts] == ids, encoder.engine
         try:
             tokenizer = loads({name: data}, pretokenizer=given)

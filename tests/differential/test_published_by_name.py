@@ -21,6 +21,7 @@ from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.published.catalogue import CATALOGUE, NAMES
 from bpe_core.tokenizer.protocol import Encoder
+from tests.foreign_models import library_encoder
 from tests.oracles import TOKENIZERS, opened_by_name, tiktoken_gpt2
 from tests.strategies import hostile_texts, texts
 
@@ -106,10 +107,10 @@ def oracle(name: str) -> Ids:
 def foreign(name: str) -> ForeignTokenizer:
     data = (TOKENIZERS / CATALOGUE[name].file_name).read_bytes()
     if data.startswith(b"{"):
-        return ForeignTokenizer(json.loads(data))
+        return library_encoder(json.loads(data))
     described = from_gguf(parse_gguf(data))
     assert isinstance(described, dict)
-    return ForeignTokenizer(described)
+    return library_encoder(described)
 
 
 def assert_same(name: str, text: str) -> None:

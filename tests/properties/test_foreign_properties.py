@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.comparison.comparison import compare
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import Segment
 from tests import foreign_models as models
+from tests.foreign_models import library_encoder
 
 PEERS = {
     "word-piece": models.word_piece(),
@@ -23,7 +23,7 @@ PEERS = {
     "byte-level": models.byte_level(),
     "prefix-space": models.byte_level(prefix_space=True),
 }
-FOREIGN = {name: ForeignTokenizer(models.described(peer)) for name, peer in PEERS.items()}
+FOREIGN = {name: library_encoder(models.described(peer)) for name, peer in PEERS.items()}
 UNPROCESSED = {
     # Leave out the post-processor, which may trim the offsets.
     name: tokenizers.Tokenizer.from_str(

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.formats.huggingface import read_merges
 from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.unicode.byte_alphabet import to_printable
+from tests.foreign_models import library_encoder, native_encoder
 from tests.strategies import hostile_texts
 
 BY_BYTES = {**BY_REGEX, "use_regex": False}
@@ -72,8 +72,8 @@ def files(draw: st.DrawFn) -> dict[str, Any]:
 @given(files(), some_texts)
 def test_ids_and_segments_equal_the_library(described: dict[str, Any], text: str) -> None:
     native, library = (
-        NativeTokenizer(read_merges(described), described),
-        ForeignTokenizer(described),
+        native_encoder(described),
+        library_encoder(described),
     )
     assert native.encode(text) == library.encode(text)
     placed = [part.id for part in native.segments(text) if part.id is not None]
@@ -84,7 +84,7 @@ def test_ids_and_segments_equal_the_library(described: dict[str, Any], text: str
 def test_kernels_leave_bytes_out_as_plain_python_does(
     described: dict[str, Any], some: list[str], times: int
 ) -> None:
-    tokenizer = NativeTokenizer(read_merges(described), described)._complete
+    tokenizer = native_encoder(described)._complete
     encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     for text in [*some, "".join(some) * times]:
         for left_out in (LACKING, b"\x01", b"ab"):
@@ -109,7 +109,7 @@ def both(
             "merges": merges,
         },
     }
-    return NativeTokenizer(read_merges(described), described), ForeignTokenizer(described)
+    return native_encoder(described), library_encoder(described)
 
 
 @pytest.mark.parametrize("text", [".", "-.-", ".--.", "a.a", " .", "-" * 9 + "." * 9 + "-" * 9])

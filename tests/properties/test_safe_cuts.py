@@ -14,6 +14,7 @@ from tokenizers import AddedToken, Regex, models, normalizers, pre_tokenizers
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from tests import foreign_models
+from tests.foreign_models import library_encoder
 
 MASK = AddedToken("<mask>", lstrip=True, special=True)
 
@@ -31,7 +32,7 @@ def changed(
         copy.pre_tokenizer = pre_tokenizer
     if added is not None:
         copy.add_tokens([added])
-    return ForeignTokenizer(foreign_models.described(copy))
+    return library_encoder(foreign_models.described(copy))
 
 
 def split(name: str) -> Any:
@@ -89,7 +90,7 @@ CUT: dict[str, Callable[[], ForeignTokenizer]] = {
 }
 WHOLE: dict[str, Callable[[], ForeignTokenizer]] = {
     "one pre-token": lambda: changed(foreign_models.byte_fallback()),
-    "no pre-tokenizer": lambda: ForeignTokenizer(
+    "no pre-tokenizer": lambda: library_encoder(
         foreign_models.described(tokenizers.Tokenizer(models.Unigram([("<unk>", 0.0)], 0)))
     ),
     "spaces alone": lambda: changed(BYTES, pre_tokenizer=pre_tokenizers.Punctuation()),

@@ -21,11 +21,11 @@ from bpe_core.comparison.parts import gain_of
 from bpe_core.comparison.terms import cut_terms, terms_by_loss
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
+from tests.foreign_models import library_encoder
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES
 from ui.compare.figures_part import figure_rows
@@ -39,7 +39,7 @@ from ui.run.composition_bars import composition_groups
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
 OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
-FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
+FOREIGN = library_encoder(models.described(models.word_piece()))
 
 
 class Parsed(HTMLParser):

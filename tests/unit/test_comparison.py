@@ -15,12 +15,11 @@ from bpe_core.comparison.measurement import TokenizerMetrics, measure
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.errors import ConfigError, EmptyCorpusError, InvalidTextError, OutOfRangeError
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from tests.foreign_models import byte_fallback, described, word_piece
+from tests.foreign_models import byte_fallback, described, library_encoder, word_piece
 
 
 def trained(corpus: Corpus, vocab_size: int, **settings: object) -> Tokenizer:
@@ -124,7 +123,7 @@ def test_the_figures_of_a_corpus_are_the_sums_of_its_documents() -> None:
 def test_the_figures_do_not_depend_on_how_a_corpus_is_divided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    foreign = [ForeignTokenizer(described(peer)) for peer in (byte_fallback(), word_piece())]
+    foreign = [library_encoder(described(peer)) for peer in (byte_fallback(), word_piece())]
     tokenizers = [BYTES, WORDS, CLASSROOM, BYTES.truncated(0), *foreign]
     no_place = "漢字" * 30
     long = " ".join([*TEXTS, "zhug hug hugz", no_place, "\ufb01\u2167 \u0130\u0307", *TEXTS])

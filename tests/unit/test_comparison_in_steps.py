@@ -11,8 +11,9 @@ from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import TokenColumns
 from tests import foreign_models as models
+from tests.foreign_models import library_encoder
 
-FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
+FOREIGN = library_encoder(models.described(models.word_piece()))
 TEXT = "".join(f"Line {n} of the hugs, {n * n % 97} naïve words (漢字).\n" for n in range(2_000))
 CORPORA = {
     "one document": Corpus.from_text(TEXT * 7),

@@ -22,11 +22,11 @@ from bpe_core.comparison.costs import (
 )
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests import foreign_models as models
+from tests.foreign_models import library_encoder
 
-FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
+FOREIGN = library_encoder(models.described(models.word_piece()))
 
 
 def test_costs_by_hand() -> None:

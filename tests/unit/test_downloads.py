@@ -12,7 +12,7 @@ import pytest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.load_save import loads
 from bpe_core.formats.opened_elsewhere import Difference, Opened
-from bpe_core.formats.trial_process import ids_by_lines
+from bpe_core.formats.run_lines import ids_by_lines
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from ui.look.labels import plain_markdown

@@ -21,11 +21,11 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import BpeError, MissingExtraError
 from bpe_core.extras import DISTRIBUTION, Extra
 from bpe_core.formats.load_save import loads
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.lab.contenders import encoders
 from bpe_core.lab.training_contenders import trainers
 from bpe_core.scale.engines import cluster
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.foreign_models import library_encoder
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "bpe_core"
@@ -75,7 +75,7 @@ TASKS: dict[str, tuple[str, str, Callable[[], object]]] = {
         "formats",
         lambda: loads({"tokenizer.json": tokenizer_json("[0-9]")}),
     ),
-    "another library's model": ("tokenizers", "formats", lambda: ForeignTokenizer({"model": {}})),
+    "another library's model": ("tokenizers", "formats", lambda: library_encoder({"model": {}})),
     "parquet": ("pyarrow", "tables", lambda: bpe.read_corpus(Upload("a.parquet", b"PAR1"))),
     "another encoding": (
         "charset_normalizer",

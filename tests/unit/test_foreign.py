@@ -16,10 +16,11 @@ from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from tests import foreign_models as models
+from tests.foreign_models import library_encoder
 
 
 def foreign(peer: tokenizers.Tokenizer) -> ForeignTokenizer:
-    return ForeignTokenizer(models.described(peer))
+    return library_encoder(models.described(peer))
 
 
 def places(encoder: Encoder, text: str) -> list[tuple[bytes, int, int]]:
@@ -100,7 +101,7 @@ def test_truncation_post_processing_and_dropout_are_disabled() -> None:
     }
     text = "This is the first document. " * 3
     expected = models.byte_level().encode(text, add_special_tokens=False).ids
-    encoder = ForeignTokenizer(description)
+    encoder = library_encoder(description)
     assert all(encoder.encode(text) == expected for _ in range(5))
 
 
@@ -128,7 +129,7 @@ def test_a_lone_surrogate_and_a_text_that_the_library_fails_on_are_refused() -> 
 )
 def test_a_file_that_the_library_cannot_read_is_a_clear_error(described: dict[str, Any]) -> None:
     with pytest.raises(FormatError, match="cannot read this") as raised:
-        ForeignTokenizer(described)
+        library_encoder(described)
     # None of the library's own words, such as "untagged enum ModelWrapper".
     assert re.fullmatch(
         r"Hugging Face's tokenizers cannot read this as a tokenizer\.json"

@@ -17,12 +17,12 @@ from bpe_core.comparison.languages import (
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.errors import ConfigError, CorpusError
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import script_of
 from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS
 from tests import foreign_models as models
+from tests.foreign_models import library_encoder
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 
@@ -56,7 +56,7 @@ def test_costs_of_two_languages_by_hand() -> None:
 
 def test_every_figure_of_the_sample_equals_the_one_computed_slowly() -> None:
     texts = parallel_texts()
-    encoders = [gpt2(), ForeignTokenizer(models.described(models.unigram()))]
+    encoders = [gpt2(), library_encoder(models.described(models.unigram()))]
     for encoder, costs in zip(encoders, compare_languages(texts, encoders, "English"), strict=True):
         counts = [sum(len(encoder.encode(s)) for s in text.sentences) for text in texts]
         assert [row.n_tokens for row in costs.metrics] == counts

@@ -11,8 +11,8 @@ from hypothesis import given
 
 from bpe_core.formats.normalizing import normalized_pieces
 from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
+from tests.foreign_models import library_encoder
 from tests.strategies import hostile_texts
 
 
@@ -61,8 +61,8 @@ def test_a_tokenizer_json_writes_its_marks_and_normalizes() -> None:
     model = tokenizers.models.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk_token="[UNK]")
     peer = tokenizers.Tokenizer(model)
     peer.normalizer = tokenizers.normalizers.Lowercase()
-    encoder = ForeignTokenizer(json.loads(peer.to_str()))
+    encoder = library_encoder(json.loads(peer.to_str()))
     assert [encoder.written(id) for id in range(3)] == ["[UNK]", "a", "##b"]
     assert encoder.normalized("aB") == "ab"
     peer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel()
-    assert ForeignTokenizer(json.loads(peer.to_str())).written(1) is None
+    assert library_encoder(json.loads(peer.to_str())).written(1) is None

@@ -13,10 +13,9 @@ import pytest
 import tokenizers
 
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats import opening_process
+from bpe_core.formats import opening
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening import open_files
-from bpe_core.formats.opening_process import open_untrusted, size_unpacked
+from bpe_core.formats.opening import open_files, open_untrusted, size_unpacked
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.zipping import zip_of
 
@@ -29,12 +28,12 @@ def no_child(*_: Any, **__: Any) -> Any:
 
 
 def test_a_small_file_is_worth_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening_process, "child", no_child)
+    monkeypatch.setattr(opening, "call", no_child)
     data = dumps(gpt2().truncated(1_000), "huggingface")["tokenizer.json"]
     for files in ({"tokenizer.json": data}, {"a.zip": zip_of({"tokenizer.json": data})}):
         assert open_untrusted(files).encode("hug") == gpt2().truncated(1_000).encode("hug")
     with pytest.raises(AssertionError, match="a process was started"):
-        open_untrusted({"a.zip": zip_of({"tokenizer.json": b" " * opening_process.LEAST_BYTES})})
+        open_untrusted({"a.zip": zip_of({"tokenizer.json": b" " * opening.MIN_BYTES})})
     assert size_unpacked({"a.zip": b"PK\x03\x04damaged"}) == 11
 
 
@@ -57,7 +56,7 @@ def test_a_large_file_is_opened_as_without_a_process(kind: str) -> None:
         config = {"pattern": "[a-z]+|[^a-z]+", "default_vocab_size": 6_010}
         config |= {"num_vocab_tokens": 6_000, "default_num_special_tokens": 10, "version": "v3"}
         files = {"tekken.json": json.dumps({"config": config, "vocab": tokens}).encode()}
-    assert size_unpacked(files) >= opening_process.LEAST_BYTES
+    assert size_unpacked(files) >= opening.MIN_BYTES
     here, there = open_files(files), open_untrusted(files)
     assert (there.provenance, there.engine) == (here.provenance, here.engine)
     assert there.fingerprint == here.fingerprint
@@ -70,11 +69,11 @@ def test_errors_and_limits_of_the_process_are_reported(monkeypatch: pytest.Monke
     with pytest.raises(ConfigError, match="does not store its pre-tokenizer"):
         open_untrusted({"a.tiktoken": ranks})
     data = zip_of({"tokenizer.json": b'{"model": [' + b"[]," * 5_000_000 + b"[]]}"})
-    monkeypatch.setattr(opening_process, "_MOST_BYTES", 400_000_000)
+    monkeypatch.setattr(opening, "_MAX_MEMORY", 400_000_000)
     with pytest.raises(FormatError, match="takes more than 25 seconds or 0 GB to open"):
         open_untrusted({"a.zip": data})
-    monkeypatch.setattr(opening_process, "_MOST_BYTES", 2**31)
-    monkeypatch.setattr(opening_process, "_MOST_PROCESSOR_SECONDS", 1)
+    monkeypatch.setattr(opening, "_MAX_MEMORY", 2**31)
+    monkeypatch.setattr(opening, "_MAX_PROCESSOR_SECONDS", 1)
     vocab = {f"{n}": n for n in range(600_000)}
     slow = json.dumps({"model": {"type": "WordPiece", "vocab": vocab, "unk_token": "0"}}).encode()
     with pytest.raises(FormatError, match="takes more than 1 seconds or 2 GB to open"):
@@ -87,7 +86,7 @@ resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 from base64 import b64encode
 from bpe_core.errors import BpeError
-from bpe_core.formats.opening_process import open_untrusted
+from bpe_core.formats.opening import open_untrusted
 from tests.zipping import zip_of
 lists = b'{"model": [' + b"[]," * 11_000_000 + b"[]]}"
 spaces = zip_of({"tokenizer.json": b" " * 250_000_000})

@@ -26,6 +26,7 @@ from bpe_core import errors
 from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from tests.foreign_models import library_encoder
 
 ROOT = Path(__file__).parents[2]
 TEXTS = ["This is not a token.", "", "  naïve 漢字 😀\r\n", "hug hugs 123", "<|endoftext|>"]
@@ -69,7 +70,7 @@ def foreign() -> ForeignTokenizer:
     peer = tokenizers.Tokenizer(model)
     peer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()  # pyright: ignore
     peer.add_special_tokens(["[CLS]"])
-    return ForeignTokenizer(json.loads(peer.to_str()))
+    return library_encoder(json.loads(peer.to_str()))
 
 
 def assert_same_tokenizer(found: bpe.Tokenizer, tokenizer: bpe.Tokenizer) -> None:

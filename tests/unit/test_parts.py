@@ -23,14 +23,13 @@ from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.held_out import MIN_UNITS
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode.kinds import group_of, is_letter, script_of
 from bpe_core.unicode.script_codes import SCRIPT_GROUPS
-from tests.foreign_models import described, word_piece
+from tests.foreign_models import described, library_encoder, word_piece
 
 OWN = train(load_sample("multilingual"), TrainingConfig(600)).tokenizer
 ENCODERS: dict[str, Encoder] = {
@@ -44,7 +43,7 @@ ENCODERS: dict[str, Encoder] = {
         load_sample("multilingual"),
         TrainingConfig(900, pretokenizer="whitespace", base="characters", end_of_word="</w>"),
     ).tokenizer,
-    "foreign": ForeignTokenizer(described(word_piece())),
+    "foreign": library_encoder(described(word_piece())),
 }
 TEXTS = ["カの漢字ー, ー 7!", "naïve ☃ 😀 x2 ①\n\n\tnot ... да нет", "", "\u0301 e\u0301 ﬁ"]
 CODE = "def run(n):\n        while n > 0:\n                n -= 1\n        return [n, n]\n"

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import bpe_core
-from bpe_core.formats.opening import MOST_BYTES
+from bpe_core.formats.folder_files import MAX_BYTES
 from tests.packaging import ROOT, copy_source
 
 DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "NOTICE.md", "README.md", "SECURITY.md")
@@ -59,7 +59,7 @@ def test_the_limits_in_the_security_notes_equal_those_in_the_code() -> None:
     notes = read("SECURITY.md")
     config = tomllib.loads(read(".streamlit/config.toml"))
     assert f"limited to {config['server']['maxUploadSize']} MB" in notes
-    assert config["server"]["maxUploadSize"] * 1_000_000 > MOST_BYTES
+    assert config["server"]["maxUploadSize"] * 1_000_000 > MAX_BYTES
     assert config["server"]["address"] in notes
 
 

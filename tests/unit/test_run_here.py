@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.huggingface import read_merges, write_huggingface
+from bpe_core.formats.huggingface import write_huggingface
 from bpe_core.formats.normalizing import NormalizedPiece
 from bpe_core.formats.opening import open_files
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
@@ -17,6 +17,7 @@ from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from tests.foreign_models import library_encoder, native_encoder
 from ui.tokenizers.normalized_part import changes_of
 
 NFC = {"type": "NFC"}
@@ -41,7 +42,7 @@ def described(added: list[tuple[str, bool, bool]] | None = None, **parts: Any) -
 
 
 def both(of: dict[str, Any]) -> tuple[NativeTokenizer, ForeignTokenizer]:
-    return NativeTokenizer(read_merges(of), of), ForeignTokenizer(of)
+    return native_encoder(of), library_encoder(of)
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -76,14 +77,14 @@ def test_a_missing_byte_of_every_script_is_refused() -> None:
     kept = {t: i for t, i in of["model"]["vocab"].items() if not gone & set(t)}
     of["model"] |= {"vocab": kept, "merges": []}
     with pytest.raises(FormatError, match="0x80"):
-        NativeTokenizer(read_merges(of), of)
+        native_encoder(of)
 
 
 @pytest.mark.parametrize("normalizer", [{"type": "Lowercase"}, {"type": "Prepend", "prepend": "a"}])
 def test_other_normalizers_stay_with_the_library(normalizer: dict[str, str]) -> None:
     of = described(normalizer=normalizer)
     with pytest.raises(FormatError, match=normalizer["type"]):
-        NativeTokenizer(read_merges(of), of)
+        native_encoder(of)
 
 
 def test_a_file_says_what_comes_before_the_merges() -> None:

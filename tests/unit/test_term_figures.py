@@ -7,11 +7,11 @@ import io
 
 from bpe_core.comparison.terms import TermList, cut_terms, read_terms, terms_by_loss
 from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
+from tests.foreign_models import library_encoder
 from ui.compare.terms_part import (
     cut_label,
     one_token_sentence,
@@ -22,7 +22,7 @@ from ui.compare.terms_part import (
 from ui.look.term_lists import lines_left_out
 
 OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
-FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
+FOREIGN = library_encoder(models.described(models.word_piece()))
 ENCODERS = [OWN, gpt2(), FOREIGN]
 NAMES = ["Your tokenizer", "GPT-2", '=HYPERLINK("x")']
 TERMS = ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "漢字", "the", 'say "hi", you', "a\u202eb"]

@@ -17,14 +17,14 @@ from bpe_core.comparison.terms import (
 )
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
+from tests.foreign_models import library_encoder
 
 OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
-FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
+FOREIGN = library_encoder(models.described(models.word_piece()))
 HARD = [
     "hug",
     "New York",

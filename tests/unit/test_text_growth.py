@@ -11,9 +11,9 @@ import pytest
 import tokenizers
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, read_model, write_model
 from bpe_core.formats.text_growth import check_charsmap, check_growth
+from tests.foreign_models import library_encoder
 
 LONG = "hug" * 1_000
 MODEL = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
@@ -48,7 +48,7 @@ def charsmap(text: bytes) -> dict[str, Any]:
 )
 def test_a_text_must_not_become_much_longer(normalizer: dict[str, Any]) -> None:
     with pytest.raises(FormatError, match="Its normalizer"):
-        ForeignTokenizer({"model": MODEL, "normalizer": normalizer})
+        library_encoder({"model": MODEL, "normalizer": normalizer})
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_word_must_not_take_much_longer(model: dict[str, Any]) -> None:
 
 def test_ids_must_not_leave_out_millions() -> None:
     with pytest.raises(FormatError, match="largest id is 2,147,483,647"):
-        ForeignTokenizer({"model": {**MODEL, "vocab": {"a": 0, "b": 2**31 - 1}}})
+        library_encoder({"model": {**MODEL, "vocab": {"a": 0, "b": 2**31 - 1}}})
     check_growth({"model": {**MODEL, "vocab": {"a": 0, "b": 1 << 24}}})
 
 
@@ -84,7 +84,7 @@ def test_what_published_tokenizers_do_is_allowed() -> None:
     )
     check_growth({"normalizer": charsmap("صلى الله عليه وسلم".encode())})
     check_growth({"model": {"max_input_chars_per_word": 200, "end_of_word_suffix": "</w>"}})
-    assert ForeignTokenizer(json.loads(peer.to_str())).encode("b") == [0]
+    assert library_encoder(json.loads(peer.to_str())).encode("b") == [0]
 
 
 def test_the_table_of_a_sentencepiece_model_is_checked() -> None:

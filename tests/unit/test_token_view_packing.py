@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from bpe_core.comparison.alignment import differing_columns
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
+from tests.foreign_models import library_encoder
 from tests.strategies import texts
 from ui.components.token_view.packing import (
     Numbers,
@@ -162,7 +162,7 @@ def test_numbers_are_packed_into_the_smallest_sufficient_type(values: list[int],
 
 
 def test_tokens_of_another_library_have_no_merges_or_pretokens() -> None:
-    encoder = ForeignTokenizer(models.described(models.word_piece()))
+    encoder = library_encoder(models.described(models.word_piece()))
     text = "The first 漢!"
     segments = encoder.segments(text)
     packed = pack_boundaries(boundaries(text, encoder), encoder)

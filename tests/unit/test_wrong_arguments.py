@@ -14,10 +14,10 @@ import tokenizers
 import bpe_core as bpe
 from bpe_core.compiling.processes import compile_kernels
 from bpe_core.formats.load_save import loads
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.vocabulary.provenance import token_origin
+from tests.foreign_models import library_encoder
 
 gpt2 = bpe.gpt2()
 spelled_out = bpe.train(
@@ -29,7 +29,7 @@ marked = bpe.Tokenizer(
     pretokenizer="whitespace",
     end_of_word="</w>",
 )
-foreign = ForeignTokenizer(
+foreign = library_encoder(
     json.loads(
         tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]")).to_str()
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -86,7 +87,10 @@ def check_all(
     for format, library in pairs:
         if task.is_cancelled:
             return None
-        opened = check_opens(tokenizer, format, probe, task.on_cancel, library)
+        try:
+            opened = check_opens(tokenizer, format, probe, lambda: task.is_cancelled, library)
+        except CancelledError:
+            return None
         checked = replace(checked, by_library={**checked.by_library, (format, library): opened})
         task.report(checked)
     return None if task.is_cancelled else checked

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from bpe_core.comparison.languages import read_parallel
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
-from bpe_core.formats.opening_process import open_untrusted
+from bpe_core.formats.opening import open_untrusted
 from bpe_core.store.entries import DETAILS, refused_as_not_permitted, touch
 from bpe_core.store.manifest import read_checked, replace_file
 from bpe_core.store.place import UPLOAD_PREFIX, is_id, new_id, store_folder

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.sidecars import SIDECARS
+from bpe_core.formats.folder_files import SIDECARS
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.merges_of import merges_of
@@ -154,11 +154,15 @@ def file_groups(files: Sequence[Upload]) -> list[dict[str, bytes]]:
     """Group uploads into tokenizers: a vocabulary with its merges, or a single file.
 
     The small files that transformers keeps next to a vocabulary go with it, if there is one alone.
+    Next to one tokenizer.json, GPT-2's two files only repeat it, as in a folder.
 
     >>> [list(group) for group in file_groups([("vocab.json", b"{}"), ("merges.txt", b"a b")])]
     [['vocab.json', 'merges.txt']]
     >>> [list(group) for group in file_groups([("tokenizer.json", b"{}"), ("tokenizer.json", b"")])]
     [['tokenizer.json'], ['tokenizer.json']]
+    >>> files = [("vocab.json", b"{}"), ("merges.txt", b"a b"), ("tokenizer.json", b"{}")]
+    >>> [list(group) for group in file_groups(files)]
+    [['tokenizer.json']]
     >>> files = [("added_tokens.json", b"{}"), ("tokenizer.json", b"{}")]
     >>> [list(group) for group in file_groups(files)]
     [['tokenizer.json', 'added_tokens.json']]
@@ -169,6 +173,8 @@ def file_groups(files: Sequence[Upload]) -> list[dict[str, bytes]]:
     paired = [file for pair in pairs for file in pair]
     beside = [file for file in files if file[0] in SIDECARS]
     single = [file for file in files if file not in paired and file not in beside]
+    if [name for name, _ in files].count("tokenizer.json") == 1 and len(pairs) == 1:
+        pairs = []
     groups = [*map(dict, pairs), *({name: data} for name, data in single)]
     if len(groups) == 1:
         return [groups[0] | dict(beside)]

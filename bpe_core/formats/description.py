@@ -1,0 +1,171 @@
+"""What a tokenizer's files say, whatever their format: enough to build its encoder without them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bpe_core.errors import ConfigError, FormatError, IntegrityError
+from bpe_core.formats.added_tokens import AddedToken
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Base
+
+Engine = Literal["bpe_core", "tokenizers", "tiktoken", "sentencepiece"]
+
+
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """Plain byte-pair encoding: the arguments of a `Tokenizer`."""
+
+    vocab: Mapping[int, bytes]
+    merges: Sequence[tuple[int, int, int]]
+    pretokenizer: str
+    base: Base = "bytes"
+    special_tokens: Mapping[str, int] = field(default_factory=dict[str, int])
+    end_of_word: str | None = None
+    end_of_word_id: int | None = None
+    counts: Sequence[int] | None = None
+    whole_words_first: bool = False
+
+    def tokenizer(self) -> Tokenizer:
+        """Build the tokenizer.
+
+        Raises `FormatError` if the parts contradict each other, and `ConfigError` for an unknown
+        pre-tokenizer, which is not the fault of a file.
+
+        >>> Merges({0: b"a", 1: b"aa"}, [(0, 0, 1)], "none").tokenizer().encode("aaa")
+        [1, 0]
+        """
+        get_pretokenizer(self.pretokenizer)
+        try:
+            return Tokenizer(
+                vocab=self.vocab,
+                merges=self.merges,
+                pretokenizer=self.pretokenizer,
+                base=self.base,
+                special_tokens=self.special_tokens,
+                end_of_word=self.end_of_word,
+                end_of_word_id=self.end_of_word_id,
+                counts=self.counts,
+                whole_words_first=self.whole_words_first,
+            )
+        except ConfigError as error:
+            raise FormatError(
+                f"The vocabulary and the merges contradict each other. {error}"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Tokens with their ids in the order of their ranks, and how the text before them is cut."""
+
+    ids: Mapping[bytes, int]
+    pattern: str
+    special_tokens: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """A tokenizer as its files describe it.
+
+    A reader fills in what the files say. `choose_engine` then sets `engine` and `provenance`, and
+    drops what that engine does not need.
+    """
+
+    name: str
+    """The files' names; untrusted text."""
+    origin: str = ""
+    """A sentence on the files; may be empty."""
+    merges: Merges | None = None
+    """The merges and the vocabulary; None if they are not plain byte-pair encoding."""
+    why_not: str = ""
+    """Why bpe_core cannot run it, in sentences."""
+    unknown: str | None = None
+    """The token for text outside the vocabulary, which plain byte-pair encoding does not have."""
+    fingerprint: str | None = None
+    """The fingerprint that the tokenizer must have, if the file names one."""
+    added_tokens: Sequence[AddedToken] = ()
+    """Those of a tokenizer.json whose merges bpe_core can read."""
+    special: Sequence[str] = ()
+    """The texts of the added tokens that are found only where special tokens are allowed."""
+    normalizer: Mapping[str, Any] | None = None
+    """A part of tokenizer.json; None if text is encoded as it is."""
+    library: Engine = "bpe_core"
+    """The library that the files are made for, and that can encode if bpe_core cannot."""
+    ranks: Ranks | None = None
+    """What tiktoken is given."""
+    source: bytes = b""
+    """What another library is given: a tokenizer.json or a SentencePiece model."""
+    names_cut: bool = False
+    """True if the files say how text is cut into pre-tokens."""
+    note: str = ""
+    """A sentence that ends the provenance; may be empty."""
+    engine: Engine = "bpe_core"
+    """The library that encodes."""
+    provenance: str = ""
+    """Where the tokenizer is from and which library encodes, in sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A tokenizer's file, what is next to it, and what a caller says about it."""
+
+    name: str
+    data: bytes
+    beside: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """The files of transformers next to it, by name."""
+    pretokenizer: str | None = None
+    special_tokens: Mapping[str, int] | None = None
+    merges_only: bool = False
+    """True if only a plain `Tokenizer` is of use, and no other library."""
+
+
+def plain_tokenizer(described: Description) -> Tokenizer:
+    """Build the tokenizer of a description's merges, ignoring its normalizer.
+
+    Raises `FormatError` if it has no merges, or if they and the rest contradict each other.
+
+    >>> merges = Merges({0: b"a", 1: b"aa"}, [(0, 0, 1)], "none")
+    >>> plain_tokenizer(Description(name="mine", merges=merges)).encode("aaa")
+    [1, 0]
+    """
+    if described.merges is None:
+        has_door = described.library in ("tiktoken", "sentencepiece")
+        hint = " Open it with bpe_core.open_encoder." if has_door else ""
+        raise FormatError(f"{described.why_not}{hint}")
+    tokenizer = described.merges.tokenizer()
+    complete = tokenizer.base == "bytes" and len(tokenizer.base_ids) == 256
+    if described.unknown is not None and not complete:
+        raise FormatError(
+            f"The alphabet has only {len(tokenizer.base_ids):,} {tokenizer.base}, and the model "
+            f"uses the token {described.unknown!r:.60} for the rest. Unknown tokens are not "
+            "supported."
+        )
+    if described.fingerprint not in (None, tokenizer.fingerprint):
+        raise IntegrityError(
+            f"The saved tokenizer was altered: its fingerprint is {tokenizer.fingerprint}, but "
+            f"{described.fingerprint} was saved with it. Use the original file."
+        )
+    return tokenizer
+
+
+def check_not_overruled(
+    name: str,
+    tokenizer: Tokenizer,
+    pretokenizer: str | None,
+    special_tokens: Mapping[str, int] | None,
+) -> None:
+    """Raise `ConfigError` if an argument contradicts what a loaded tokenizer already has.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> check_not_overruled("gpt2", gpt2(), "gpt2", None)
+    """
+    if pretokenizer not in (None, tokenizer.pretokenizer.name):
+        raise ConfigError(
+            f"The pre-tokenizer of {name} is {tokenizer.pretokenizer.name!r}, not "
+            f"{pretokenizer!r}. Leave pretokenizer out."
+        )
+    if special_tokens is not None and dict(special_tokens) != dict(tokenizer.special_tokens):
+        raise ConfigError(f"{name} has special tokens of its own. Leave special_tokens out.")
