@@ -46,7 +46,7 @@ def measure_newness(
 ) -> Newness:
     """Return how new the held-out part of a corpus is, and what whole folders would be.
 
-    `training` are the words of the training text.
+    `training` are the words of the training text; `share` is 0 if a text of its own is held out.
 
     >>> documents = [f"alpha beta name{n % 5} word{n}\\n" for n in range(500)]
     >>> corpus = Corpus.from_documents(documents, [f"{n % 5}/{n}.txt" for n in range(500)])
@@ -60,6 +60,8 @@ def measure_newness(
     """
     cut = get_pretokenizer(pretokenizer)
     unseen = unseen_share(training, count_pretokens(held_out, cut))
+    if not share:
+        return Newness(unseen, None)
     try:
         parts = corpus.split(share, seed, "folder")
     except ConfigError:

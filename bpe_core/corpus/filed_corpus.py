@@ -10,7 +10,7 @@ import shutil
 import sys
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -100,6 +100,8 @@ class Filed:
     by: str
     parts: Parts
     """As the corpus is divided by `share` and `by`."""
+    columns: tuple[str, ...] = ()
+    """The names of the columns by which it can be divided."""
 
 
 class FiledCorpus:
@@ -109,7 +111,7 @@ class FiledCorpus:
     is_counted: ClassVar[bool] = False
 
     def __init__(
-        self, folder: Path, filed: Filed, divide: Callable[[Path, float, str], Parts]
+        self, folder: Path, filed: Filed, divide: Callable[[Path, float, str, Path | None], Parts]
     ) -> None:
         self.folder = folder
         """Has the files that `write_corpus` writes."""
@@ -118,26 +120,25 @@ class FiledCorpus:
         self.n_sources = filed.n_sources
         self.files = filed.files
         self.file_notes = filed.notes
+        self.columns = filed.columns
         self.excerpts = Corpus(*filed.excerpts)
-        self._filed = filed
+        self.filed = filed
         self._parts = {(filed.share, filed.by): filed.parts}
         self._divide = divide
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
-    def divided(self, held_out_share: float, by: str = "document") -> Parts:
+    def divided(
+        self, held_out_share: float, by: str = "document", text: Path | None = None
+    ) -> Parts:
         """Return the figures of both parts, as `Corpus.split` with the seed 0 divides it.
 
-        Raises what `Corpus.split` and `reading_process` raise.
+        If `text` is the folder of a corpus, that corpus is held out, and `by` names it. Raises what
+        `Corpus.split`, `Corpus.hold_out` and `reading_process` raise.
         """
         asked = held_out_share, by
         if asked not in self._parts:
-            self._parts[asked] = self._divide(self.folder, *asked)
+            self._parts[asked] = self._divide(self.folder, held_out_share, by, text)
         return self._parts[asked]
-
-    def described(self, held_out_share: float, by: str = "document") -> Filed:
-        """Return all but the text, with the figures of both parts; raises as `divided`."""
-        parts = self.divided(held_out_share, by)
-        return replace(self._filed, share=held_out_share, by=by, parts=parts)
 
     def read(self) -> Corpus:
         """Return the corpus itself. Raises FormatError if its folder was deleted."""

@@ -23,7 +23,7 @@ from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
 from bpe_core.corpus.filed_corpus import Filed, FiledCorpus, Parts, figures_of
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Choices, Upload, may_be_tables, size_of, tables_in
-from bpe_core.errors import ProcessError, UnsupportedFileError
+from bpe_core.errors import ConfigError, ProcessError, UnsupportedFileError
 from bpe_core.processes.call import call
 from bpe_core.processes.limits import Limits
 from bpe_core.processes.report import Report
@@ -75,9 +75,9 @@ def read_in_process(
 ) -> Corpus | FiledCorpus:
     """Read files as `read_corpus` does; a large corpus stays in a new folder in `place`.
 
-    It is divided by `held_out_share` and `held_out_by` at the same time. Raises what `read_corpus`,
-    `Corpus.split` and `on_progress` raise, UnsupportedFileError if the files take too much memory
-    or time, and OSError if the folder cannot be written.
+    It is divided by `held_out_share` and `held_out_by` at the same time, or by document if that is
+    not possible. Raises what `read_corpus` and `on_progress` raise, UnsupportedFileError if
+    the files take too much memory or time, and OSError if the folder cannot be written.
     """
     with _folder_of(uploads, place) as folder:
         names = [upload.name for upload in uploads]
@@ -146,8 +146,8 @@ def _folder_of(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
         raise
 
 
-def _divide(folder: Path, held_out_share: float, by: str) -> Parts:
-    return _ask(divide, folder, held_out_share, by)
+def _divide(folder: Path, held_out_share: float, by: str, text: Path | None) -> Parts:
+    return _ask(divide, folder, held_out_share, by, text)
 
 
 def _data_of(upload: Upload) -> bytes:
@@ -194,6 +194,11 @@ def read_files(
     if corpus.n_bytes <= MOST_BYTES_IN_MEMORY:
         return None
     report(0.6, must_arrive=True)
+    try:
+        parts = _parts(*corpus.split(share, by=by))
+    except ConfigError:
+        by = "document"
+        parts = _parts(*corpus.split(share, by=by))
     return Filed(
         n_bytes=corpus.n_bytes,
         sha256=corpus.sha256,
@@ -203,7 +208,8 @@ def read_files(
         excerpts=_excerpts(corpus),
         share=share,
         by=by,
-        parts=_parts(corpus, share, by),
+        parts=parts,
+        columns=tuple(corpus.columns),
     )
 
 
@@ -223,9 +229,12 @@ def describe_tables(
     return list(tables_in(_files(folder, names), choices, most))
 
 
-def divide(folder: Path, share: float, by: str) -> Parts:
-    """Return the figures of the corpus in a folder as it is divided."""
-    return _parts(read_corpus_files(folder, stays_on_disk=True), share, by)
+def divide(folder: Path, share: float, by: str, text: Path | None) -> Parts:
+    """Return the figures of the corpus in a folder as it is divided, or as `text` is held out."""
+    corpus = read_corpus_files(folder, stays_on_disk=True)
+    if text is not None:
+        return _parts(*corpus.hold_out(read_corpus_files(text, stays_on_disk=True)))
+    return _parts(*corpus.split(share, by=by))
 
 
 def _read(folder: Path, names: list[str], choices: Choices, report: Report[float]) -> Corpus:
@@ -261,8 +270,7 @@ def _beginning(corpus: Corpus, most_characters: int) -> Corpus:
     )
 
 
-def _parts(corpus: Corpus, share: float, by: str) -> Parts:
-    training, held_out = corpus.split(share, by=by)
+def _parts(training: Corpus, held_out: Corpus) -> Parts:
     return figures_of(training), figures_of(held_out)
 
 

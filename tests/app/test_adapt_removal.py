@@ -20,7 +20,7 @@ from ui.adapt import background_work
 from ui.adapt.adapting_process import Removable
 from ui.adapt.background_work import Order
 from ui.adapt.swapped import Swapped
-from ui.work.training import HELD_OUT_SEED
+from ui.storage.held_out_text import HELD_OUT_SEED
 
 ONLY = f"shrink_only_{gpt2().fingerprint[:12]}"
 

@@ -118,11 +118,11 @@ def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
     open_app: OpenApp, monkeypatch: Any
 ) -> None:
     corpus = Corpus.from_text("hug hugs\n" * 200)
-    kept = keep_uploaded(UploadedCorpus(corpus, "hugs"), 0.08)
+    kept = keep_uploaded(UploadedCorpus(corpus, "hugs"))
     said = sentence(open_app("compare", on="Your own text", own=kept))
     assert said.startswith("On your own text, 1 document, ")
     monkeypatch.setattr(evaluation, "MAX_BYTES", 1_000)
-    kept = keep_uploaded(UploadedCorpus(corpus, "hugs"), 0.08)
+    kept = keep_uploaded(UploadedCorpus(corpus, "hugs"))
     app = open_app("compare", on="Your own text", own=kept)
     assert not app.exception
     (error,) = app.error

@@ -214,7 +214,7 @@ def test_an_uploaded_text_replaces_the_held_out_text(
     assert not again.exception
     assert _metrics(again) == _metrics(app)
     assert _says(again, r"Uploaded before: **fox\.txt**")
-    again.button(key="held_out_close").click().run()
+    again.button(key="held_out_files_close").click().run()
     assert "Your text" not in _metrics(again)
     assert "other" not in again.query_params
 

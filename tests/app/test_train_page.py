@@ -17,9 +17,9 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.types import TrainingConfig
 from tests.app.training import assert_press_is_refused, choose, in_address, train, until_ended
 from tests.waiting import wait_until
+from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_store import load_run
 from ui.work import jobs
-from ui.work.training import HELD_OUT_SEED
 
 OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
@@ -523,8 +523,10 @@ def test_reset_brings_back_the_first_choices_of_every_widget(open_app: OpenApp) 
     assert any(key.startswith("settings_classroom_size_") for key in keys)
     for source, preset, values in first:
         choose(app, source=source, preset=preset)
-        for key in sorted(values):
-            change(app, key)
+        # The choice of own files hides the slider.
+        for key in sorted(values, key=lambda key: (key == "corpus_held_by", key)):
+            if key in widget_values(app):
+                change(app, key)
         changed = widget_values(app)
         own = values.keys() - {"corpus_source", "settings_preset"}
         assert all(values[key] != changed.get(key) for key in own)
@@ -538,9 +540,9 @@ def change(app: AppTest, key: str) -> None:
     # Moving the slider replaces the field of an exact size, so that field needs no change here.
     if key in ("corpus_source", "settings_preset") or key.startswith("settings_exact_"):
         return
-    if key in ("corpus_sample", "settings_pretokenizer"):
-        widget = app.selectbox(key=key)
-        widget.set_value("notebook" if key == "corpus_sample" else "none")
+    if key in ("corpus_sample", "corpus_held_by", "settings_pretokenizer"):
+        others = {"corpus_sample": "notebook", "corpus_held_by": "file"}
+        app.selectbox(key=key).set_value(others.get(key, "none"))
     elif key in ("settings_base", "settings_alphabet", "settings_tie_break"):
         others = {"settings_base": "characters", "settings_alphabet": "seen"}
         app.segmented_control(key=key).set_value(others.get(key, "first-seen"))

@@ -17,8 +17,8 @@ from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
 from tests.app.training import assert_press_is_refused, choose, in_address, train
 from ui.run import corpus_summary
+from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_store import load_run
-from ui.work.training import HELD_OUT_SEED
 
 OpenApp = Callable[..., AppTest]
 RHYME = "The cat sat on the mat,\nand the rat sat on the hat.\n" * 40

@@ -332,7 +332,7 @@ def test_the_method_is_said_with_what_was_held_out() -> None:
         (HeldOut("document", 30, 0.5), "On held-out text"),
         (HeldOut("document", 1, 1.0), "On held-out ends of documents it has seen"),
         (HeldOut("folder:2", 30, 0.0), "On folders it has never seen"),
-        (HeldOut("column:<b>", 30, 0.0), "On values of “<b>” it has never seen"),
+        (HeldOut("column:<b>", 30, 0.0), "On text with values of “<b>” it has never seen"),
         (HeldOut("block", 30, 1.0), "On held-out text"),
         (HeldOut("word", 30, 0.0), "On held-out text"),
     ],

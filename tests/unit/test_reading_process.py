@@ -6,6 +6,7 @@ import gc
 import gzip
 import io
 import os
+import shutil
 import signal
 import threading
 import time
@@ -18,6 +19,7 @@ import pytest
 
 from bpe_core.corpus import budget, parquet_process, reading_process
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, figures_of
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Choices, tables_in
@@ -73,6 +75,12 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
     assert corpus.files == expected.names
     for share in (0.1, 0.3):
         assert corpus.divided(share) == tuple(map(figures_of, expected.split(share)))
+    (tmp_path / "own").mkdir()
+    own = Corpus.from_documents([expected.documents[1], "a hug"])
+    write_corpus(tmp_path / "own", own)
+    held_out = corpus.divided(0.0, "upload:0", tmp_path / "own")
+    assert held_out == tuple(map(figures_of, expected.hold_out(own)))
+    shutil.rmtree(tmp_path / "own")
     assert corpus.excerpts.names == ("b.txt",)
     assert "straße" in corpus.excerpts.documents[0]
     assert seen == sorted(seen)
@@ -83,6 +91,27 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
     del corpus
     gc.collect()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_large_table_is_divided_by_a_column_or_else_by_document(tmp_path: Path) -> None:
+    lines = LINES.decode().splitlines()
+    rows = "".join(f'{n % 9},"{" ".join(lines[n : n + 100])}"\n' for n in range(0, len(lines), 100))
+    table = File(b"who,text\n" + rows.encode(), "a.csv")
+    expected = read_corpus(table, "text", kept_column="who")
+    for by, used in (("column:who", "column:who"), ("folder", "document")):
+        corpus = read_in_process(
+            [table],
+            Choices("text", kept_column="who"),
+            held_out_share=0.2,
+            held_out_by=by,
+            place=tmp_path,
+            on_progress=lambda _: None,
+        )
+        assert isinstance(corpus, FiledCorpus)
+        assert corpus.columns == ("who",)
+        parts = tuple(map(figures_of, expected.split(0.2, by=used)))
+        assert (corpus.filed.by, corpus.filed.parts) == (used, parts)
 
 
 def test_a_smaller_corpus_is_in_memory_and_leaves_nothing_on_disk(tmp_path: Path) -> None:

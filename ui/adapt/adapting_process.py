@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +55,13 @@ class Removable:
         return bool(self.scripts or self.pinned)
 
 
+HELD_OUT_FOLDER: Final = "held_out"
+"""The folder of the visitor's own text, if that is held out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a text is divided, as `Corpus.split` takes it."""
+    """How a text is divided, as `Corpus.split` takes it, unless the visitor's own is held out."""
 
     share: float
     seed: int
@@ -172,7 +177,10 @@ def replace_here(
 def _texts(folder: Path, split: Split, base: Tokenizer) -> tuple[CountedCorpus, Corpus | None]:
     """Return the counted training text, whose text is then released, and the held-out text."""
     corpus = read_corpus_files(folder, stays_on_disk=True)
-    training, held_out = corpus.split(split.share, split.seed, split.by)
+    if (folder / HELD_OUT_FOLDER).is_dir():
+        training, held_out = corpus.hold_out(read_corpus_files(folder / HELD_OUT_FOLDER))
+    else:
+        training, held_out = corpus.split(split.share, split.seed, split.by)
     return _counted(training, base), held_out if held_out.n_bytes else None
 
 

@@ -21,14 +21,21 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.processes.call import call
 from bpe_core.store.place import make_store_folder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.adapt.adapting_process import Removable, Split, replace_here, shrink_here
+from ui.adapt.adapting_process import (
+    HELD_OUT_FOLDER,
+    Removable,
+    Split,
+    replace_here,
+    shrink_here,
+)
 from ui.adapt.general_texts import GENERAL_TEXTS
 from ui.adapt.swapped import Swapped
 from ui.storage.base_tokenizer import write_base
+from ui.storage.held_out_text import HELD_OUT_SEED, upload_held_out
 from ui.storage.new_entries import UNFINISHED, os_errors_as_not_kept
+from ui.storage.upload_store import upload_folder
 from ui.work.background import Background, UnknownWorkError
 from ui.work.task import Progress, Status, Task
-from ui.work.training import HELD_OUT_SEED
 from ui.work.work_process import failures_advised, work_limits
 
 _Result = TypeVar("_Result")
@@ -46,7 +53,7 @@ class Order:
     general_id: str = GENERAL_TEXTS[0]
     """The sample that is shown as a general text at first."""
     held_out_by: str = "document"
-    """As `Corpus.split` takes it."""
+    """As `divide` in `held_out_text` takes it."""
 
     @property
     def id(self) -> str:
@@ -171,6 +178,9 @@ def _folder_for(order: Order) -> Generator[Path]:
             else:
                 write_corpus(folder, order.corpus)
             write_base(folder, order.tokenizer)
+            if (upload_id := upload_held_out(order.held_out_by)) is not None:
+                (folder / HELD_OUT_FOLDER).mkdir()
+                link_corpus(upload_folder(upload_id), folder / HELD_OUT_FOLDER)
         yield folder
 
 

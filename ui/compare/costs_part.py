@@ -59,7 +59,7 @@ def cost_table(
 ) -> CostTable:
     """Return the costs of the text compared, and of the training text for your tokenizer.
 
-    What the corpus costs is estimated if the text compared is held out of it.
+    What the corpus costs is estimated if the text compared is a part of it that was held out.
     """
     measured = comparison.rows
     usages = [
@@ -78,7 +78,8 @@ def cost_table(
     complete = [
         None if row.uncovered_bytes else usage for row, usage in zip(measured, usages, strict=True)
     ]
-    is_held_out = where.endswith(HELD_OUT)
+    how = stored.held_out.how
+    is_held_out = where.endswith(HELD_OUT) and (how is None or how.by != "file")
     rows = [
         *text_rows(where, [usage.n_tokens for usage in usages], rates, fair=fair),
         *text_rows(_TRAINING, training, rates, fair=False),

@@ -116,15 +116,22 @@ def text_words(where: str, how: HeldOut | None) -> str:
     'On your text'
     >>> text_words(HELD_OUT, HeldOut("folder:2", n_units=30, share_within=0.0))
     'On folders it has never seen'
+    >>> text_words(HELD_OUT, HeldOut("column:author", n_units=30, share_within=0.0))
+    'On text with values of “author” it has never seen'
+    >>> text_words(HELD_OUT, HeldOut("file", n_units=30, share_within=0.0))
+    'On your own files'
     """
     if how is None or not where.endswith(HELD_OUT) or how.by in ("word", "block"):
         return f"On {where}"
     sample = SAMPLE_OF if where.startswith(SAMPLE_OF) else ""
+    if how.by == "file":
+        return f"On {sample}your own files"
     if how.share_within == 1:
         return f"On {sample}held-out ends of documents it has seen"
     if how.share_within > _MOSTLY_WHOLE:
         return f"On {where}"
-    return f"On {sample}{unit_noun(how, 2)} it has never seen"
+    text = "text with " if how.by.startswith("column:") else ""
+    return f"On {sample}{text}{unit_noun(how, 2)} it has never seen"
 
 
 def method_words(blocks: Blocks) -> str:

@@ -18,6 +18,7 @@ import bpe_core
 from bpe_core.comparison.alignment import differing_columns
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
+from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.runs.record import record_rows
 from bpe_core.tokenizer.protocol import Encoder
@@ -42,6 +43,7 @@ from ui.components.figures import FigureRow
 from ui.components.share_bars import ShareBar
 from ui.look.chart_style import PALETTES
 from ui.look.labels import plain_text, token_label
+from ui.run.held_out_words import division_words
 
 _COLOURS: Final = "".join(
     f".series-{place} {{ --series: light-dark({light}, {dark}); }}\n"
@@ -120,7 +122,8 @@ def report_html(report: ComparisonReport) -> bytes:
     _tokenizers(body, report)
     _figures(body, report, names)
     add_costs(body, names, report.costs)
-    _compositions(body, report.compositions)
+    blocks = report.comparison.blocks
+    _compositions(body, report.compositions, None if blocks is None else blocks.how)
     _disagreements(body, report, names)
     add_terms(body, names, report.terms)
     if report.languages is not None:
@@ -195,12 +198,14 @@ def _bar(body: ET.Element, place: int, name: str, count: int, highest: int) -> N
     add(line, "span", f"{count:,} {name}")
 
 
-def _compositions(body: ET.Element, groups: Sequence[tuple[str, Sequence[ShareBar]]]) -> None:
+def _compositions(
+    body: ET.Element, groups: Sequence[tuple[str, Sequence[ShareBar]]], how: HeldOut | None
+) -> None:
     if not groups:
         return
     add(body, "h2", "What the texts consist of")
-    lead = "Whole documents are held out of each file type and script, to their share if possible."
-    add(body, "p", lead, **{"class": "aside"})
+    if lead := division_words(how):
+        add(body, "p", lead, **{"class": "aside"})
     for title, bars in groups:
         add(body, "h3", title)
         shares = [dict(bar.shares) for bar in bars]

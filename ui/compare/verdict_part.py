@@ -37,9 +37,10 @@ from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.corpus_strip import corpus_strip
 from ui.components.figures import verdict
 from ui.components.rivals import Rival, rivals
+from ui.corpus.filled_corpus import open_to_hold_out
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions
-from ui.look.labels import plain_markdown, plain_text
+from ui.look.labels import escape_markdown, plain_markdown, plain_text
 from ui.run.held_out_words import unit_noun
 from ui.shell import address, frame, workspace
 from ui.shell.choices import choose_one
@@ -95,7 +96,7 @@ def verdict_part(
         rows = rival_rows(comparison, judged.gains, [member.name for member in members])
         rivals(rows, chosen=judged.place, key=_KEY, on_chosen=lambda: _choose(members))
         if comparison.blocks is not None:
-            words = f":small[:gray[{method_words(comparison.blocks)}]]"
+            words = f":small[:gray[{escape_markdown(method_words(comparison.blocks))}]]"
             st.markdown(words, help=INTERVAL.meaning)
     if judged.has_verdict:
         st.space("small")
@@ -175,15 +176,33 @@ def _newness(stored: StoredRun, corpus: Corpus, where: str) -> None:
     figures = [(f"{n:,}", _units_named(how, n), ())]
     if (unseen := readings.unseen_on(stored, corpus)) is not None:
         figures.append((f"{unseen:.1%}", "of its words never trained on", ()))
-    newness = stored.newness
-    if where == HELD_OUT and newness is not None and newness.unseen_by_folder is not None:
+    newness = stored.newness if where == HELD_OUT and not _is_by_folder(how) else None
+    if newness is not None and newness.unseen_by_folder is not None:
         figures.append((f"{newness.unseen_by_folder:.1%}", "in folders never seen", ()))
     corpus_strip(key="compare_newness", figures=figures)
+    if newness is not None and newness.depends_on_folder:
+        _propose_folders(stored)
+
+
+def _is_by_folder(how: HeldOut | None) -> bool:
+    return how is not None and how.by.startswith("folder")
+
+
+def _propose_folders(stored: StoredRun) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(
+            ":small[:gray[Will your text come from other projects or sources than the corpus?]]",
+            width="content",
+        )
+        if st.button(":primary[Hold out by folder]", type="tertiary", key="hold_out_by_folder"):
+            open_to_hold_out(stored, "folder")
 
 
 def _units_named(how: HeldOut | None, n: int) -> str:
     if how is None:
         return unit_noun(None, n)
+    if how.by == "file":
+        return f"{unit_noun(how, n)} of your own"
     whole = "" if how.share_within else ", whole"
     return f"{unit_noun(how, n)} held out{whole}"
 

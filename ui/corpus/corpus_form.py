@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,33 +12,32 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
 from bpe_core.corpus.samples import load_sample, samples
-from bpe_core.corpus.spans import folder
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
 from ui.components.corpus_strip import corpus_strip
 from ui.corpus.corpus_address import (
     HELD_OUT_PERCENT,
     TEXTS,
-    UNITS,
     choice_to_address,
     chosen_origin,
     held_out_by,
-    unit_named,
 )
 from ui.corpus.corpus_state import CorpusForm
 from ui.corpus.counts_upload import describe_counts, text_sentence
+from ui.corpus.held_out_form import choose_held_out
 from ui.corpus.large_text_area import MOST_BYTES_PASTED, large_text_area
-from ui.corpus.uploads import joined, read_uploads
+from ui.corpus.uploads import ReadCorpus, joined, read_uploads
 from ui.look.direction import order_note
 from ui.look.glossary import definitions, explain
-from ui.look.labels import plain_markdown
+from ui.look.labels import escape_markdown, plain_markdown
 from ui.own_text.address_text import area_to_address
 from ui.run import corpus_summary
 from ui.run.composition_bars import show_composition
 from ui.run.corpus_summary import Part
-from ui.run.held_out_words import flattery
+from ui.run.held_out_words import flattery, unit_noun
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace
+from ui.storage.held_out_text import upload_held_out
 from ui.storage.run_corpus import CorpusOrigin, Source
 
 Figure = tuple[str, str, Sequence[tuple[str, str]]]
@@ -60,7 +59,7 @@ FIRST: dict[str, str | int] = {
     "corpus_source": _SOURCES[0],
     "corpus_sample": samples()[0].id,
     "corpus_held_out": HELD_OUT_PERCENT,
-    "corpus_held_by": unit_named("document"),
+    "corpus_held_by": "document",
 }
 """The first values of the widgets that a new visitor sees."""
 
@@ -99,10 +98,10 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
     try:
         found = _read(source)
         figures = st.container()
-        if found is not None and found[0].is_counted and not takes_counts:
+        if found is not None and found.corpus.is_counted and not takes_counts:
             st.error(plain_markdown(_NEEDS_TEXT, 600))
         elif found is not None:
-            chosen = _divide(*found, ORIGINS[source])
+            chosen = _divide(found, ORIGINS[source])
     except BpeError as error:
         st.error(plain_markdown(str(error), 1_000))
     choice_to_address(ORIGINS[source])
@@ -135,7 +134,7 @@ def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
     return pretokens is not None
 
 
-def _read(source: str) -> tuple[Corpus | FiledCorpus, str] | None:
+def _read(source: str) -> ReadCorpus | None:
     """Read a corpus from a source, and return it with its title."""
     if source == "Upload":
         percent = workspace.widget_number("corpus_held_out")
@@ -151,7 +150,7 @@ def _read(source: str) -> tuple[Corpus | FiledCorpus, str] | None:
         area_to_address(TEXTS["paste"], text, first="", longest=MOST_BYTES_PASTED)
         if note := order_note(text or ""):
             st.markdown(f":gray[:small[{note}]]")
-        return (Corpus.from_text(text, name="pasted text"), "Pasted text") if text else None
+        return ReadCorpus(Corpus.from_text(text, "pasted text"), "Pasted text") if text else None
     if source == "Weighted words":
         text = large_text_area(
             "One word and its count per line; each word is one pre-token",
@@ -161,7 +160,7 @@ def _read(source: str) -> tuple[Corpus | FiledCorpus, str] | None:
         )
         area_to_address(TEXTS["words"], text, first=_HUG_WORDS, longest=MOST_BYTES_PASTED)
         counts = parse_word_counts(text)
-        return Corpus.from_word_counts(counts), joined(list(counts), "words")
+        return ReadCorpus(Corpus.from_word_counts(counts), joined(list(counts), "words"))
     found = {sample.id: sample for sample in samples()}
     sample_id = st.selectbox(
         "Sample",
@@ -173,10 +172,12 @@ def _read(source: str) -> tuple[Corpus | FiledCorpus, str] | None:
     )
     st.markdown(f":gray[:small[{found[sample_id].description}]]")
     with st.spinner("Reading the sample"):
-        return load_sample(sample_id), found[sample_id].title
+        return ReadCorpus(load_sample(sample_id), found[sample_id].title)
 
 
-def _divide(corpus: Corpus | FiledCorpus, title: str, source: Source) -> ChosenCorpus:
+def _divide(found: ReadCorpus, source: Source) -> ChosenCorpus | None:
+    """Divide a corpus as its visitor chooses; return None while there is no held-out text."""
+    corpus, title = found.corpus, found.title
     if isinstance(corpus, CountsCorpus):
         st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=explain("Held-out text"))
         training, held_out = corpus.split(0.0)
@@ -184,39 +185,21 @@ def _divide(corpus: Corpus | FiledCorpus, title: str, source: Source) -> ChosenC
         return ChosenCorpus(corpus, title, origin, 0.0, "document", training, held_out)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         sentence = st.empty()
-        with st.popover("Change", type="tertiary", key="held_out"):
-            percent = st.slider(
-                "Held out, in percent",
-                0,
-                50,
-                HELD_OUT_PERCENT,
-                key="corpus_held_out",
-                help="Of each file type and script. Where there are few documents, their ends are "
-                "held out instead.",
-                persist_state="session",
-            )
-            if _n_folders(corpus) > 1:
-                st.segmented_control(
-                    "Held out whole",
-                    list(UNITS),
-                    default=next(iter(UNITS)),
-                    required=True,
-                    key="corpus_held_by",
-                    help="Folders say what text of other projects or sources will take.",
-                    persist_state="session",
-                )
-    share = percent / 100
+        percent, by = choose_held_out(corpus, found.columns)
+    show_reading_notes(corpus.file_notes)
+    if (upload_id := upload_held_out(by)) == "":
+        sentence.markdown(f":gray[:small[{_NO_FILES}]]", width="content")
+        return None
+    share = percent / 100 if upload_id is None else 0.0
     with st.spinner("Holding text back"):
-        by = held_out_by() if _n_folders(corpus) > 1 else "document"
         training, held_out = corpus_summary.divided(corpus, share, by)
-    origin = replace(chosen_origin(source, percent), held_out_by=by)
+    origin = chosen_origin(source, percent, by)
     chosen = ChosenCorpus(corpus, title, origin, share, by, training, held_out)
     sentence.markdown(
         f":gray[:small[{_held_out_sentence(chosen)}]]",
         width="content",
         help=explain("Held-out text"),
     )
-    show_reading_notes(corpus.file_notes)
     return chosen
 
 
@@ -252,31 +235,32 @@ def _pretokens(training: Part, pretokenizer: str | None) -> list[Figure] | None:
 
 
 def _held_out_sentence(chosen: ChosenCorpus) -> str:
-    held_out = chosen.held_out
+    held_out, how = chosen.held_out, chosen.held_out.how
+    if how is not None and how.by == "file":
+        n_copies = chosen.corpus.n_sources - chosen.training.n_sources
+        copies = (
+            f" {_counted(n_copies, 'document')} of the corpus {'is' if n_copies == 1 else 'are'} "
+            "also in them, and left out of the training text."
+        )
+        n = _counted(how.n_units, "document")
+        sentence = f"Your own files, {held_out.n_bytes:,} bytes in {n}, are held out."
+        return f"{sentence}{copies if n_copies else ''} {_NEVER_SEEN}"
     if chosen.held_out_share == 0:
         return "Nothing is held out, so all figures describe text that training has seen."
     if not held_out.n_bytes:
         return "Too little text to hold any back."
     if held_out.word_counts is not None:
         source = f" of {_counted(len(held_out.word_counts), 'word')}"
-    elif held_out.how is not None and chosen.corpus.n_sources > 1:
-        noun = "folder" if chosen.held_out_by == "folder" else "document"
-        source = f" from {_counted(held_out.how.n_units, noun)}"
+    elif how is not None and chosen.corpus.n_sources > 1:
+        source = f" from {how.n_units:,} {escape_markdown(unit_noun(how, how.n_units))}"
     else:
         source = ""
     sentence = f"{held_out.n_bytes:,} more bytes{source} are held out. {_NEVER_SEEN}"
-    if held_out.how is not None and held_out.how.share_within:
-        sentence += f" {flattery(held_out.how)}"
-    return sentence
-
-
-def _n_folders(corpus: Corpus | FiledCorpus) -> int:
-    """Return how many folders the files of a corpus are in."""
-    names = corpus.files if isinstance(corpus, FiledCorpus) else corpus.names
-    return len(set(map(folder, names)))
+    return f"{sentence} {flattery(how)}".rstrip()
 
 
 _NEVER_SEEN = "Training never sees held-out text."
+_NO_FILES = "Nothing is held out yet: choose your files, or hold out documents."
 
 
 def _counted(n: int, noun: str) -> str:

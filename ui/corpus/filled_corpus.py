@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import get_args
+
+import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.errors import BpeError
 from ui.corpus import corpus_address
-from ui.corpus.corpus_address import HELD_OUT_PERCENT, unit_named
+from ui.corpus.corpus_address import HELD_OUT_PERCENT, held_out_widgets
 from ui.corpus.corpus_form import FIRST, ORIGINS
 from ui.corpus.corpus_state import CorpusForm, ReadUploads
 from ui.corpus.large_text_area import PastedText, put_paste
@@ -42,10 +45,10 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
         return
     has_other = plan is not None or stored.run.base is not None
     widgets = corpus_of_address(is_empty_kept=not has_other)
-    if not widgets and plan is not None:
-        widgets = corpus_of_plan(plan)
-    elif not widgets and stored.run.base is not None:
-        widgets = corpus_of_run(stored)
+    if plan is not None:
+        widgets = corpus_or(widgets, lambda: corpus_of_plan(plan))
+    elif stored.run.base is not None:
+        widgets = corpus_or(widgets, lambda: corpus_of_run(stored))
     elif not widgets:
         return
     workspace.update(CorpusForm, is_filled=True)
@@ -53,16 +56,35 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
         workspace.set_widget(key, value)
 
 
+def open_to_hold_out(stored: StoredRun, by: str) -> None:
+    """Open the page that a run was made on, filled to make it again with another held-out text."""
+    if workspace.get(CorpusForm).is_filled:
+        for key, value in (corpus_of_run(stored) | held_out_widgets(HELD_OUT_PERCENT, by)).items():
+            workspace.set_widget(key, value)
+    page = "train" if stored.run.base is None else "adapt"
+    query = {"run": stored.id, corpus_address.HELD_BY: by}
+    st.switch_page(f"pages/{page}.py", query_params=query)
+
+
+def corpus_or(
+    widgets: dict[str, str | float], otherwise: Callable[[], dict[str, str | float]]
+) -> dict[str, str | float]:
+    """Return the values of widgets, those of another corpus too if they name none."""
+    names_corpus = widgets.keys() & {"corpus_source", "corpus_sample"}
+    return widgets if names_corpus else otherwise() | widgets
+
+
 def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     """Bring back the corpus that the address names, and return the values of its widgets.
 
-    Returns nothing if it names none; if it is no longer kept, the form says so. `is_empty_kept`
+    Those of no corpus if it names only what to hold out, and nothing if it names neither. If the
+    corpus is no longer kept, the form says so. `is_empty_kept`
     brings back a source without a file or a text, too: no other corpus fills the form.
     """
     asked = address.query_text(corpus_address.SOURCE)
     source = next((source for source in get_args(Source) if source == asked), None)
     held_out = address.query_int(corpus_address.HELD_OUT, HELD_OUT_PERCENT, 0, 50)
-    held_by = unit_named(address.query_text(corpus_address.HELD_BY) or "")
+    held_by = address.query_text(corpus_address.HELD_BY) or "document"
     widgets: dict[str, str | float] = {"corpus_held_out": held_out, "corpus_held_by": held_by}
     if source == "upload":
         upload_id = address.query_text(corpus_address.UPLOAD)
@@ -84,7 +106,7 @@ def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
         return {"corpus_sample": sample} | widgets
     if source == "sample":
         return {"corpus_source": _choice(source)} | widgets
-    is_usual = held_out == HELD_OUT_PERCENT and held_by == unit_named("document")
+    is_usual = held_out == HELD_OUT_PERCENT and held_by == "document"
     return {} if is_usual else widgets
 
 
@@ -125,10 +147,7 @@ def corpus_of_run(stored: StoredRun) -> dict[str, str | float]:
 
 
 def _held_out(origin: CorpusOrigin) -> dict[str, str | float]:
-    return {
-        "corpus_held_out": origin.held_out_percent,
-        "corpus_held_by": unit_named(origin.held_out_by),
-    }
+    return held_out_widgets(origin.held_out_percent, origin.held_out_by)
 
 
 def _sample(kept: RunCorpus) -> Corpus | None:

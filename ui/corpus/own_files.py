@@ -17,13 +17,15 @@ from ui.corpus.uploads import joined
 from ui.look.labels import plain_markdown
 from ui.memory.sized_cache import cached
 from ui.run.reading_bar import progress_on, waiting_on
+from ui.run.reading_notes import show_reading_notes
 from ui.shell import address, workspace
-from ui.shell.file_upload import check_uploaded, counted_as_kept
+from ui.shell.file_upload import check_uploaded, counted_as_kept, upload_files
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded, load_uploaded
 from ui.work.reading import read_files
 
-Use = Literal["own", "other"]
-"""The files compared on, and the text in place of the held-out text; also names in the address."""
+Use = Literal["own", "other", "held_file"]
+"""The files compared on, those in place of the held-out text in a chart, and those held out; also
+names in the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,28 @@ def own_files(use: Use, max_bytes: int) -> tuple[str, Corpus] | None:
     return found
 
 
+def ask_for_files(
+    use: Use, label: str, max_bytes: int, *, key: str, hint: str
+) -> tuple[str, Corpus] | None:
+    """Draw an uploader, and return the name and the text of its files or of those kept before.
+
+    `hint` is shown without files.
+    """
+    uploads = upload_files(label, key=key, on_change=lambda: close_own_files(use))
+    files = own_files(use, max_bytes)
+    if uploads and files is None and keep_own_files(use, uploads, max_bytes):
+        files = own_files(use, max_bytes)
+    if files is None:
+        st.markdown(f":small[:gray[{hint}]]")
+        return None
+    title, corpus = files
+    if not uploads:
+        st.markdown(f"Uploaded before: **{plain_markdown(title, 120)}**")
+        st.button("Close", key=f"{key}_close", on_click=close_own_files, args=(use,))
+    show_reading_notes(corpus.file_notes)
+    return files
+
+
 def keep_own_files(use: Use, uploads: list[UploadedFile], max_bytes: int) -> bool:
     """Read and keep files, and return True; if that fails, show why and return False."""
     bar = st.empty()
@@ -69,7 +93,7 @@ def keep_own_files(use: Use, uploads: list[UploadedFile], max_bytes: int) -> boo
         title = joined([upload.name for upload in uploads], "files")
         kept = UploadedCorpus(_checked(corpus, max_bytes), title)
         with counted_as_kept(corpus.n_bytes):
-            _note(use, keep_uploaded(kept, 0.0))
+            _note(use, keep_uploaded(kept))
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return False

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import cast
+from typing import NamedTuple, cast
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -15,7 +17,7 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.errors import BpeError, TextDecodingError
+from bpe_core.errors import BpeError, CorpusError, TextDecodingError
 from ui.corpus.column_field import column_fields
 from ui.corpus.corpus_state import ReadUploads
 from ui.corpus.counts_upload import counts_among, read_counts_file
@@ -31,15 +33,24 @@ from ui.run.reading_bar import progress_on, waiting_on
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, check_uploaded, counted_as_kept, upload_files
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
+from ui.storage.held_out_text import upload_held_out
 from ui.work.reading import read_files
 
 _MOST_NAMES = 3
 
 
-def read_uploads(
-    held_out_share: float, held_out_by: str
-) -> tuple[Corpus | FiledCorpus, str] | None:
-    """Draw the choice of files; return their corpus and its title, None without files.
+@dataclass(frozen=True, slots=True)
+class ReadCorpus:
+    """A corpus and the name of its text."""
+
+    corpus: Corpus | FiledCorpus
+    title: str
+    columns: tuple[str, ...] = ()
+    """The columns of its tables by which text can be held out."""
+
+
+def read_uploads(held_out_share: float, held_out_by: str) -> ReadCorpus | None:
+    """Draw the choice of files; return their corpus, or None without files.
 
     A large corpus is divided while it is read. Raises what reading them raises.
     """
@@ -61,7 +72,7 @@ def read_uploads(
         if kept.corpus is None:
             return None
         st.markdown(f"Uploaded before: **{plain_markdown(kept.title)}**")
-        return kept.corpus, kept.title
+        return ReadCorpus(kept.corpus, kept.title, tuple(kept.corpus.columns))
     file_ids = tuple(upload.file_id for upload in uploads)
     counts, texts = counts_among(uploads)
     files = cast("list[Upload]", texts)
@@ -69,11 +80,13 @@ def read_uploads(
     errors = replace_field(kept.guesses)
     excerpts = st.container()
     bar = st.empty()
-    columns = column_fields(
-        corpus_summary.uploaded_tables(files, file_ids, encodings, errors, waiting_on(bar))
-    )
+    tables = corpus_summary.uploaded_tables(files, file_ids, encodings, errors, waiting_on(bar))
+    columns = column_fields(tables)
     bar.empty()
+    others = _other_columns(tables, columns)
+    held_out = HeldOutPlan(held_out_share, held_out_by, others)
     source = (
+        held_out.column or "",
         *file_ids,
         *chain.from_iterable(columns.items()),
         *chain.from_iterable(encodings),
@@ -81,7 +94,7 @@ def read_uploads(
     )
     if kept.corpus is None or kept.source != source:
         if counts is None:
-            _read(texts, columns, encodings, errors, source, (held_out_share, held_out_by))
+            _read_with_column(texts, columns, encodings, errors, source, held_out)
         else:
             _read_counts(counts, texts, columns, encodings, errors, source)
         kept = workspace.get(ReadUploads)
@@ -91,7 +104,55 @@ def read_uploads(
         read = kept.corpus.text if isinstance(kept.corpus, CountsCorpus) else kept.corpus
         if read is not None:
             show_excerpts(kept.guesses, read if isinstance(read, Corpus) else read.excerpts)
-    return kept.corpus, kept.title
+    return ReadCorpus(kept.corpus, kept.title, others)
+
+
+def _other_columns(
+    tables: Sequence[corpus_summary.AlikeTables], chosen: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the columns that all tables have, apart from those with the text."""
+    common: list[str] | None = None
+    for alike in tables:
+        for name, found in zip(alike.names, alike.columns, strict=True):
+            text = chosen.get(name, "" if found.chosen is None else found.chosen.name)
+            names = [column for column in found.names if column != text]
+            common = names if common is None else [each for each in common if each in names]
+    return tuple(common or ())
+
+
+class HeldOutPlan(NamedTuple):
+    """How a corpus is going to be divided."""
+
+    share: float
+    by: str
+    columns: tuple[str, ...] = ()
+    """The columns that can be read."""
+
+    @property
+    def column(self) -> str | None:
+        """The column by which it is going to be divided, or None."""
+        name = self.by.removeprefix("column:")
+        return name if name != self.by and name in self.columns else None
+
+
+def _read_with_column(
+    uploads: list[UploadedFile],
+    columns: dict[str, str],
+    encodings: Encodings,
+    errors: DecodingErrors,
+    source: tuple[str, ...],
+    held_out: HeldOutPlan,
+) -> None:
+    """Read the files as `_read` does; if a column cannot be read, hold out documents."""
+    try:
+        _read(uploads, columns, encodings, errors, source, held_out)
+    except CorpusError as error:
+        if held_out.column is None:
+            raise
+        by_document = held_out._replace(by="document")
+        _read(uploads, columns, encodings, errors, ("", *source[1:]), by_document)
+        st.error(plain_markdown(str(error), 600))
+        workspace.set_widget("corpus_held_by", "document")
 
 
 def _read(
@@ -100,7 +161,7 @@ def _read(
     encodings: Encodings,
     errors: DecodingErrors,
     source: tuple[str, ...],
-    held_out: tuple[float, str],
+    held_out: HeldOutPlan,
 ) -> None:
     """Read the files into the workspace; run the page again if encodings were guessed."""
     bar = st.empty()
@@ -113,8 +174,9 @@ def _read(
             columns,
             encoding=dict(encodings),
             errors=errors,
-            held_out_share=held_out[0],
-            held_out_by=held_out[1],
+            held_out_share=held_out.share,
+            held_out_by="document" if upload_held_out(held_out.by) is not None else held_out.by,
+            kept_column=held_out.column,
             on_progress=progress,
             on_wait=waiting_on(bar),
         )
@@ -125,7 +187,7 @@ def _read(
         raise
     bar.empty()
     title = joined(_names_read([upload.name for upload in uploads], corpus), "files")
-    kept_id = _kept_id(corpus, title, held_out)
+    kept_id = _kept_id(corpus, title)
     workspace.update(ReadUploads, corpus=corpus, title=title, id=kept_id, source=source)
     if is_first:
         _offer_encodings(
@@ -145,19 +207,20 @@ def _read_counts(
     text = None
     if texts:
         # Marked as unfinished, since the page may run again once the text is read.
-        _read(texts, columns, encodings, errors, (*source, "beside counts"), (0.0, "document"))
+        undivided = HeldOutPlan(0.0, "document")
+        _read(texts, columns, encodings, errors, (*source, "beside counts"), undivided)
         text = workspace.get(ReadUploads).corpus
     workspace.update(ReadUploads, corpus=None, id="")
     corpus = read_counts_file(counts, text)
-    kept_id = _kept_id(corpus, counts.name, (0.0, "document"))
+    kept_id = _kept_id(corpus, counts.name)
     workspace.update(ReadUploads, corpus=corpus, title=counts.name, id=kept_id, source=source)
 
 
-def _kept_id(corpus: Corpus | FiledCorpus, title: str, held_out: tuple[float, str]) -> str:
+def _kept_id(corpus: Corpus | FiledCorpus, title: str) -> str:
     """Keep a corpus for a reload; return its id, or an empty one if there is no room for it."""
     try:
         with counted_as_kept(corpus.n_bytes):
-            return keep_uploaded(UploadedCorpus(corpus, title), *held_out)
+            return keep_uploaded(UploadedCorpus(corpus, title))
     except BpeError as error:
         st.warning(plain_markdown(f"{error} A reload of the page will ask for the files.", 600))
         return ""

@@ -18,8 +18,9 @@ PRE_TOKEN: Final = (
     "before it. No merge crosses the boundary between two pre-tokens."
 )
 HELD_OUT_TEXT: Final = (
-    "Held-out text is part of the corpus that training never sees: whole documents, because new "
-    "text comes in new documents. It shows how well the tokenizer works on new text."
+    "Held-out text is text that training never sees: whole documents of the corpus, because new "
+    "text comes in new documents, or files of your own. It shows how well the tokenizer works on "
+    "new text."
 )
 SPECIAL_TOKEN: Final = (
     "A special token is a marker for the model, such as <|endoftext|>, rather than ordinary text. "

@@ -16,9 +16,10 @@ from ui.corpus.corpus_state import ReadUploads
 from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, value_axis
 from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Theme, empty_figure
 from ui.look.glossary import explain
-from ui.look.labels import file_stem
+from ui.look.labels import escape_markdown, file_stem
 from ui.pair_frequencies import sample_work
 from ui.pair_frequencies.table import sample_csv
+from ui.run.held_out_words import division_words
 from ui.run.page_parts import draw_title, offer_csv, offer_pictures
 from ui.shell import frame, workspace
 from ui.shell.visitor import visitor
@@ -135,9 +136,10 @@ def _parts_axis(figure: go.Figure, figures: Sequence[SampleFigures]) -> None:
 def draw_sample_check(stored: StoredRun) -> None:
     """Draw the button that begins the check, its progress, or its result."""
     st.header("Is there enough text?", anchor=False, help=explain("Held-out text"))
+    held_out = _held_out(stored)
     st.markdown(
         ":small[:gray[Trains with the settings of this run on 1/64, 1/32, ... of its text, and "
-        "compares each vocabulary with that of all the text.]]"
+        f"compares each vocabulary with that of all the text. {escape_markdown(held_out)}]]"
     )
     status = sample_work.checking(stored)
     if status is not None and status.result is not None:
@@ -156,6 +158,13 @@ def draw_sample_check(stored: StoredRun) -> None:
         what="check",
         key="sample_check",
     )
+
+
+def _held_out(stored: StoredRun) -> str:
+    """Return which text the parts are measured on."""
+    if not stored.held_out.n_bytes:
+        return "This run held nothing out, so 8% of its text is held out for this."
+    return division_words(stored.held_out.how)
 
 
 def verdict_on(figures: Sequence[SampleFigures]) -> str:

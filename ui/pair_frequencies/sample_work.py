@@ -13,10 +13,10 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.errors import BpeError
 from bpe_core.runs.sample_check import SampleFigures, check_parts
 from ui.look.labels import size_text
+from ui.storage.held_out_text import divide
 from ui.storage.run_store import StoredRun, run_corpus, training_text
 from ui.work.background import Background, UnknownWorkError
 from ui.work.task import Progress, Status, Task
-from ui.work.training import HELD_OUT_SEED
 
 MOST_BYTES: Final = 64_000_000
 """A larger text is checked on the command line: training on it takes gigabytes of this process."""
@@ -66,7 +66,7 @@ def text_of(stored: StoredRun, uploaded: Corpus | FiledCorpus | None) -> Divisib
 
     def read() -> tuple[Corpus, Corpus]:
         whole = uploaded.read() if isinstance(uploaded, FiledCorpus) else uploaded
-        return whole.split(share, HELD_OUT_SEED, corpus.origin.held_out_by)
+        return divide(whole, share, corpus.origin.held_out_by)
 
     return Divisible(read)
 

@@ -24,6 +24,7 @@ from ui.look.labels import file_stem
 from ui.memory.sized_cache import cached
 from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
 from ui.run import results
+from ui.run.held_out_words import flattery
 from ui.run.page_parts import draw_figure, offer_pictures, say_of_csv
 from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
@@ -185,6 +186,8 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
             curves = replace(curves, held_out=other.bytes_per_token)
         with figures:
             _draw_cut(curves, kept, _held_out_words(stored, other))
+            if other is None and (words := flattery(stored.held_out.how)):
+                st.markdown(f":gray[:small[Held-out text: {words[0].lower()}{words[1:]}]]")
     with picture:
         if not n_merges:
             st.info("This run learned no merge, so there is nothing to cut.")

@@ -21,8 +21,9 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.largest_size import LargestSize, largest_vocab_size
 from bpe_core.types import Base, PretokenCounts, TrainingConfig
 from ui.memory.sized_cache import cached
+from ui.storage.held_out_text import divide, upload_held_out
+from ui.storage.upload_store import upload_folder
 from ui.work.reading import describe_tables
-from ui.work.training import HELD_OUT_SEED
 
 # Counting the pre-tokens of 20 MB takes a few seconds; a page should not wait longer for a figure.
 MOST_BYTES_COUNTED = 20_000_000
@@ -32,7 +33,9 @@ MOST_TABLES_DESCRIBED = 20
 
 Part = Corpus | TextFigures
 """A part of a corpus, or the figures of a part that is not in memory."""
-_Labels = tuple[tuple[str, ...], tuple[Note, ...], tuple[str, ...]]
+_Labels = tuple[
+    tuple[str, ...], tuple[Note, ...], tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,10 @@ def divided(
     Of a corpus that is too large to be in memory, they are figures.
     """
     if isinstance(corpus, FiledCorpus):
-        return corpus.divided(held_out_share, by)
-    # Both parts have names and notes, which the digest does not cover.
-    labels = (corpus.names, corpus.file_notes, corpus.encodings)
+        text = upload_held_out(by)
+        return corpus.divided(held_out_share, by, None if text is None else upload_folder(text))
+    # Both parts have names, notes and columns, which the digest does not cover.
+    labels = (corpus.names, corpus.file_notes, corpus.encodings, tuple(corpus.columns.items()))
     return _divided(corpus, corpus.sha256, labels, held_out_share, by)
 
 
@@ -67,7 +71,7 @@ def divided(
 def _divided(
     _corpus: Corpus, sha256: str, labels: _Labels, held_out_share: float, by: str
 ) -> tuple[Corpus, Corpus]:
-    return _corpus.split(held_out_share, seed=HELD_OUT_SEED, by=by)
+    return divide(_corpus, held_out_share, by)
 
 
 def composition(corpus: Part) -> Composition:

@@ -23,6 +23,27 @@ def unit_noun(how: HeldOut | None, n: int) -> str:
     return noun if n == 1 else f"{noun}s"
 
 
+def division_words(how: HeldOut | None) -> str:
+    """Return a sentence or two on how a text was held out; may be empty.
+
+    >>> division_words(HeldOut("folder", n_units=31, share_within=0.0))
+    'Whole folders are held out of each file type and script, to their share if possible.'
+    >>> division_words(HeldOut("document", n_units=1, share_within=1.0))
+    'The ends of documents are held out. From within documents that training saw: all of it. \
+This flatters.'
+    """
+    if how is None or how.by in ("word", "block"):
+        return flattery(how)
+    if how.by == "file":
+        return "The held-out text is your own files; none of the corpus is held out."
+    if how.share_within == 1:
+        return f"The ends of documents are held out. {flattery(how)}"
+    units = unit_noun(how, 2)
+    whole = f"All text with some {units} is" if how.by[:7] == "column:" else f"Whole {units} are"
+    share = "held out of each file type and script, to their share if possible."
+    return f"{whole} {share} {flattery(how)}".rstrip()
+
+
 def flattery(how: HeldOut | None) -> str:
     """Return a sentence on held-out text from within documents that training saw; may be empty.
 

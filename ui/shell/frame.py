@@ -62,7 +62,9 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "against": ("Compare",),
     "sentences": ("Compare",),
     "sentence": ("Start",),
-    **dict.fromkeys(("corpus", "sample", "upload", "held_out", "held_by"), _WITH_CORPUS),
+    **dict.fromkeys(
+        ("corpus", "sample", "upload", "held_out", "held_by", "held_file"), _WITH_CORPUS
+    ),
     **_TEXTS_ON_PAGES,
     # Of a long text, the address holds the id of its copy.
     **{f"{name}_id": pages for name, pages in _TEXTS_ON_PAGES.items()},

@@ -29,21 +29,15 @@ class UploadedCorpus:
     title: str
 
 
-def keep_uploaded(
-    kept: UploadedCorpus, held_out_share: float, held_out_by: str = "document"
-) -> str:
-    """Keep an uploaded corpus, and return its new id.
-
-    The figures of a large one are kept as it is divided. Raises NotKeptError,
-    and what dividing it raises.
-    """
+def keep_uploaded(kept: UploadedCorpus) -> str:
+    """Keep an uploaded corpus, and return its new id; raise NotKeptError."""
     upload_id = new_id()
     corpus = kept.corpus
     with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
         details: dict[str, Any] = {"kind": "corpus", "names": [kept.title], "filed": None}
         if isinstance(corpus, FiledCorpus):
             link_corpus(corpus.folder, folder)
-            details["filed"] = msgspec.to_builtins(corpus.described(held_out_share, held_out_by))
+            details["filed"] = msgspec.to_builtins(corpus.filed)
         else:
             write_corpus(folder, corpus)
         (folder / DETAILS).write_text(json.dumps(details), "ascii")

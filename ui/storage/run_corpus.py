@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import check_by
 from bpe_core.errors import FormatError
+from ui.storage.held_out_text import check_held_out_by
 from ui.storage.packed_json import named_damage, read_packed, write_packed
 
 _FILE = "corpus.json.gz"
@@ -28,7 +28,7 @@ class CorpusOrigin:
     """What an uploaded corpus or a long pasted text is kept under in the store; empty if it is
     not."""
     held_out_by: str = "document"
-    """As `Corpus.split` takes it."""
+    """As `divide` in `held_out_text` takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ def write_run_corpus(folder: Path, origin: CorpusOrigin, corpus: Corpus) -> None
         "documents": list(corpus.documents),
         "names": list(corpus.names),
         "word_counts": dict(words) if words is not None else None,
+        "columns": dict(corpus.columns),
     }
     kept = {
         "origin": asdict(origin),
@@ -77,14 +78,15 @@ def read_run_corpus(folder: Path) -> RunCorpus | None:
             return None
         kept = read_packed(folder, _FILE)
         origin = CorpusOrigin(**kept["origin"])
-        check_by(origin.held_out_by)
+        check_held_out_by(origin.held_out_by)
         if origin.source not in get_args(Source) or not 0 <= origin.held_out_percent < 100:
             raise ValueError(f"Unknown origin {origin}.")
         stored = kept["corpus"]
         corpus = None
         if stored is not None:
             documents, names = tuple(stored["documents"]), tuple(stored["names"])
-            corpus = Corpus(documents, names, stored["word_counts"])
+            columns = {name: tuple(each) for name, each in stored.get("columns", {}).items()}
+            corpus = Corpus(documents, names, stored["word_counts"], columns=columns)
         found = RunCorpus(origin, int(kept["n_bytes"]), str(kept["sha256"]), corpus)
     if corpus is not None and corpus.sha256 != found.sha256:
         raise FormatError("The corpus kept with this run is not the one it was trained on.")

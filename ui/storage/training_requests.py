@@ -18,7 +18,6 @@ from bpe_core.compiling.file_lock import FileLock
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import TEXT, link_corpus, read_corpus_files, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.corpus.held_out import check_by
 from bpe_core.errors import BpeError
 from bpe_core.regular_files import NotRegularError, read_regular
 from bpe_core.runs.check_config import check_config
@@ -28,6 +27,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from bpe_core.whole_files import write_whole
 from ui.storage.base_tokenizer import Extension, extension_of, read_base, write_base
+from ui.storage.held_out_text import check_held_out_by
 from ui.storage.new_entries import new_folder, os_errors_as_not_kept
 from ui.storage.run_corpus import CorpusOrigin, Source
 from ui.storage.sweeping import make_room
@@ -54,6 +54,7 @@ class TrainingRequest:
     """With these settings from scratch, or by extending a tokenizer."""
     held_out_share: float
     held_out_by: str
+    """As `divide` in `held_out_text` takes it."""
     origin: CorpusOrigin | None
     visitor: str
     """Tells visitors apart for fair turns."""
@@ -183,7 +184,7 @@ def read_request(folder: Path) -> TrainingRequest:
         how=_config_of(config) if extension is None else extension_of(extension),
         origin=None if origin is None else CorpusOrigin(**origin),
     )
-    check_by(request.held_out_by)
+    check_held_out_by(request.held_out_by)
     if f"{_PREFIX}{request.id}" != folder.name or not 0 <= request.held_out_share < 1:
         raise ValueError("It is not the request of this folder.")
     # Requests are sorted by it, so one wrong value would stop all.

@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from bpe_core.types import TrainingConfig
 from ui.corpus import corpus_form
 from ui.corpus.corpus_state import CorpusForm
-from ui.corpus.filled_corpus import corpus_of_address, corpus_of_plan, corpus_of_run
+from ui.corpus.filled_corpus import (
+    corpus_of_address,
+    corpus_of_plan,
+    corpus_of_run,
+    corpus_or,
+)
 from ui.run import corpus_summary
 from ui.shell import workspace
 from ui.storage.base_tokenizer import Extension
@@ -27,8 +32,8 @@ def fill_forms_once(stored: StoredRun) -> None:
         return
     is_sample = stored.id == SAMPLE_RUN_ID
     corpus = corpus_of_address(is_empty_kept=is_sample)
-    if not corpus and not is_sample:
-        corpus = corpus_of_run(stored)
+    if not is_sample:
+        corpus = corpus_or(corpus, lambda: corpus_of_run(stored))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
     settings = settings_of_address() or (filled_settings(stored, None), start_total)
     _set(corpus | settings_form.widgets_of(*settings))
@@ -38,7 +43,7 @@ def fill_forms_from_training(plan: TrainingPlan) -> None:
     """Fill the forms from a training that has not ended, as `fill_forms_once` does from a run."""
     if not _are_filled_first():
         return
-    corpus = corpus_of_address() or corpus_of_plan(plan)
+    corpus = corpus_or(corpus_of_address(), lambda: corpus_of_plan(plan))
     settings = settings_of_address()
     if settings is None:
         config = filled_settings(None, plan)

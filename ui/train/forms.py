@@ -12,6 +12,7 @@ from ui.corpus import corpus_form
 from ui.corpus.corpus_form import ChosenCorpus
 from ui.corpus.corpus_state import CorpusForm, ReadUploads
 from ui.corpus.large_text_area import PastedTexts
+from ui.corpus.own_files import close_own_files
 from ui.run.corpus_summary import Part
 from ui.run.training_card import HERE
 from ui.shell import workspace
@@ -69,6 +70,7 @@ def show_forms(
 
 def reset() -> None:
     """Set every widget of both forms to its first value, and forget uploads and pastes."""
+    close_own_files("held_file")
     workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
     for key, value in (corpus_form.FIRST | settings_form.FIRST).items():
         workspace.set_widget(key, value)

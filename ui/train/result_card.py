@@ -14,6 +14,7 @@ from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem, plain_markdown
 from ui.run.composition_bars import show_composition
 from ui.run.download_rows import offer_downloads
+from ui.run.held_out_words import flattery
 from ui.run.results import run_curves
 from ui.run.stop_reasons import stop_sentence, times
 from ui.shell import frame
@@ -117,6 +118,8 @@ def _show_figures(stored: StoredRun) -> None:
         st.metric("Tokens in the corpus", f"{int(stored.run.tokens_after[-1]):,}")
         n_bytes = stored.run.corpus_bytes
         st.markdown(f":gray[:small[from {n_bytes:,} byte{'s' * (n_bytes != 1)}]]")
+    if words := flattery(stored.held_out.how):
+        st.markdown(f":gray[:small[Held-out text: {words[0].lower()}{words[1:]}]]")
 
 
 def _offer_downloads(stored: StoredRun) -> None:

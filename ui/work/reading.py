@@ -38,6 +38,7 @@ def read_files(
     errors: DecodingErrors = "strict",
     held_out_share: float,
     held_out_by: str = "document",
+    kept_column: str | None = None,
     on_progress: Callable[[float], None],
     on_wait: Callable[[], object],
 ) -> Corpus | FiledCorpus:
@@ -47,7 +48,7 @@ def read_files(
     `on_progress` and `on_wait` raise.
     """
 
-    choices = Choices(columns, encoding, errors, MAX_ARCHIVE_FILES)
+    choices = Choices(columns, encoding, errors, MAX_ARCHIVE_FILES, kept_column)
 
     def apart(place: Path) -> Corpus | FiledCorpus:
         return read_in_process(

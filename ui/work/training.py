@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from bpe_core.adapting.extend import extend
 from bpe_core.comparison.newness import Newness, measure_newness
@@ -14,10 +14,9 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingProgress
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.folder_check import FolderCheck
+from ui.storage.held_out_text import HELD_OUT_SEED, divide
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.training_requests import TrainingRequest
-
-HELD_OUT_SEED: Final = 0
 
 
 class StoreRun(Protocol):
@@ -73,7 +72,7 @@ def train_and_store(
     so far; once `is_wanted` returns False, nothing is stored. Raises what `train`, `extend` and
     `store` raise.
     """
-    training, held_out = corpus.split(request.held_out_share, HELD_OUT_SEED, request.held_out_by)
+    training, held_out = divide(corpus, request.held_out_share, request.held_out_by)
     follower = followed_by(training.n_bytes, held_out.n_bytes)
     how = request.how
 
@@ -107,7 +106,7 @@ def train_and_store(
             pretokenizer=run.config.pretokenizer,
         )
         if request.held_out_by == "document" and newness.depends_on_folder and not should_stop():
-            rest, folders = corpus.split(request.held_out_share, HELD_OUT_SEED, "folder")
+            rest, folders = divide(corpus, request.held_out_share, "folder")
             by_folder = FolderCheck(learn(rest, None).tokenizer, folders)
     run_id = store(
         *(request.title, run, held_out),

@@ -1,0 +1,206 @@
+"""The choice of what is held out on Train: folders, the values of a column, or own files."""
+
+from __future__ import annotations
+
+import io
+import random
+import zipfile
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.adapting.shrink import shrink
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.held_out import HeldOut
+from bpe_core.store.place import new_id
+from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.training import choose, in_address, train
+from ui.adapt.background_work import Order, shrink_in_process
+from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
+from ui.storage.held_out_text import divide
+from ui.storage.run_store import load_run, run_corpus
+from ui.work.task import Task
+
+OpenApp = Callable[..., AppTest]
+DOCUMENTS = {
+    f"{n // 6}/{n // 2}/{n}.txt": "".join(f"{n} {line} word{n % 7} of it\n" for line in range(60))
+    for n in range(30)
+}
+OWN = {"new.txt": "A text that nothing else has.\n" * 40, "copy.txt": DOCUMENTS["1/4/9.txt"]}
+AUTHORS = "author,words\n" + "".join(
+    f'{"ABCDEFGH"[n % 8]},"{n} words of a post, and {"more " * (n % 5)}"\n' for n in range(400)
+)
+
+
+def text_of(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def packed(documents: dict[str, str]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in documents.items():
+            archive.writestr(name, text)
+    return file.getvalue()
+
+
+def upload(app: AppTest, name: str, data: bytes, key: str = "corpus_uploads") -> AppTest:
+    app.file_uploader(key=key).set_value([(name, data, "text/plain")]).run()
+    assert not app.exception
+    return app
+
+
+def hold_out(app: AppTest, by: str) -> AppTest:
+    app.selectbox(key="corpus_held_by").set_value(by).run()
+    assert not app.exception
+    return app
+
+
+def reloaded(open_app: OpenApp, app: AppTest) -> AppTest:
+    query = {name: in_address(app, name) for name in app.query_params if name != "goto"}
+    again = open_app("train", **query)
+    assert not again.exception
+    assert not again.error
+    return again
+
+
+def test_folders_are_held_out_at_a_chosen_depth_and_after_a_reload(open_app: OpenApp) -> None:
+    app = upload(choose(open_app(), source="Upload"), "all.zip", packed(DOCUMENTS))
+    labels = app.selectbox(key="corpus_held_by").options
+    assert labels == ["Documents", "Folders", "Folders, 1 level deep", "Your own files"]
+    hold_out(app, "folder:1")
+    assert "from 1 folder are held out" in text_of(app)
+    again = reloaded(open_app, app)
+    assert again.selectbox(key="corpus_held_by").value == "folder:1"
+    train(again)
+    stored = load_run(in_address(again, "run"))
+    assert stored.held_out.how == HeldOut("folder:1", 1, 0.0)
+    assert reloaded(open_app, again).selectbox(key="corpus_held_by").value == "folder:1"
+    # The choice ends with the folders.
+    upload(app, "one.txt", DOCUMENTS["0/0/0.txt"].encode())
+    assert app.selectbox(key="corpus_held_by").value == "document"
+    assert not app.error
+
+
+def test_all_rows_of_some_authors_are_held_out(open_app: OpenApp) -> None:
+    app = upload(choose(open_app(), source="Upload"), "posts.csv", AUTHORS.encode())
+    hold_out(app, "column:author")
+    assert "from 1 value of “author” are held out" in text_of(app)
+    train(app)
+    stored = load_run(in_address(app, "run"))
+    assert stored.held_out.how == HeldOut("column:author", 1, 0.0)
+    split = stored.run.origin.split
+    assert split is not None
+    assert split.by == "column:author"
+    kept = run_corpus(stored.id)
+    assert kept is not None
+    assert kept.corpus is not None
+    assert set(kept.corpus.columns) == {"author"}
+    # From the run alone, and from the address.
+    for again in (open_app("train", run=stored.id), reloaded(open_app, app)):
+        assert again.selectbox(key="corpus_held_by").value == "column:author"
+        assert "from 1 value of “author” are held out" in text_of(again)
+
+
+def test_a_column_that_cannot_be_divided_by_is_explained_and_can_be_left(
+    open_app: OpenApp,
+) -> None:
+    rows = AUTHORS.replace("author,", "author,same,").replace(',"', ',x,"')
+    app = upload(choose(open_app(), source="Upload"), "posts.csv", rows.encode())
+    hold_out(app, "column:same")
+    assert "All text is in one unit" in app.error[0].value
+    hold_out(app, "column:author")
+    assert not app.error
+    assert "of “author” are held out" in text_of(app)
+
+
+def test_own_files_are_held_out_and_their_copies_are_not_trained_on(open_app: OpenApp) -> None:
+    app = upload(choose(open_app(), source="Upload"), "all.zip", packed(DOCUMENTS))
+    hold_out(app, "file")
+    assert "Nothing is held out yet" in text_of(app)
+    upload(app, "bad.png", b"\x89PNG\r\n\x1a\n\x00\x00", key="corpus_held_files")
+    assert "not text" in app.error[0].value
+    assert "Nothing is held out yet" in text_of(app)
+    upload(app, "own.zip", packed(OWN), key="corpus_held_files")
+    assert not app.error
+    n_bytes = sum(map(len, OWN.values()))
+    said = text_of(app)
+    assert f"Your own files, {n_bytes:,} bytes in 2 documents, are held out." in said
+    assert "1 document of the corpus is also in them, and left out of the training text." in said
+    train(app)
+    stored = load_run(in_address(app, "run"))
+    assert list(stored.held_out.documents) == list(OWN.values())
+    assert stored.held_out.how == HeldOut("file", 2, 0.0)
+    assert stored.run.corpus_bytes == sum(map(len, DOCUMENTS.values())) - len(OWN["copy.txt"])
+    split = stored.run.origin.split
+    assert split is not None
+    assert split.by == f"file:{stored.held_out.sha256}"
+    # From the run alone, and from the address.
+    for again in (open_app("train", run=stored.id), reloaded(open_app, app)):
+        assert f"Your own files, {n_bytes:,} bytes in 2 documents" in text_of(again)
+    again.button(key="corpus_held_files_close").click().run()
+    assert "Nothing is held out yet" in text_of(again)
+    hold_out(again, "document")
+    assert "more bytes from 2 documents are held out" in text_of(again)
+    assert "held_file" not in again.query_params
+
+
+def projects() -> dict[str, str]:
+    """Make documents of forty folders; each folder has words that no other has."""
+    draw = random.Random(0)
+    documents: dict[str, str] = {}
+    for folder in range(40):
+        own = ["".join(draw.choices("abcdefghijklmnop", k=9)) for _ in range(20)]
+        for file in range(10):
+            words = draw.choices([*own, "the", "of", "and", "in", "is"], k=100)
+            documents[f"{folder}/{file}.txt"] = " ".join(words)
+    return documents
+
+
+def test_compare_proposes_to_hold_out_by_folder_where_folders_are_newer(open_app: OpenApp) -> None:
+    app = upload(choose(open_app(), source="Upload"), "all.zip", packed(projects()))
+    app.number_input(key="settings_exact_byte_size_4096").set_value(400).run()
+    train(app)
+    run_id = in_address(app, "run")
+    app.switch_page("pages/compare.py").run()
+    # In the session that trained, and in one that opens a link to the run.
+    for session in (app, open_app("compare", run=run_id)):
+        assert "Will your text come from other projects" in text_of(session)
+        session.button(key="hold_out_by_folder").click().run()
+        assert not session.exception
+        assert session.title[0].value == "Train"
+        assert session.selectbox(key="corpus_held_by").value == "folder"
+        assert "folders are held out" in text_of(session)
+        assert in_address(session, "held_by") == "folder"
+    train(session)
+    stored = load_run(in_address(session, "run"))
+    assert stored.held_out.how == HeldOut("folder", 3, 0.0)
+    assert stored.run.tokenizer.vocab_size == 400
+    session.switch_page("pages/compare.py").run()
+    assert "Will your text come" not in text_of(session)
+
+
+def test_own_files_that_are_no_longer_kept_are_asked_for_again(open_app: OpenApp) -> None:
+    app = open_app("train", held_by="file", held_file=new_id())
+    assert not app.exception
+    assert "no longer kept" in app.error[0].value
+    assert "Nothing is held out yet" in text_of(app)
+    hold_out(app, "document")
+    assert not app.error
+    assert "more bytes" in text_of(app)
+
+
+def test_shrinking_is_judged_on_own_files(open_app: OpenApp) -> None:
+    open_app("adapt")  # the store is this test's
+    own = Corpus.from_documents(list(OWN.values()))
+    by = f"upload:{keep_uploaded(UploadedCorpus(own, 'own'))}"
+    corpus = Corpus.from_documents(list(DOCUMENTS.values()))
+    training, held_out = divide(corpus, 0.0, by)
+    assert held_out == own
+    removals = shrink_in_process(Order(gpt2(), corpus, held_out_by=by), Task())
+    assert removals is not None
+    assert removals.held_out_tokens_after is not None
+    assert removals.held_out_tokens_after[0] == sum(len(gpt2().encode(t)) for t in OWN.values())
+    size = gpt2().vocab_size - 100
+    shrunk = shrink(gpt2(), training, vocab_size=size).tokenizer
+    assert removals.at(size).tokenizer == shrunk

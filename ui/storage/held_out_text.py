@@ -1,0 +1,40 @@
+"""Divide a corpus as its visitor chose: by a unit, or with a kept text of their own held out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.held_out import check_by
+from ui.storage.corpus_store import load_uploaded
+
+HELD_OUT_SEED: Final = 0
+UPLOAD_HELD_OUT: Final = "upload:"
+"""Stands before the id under which a visitor's text is kept that is held out."""
+
+
+def upload_held_out(by: str) -> str | None:
+    """Return the id that the held-out text is kept under, or None if the corpus itself is divided.
+
+    >>> upload_held_out("upload:0123"), upload_held_out("folder")
+    ('0123', None)
+    """
+    return by.removeprefix(UPLOAD_HELD_OUT) if by.startswith(UPLOAD_HELD_OUT) else None
+
+
+def check_held_out_by(by: str) -> None:
+    """Raise ConfigError for what `divide` does not accept."""
+    if upload_held_out(by) is None:
+        check_by(by)
+
+
+def divide(corpus: Corpus, held_out_share: float, by: str) -> tuple[Corpus, Corpus]:
+    """Return the training text and the held-out text.
+
+    `by` is what `Corpus.split` takes, or names a text kept in the store. Raises what `split`,
+    `hold_out` and `load_uploaded` raise.
+    """
+    if (upload_id := upload_held_out(by)) is not None:
+        kept = load_uploaded(upload_id).corpus
+        return corpus.hold_out(kept if isinstance(kept, Corpus) else kept.read())
+    return corpus.split(held_out_share, HELD_OUT_SEED, by)
