@@ -24,7 +24,7 @@ from bpe_core.corpus.parquet import (
     open_parquet,
     refuse_counts,
 )
-from bpe_core.corpus.rows import Report
+from bpe_core.corpus.rows import OnPart
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.errors import ProcessError, TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
@@ -66,7 +66,7 @@ class ParquetRows:
         name: str,
         text_column: str | None,
         budget: Budget,
-        report: Report,
+        report: OnPart,
         errors: DecodingErrors,
     ) -> None:
         self._errors = errors
@@ -122,7 +122,7 @@ def opened_parquet(
     name: str,
     text_column: str | None,
     budget: Budget,
-    report: Report,
+    report: OnPart,
     *,
     errors: DecodingErrors = "strict",
 ) -> Generator[ParquetRows]:

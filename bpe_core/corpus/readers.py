@@ -25,7 +25,7 @@ from bpe_core.corpus.file_kinds import (
     unpacked_name,
 )
 from bpe_core.corpus.notes import Note, NoteKind, group_notes
-from bpe_core.corpus.rows import Report
+from bpe_core.corpus.rows import OnPart
 from bpe_core.corpus.tables import describe_table, read_table
 from bpe_core.corpus.text_decoding import (
     DecodingErrors,
@@ -181,7 +181,7 @@ def name_of(source: Source) -> str:
     return str(getattr(source, "name", describe(source)))
 
 
-def read_source(source: Source, choices: Choices, budget: Budget, report: Report) -> Found:
+def read_source(source: Source, choices: Choices, budget: Budget, report: OnPart) -> Found:
     """Read one source's documents, with notes on what was skipped or guessed.
 
     Raises CorpusError or a subclass if it has no text that can be read.
@@ -298,7 +298,7 @@ def _bytes_of(source: Source) -> tuple[bytes, str]:
 
 
 def _read_bytes(
-    data: bytes, name: str, choices: Choices, budget: Budget, report: Report, *, nested: bool
+    data: bytes, name: str, choices: Choices, budget: Budget, report: OnPart, *, nested: bool
 ) -> Found:
     if not data:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
@@ -339,7 +339,7 @@ def _read_bytes(
 
 
 def _read_archive(
-    data: bytes, name: str, choices: Choices, budget: Budget, report: Report
+    data: bytes, name: str, choices: Choices, budget: Budget, report: OnPart
 ) -> Found:
     documents: list[Document] = []
     notes: list[Note] = []

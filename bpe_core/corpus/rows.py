@@ -38,7 +38,7 @@ _DECODER: Final = json.JSONDecoder()
 # process, so it is only ever raised.
 csv.field_size_limit(sys.maxsize)
 
-Report = Callable[[float], None]
+OnPart = Callable[[float], None]
 """A function called from time to time with the fraction of a file that has been read."""
 
 
@@ -56,7 +56,7 @@ class RowReader:
 
     text: str
     name: str
-    report: Report
+    report: OnPart
     budget: Budget
     columns: dict[str, None] = field(default_factory=dict[str, None])
     """The names of the columns, in order."""

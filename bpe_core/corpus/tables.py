@@ -23,7 +23,7 @@ from bpe_core.corpus.columns import (
 from bpe_core.corpus.file_kinds import JSON_LINES, PARQUET_MARK
 from bpe_core.corpus.notes import Note, listed
 from bpe_core.corpus.parquet_process import describe_parquet, opened_parquet
-from bpe_core.corpus.rows import Report, Row, RowReader
+from bpe_core.corpus.rows import OnPart, Row, RowReader
 from bpe_core.corpus.text_decoding import DecodingErrors, decode_text
 from bpe_core.corpus.values import text_in
 from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
@@ -59,7 +59,7 @@ def read_table(
     encoding: str | None = None,
     errors: DecodingErrors = "strict",
     budget: Budget,
-    report: Report,
+    report: OnPart,
 ) -> Table:
     """Read the texts of one column, in order, without empty values and lone surrogates.
 
@@ -124,7 +124,7 @@ def _opened(
     encoding: str | None,
     errors: DecodingErrors,
     budget: Budget,
-    report: Report,
+    report: OnPart,
 ) -> tuple[RowReader, Table]:
     decoded = decode_text(data, name, encoding, errors)
     if not decoded.text.strip():
@@ -155,7 +155,7 @@ def _read_parquet(
     text_column: str | None,
     errors: DecodingErrors,
     budget: Budget,
-    report: Report,
+    report: OnPart,
 ) -> Table:
     table = Table("utf-8")
     with opened_parquet(data, name, text_column, budget, report, errors=errors) as rows:

@@ -10,7 +10,7 @@ import pytest
 from bpe_core.types import TrainingProgress
 from ui.work.task import Task
 from ui.work.time_left import EndingTime, seconds_of_merges
-from ui.work.training_report import Report, Reporter, note_recent
+from ui.work.training_report import Reporter, TrainingReport, note_recent
 
 N_MERGES = 50_000
 
@@ -69,7 +69,7 @@ def test_after_the_last_merge_no_merges_are_left() -> None:
 
 
 def test_the_time_left_of_the_merges_includes_saving() -> None:
-    task, ending = Task[Report](), EndingTime()
+    task, ending = Task[TrainingReport](), EndingTime()
     reporter = Reporter(task, 9, held_out_bytes=5_000_000, ending=ending)
     for done in (0, 25, 50):
         reporter(TrainingProgress(done, 100, done / 50, 9, 2))

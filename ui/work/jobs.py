@@ -35,7 +35,7 @@ from ui.work.task import State, Task
 from ui.work.time_left import EndingTime
 from ui.work.training import Follower, StoredTraining, StoreRun, train_and_store
 from ui.work.training_process import train_in_process
-from ui.work.training_report import CurvePoint, Report, Reporter
+from ui.work.training_report import CurvePoint, Reporter, TrainingReport
 from ui.work.work_log import logged
 
 MOST_REMEMBERED = 64
@@ -109,7 +109,7 @@ class JobStatus:
         return self.training_bytes / tokens if tokens else 0.0
 
 
-_NOTHING_YET: Final = Report(training_bytes=0)
+_NOTHING_YET: Final = TrainingReport(training_bytes=0)
 
 
 class _Live:
@@ -172,7 +172,7 @@ class JobManager:
         self._closed = Event()
         self._ending = EndingTime()
         self._live: dict[str, _Live] = {}
-        self._background = Background[Report, StoredTraining](
+        self._background = Background[TrainingReport, StoredTraining](
             "training",
             most_waiting=MOST_WAITING,
             most_remembered=MOST_REMEMBERED,
@@ -294,7 +294,7 @@ class JobManager:
     def _begin(self, live: _Live) -> None:
         request = live.request
 
-        def work(task: Task[Report]) -> StoredTraining | None:
+        def work(task: Task[TrainingReport]) -> StoredTraining | None:
             try:
                 return self._train(live, task)
             except BpeError:
@@ -327,7 +327,7 @@ class JobManager:
         else:
             live.kept.remove()
 
-    def _train(self, live: _Live, task: Task[Report]) -> StoredTraining | None:
+    def _train(self, live: _Live, task: Task[TrainingReport]) -> StoredTraining | None:
         reporters: list[Reporter] = []
 
         def followed_by(training_bytes: int, held_out_bytes: int) -> Follower:
@@ -368,7 +368,7 @@ def _check_starts(kept: KeptRequest) -> None:
 
 
 def _noted(
-    stored: StoredTraining | None, task: Task[Report], reporters: list[Reporter]
+    stored: StoredTraining | None, task: Task[TrainingReport], reporters: list[Reporter]
 ) -> StoredTraining | None:
     """Learn from the time that a complete run took, and return it."""
     if stored is not None and not task.is_cancelled:

@@ -16,9 +16,9 @@ from bpe_core.types import TrainingProgress
 from ui.storage.base_tokenizer import Extension, read_base
 from ui.storage.run_store import in_memory_run, store_run
 from ui.storage.training_requests import KeptRequest, read_request
-from ui.work import training_report
 from ui.work.task import Task
 from ui.work.training import Follower, StoredTraining, train_and_store
+from ui.work.training_report import TrainingReport
 from ui.work.work_process import failures_advised, work_limits
 
 _ADVICE: Final = (
@@ -39,7 +39,7 @@ class Step:
 
 def train_in_process(
     kept: KeptRequest,
-    task: Task[training_report.Report],
+    task: Task[TrainingReport],
     followed_by: Callable[[int, int], Follower],
     is_wanted: Callable[[], bool],
 ) -> StoredTraining | None:

@@ -26,7 +26,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TrainingReport:
     """The values that a training run reports in progress."""
 
     training_bytes: int
@@ -49,13 +49,17 @@ class Reporter:
     """Report a job's progress with its rate, its curve and the time left."""
 
     def __init__(
-        self, task: Task[Report], training_bytes: int, held_out_bytes: int, ending: EndingTime
+        self,
+        task: Task[TrainingReport],
+        training_bytes: int,
+        held_out_bytes: int,
+        ending: EndingTime,
     ) -> None:
         self._task = task
         self._held_out_bytes = held_out_bytes
         self._ending = ending
         self._recent = deque[TrainingProgress]()
-        self._last = Report(training_bytes)
+        self._last = TrainingReport(training_bytes)
         # The last merge may be followed by seconds of building the run before the next report.
         self._merges_ended = time.monotonic()
         task.report(self._last)
