@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 LARGE: Final = 16_384
 """The size in bytes from which an object is counted separately, in case others refer to it too."""
@@ -30,7 +31,7 @@ class Size:
 
     small: int = 0
     """Of everything that is not in `large`."""
-    large: dict[int, int] = field(default_factory=dict)
+    large: dict[int, int] = field(default_factory=dict[int, int])
     """The bytes of large arrays, texts and containers, by id: two objects may share them."""
 
     @property
@@ -65,7 +66,7 @@ def _walk(left: list[object], seen: set[int], large: dict[int, int]) -> int:
     while left:
         each = left.pop()
         if isinstance(each, np.ndarray):
-            each = _owner(each)
+            each = _owner(cast("NDArray[Any]", each))
         if id(each) in seen or isinstance(each, _NOT_OURS):
             continue
         seen.add(id(each))
@@ -82,12 +83,11 @@ def _walk(left: list[object], seen: set[int], large: dict[int, int]) -> int:
     return small
 
 
-def _owner(array: np.ndarray[Any, Any]) -> Any:
+def _owner(array: NDArray[Any]) -> object:
     """Return the object whose memory an array is a view of; itself if it has its own."""
-    owner: Any = array
-    while isinstance(owner, np.ndarray) and owner.base is not None:
-        owner = owner.base
-    return owner
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array if array.base is None else array.base
 
 
 def _own_size(each: object) -> int:

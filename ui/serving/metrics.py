@@ -61,7 +61,9 @@ def registry() -> CollectorRegistry:
 
 
 # It takes about 0.3 s for thousands of entries.
-@cachetools.cached(cachetools.TTLCache(1, _SECONDS_A_SIZE_HOLDS), condition=Condition())
+@cachetools.cached(
+    cachetools.TTLCache[object, StoreSize](1, _SECONDS_A_SIZE_HOLDS), condition=Condition()
+)
 def _size() -> StoreSize:
     return store_size()
 

@@ -73,7 +73,6 @@ def _parts() -> Iterator[Callable[[], object]]:
 
 
 def _compute_what_train_shows() -> None:
-    from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.samples import load_sample, samples
     from bpe_core.types import TrainingConfig
     from ui.corpus.corpus_form import HELD_OUT_PERCENT
@@ -89,8 +88,7 @@ def _compute_what_train_shows() -> None:
     for part in parts:
         corpus_summary.composition(part)
     training, config = parts[0], TrainingConfig()
-    if isinstance(training, Corpus):
-        corpus_summary.pretoken_figures(training, training.sha256, config.pretokenizer)
+    corpus_summary.pretoken_figures(training, training.sha256, config.pretokenizer)
     corpus_summary.largest_size(training, config)
 
 

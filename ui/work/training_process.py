@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -82,7 +83,7 @@ def train_here(folder: Path, report: Report[Step]) -> StoredTraining | None:
         read_corpus_files(folder, stays_on_disk=True),
         base=read_base(folder) if isinstance(request.how, Extension) else None,
         store=store_run,
-        followed_by=lambda *sizes: _Reporter(report, *sizes),
+        followed_by=partial(_Reporter, report),
         should_stop=report.should_finish,
         is_wanted=lambda: True,
     )

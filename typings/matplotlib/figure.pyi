@@ -1,0 +1,3 @@
+"""For the types of Streamlit's own functions; matplotlib isn't installed."""
+
+class Figure: ...

@@ -1,0 +1,1 @@
+from plotly.graph_objs import Figure as Figure
