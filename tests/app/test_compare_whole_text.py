@@ -57,7 +57,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> HeldBack:
     monkeypatch.setattr(compared, "SAMPLE_BYTES", SAMPLE)
     monkeypatch.setattr(compared, "_QUICK_BYTES", 0)
     monkeypatch.setattr(compared, "LONGEST_WAIT", 0.0)
-    for cached in (compared._sample, compared._measured_first):  # pyright: ignore[reportPrivateUsage]
+    for cached in (compared._sample, compared._measured, compared._compared):  # pyright: ignore[reportPrivateUsage]
         cached.clear()
     return held_back
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 import streamlit as st
 
 from bpe_core.comparison.blocks import Blocks, divide
-from bpe_core.comparison.comparison import Comparison, combine, measure_on
+from bpe_core.comparison.comparison import Comparison, ShouldStop, combine, measure_on
 from bpe_core.comparison.measurement import Measured
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.look.labels import plain_markdown, size_text
-from ui.memory.sized_cache import cached, server_cache
+from ui.memory.sized_cache import cached
 from ui.work.background import Background, TooMuchWorkError, stop_of
 from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status, Task
@@ -53,8 +53,8 @@ class ComparedText:
         return self.corpus.n_bytes == self.n_bytes
 
 
-class _First(NamedTuple):
-    """One tokenizer on a sample, and the time it took."""
+class _Timed(NamedTuple):
+    """One tokenizer measured on a text, and the time that it took."""
 
     measured: Measured
     seconds: float
@@ -68,19 +68,19 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     TokenizationError if another library fails on the sample.
     """
     digest, fingerprints = digest_of(corpus), tuple(each.fingerprint for each in encoders)
-    missing = _missing(digest, encoders)
+    missing = _missing(digest, corpus, encoders)
+    whole = partial(_compared, digest, fingerprints, corpus, encoders)
     if _is_quick(corpus, missing):
-        return ComparedText(_whole(digest, corpus, encoders), corpus, corpus.n_bytes)
+        return ComparedText(whole(), corpus, corpus.n_bytes)
     sample = _sample(digest, corpus)
     first = None
     if sample.n_bytes:
         of_sample = digest_of(sample)
-        firsts = {each.fingerprint: _first(of_sample, each, sample) for each in encoders}
-        measured = [firsts[fingerprint].measured for fingerprint in fingerprints]
-        first = _combined(of_sample, fingerprints, sample, encoders, measured)
-        seconds = sum(firsts[each.fingerprint].seconds for each in missing)
+        first = _compared(of_sample, fingerprints, sample, encoders)
+        timed = (_measured(of_sample, each.fingerprint, sample, each) for each in missing)
+        seconds = sum(each.seconds for each in timed)
         if seconds * corpus.n_bytes / sample.n_bytes <= LONGEST_WAIT:
-            return ComparedText(_whole(digest, corpus, encoders), corpus, corpus.n_bytes)
+            return ComparedText(whole(), corpus, corpus.n_bytes)
     id = f"{digest} {' '.join(fingerprints)}"
     try:
         works().begin(id, partial(_compare_whole, digest, corpus, encoders))
@@ -103,15 +103,6 @@ def digest_of(corpus: Corpus) -> str:
     return digest.hexdigest()
 
 
-def _key(digest: str, encoder: Encoder) -> tuple[str, str, str]:
-    return "a tokenizer on a whole text", digest, encoder.fingerprint
-
-
-def _missing(digest: str, encoders: Sequence[Encoder]) -> list[Encoder]:
-    """Return the tokenizers that were not measured on the text yet."""
-    return [each for each in encoders if server_cache.find(_key(digest, each)) is None]
-
-
 @st.cache_resource(show_spinner=False)
 def works() -> Background[Progress, Comparison]:
     """Return the server's comparisons in the background, by text and tokenizers."""
@@ -129,26 +120,36 @@ def _blocks(digest: str, _corpus: Corpus) -> Blocks:
     return divide(_corpus)
 
 
-def _first(digest: str, encoder: Encoder, sample: Corpus) -> _First:
-    return _measured_first(digest, encoder.fingerprint, encoder, sample)
-
-
-@cached(spinner="Comparing the tokenizers on a sample")
-def _measured_first(digest: str, fingerprint: str, _encoder: Encoder, _sample: Corpus) -> _First:
-    blocks = _blocks(digest, _sample)
-    began = time.perf_counter()
-    return _First(measure_on(_sample, _encoder, blocks), time.perf_counter() - began)
-
-
 @cached()
-def _combined(
+def _measured(
     digest: str,
-    fingerprints: tuple[str, ...],
+    fingerprint: str,
     _corpus: Corpus,
-    _encoders: Sequence[Encoder],
-    _measured: Sequence[Measured],
+    _encoder: Encoder,
+    _should_stop: ShouldStop | None = None,
+) -> _Timed:
+    """Measure one tokenizer on a text; raises CancelledError if it is asked to stop."""
+    blocks = _blocks(digest, _corpus)
+    began = time.perf_counter()
+    measured = measure_on(_corpus, _encoder, blocks, _should_stop)
+    if measured is None:
+        raise CancelledError
+    return _Timed(measured, time.perf_counter() - began)
+
+
+@cached(spinner="Comparing the tokenizers")
+def _compared(
+    digest: str, fingerprints: tuple[str, ...], _corpus: Corpus, _encoders: Sequence[Encoder]
 ) -> Comparison:
-    return combine(_corpus, _encoders, _measured, _blocks(digest, _corpus))
+    measured = [_measured(digest, each.fingerprint, _corpus, each).measured for each in _encoders]
+    return combine(_corpus, _encoders, measured, _blocks(digest, _corpus))
+
+
+def _missing(digest: str, corpus: Corpus, encoders: Sequence[Encoder]) -> list[Encoder]:
+    """Return the tokenizers that were not measured on the text yet."""
+    return [
+        each for each in encoders if _measured.find(digest, each.fingerprint, corpus, each) is None
+    ]
 
 
 def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
@@ -156,40 +157,20 @@ def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
     return corpus.n_bytes * len(missing) <= (_QUICK_BYTES if are_own else 2 * SAMPLE_BYTES)
 
 
-def _whole(digest: str, corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:
-    """Return the comparison of the whole text; measure the tokenizers that were not yet."""
-    measured: list[Measured] = []
-    with st.spinner("Comparing the tokenizers") if _missing(digest, encoders) else nullcontext():
-        for each in encoders:
-            make = partial(measure_on, corpus, each, _blocks(digest, corpus))
-            measured.append(server_cache.get(_key(digest, each), make))
-    fingerprints = tuple(each.fingerprint for each in encoders)
-    return _combined(digest, fingerprints, corpus, encoders, measured)
-
-
 def _compare_whole(
     digest: str, corpus: Corpus, encoders: Sequence[Encoder], task: Task[Progress]
 ) -> Comparison | None:
-    stop, blocks = stop_of(task), _blocks(digest, corpus)
-    n_missing = len(_missing(digest, encoders))
-    measured: list[Measured] = []
-    n_done = 0
-    for each in encoders:
-        found = server_cache.find(_key(digest, each))
-        if not isinstance(found, Measured):
+    stop, missing = stop_of(task), _missing(digest, corpus, encoders)
+    for n_done, each in enumerate(missing):
 
-            def should_stop(done: int, of: int, n_done: int = n_done) -> bool:
-                return stop((n_done * of + done) // n_missing, of)
+        def should_stop(done: int, of: int, n_done: int = n_done) -> bool:
+            return stop((n_done * of + done) // len(missing), of)
 
-            found = measure_on(corpus, each, blocks, should_stop)
-            if found is None:
-                return None
-            n_done += 1
-            # Here rather than when a page asks: the visitor may have left.
-            server_cache.keep(_key(digest, each), found)
-        measured.append(found)
-    fingerprints = tuple(each.fingerprint for each in encoders)
-    return _combined(digest, fingerprints, corpus, encoders, measured)
+        try:
+            _measured(digest, each.fingerprint, corpus, each, should_stop)
+        except CancelledError:
+            return None
+    return _compared(digest, tuple(each.fingerprint for each in encoders), corpus, encoders)
 
 
 def whole_text_card(compared: ComparedText) -> None:

@@ -120,21 +120,27 @@ class CachedFunction(Generic[P, Result]):
         self._name = f"{function.__module__}.{function.__qualname__}"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        of = tuple(v for name, v in bound.arguments.items() if not name.startswith("_"))
-
         def make() -> Result:
             # In other threads than a page's there is nowhere to show it.
             is_shown = self._spinner and get_script_run_ctx(suppress_warning=True) is not None
             with st.spinner(self._spinner) if is_shown else nullcontext():
                 return self._function(*args, **kwargs)
 
-        return server_cache.get((self._name, *of), make, seconds=self._seconds)
+        return server_cache.get(self._key(*args, **kwargs), make, seconds=self._seconds)
+
+    def find(self, *args: P.args, **kwargs: P.kwargs) -> Result | None:
+        """Return the result for these arguments if it is kept; otherwise nothing is made."""
+        return server_cache.find(self._key(*args, **kwargs))
 
     def clear(self) -> None:
         """Drop this function's results."""
         server_cache.forget(lambda key: isinstance(key, tuple) and key[:1] == (self._name,))
+
+    def _key(self, *args: P.args, **kwargs: P.kwargs) -> tuple[object, ...]:
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        of = (v for name, v in bound.arguments.items() if not name.startswith("_"))
+        return self._name, *of
 
 
 def cached(
