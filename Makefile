@@ -28,31 +28,31 @@ PART ?=
 .PHONY: run test quick search fuzz bench lint types js js-types js-lint js-tests browser proxy ranks shelf clean
 
 run: .venv/run.stamp
-	$(BIN)/python -m bpe_core.compiling
+	$(BIN)/python -m bpe_core.kernels.compiling
 	$(BIN)/python -m streamlit run serve.py --server.address 127.0.0.1 --server.port $(PORT)
 
 test: lint types js browser proxy ranks
-	$(BIN)/python -m bpe_core.compiling
+	$(BIN)/python -m bpe_core.kernels.compiling
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 quick: lint js .venv/dev.stamp
 	scripts/check_changed_types.sh
-	$(BIN)/python -m bpe_core.compiling
+	$(BIN)/python -m bpe_core.kernels.compiling
 	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile quick -m "not slow" \
 		--durations 5 --durations-min 1 tests/unit tests/properties tests/golden
 
 search: .venv/dev.stamp
-	$(BIN)/python -m bpe_core.compiling
+	$(BIN)/python -m bpe_core.kernels.compiling
 	$(BIN)/python -m pytest -n 2 --hypothesis-profile search tests/properties tests/differential
 
 fuzz: .venv/dev.stamp
-	$(BIN)/python -m bpe_core.compiling
+	$(BIN)/python -m bpe_core.kernels.compiling
 	$(BIN)/python -m tests.fuzz
 
 # Its own compiled kernels, because those beside the sources are the app's.
 bench: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-bench/kernels
 bench: .venv-bench/run.stamp
-	.venv-bench/bin/python -m bpe_core.compiling
+	.venv-bench/bin/python -m bpe_core.kernels.compiling
 	.venv-bench/bin/python -m benchmarks $(PART) $(if $(CORPUS),--corpus "$(CORPUS)")
 
 lint: .venv/dev.stamp js-lint

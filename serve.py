@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 import streamlit as st
 from starlette.middleware import Middleware
 
-from bpe_core.compiling.cache import kernels_are_compiled
+from bpe_core.kernels.compiling.choose import kernels_are_compiled
 from bpe_core.store.place import keep_store_private
 from ui.logs import event, log_as_json
 from ui.settings import SettingError, settings

@@ -92,7 +92,7 @@ def cold_starts(folder: Path | None) -> list[str]:
             name = f"train {n_bytes // 1000:,} kB to {vocab_size:,}"
             row(name, goal, [*mine, "--out", out], ("tokenizers", theirs, most))
         by_library, by_numba = _megabytes(path), _megabytes(path, BPE_KERNELS="numba")
-        compiling = _whole([python, "-m", "bpe_core.compiling"], NUMBA_CACHE_DIR=scratch)
+        compiling = _whole([python, "-m", "bpe_core.kernels.compiling"], NUMBA_CACHE_DIR=scratch)
     seconds = f"{compiling:.1f} s"
     goal = seconds_against(compiling, 15)
     rows.append(["compile all kernels, once per machine", seconds, seconds, goal, "", ""])
@@ -113,7 +113,7 @@ def cold_starts(folder: Path | None) -> list[str]:
 def _megabytes(path: Path, **environment: str) -> float:
     """Return the peak memory of a process that encodes a file, with all kernels compiled."""
     variables = {**os.environ, **environment}
-    for command in (["-m", "bpe_core.compiling"], ["-c", _ENCODE_FILE, str(path)]):
+    for command in (["-m", "bpe_core.kernels.compiling"], ["-c", _ENCODE_FILE, str(path)]):
         done = subprocess.run(
             [sys.executable, *command], cwd=ROOT, check=True, capture_output=True, env=variables
         )

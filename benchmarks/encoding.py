@@ -23,7 +23,7 @@ from tokenizers import ByteLevelBPETokenizer
 
 from benchmarks import corpora
 from benchmarks.report import against, middle, table
-from bpe_core.compiling.threads import n_threads
+from bpe_core.kernels.threads import n_threads
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, data_folder, gpt2
 from bpe_core.unicode.byte_alphabet import from_printable

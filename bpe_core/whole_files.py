@@ -76,13 +76,13 @@ def open_whole(path: Path) -> Generator[BinaryIO]:
 
 
 def move_whole(finished: Path, place: Path) -> None:
-    """Move a file, or a folder of files, within a file system, so that it survives a power cut.
+    """Move a file or a folder within a file system, so that it survives a power cut.
 
     The system may write a rename to disk before the contents. So the contents are synced first, and
     the rename before this function returns. Raises OSError.
     """
     if finished.is_dir():
-        for file in finished.iterdir():
+        for file in finished.rglob("*"):
             sync(file)
     sync(finished)
     os.replace(finished, place)

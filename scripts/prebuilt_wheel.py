@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bpe_core.compiling.processes import compile_kernels
-from bpe_core.kernels.folder import SHARED, library_file, prebuilt_file
+from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.kernels.compiling.load import KERNELS, SHARED, X86_64_V3, compiled_name, processor
 
 ROOT = Path(__file__).parents[1]
 _NEEDED = (
@@ -30,17 +30,17 @@ print(build_wheel("dist", {"--build-option": ["--plat-name", "linux_x86_64"]}))
 def main() -> None:
     """Build the wheel into dist/, and print its path."""
     with TemporaryDirectory() as folder:
-        # A portable library beside the sources would keep their own from being built.
+        # Next to the sources, a portable library would keep their own from being built.
         os.environ |= {"BPE_KERNELS": "portable", "NUMBA_CACHE_DIR": folder}
         compile_kernels()
-        library, place = library_file(SHARED), prebuilt_file()
-        if place is None or not library.exists():
+        library = Path(folder, f"{compiled_name()}{SHARED}")
+        if processor() != X86_64_V3 or not library.exists():
             sys.exit(
                 "Such a wheel is built on Linux, on x86-64 with AVX2, with a C compiler as cc."
             )
         source = Path(folder, "source")
         _copy_source(source)
-        shutil.copyfile(library, source / place.relative_to(ROOT))
+        shutil.copyfile(library, source / KERNELS.relative_to(ROOT) / library.name)
         _make_numba_an_extra(source / "pyproject.toml")
         command = [sys.executable, "-c", _BUILD]
         done = subprocess.run(command, cwd=source, check=True, stdout=subprocess.PIPE, text=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bpe_core.kernels import scanning
-from bpe_core.kernels.jit import kernel
+from bpe_core.kernels.compiling.decorate import kernel
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import scanner_of
 

@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling import threads
-from bpe_core.compiling.arrays import Array, aligned_empty, aligned_zeros, longer
 from bpe_core.kernels import counting as kernels
+from bpe_core.kernels import threads
+from bpe_core.kernels.arrays import Array, aligned_empty, aligned_zeros, longer
 from bpe_core.kernels.counting import ENTRY, Batch, WordTable
 from bpe_core.kernels.scanning import Scanner
 from bpe_core.pretokenizers.blocks import (

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.threads import n_threads, together
 from bpe_core.kernels.laying_out import place_letters
+from bpe_core.kernels.threads import n_threads, together
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 _FEWEST_LETTERS: Final = 1 << 19

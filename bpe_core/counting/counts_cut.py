@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus, corpus_of_counts
 from bpe_core.counting.counts_file import CountsSummary, WordCounts
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
 from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.types import Base, PretokenCounts
 

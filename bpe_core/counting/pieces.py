@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TypeVar
 
-from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.counting.words import count_pieces
+from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.types import PretokenCounts

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.errors import CorpusError
+from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.kernels.row import BETWEEN, MISSING
 from bpe_core.types import Base, PretokenCounts
 from bpe_core.unicode.utf8_states import AFTER_WORD

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import Split
+from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
 

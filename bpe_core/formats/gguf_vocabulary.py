@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from bpe_core.compiling.garbage import without_garbage_collection
 from bpe_core.errors import FormatError
 from bpe_core.formats.description import Description, Given
 from bpe_core.formats.gguf_cuts import BYTE_LEVEL, KNOWN_CUTS, cut_of
@@ -25,6 +24,7 @@ from bpe_core.formats.sentencepiece_model import (
     describe_sentencepiece,
     write_model,
 )
+from bpe_core.kernels.garbage import without_garbage_collection
 
 Keys = Mapping[str, GgufValue]
 _KEY: Final = "tokenizer.ggml."

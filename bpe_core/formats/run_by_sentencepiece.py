@@ -16,13 +16,13 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.threads import n_threads
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.library_encoder import LibraryEncoder
 from bpe_core.formats.library_errors import library_failures
 from bpe_core.formats.offsets_to_segments import columns_of, segments_of
 from bpe_core.formats.sentencepiece_model import BYTE, CONTROL, UNKNOWN, Piece, read_model
+from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.types import Segment

@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.threads import n_threads
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.library_encoder import LibraryEncoder
 from bpe_core.formats.library_errors import library_failures
+from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.segments import segments_of_ids

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.jit import inlined, kernel
+from bpe_core.kernels.compiling.decorate import inlined, kernel
 
 ROW = 16
 """Bytes per row; up to this many bytes are written past the last token."""

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels.compiling.decorate import inlined, kernel, part
 from bpe_core.kernels.hashing import same_bytes, short_key, spread_word, word_key
-from bpe_core.kernels.jit import inlined, kernel, part
 from bpe_core.kernels.rank_merging import (
     enter_pairs,
     merge_by_heap,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bpe_core.kernels.jit import inlined, part
+from bpe_core.kernels.compiling.decorate import inlined, part
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 """Marks a free place in a table of pair keys; no pair has this key, as ids are below 2**31."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bpe_core.kernels.jit import kernel
+from bpe_core.kernels.compiling.decorate import kernel
 
 
 @kernel

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels.compiling.decorate import inlined, kernel, part
 from bpe_core.kernels.hashing import find_pair, pair_ids, pair_key
-from bpe_core.kernels.jit import inlined, kernel, part
 from bpe_core.kernels.pair_index import (
     ENTRIES,
     add_slot,

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.hashing import EMPTY, find_pair, pair_key
-from bpe_core.kernels.jit import inlined, part
 
 PAIRS, SLOTS, ENTRIES = 0, 1, 2
 """Places in `PairIndex.used`, which counts the pairs, their slots and the heap's entries."""

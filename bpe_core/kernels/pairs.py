@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from bpe_core.kernels.compiling.decorate import inlined, kernel
 from bpe_core.kernels.hashing import EMPTY, find_pair, pair_key, spread_pair
-from bpe_core.kernels.jit import inlined, kernel
 from bpe_core.kernels.pair_index import add_slot
 from bpe_core.kernels.row import BETWEEN, count_of
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.hashing import EMPTY, spread_pair
-from bpe_core.kernels.jit import inlined, part
 
 NO_RANK = np.int32(0x7FFFFFFF)
 SYMBOL_BITS = 20

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.jit import inlined
+from bpe_core.kernels.compiling.decorate import inlined
 
 BETWEEN = -1
 """Marks the place between two words."""

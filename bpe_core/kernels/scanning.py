@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.hashing import eight_bytes
-from bpe_core.kernels.jit import inlined, part
 
 OTHER, SPACE, LETTER, NUMBER = 0, 1, 2, 3
 """The character kinds of GPT-2's pattern; the two lowest bits in a class table."""

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.hashing import EMPTY, spread_pair
-from bpe_core.kernels.jit import inlined, part
 from bpe_core.kernels.rank_merging import NO_RANK, SYMBOL_BITS, rank_of
 
 _BYTES = np.int32(256)

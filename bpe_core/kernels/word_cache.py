@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels.compiling.decorate import inlined, kernel, part
 from bpe_core.kernels.hashing import same_bytes, spread_word, word_key
-from bpe_core.kernels.jit import inlined, kernel, part
 
 LINE = 8
 """uint64 numbers per line, 64 bytes: two entries of key, key, ids, ids.

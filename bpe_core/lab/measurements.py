@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, Literal
 
-from bpe_core.compiling.background import wait_for_kernels
+from bpe_core.kernels.compiling.choose import wait_for_kernels
 from bpe_core.lab.contenders import encoders, expected_ids
 from bpe_core.lab.growth import GrowthPoint, measure_growth
 from bpe_core.lab.measuring import (

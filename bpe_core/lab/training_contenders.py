@@ -48,8 +48,8 @@ def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[byt
 
 
 def _engine_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
-    from bpe_core.compiling.python_or_kernels import kernels_are_ready
     from bpe_core.corpus.corpus import Corpus
+    from bpe_core.kernels.compiling.choose import kernels_are_ready
     from bpe_core.runs.train import train as train_by_engine
 
     if kernels_are_ready():

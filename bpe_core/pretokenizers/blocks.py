@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.arrays import longer
 from bpe_core.kernels import counting as kernels
+from bpe_core.kernels.arrays import longer
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import class_table
 from bpe_core.unicode.ascii_in_place import ascii_in_place

@@ -8,8 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from bpe_core.compiling.background import wait_for_kernels
-from bpe_core.compiling.python_or_kernels import worth_waiting_for
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.counting.counts_cut import as_counted, of_corpus
@@ -17,6 +15,7 @@ from bpe_core.counting.counts_file import WordCounts
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
 from bpe_core.errors import EmptyCorpusError
+from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.progress import Watch
 from bpe_core.types import Base, PretokenCounts

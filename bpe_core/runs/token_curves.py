@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.word_row import NEVER, Layout, lay_out_encoded, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens
+from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.incremental import MergeState
 from bpe_core.trainers.pair_table import BITS

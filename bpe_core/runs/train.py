@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Unpack
 
-from bpe_core.compiling.garbage import without_garbage_collection
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.counts_file import WordCounts
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ArgumentTypeError, ConfigError
+from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.count import count

@@ -10,11 +10,10 @@ from zlib import crc32
 
 import numpy as np
 
-from bpe_core.compiling.background import wait_for_kernels
-from bpe_core.compiling.python_or_kernels import worth_waiting_for
 from bpe_core.counting.counts_file import characters_of
 from bpe_core.counting.pieces import count_in_runs
 from bpe_core.extras import needs_extra
+from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.documents import StretchReading
 from bpe_core.scale.stretches import Stretch

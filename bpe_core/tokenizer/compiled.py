@@ -17,9 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling import threads
-from bpe_core.compiling.arrays import cut_short, longer
-from bpe_core.kernels import decoding, encoding
+from bpe_core.kernels import decoding, encoding, threads
+from bpe_core.kernels.arrays import cut_short, longer
 from bpe_core.kernels.decoding import ROW
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
 from bpe_core.kernels.word_cache import ID_BITS, LONG_WORD, SLACK, WordCache

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.arrays import aligned_zeros
 from bpe_core.kernels import encoding, word_cache
+from bpe_core.kernels.arrays import aligned_zeros
 from bpe_core.kernels.decoding import NOT_IN_ROW, ROW, Spelling
 from bpe_core.kernels.encoding import SCAN_UP_TO, Scratch, WholeWords
 from bpe_core.kernels.rank_merging import MergeTable

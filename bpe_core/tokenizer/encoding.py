@@ -103,7 +103,7 @@ class TextEncoder:
 
     def encode_words(self, words: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the ids of whole pre-tokens, and where each one's end; -1 for missing symbols."""
-        encoder = self._kernels.worth_once(sum(map(len, words)))
+        encoder = self._kernels.worth(sum(map(len, words)))
         if encoder is not None:
             return encoder.encode_words(words)
         ids: list[int] = []
@@ -121,7 +121,7 @@ class TextEncoder:
         self, pretokens: PretokenCounts
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return what `encode_words` returns for the words of counted pre-tokens."""
-        encoder = self._kernels.worth_once(pretokens.letters.size)
+        encoder = self._kernels.worth(pretokens.letters.size)
         if encoder is None:
             return self.encode_words(pretokens.words)
         return encoder.encode_letters(pretokens.letters)

@@ -16,9 +16,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
-from bpe_core.compiling.garbage import without_garbage_collection
 from bpe_core.errors import FormatError, IntegrityError
 from bpe_core.extras import missing_extra
+from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import BYTE_ORDER, BYTE_TO_CHARACTER

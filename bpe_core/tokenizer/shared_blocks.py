@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling import threads
+from bpe_core.kernels import threads
 from bpe_core.pretokenizers.blocks import Block, safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.unicode.ascii_in_place import ascii_in_place

@@ -6,8 +6,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
 
-from bpe_core.compiling.background import compile_in_background
-from bpe_core.compiling.python_or_kernels import kernels_are_ready, kernels_load_at_once
+from bpe_core.kernels.compiling.choose import (
+    MIN_BYTES_OF_CALL,
+    MIN_BYTES_TO_ENCODE,
+    compile_in_background,
+    use_kernels,
+    worth_waiting_for,
+)
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.word_cache import forget_cached_words
@@ -16,14 +21,6 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.compiled import CompiledEncoder
 
 
-LEAST: Final = 2_000
-"""How many characters or ids are worth a call, which costs 20 microseconds: plain Python does 200
-in that time."""
-# Building a tokenizer's tables takes 50 ms; loading kernels by Numba instead of from the library,
-# 500 ms. In that time plain Python encodes this many characters, at 2 to 7 MB/s.
-_LEAST_TO_PREPARE: Final = 200_000
-_LEAST_TO_LOAD_NUMBA: Final = 1_500_000
-_LEAST_TO_COMPILE: Final = 8_000_000
 _encoders: Final[WeakSet[CompiledEncoder]] = WeakSet()
 _lock: Final = Lock()
 """Guards `_encoders`: a set must not grow while it is iterated over."""
@@ -65,29 +62,15 @@ class Kernels:
 
     def worth(self, n: int) -> CompiledEncoder | None:
         """Return the compiled encoder if it is faster for n characters or ids, else None."""
-        if n < LEAST or not self._suited:
+        if n < MIN_BYTES_OF_CALL or not self._suited:
             return None
         if self._encoder is None:
             self._seen += n
-            if self._seen >= _LEAST_TO_PREPARE and self._loads_soon():
+            if use_kernels(self._seen, MIN_BYTES_TO_ENCODE):
                 self._encoder = self._prepared()
+            elif worth_waiting_for(self._seen):
+                compile_in_background()
         return self._encoder
-
-    def worth_once(self, n: int) -> CompiledEncoder | None:
-        """Return kernels if they are faster for a task that encodes n bytes once; else None.
-
-        Unlike `worth`, it counts on kernels that the task has loaded for something else.
-        """
-        loaded = n >= _LEAST_TO_PREPARE and kernels_load_at_once() and kernels_are_ready()
-        if self._encoder is None and self._suited and loaded:
-            self._encoder = self._prepared()
-        return self.worth(n)
-
-    def _loads_soon(self) -> bool:
-        if self._seen >= _LEAST_TO_COMPILE:
-            compile_in_background()
-        at_once = self._seen >= _LEAST_TO_LOAD_NUMBA or kernels_load_at_once()
-        return at_once and kernels_are_ready()
 
     def _prepared(self) -> CompiledEncoder | None:
         from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile

@@ -11,15 +11,15 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.arrays import longer
-from bpe_core.compiling.garbage import without_garbage_collection
-from bpe_core.compiling.threads import together
 from bpe_core.counting.word_row import NEVER, Layout
 from bpe_core.kernels import merging
+from bpe_core.kernels.arrays import longer
+from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.kernels.hashing import EMPTY
 from bpe_core.kernels.merging import MergeLog, Rule, Scratch, Spelled
 from bpe_core.kernels.pair_index import PairIndex
 from bpe_core.kernels.row import Row, Tokens
+from bpe_core.kernels.threads import together
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs

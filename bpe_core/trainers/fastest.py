@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.counting.word_row import BYTES_A_SLOT, Layout
+from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary

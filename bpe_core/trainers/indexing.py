@@ -8,13 +8,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.arrays import aligned_zeros, longer
-from bpe_core.compiling.threads import n_threads, together
 from bpe_core.kernels import pairs
+from bpe_core.kernels.arrays import aligned_zeros, longer
 from bpe_core.kernels.hashing import EMPTY
 from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
 from bpe_core.kernels.pairs import END, ENTRY, NEXT_SLOT, NEXT_WORD
 from bpe_core.kernels.row import BETWEEN, Row, Tokens
+from bpe_core.kernels.threads import n_threads, together
 
 SPARE: Final = 1024
 """The least room for more pairs, slots and heap entries in an index."""

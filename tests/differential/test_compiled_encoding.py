@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import tiktoken
 
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.kernels.hashing import word_key
 from bpe_core.kernels.word_cache import LINE, MOST_LINES
 from bpe_core.runs.train import train

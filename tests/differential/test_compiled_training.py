@@ -11,10 +11,10 @@ from typing import get_args
 
 import pytest
 
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import count_pretokens
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer

@@ -16,9 +16,9 @@ import tiktoken
 import tokenizers
 
 from bpe_core.adapting.extend import extend
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.load_save import dumps
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer

@@ -17,10 +17,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bpe_core.compiling import threads
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
-from bpe_core.kernels import decoding, encoding
+from bpe_core.kernels import decoding, encoding, threads
 from bpe_core.kernels.encoding import SCAN_UP_TO
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train

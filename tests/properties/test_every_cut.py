@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.counting import compiled as compiled_counting
 from bpe_core.counting import pieces, streamed, words
 from bpe_core.counting.compiled import count_documents, count_sections
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.pretokenizers import blocks
 from bpe_core.pretokenizers.blocks import sections
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer

@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 from hypothesis import given
 
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.word_row import Layout, lay_out, lay_out_encoded
 from bpe_core.counting.words import count_pretokens
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers import compiled, forbidden_pairs, incremental

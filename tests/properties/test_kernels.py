@@ -22,7 +22,7 @@ from bpe_core.counting.word_row import Layout, lay_out, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import CorpusError
 from bpe_core.kernels import counting, hashing, scanning
-from bpe_core.kernels.jit import kernel
+from bpe_core.kernels.compiling.decorate import kernel
 from bpe_core.kernels.pair_index import PAIRS, SLOTS
 from bpe_core.kernels.row import JOINED
 from bpe_core.pretokenizers import automaton, blocks

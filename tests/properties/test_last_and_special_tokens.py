@@ -7,8 +7,8 @@ from itertools import chain
 import pytest
 
 import bpe_core as bpe
-from bpe_core.compiling import threads
-from bpe_core.compiling.processes import compile_kernels
+from bpe_core.kernels import threads
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.tokenizer import compiled, tokenizer_kernels
 from tests.cut_texts import CONTRACTIONS, TEXT, word_tokenizer
 
@@ -54,8 +54,8 @@ def test_special_tokens_at_every_position_are_found(
         for parts in ([a, "<s>", b], [a, "<s>", "<s>", b], [a, "<s>", b, "<s>"], [a, "<s>§", b])
     ]
     expected = [ids_of(tokenizer, *parts) for parts in layouts]
-    monkeypatch.setattr(tokenizer_kernels, "LEAST", 1 if by_kernels else 1_000_000)
-    monkeypatch.setattr(tokenizer_kernels, "_LEAST_TO_PREPARE", 0)
+    monkeypatch.setattr(tokenizer_kernels, "MIN_BYTES_OF_CALL", 1 if by_kernels else 1_000_000)
+    monkeypatch.setattr(tokenizer_kernels, "MIN_BYTES_TO_ENCODE", 0)
     assert (tokenizer._kernels.worth(100) is not None) is by_kernels
     for parts, ids in zip(layouts, expected, strict=True):
         assert_found(tokenizer, parts, ids)

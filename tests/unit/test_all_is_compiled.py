@@ -13,7 +13,7 @@ from tests.without_compilation import printed_without_compilation
 
 ROOT = Path(__file__).parents[2]
 
-COMPILE = "from bpe_core.compiling.processes import compile_kernels; compile_kernels()"
+COMPILE = "from bpe_core.kernels.compiling.choose import compile_kernels; compile_kernels()"
 
 WORK = """
 import sys
@@ -58,17 +58,9 @@ print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 
 # A kernel that Numba compiles during a call counts as a cache miss.
 COMPILED_BY_NUMBA = """
-from importlib import import_module
-from pkgutil import iter_modules
-from bpe_core import kernels
-from bpe_core.kernels.jit import CompiledKernel
+from bpe_core.kernels.compiling.decorate import all_kernels
 
-found = {
-    kernel.full_name: kernel.by_numba().stats
-    for info in iter_modules(kernels.__path__, kernels.__name__ + ".")
-    for kernel in vars(import_module(info.name)).values()
-    if isinstance(kernel, CompiledKernel)
-}
+found = {kernel.full_name: kernel.by_numba().stats for kernel in all_kernels()}
 print(len(found) > 10, [name for name, stats in found.items() if not stats.cache_hits])
 print([name for name, stats in found.items() if stats.cache_misses])
 """
@@ -105,11 +97,11 @@ from importlib import import_module
 
 import numpy as np
 
-from bpe_core.compiling.modules_to_compile import MODULES
+from bpe_core.kernels.compiling.decorate import CALLERS
 
 warnings.simplefilter("error")
 with np.errstate(all="ignore"):
-    for name in MODULES:
+    for name in CALLERS:
         import_module(name).compile_all()
 print("no warning")
 """)

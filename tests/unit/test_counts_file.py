@@ -16,7 +16,6 @@ from click.testing import CliRunner
 
 import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.counts_cut import as_corpus
@@ -28,6 +27,7 @@ from bpe_core.errors import (
     EmptyCorpusError,
     UnsupportedFileError,
 )
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.types import TieBreak
 
 TEXTS = [*load_sample("notebook").documents, "aaaa  aaaa é\u3000漢字 😀\r\n", "it's 1234"]

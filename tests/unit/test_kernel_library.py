@@ -18,12 +18,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bpe_core.compiling.cache import kernels_are_compiled
-from bpe_core.compiling.processes import compile_kernels
-from bpe_core.kernels import folder, library
+from bpe_core.kernels.compiling import load
+from bpe_core.kernels.compiling.choose import compile_kernels, kernels_are_compiled
+from bpe_core.kernels.compiling.decorate import CompiledKernel
 from bpe_core.kernels.counting import Batch, WordTable
-from bpe_core.kernels.jit import CompiledKernel
-from bpe_core.kernels.library import entry_point
 from bpe_core.kernels.row import Row, Tokens
 
 ROOT = Path(__file__).parents[2]
@@ -34,12 +32,16 @@ def compiled() -> None:
     compile_kernels()
 
 
+def entry_point(kernel: str, otherwise: Callable[[], Any]) -> Any:
+    found = load.find_library()
+    assert found is not None
+    return found.entry_point(f"bpe_core.kernels.{kernel}", otherwise)
+
+
 def served(kernel: str, *arguments: Any) -> bool:
     """Return True if the library ran a kernel, False if it passed the call on."""
     left: list[tuple[Any, ...]] = []
-    found = entry_point(f"bpe_core.kernels.{kernel}", lambda: lambda *given: left.append(given))
-    assert found is not None
-    found(*arguments)
+    entry_point(kernel, lambda: lambda *given: left.append(given))(*arguments)
     assert left in ([], [arguments])
     return not left
 
@@ -113,91 +115,88 @@ def test_an_exception_in_a_kernel_is_not_taken_for_a_result() -> None:
 
 
 def test_a_kernel_that_the_library_lacks_is_left_to_numba() -> None:
-    assert entry_point("bpe_core.kernels.counting.nothing", lambda: None) is None
+    assert entry_point("counting.nothing", lambda: None) is None
+
+
+def touch_all(folder: Path, *kinds: str) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"{load.compiled_name(kind)}.so" for kind in kinds]
+    for path in paths:
+        path.touch()
+    return paths
+
+
+def found_among(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> list[Path]:
+    """Return the libraries that are tried, in order."""
+    tried: list[Path] = []
+    monkeypatch.setattr(load, "folders", lambda: list(folders))
+    monkeypatch.setattr(load, "KERNELS", folders[-1])
+    monkeypatch.setattr(load, "_load_if_whole", tried.append)
+    assert load.find_library() is None
+    return list(dict.fromkeys(tried))
 
 
 def test_a_library_for_this_processor_takes_precedence_over_a_portable_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder, "prebuilt_file", lambda: None)
+    flags = " ".join([*load._V3_FLAGS, "avx512f"])
     monkeypatch.delenv("BPE_KERNELS", raising=False)
-    monkeypatch.setattr(folder, "kernels_folder", lambda: tmp_path)
-    monkeypatch.setattr(folder, "_folders", lambda: [tmp_path])
-    monkeypatch.setattr(folder, "_processor_flags", lambda: " ".join([*folder._OF_V3, "avx512f"]))
-    own, portable = folder.library_file(), folder.library_file(kind=folder.X86_64_V3)
-    assert list(folder.found_libraries()) == []
-    portable.touch()
-    assert list(folder.found_libraries()) == [portable]
-    own.touch()
-    assert list(folder.found_libraries()) == [own, portable]
+    monkeypatch.setattr(load, "_processor_flags", lambda: flags)
+    (portable,) = touch_all(tmp_path, load.X86_64_V3)
+    assert found_among(monkeypatch, tmp_path) == [portable]
+    (own,) = touch_all(tmp_path, flags)
+    assert found_among(monkeypatch, tmp_path) == [own, portable]
     monkeypatch.setenv("BPE_KERNELS", "portable")
-    assert [folder.library_file()] == [portable] == list(folder.found_libraries())
-    monkeypatch.setattr(folder, "_processor_flags", lambda: "sse2")
-    assert list(folder.found_libraries()) == []
+    assert found_among(monkeypatch, tmp_path) == [portable]
+    monkeypatch.setattr(load, "_processor_flags", lambda: "sse2")
+    assert found_among(monkeypatch, tmp_path) == []
 
 
-def test_a_library_beside_the_sources_serves_users_who_cannot_write_there(
+def test_a_library_next_to_the_sources_serves_users_who_cannot_write_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, beside = tmp_path / "own", tmp_path / "beside"
-    monkeypatch.setattr(folder, "prebuilt_file", lambda: None)
-    monkeypatch.setattr(folder, "kernels_folder", lambda: own)
-    monkeypatch.setattr(folder, "_folders", lambda: [own, beside])
-    for place in (beside, own):
-        place.mkdir()
-        folder.library_file(folder=place).touch()
-    assert [path.parent for path in folder.found_libraries()] == [own, beside]
+    folders = [tmp_path / "own", tmp_path / "sources"]
+    paths = [path for folder in folders for path in touch_all(folder, load.processor())]
+    assert found_among(monkeypatch, *folders) == paths
 
 
 @pytest.mark.parametrize("content", [b"", b"not a library", None])
 def test_a_library_that_cannot_be_loaded_counts_as_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
-    whole = next(folder.found_libraries())
-    damaged = tmp_path / "damaged.so"
+    (whole,) = load.folder_to_write().glob(f"{load.compiled_name()}.[os]*")
+    damaged = tmp_path / whole.name
     damaged.write_bytes(whole.read_bytes()[:9_000] if content is None else content)
-    monkeypatch.setattr(library, "found_libraries", lambda: iter([damaged]))
-    assert library.loaded_library() is None
+    monkeypatch.setattr(load, "KERNELS", tmp_path)
+    monkeypatch.setattr(load, "folders", lambda: [tmp_path])
+    assert load.find_library() is None
     assert not kernels_are_compiled()
-    assert entry_point("bpe_core.kernels.counting.gather_counts", lambda: None) is None
-    monkeypatch.setattr(library, "found_libraries", lambda: iter([damaged, whole]))
-    assert library.loaded_library() is library.loaded_library() is not None
+    monkeypatch.setattr(load, "folders", lambda: [tmp_path, whole.parent])
+    assert load.find_library() is load.find_library() is not None
+    damaged.write_bytes(whole.read_bytes())
+    monkeypatch.setattr(load, "folders", lambda: [tmp_path])
+    assert kernels_are_compiled(), "a damaged library can be replaced"
 
 
-def test_a_library_of_another_layout_of_objects_is_not_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_library_is_not_loaded_with_a_numpy_of_another_layout(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = next(folder.found_libraries())
-    monkeypatch.setattr(library, "HEAD", library.HEAD + 16)
+    (whole,) = load.folder_to_write().glob(f"{load.compiled_name()}.[os]*")
+    monkeypatch.setattr(load, "DIMENSIONS", load.DIMENSIONS + 8)
     with pytest.raises(OSError, match="laid out otherwise"):
-        library.load(whole)
-
-
-def test_a_kernel_not_compiled_for_its_arguments_needs_numba() -> None:
-    code = """
-import sys
-sys.modules["numba"] = None
-from bpe_core.kernels.counting import gather_counts
-try:
-    gather_counts(None, None)
-except RuntimeError as error:
-    print(error)
-"""
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.startswith("gather_counts is not compiled for these arguments, and Numba")
+        load.load(whole)
 
 
 def test_a_changed_constant_of_a_kernel_needs_another_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stamp(change: Callable[[Path], object]) -> str:
+    def hash_after(change: Callable[[Path], object]) -> str:
         shutil.rmtree(tmp_path / "kernels", ignore_errors=True)
-        shutil.copytree(folder.KERNELS, tmp_path / "kernels")
+        shutil.copytree(load.KERNELS, tmp_path / "kernels")
         change(tmp_path / "kernels" / "hashing.py")
-        monkeypatch.setattr(folder, "KERNELS", tmp_path / "kernels")
-        found = folder.current_library_stamp()
+        monkeypatch.setattr(load, "KERNELS", tmp_path / "kernels")
+        monkeypatch.setattr(load, "_ALSO", ())
+        found = load.hash_sources()
         monkeypatch.undo()
         return found
 
@@ -205,32 +204,38 @@ def test_a_changed_constant_of_a_kernel_needs_another_library(
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace("0x9E3779B97F4A7C15", "0x9E3779B97F4A7C17"), encoding="utf-8")
 
-    assert stamp(lambda path: os.utime(path, (0, 0))) == folder.library_stamp()
-    assert stamp(change) != folder.library_stamp()
+    untouched = hash_after(lambda path: None)
+    assert hash_after(lambda path: os.utime(path, (0, 0))) == untouched
+    assert hash_after(change) != untouched
 
 
-def test_the_stamp_knows_all_modules_that_the_library_depends_on() -> None:
-    package = folder.KERNELS.parent
+def test_the_hash_knows_all_modules_that_the_library_depends_on() -> None:
+    package = load.KERNELS.parent
     inner = {"bpe_core.kernels"} | {
-        f"bpe_core.kernels.{path.stem}" for path in folder.KERNELS.glob("*.py")
+        f"bpe_core.kernels.{path.stem}" for path in load.KERNELS.glob("*.py")
     }
+    # These do not make kernels of their own.
+    outside = {f"bpe_core.kernels.{name}" for name in ("arrays", "compiling.decorate")}
+    inner -= {*outside, "bpe_core.kernels.garbage", "bpe_core.kernels.threads"}
     callers: set[str] = set()
     for path in package.rglob("*.py"):
         name = ".".join(path.relative_to(package.parent).with_suffix("").parts)
-        if name in inner or path.parent.name == "compiling" or path.stem.startswith("__"):
+        if path.is_relative_to(load.KERNELS) or path.stem.startswith("__"):
             continue
         values = vars(import_module(name)).values()
         if any(isinstance(each, CompiledKernel) or is_module_in(each, inner) for each in values):
             callers.add(path.relative_to(package).as_posix())
     assert len(callers) > 5
-    assert callers <= set(folder._ALSO)
+    assert callers <= set(load._ALSO)
     imported = {
         name
-        for path in folder.KERNELS.glob("*.py")
+        for path in load.KERNELS.glob("*.py")
         for name in re.findall(r"^ *from (bpe_core\.\S+) import", path.read_text("utf-8"), re.M)
     }
-    outer = {name.removeprefix("bpe_core.").replace(".", "/") for name in imported - inner}
-    assert {f"{name}.py" for name in outer} == {"unicode/utf8_states.py"} <= set(folder._ALSO)
+    outer = {
+        name.removeprefix("bpe_core.").replace(".", "/") for name in imported - inner - outside
+    }
+    assert {f"{name}.py" for name in outer} == {"unicode/utf8_states.py"} <= set(load._ALSO)
 
 
 def is_module_in(value: object, names: set[str]) -> bool:
@@ -297,7 +302,10 @@ def test_kernels_are_like_plain_python_in_each_way_of_loading(way: str, tmp_path
         environment |= {"PATH": "", "NUMBA_CACHE_DIR": str(tmp_path)}
     compilers = [
         subprocess.Popen(
-            [sys.executable, "-m", "bpe_core.compiling"], cwd=ROOT, env=environment, stderr=PIPE
+            [sys.executable, "-m", "bpe_core.kernels.compiling"],
+            cwd=ROOT,
+            env=environment,
+            stderr=PIPE,
         )
         for _ in range(2)
     ]

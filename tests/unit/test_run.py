@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.token_curves import count_ids, merges_are_recoverable, unfolded_tokens
 from bpe_core.runs.train import train

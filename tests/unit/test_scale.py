@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import bpe_core as bpe
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus import urls
 from bpe_core.errors import (
     BpeError,
@@ -27,6 +26,7 @@ from bpe_core.errors import (
     TextDecodingError,
     UnsupportedFileError,
 )
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.count_files import CountedFiles, CountingProgress, count_files
 from bpe_core.scale.engines import Engine
 from bpe_core.scale.work_folder import WorkFolder

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.compiling.processes import compile_kernels
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.pretokenizers.special_tokens import (
     OrdinaryText,
     SpecialToken,

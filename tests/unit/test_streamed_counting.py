@@ -10,7 +10,6 @@ from typing import get_args
 
 import pytest
 
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.counting.streamed import count_stream, stream_corpus
 from bpe_core.counting.words import count_pretokens, seen_symbols
@@ -20,6 +19,7 @@ from bpe_core.errors import (
     TextDecodingError,
     UnsupportedFileError,
 )
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.types import Base, TrainingConfig

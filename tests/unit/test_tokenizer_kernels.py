@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.compiling.processes import compile_kernels
-from bpe_core.compiling.threads import n_threads
+from bpe_core.kernels.compiling.choose import MIN_BYTES_OF_CALL, compile_kernels
+from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer_kernels import LEAST, Kernels, forget_words
+from bpe_core.tokenizer.tokenizer_kernels import Kernels, forget_words
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,7 +70,7 @@ def test_encoding_never_waits_for_the_compiler(tmp_path: Path) -> None:
 def test_short_texts_and_unsupported_tokenizers_use_plain_python() -> None:
     kernels = Kernels(gpt2().table, get_pretokenizer("gpt2"))
     assert kernels.worth(10_000_000) is not None
-    assert kernels.worth(LEAST - 1) is None
+    assert kernels.worth(MIN_BYTES_OF_CALL - 1) is None
     letters = TokenTable(vocab={0: b"a", 1: b"b"}, merges=[])
     assert Kernels(letters, get_pretokenizer("gpt2")).worth(10_000_000) is None
 

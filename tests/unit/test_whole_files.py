@@ -12,7 +12,6 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core import whole_files
-from bpe_core.compiling import cache as kernel_cache
 from bpe_core.errors import NotKeptError
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import open_files
@@ -83,21 +82,14 @@ def test_the_recorder_detects_data_that_a_power_cut_would_lose(tmp_path: Path, d
     assert [what.split()[1] for what in disk.lost()] == ["contents", "name"]
 
 
-def test_the_stamp_of_compiled_kernels_is_synced_after_the_kernels(
-    tmp_path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel_cache, "kernels_folder", lambda: tmp_path)
-    compiled = tmp_path / f"{kernel_cache.KERNELS.name}_{kernel_cache.PLACE}"
-    compiled.mkdir()
-    (compiled / "a.nbi").write_bytes(b"machine code")
-    written: list[bool] = []
-
-    def stamp(path: Path, data: bytes) -> None:
-        written.append(disk.is_synced(compiled / "a.nbi") and disk.is_synced(compiled))
-
-    monkeypatch.setattr(kernel_cache, "write_whole", stamp)
-    kernel_cache.mark_compiled()
-    assert written == [True]
+def test_all_below_a_folder_is_synced_before_it_is_moved(tmp_path: Path, disk: Disk) -> None:
+    inner = tmp_path / "made" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "a").write_bytes(b"hugs")
+    move_whole(tmp_path / "made", tmp_path / "place")
+    inner = tmp_path / "place" / "inner"
+    assert disk.is_synced(inner)
+    assert disk.is_synced(inner / "a")
 
 
 @pytest.mark.parametrize(

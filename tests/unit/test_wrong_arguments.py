@@ -12,8 +12,8 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.compiling.processes import compile_kernels
 from bpe_core.formats.load_save import loads
+from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.vocabulary.provenance import token_origin

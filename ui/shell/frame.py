@@ -11,8 +11,8 @@ from typing import Final, Literal
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from bpe_core.compiling.background import compile_in_background
 from bpe_core.errors import BpeError
+from bpe_core.kernels.compiling.choose import compile_in_background
 from ui.components.page_fixes import page_fixes
 from ui.components.theme_watch import theme_watch
 from ui.failures.error_boundary import error_boundary

@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from bpe_core.compiling.file_lock import FileLock
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import TEXT, link_corpus, read_corpus_files, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.errors import BpeError
+from bpe_core.files.file_lock import FileLock
 from bpe_core.regular_files import NotRegularError, read_regular
 from bpe_core.runs.check_config import check_config
 from bpe_core.store.entries import delete_folder, size_of

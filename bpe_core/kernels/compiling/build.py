@@ -1,12 +1,13 @@
-"""Build the library of kernels with Numba and LLVM; `kernels.library` loads it.
+"""Build the library of kernels with Numba and LLVM; `load` loads it.
 
 Each share of the kernels is compiled to bitcode in a process of its own, and another process links
 the shares. Around each kernel stands a function that reads the arguments from a row of slots, as
-described in `kernels.library`. The result needs nothing from Numba or Python, only `memset` and the
-like.
+described in `load`. The result needs nothing from Numba or Python, only `memset` and the like.
 
 The types of a kernel's arguments are those that its callers give it: their `compile_all` calls
 every kernel on small inputs, in plain Python.
+
+This module uses internals of Numba, which may change; see `choose` for what happens then.
 """
 
 from __future__ import annotations
@@ -15,10 +16,9 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, Final
 
 import numpy as np
@@ -29,11 +29,9 @@ from numba.core.registry import cpu_target
 from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import as_dtype
 
-from bpe_core import kernels
-from bpe_core.kernels import library
-from bpe_core.kernels.folder import MADE, OBJECT, SHARED
-from bpe_core.kernels.jit import CompiledKernel
-from bpe_core.kernels.library import NO_MATCH, OK, TABLE, Shape
+from bpe_core.kernels.compiling import load
+from bpe_core.kernels.compiling.decorate import CALLERS, CompiledKernel, all_kernels
+from bpe_core.kernels.compiling.load import NO_MATCH, OBJECT, OK, SHARED, TABLE, Shape
 
 _SLOT: Final = ir.IntType(64)
 _INT: Final = ir.IntType(32)
@@ -43,22 +41,21 @@ _FROM_C: Final = {"memset", "memcpy", "memmove"}
 _RAISED: Final = 2
 _C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 _OTHER_ORDER: Final = ord(">")  # the builder runs on little-endian processors only
-_WITHIN: Final = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# A process compiles the functions that a kernel calls only once, so kernels that scan text belong
+# together. Both shares take about equally long.
+_FIRST_SHARE: Final = ("count_words", "count_ends", "encode_text", "find_ends", "decode_ids")
 
 Types = tuple[Any, ...]
 """The Numba types of a kernel's arguments."""
 
 
-def compile_share(callers: Iterable[str], is_in_share: Callable[[str], bool], to: Path) -> None:
-    """Compile the kernels chosen by name; write bitcode to a file, and a table beside it.
-
-    callers: modules whose `compile_all` calls kernels.
-    """
+def compile_share(folder: Path, share: int) -> None:
+    """Compile one of the two shares of the kernels; write bitcode and a table to the folder."""
     module = ir.Module()
     shapes: dict[str, Shape] = {}
     made: list[Any] = []
-    for kernel, arguments in _types_of_arguments(callers).items():
-        if is_in_share(kernel.name):
+    for kernel, arguments in _argument_types().items():
+        if (kernel.py_func.__name__ in _FIRST_SHARE) is (share == 0):
             dispatcher = kernel.by_numba()
             dispatcher.compile(arguments)
             compiled = dispatcher.overloads[arguments]
@@ -69,12 +66,13 @@ def compile_share(callers: Iterable[str], is_in_share: Callable[[str], bool], to
     for compiled in made:
         linked.link_in(llvm.parse_assembly(compiled.library.get_llvm_str()))
     _remove_all_but(set(shapes), linked)
+    to = folder / f"{share}.bc"
     to.write_bytes(linked.as_bitcode())
     table = {name: shape._asdict() for name, shape in shapes.items()}
     to.with_suffix(".json").write_text(json.dumps(table), encoding="utf-8")
 
 
-def _types_of_arguments(callers: Iterable[str]) -> dict[CompiledKernel, Types]:
+def _argument_types() -> dict[CompiledKernel, Types]:
     """Return the types of the arguments that each kernel is called with."""
     found: dict[CompiledKernel, Types] = {}
     running: list[CompiledKernel] = []
@@ -84,7 +82,7 @@ def _types_of_arguments(callers: Iterable[str]) -> dict[CompiledKernel, Types]:
             if not running:  # within another kernel, numbers have other types than compiled
                 given = tuple(map(typeof, arguments))
                 if found.setdefault(kernel, given) != given:
-                    raise TypeError(f"{kernel.name} is called with {found[kernel]} and {given}")
+                    raise TypeError(f"{kernel.full_name} has {found[kernel]} and {given}")
             running.append(kernel)
             try:
                 return kernel.py_func(*arguments)
@@ -93,26 +91,17 @@ def _types_of_arguments(callers: Iterable[str]) -> dict[CompiledKernel, Types]:
 
         return call
 
-    all_kernels = list(_kernels())
-    if not all_kernels:
-        raise ValueError("There are no kernels. Unset NUMBA_DISABLE_JIT")
-    for kernel in all_kernels:
-        kernel.by_numba(**_WITHIN)
+    kernels = all_kernels()
+    for kernel in kernels:
+        kernel.by_numba(no_cpython_wrapper=True, no_cfunc_wrapper=True)
         kernel.replace(recorder(kernel))
     with np.errstate(all="ignore"):  # NumPy warns of overflow, but hashing relies on it
-        for name in callers:
+        for name in CALLERS:
             import_module(name).compile_all()
-    missing = [kernel.name for kernel in all_kernels if kernel not in found]
+    missing = [kernel.full_name for kernel in kernels if kernel not in found]
     if missing:
         raise ValueError(f"No compile_all() calls these kernels: {missing}")
     return found
-
-
-def _kernels() -> Iterator[CompiledKernel]:
-    for info in iter_modules(kernels.__path__, f"{kernels.__name__}."):
-        for value in vars(import_module(info.name)).values():
-            if isinstance(value, CompiledKernel) and value.__module__ == info.name:
-                yield value
 
 
 class _Entry:
@@ -173,29 +162,29 @@ class _Entry:
         dtype = as_dtype(type.dtype)
         if type.layout != "C":
             raise TypeError(f"{type} is not contiguous")
-        self._require(self._field(at, library.HEAD - 8, _SLOT), [self._array_class])
+        self._require(self._field(at, load.HEAD - 8, _SLOT), [self._array_class])
         flags = _C_CONTIGUOUS | _ALIGNED | (_WRITEABLE if type.mutable else 0)
-        given = builder.and_(self._field(at, library.FLAGS, _INT), _INT(flags))
+        given = builder.and_(self._field(at, load.FLAGS, _INT), _INT(flags))
         self._require(given, [_INT(flags)])
-        self._require(self._field(at, library.N_DIMENSIONS, _INT), [_INT(type.ndim)])
-        description = self._field(at, library.DESCRIPTION, _SLOT)
-        order = self._field(description, library.BYTE_ORDER, _BYTE)
+        self._require(self._field(at, load.N_DIMENSIONS, _INT), [_INT(type.ndim)])
+        description = self._field(at, load.DESCRIPTION, _SLOT)
+        order = self._field(description, load.BYTE_ORDER, _BYTE)
         is_native = builder.icmp_unsigned("!=", order, _BYTE(_OTHER_ORDER))
         self._require(is_native, [_BIT(1)])
         # Two C types may be the same to NumPy: on Linux, long and long long.
         same = {
             np.dtype(code).num for code in np.typecodes["AllInteger"] if np.dtype(code) == dtype
         }
-        number = self._field(description, library.TYPE_NUMBER, _INT)
+        number = self._field(description, load.TYPE_NUMBER, _INT)
         self._require(number, [_INT(each) for each in sorted(same)])
-        dimensions = self._field(at, library.DIMENSIONS, _SLOT)
+        dimensions = self._field(at, load.DIMENSIONS, _SLOT)
         shape = [self._field(dimensions, 8 * i, _SLOT) for i in range(type.ndim)]
         strides: list[Any] = [_SLOT(dtype.itemsize)]
         for size in reversed(shape[1:]):
             strides.insert(0, builder.mul(strides[0], size))
         array = make_array(type)(self._context, builder)
         element = self._context.get_data_type(type.dtype).as_pointer()
-        data = builder.inttoptr(self._field(at, library.DATA, _SLOT), element)
+        data = builder.inttoptr(self._field(at, load.DATA, _SLOT), element)
         populate_array(array, data, shape, strides, dtype.itemsize, None)
         return array._getvalue()
 
@@ -226,11 +215,8 @@ def _is_group(type: Any) -> bool:
     return isinstance(type, types.BaseNamedTuple)
 
 
-# -- linking ------------------------------------------------------------------------------------
-
-
-def link_shares(shares: Iterable[Path], folder: Path) -> None:
-    """Link shares to the library `MADE` in the folder, and load it to check it.
+def link_shares(folder: Path) -> None:
+    """Link the shares in a folder to a library there, and load it to check it.
 
     Without a C compiler, it is an object file, which LLVM links when it is loaded.
     Raises ValueError if it needs anything but the C library.
@@ -239,10 +225,10 @@ def link_shares(shares: Iterable[Path], folder: Path) -> None:
     llvm.initialize_native_asmprinter()
     table: dict[str, Any] = {}
     linked = llvm.parse_assembly("")
-    for share in shares:
+    for share in folder.glob("*.bc"):
         linked.link_in(llvm.parse_bitcode(share.read_bytes()))
         table |= json.loads(share.with_suffix(".json").read_text(encoding="utf-8"))
-    linked.link_in(_table_module({**table, "head": library.HEAD}))
+    linked.link_in(_table_module(table))
     _remove_all_but({*table, TABLE}, linked)
     needed = {each.name for each in linked.functions if each.is_declaration}
     needed -= {name for name in needed if name.startswith("llvm.")}
@@ -250,15 +236,15 @@ def link_shares(shares: Iterable[Path], folder: Path) -> None:
         raise ValueError(
             f"The kernels need {sorted(needed - _FROM_C)}, which is not in C's library"
         )
-    compiled = folder / f"{MADE}{OBJECT}"
+    compiled = folder / f"library{OBJECT}"
     compiled.write_bytes(_machine().emit_object(linked))
-    shared = folder / f"{MADE}{SHARED}"
+    shared = folder / f"library{SHARED}"
     if _link_with_c_compiler(compiled, shared):
         compiled.unlink()
     made = shared if shared.exists() else compiled
     with made.open("ab") as file:
-        file.write(library.digest(made.read_bytes()))
-    library.load(made)
+        file.write(load.digest(made.read_bytes()))
+    load.load(made)
 
 
 def _table_module(table: dict[str, Any]) -> Any:

@@ -1,6 +1,6 @@
 """The decorators of all kernels: the boundary between Numba's untyped code and typed callers.
 
-A kernel runs as machine code from the library, if it has been built (see `library`); else Numba
+A kernel runs as machine code from the library, if it has been built (see `load`); else Numba
 compiles it on its first call. With `NUMBA_DISABLE_JIT=1` it is the plain Python function. Importing
 a module of kernels imports neither Numba nor the library.
 """
@@ -11,21 +11,27 @@ import os
 import threading
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Any, cast
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, Final, cast
 
-from bpe_core.kernels.folder import tell_numba_the_folder
-from bpe_core.kernels.library import entry_point
+from bpe_core import kernels
+from bpe_core.kernels.compiling.load import Library, find_compiled
 
 Kernel = Callable[..., Any]
 """Kernels are typed at the call site, by the arguments that they are given."""
 
-_KERNEL: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
-_WITHIN: dict[str, Any] = {
-    "nogil": True,
-    "_nrt": False,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
+_KERNEL: dict[str, Any] = {"nogil": True, "_nrt": False}
+_WITHIN: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+CALLERS: Final = (
+    "bpe_core.counting.compiled",
+    "bpe_core.counting.compiled_row",
+    "bpe_core.trainers.compiled",
+    "bpe_core.tokenizer.compiled",
+)
+"""The modules that call kernels. Their `compile_all` calls each with the types that it takes. They
+are given by name, so that only the compiling processes import them."""
 _IN_PYTHON = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 _making = threading.RLock()
@@ -72,23 +78,22 @@ class Compiled:
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
 
-    def by_numba(self, **options: Any) -> Any:
+    def by_numba(self, cache: Path | None = None, **options: Any) -> Any:
         """Return Numba's dispatcher of this function, which compiles it when it is called.
 
-        Raises RuntimeError if Numba is not installed.
+        cache: a folder of compiled kernels that Numba reads and adds to.
         """
         with _making:
             if self._by_numba is None:
-                tell_numba_the_folder()
-                try:
-                    from numba import njit
-                except ModuleNotFoundError as error:
-                    raise RuntimeError(
-                        f"{self.py_func.__name__} is not compiled for these arguments, and Numba, "
-                        "which could compile it, is not installed."
-                    ) from error
+                import numba
 
-                made = njit(**{**self._options, **options})(self.py_func)
+                made = numba.njit(**self._options, **options)(self.py_func)
+                if cache is not None:
+                    # Numba reads this setting once, when it is told to cache.
+                    config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
+                    before, config.CACHE_DIR = config.CACHE_DIR, str(cache)
+                    made.enable_caching()
+                    config.CACHE_DIR = before
                 self._by_numba = cast("Kernel", made)
             return self._by_numba
 
@@ -104,10 +109,6 @@ class CompiledKernel(Compiled):
     _call: Kernel | None = None
 
     @property
-    def name(self) -> str:
-        return self.py_func.__name__
-
-    @property
     def full_name(self) -> str:
         """The module and the name."""
         return f"{self.py_func.__module__}.{self.py_func.__name__}"
@@ -119,6 +120,29 @@ class CompiledKernel(Compiled):
     def __call__(self, *arguments: Any) -> Any:
         call = self._call
         if call is None:
-            loaded = entry_point(self.full_name, otherwise=self.by_numba)
-            call = self._call = self.by_numba() if loaded is None else loaded
+            found = find_compiled()
+            if isinstance(found, Library):
+                call = found.entry_point(self.full_name, otherwise=self.by_numba)
+            self._call = call = call or self.by_numba(found if isinstance(found, Path) else None)
         return call(*arguments)
+
+
+def all_kernels() -> list[CompiledKernel]:
+    """Return the kernels of all modules. Raises ValueError if they are plain Python."""
+    found = [
+        value
+        for module in iter_modules(kernels.__path__, f"{kernels.__name__}.")
+        for value in vars(import_module(module.name)).values()
+        if isinstance(value, CompiledKernel) and value.__module__ == module.name
+    ]
+    if not found:
+        raise ValueError("There are no kernels. Unset NUMBA_DISABLE_JIT")
+    return found
+
+
+def fill_cache(folder: Path, share: int) -> None:
+    """Compile one of two shares of the kernels into a folder of Numba's cache."""
+    for kernel in all_kernels():
+        kernel.replace(kernel.by_numba(folder))
+    for name in (CALLERS[:3], CALLERS[3:])[share]:
+        import_module(name).compile_all()

@@ -1,0 +1,227 @@
+"""Decide whether kernels are faster for a text than plain Python, and get them compiled.
+
+Compiling runs in other processes: in a thread of this one it would delay the others, a task of 10
+ms by up to 285 ms instead of 3. If the library cannot be built, as when a later Numba has other
+internals, the kernels are compiled into Numba's own cache, from which they load half a second more
+slowly. If that fails too, this process doesn't try again and uses plain Python for everything.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from bpe_core.files.file_lock import FileLock
+from bpe_core.whole_files import move_whole
+
+MIN_BYTES: Final = 50_000
+"""The least text that kernels count or train on sooner: both take 0.03 s then, and plain Python 1.3
+s per megabyte."""
+MIN_BYTES_TO_ENCODE: Final = 200_000
+"""The least text for which a tokenizer's tables for kernels, which take 50 ms, are built."""
+MIN_BYTES_OF_CALL: Final = 2_000
+"""The least text, or ids, worth a call of kernels, which costs 20 microseconds, if all is built."""
+_MIN_BYTES_TO_COMPILE: Final = 8_000_000
+"""The amount of text that plain Python processes while the kernels compile, in about 13 s."""
+_MAX_SECONDS: Final = 300.0
+_SECONDS_BETWEEN_LOOKS: Final = 0.2
+_MAX_KEPT: Final = 8
+"""How many compiled versions a folder keeps, as machines and copies of the package can share it."""
+
+_thread: threading.Thread | None = None
+_failed = threading.Event()
+_starting = threading.Lock()
+
+
+def use_kernels(n_bytes: int, least: int = MIN_BYTES) -> bool:
+    """Return True if kernels are faster for `n_bytes` of text and already compiled.
+
+    Plain Python returns the same results.
+
+    >>> use_kernels(1_000)
+    False
+    """
+    return n_bytes >= least and kernels_are_ready()
+
+
+def worth_waiting_for(n_bytes: int) -> bool:
+    """Return True if compiling the kernels first is faster for `n_bytes` of text.
+
+    >>> worth_waiting_for(1_000)
+    False
+    """
+    return n_bytes >= _MIN_BYTES_TO_COMPILE and may_compile() and not kernels_are_compiled()
+
+
+def kernels_are_ready() -> bool:
+    """Return True if kernels can be used at once, without waiting for the compiler."""
+    return _may_use() and kernels_are_compiled()
+
+
+def kernels_are_compiled() -> bool:
+    """Return True if the current kernels have been compiled on this machine, and can be loaded."""
+    # Imported when needed, with NumPy: small texts need neither.
+    from bpe_core.kernels.compiling.load import find_compiled
+
+    return find_compiled() is not None
+
+
+def may_compile() -> bool:
+    """Return True if there is a compiler, and it has not failed in this process."""
+    return _may_use() and _has_compiler()
+
+
+def _may_use() -> bool:
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" and not _failed.is_set()
+
+
+@cache
+def _has_compiler() -> bool:
+    return find_spec("numba") is not None
+
+
+# -- compiling ----------------------------------------------------------------------------------
+
+
+def compile_in_background() -> None:
+    """Start compiling in other processes, unless that is done or under way, and return at once."""
+    global _thread
+    with _starting:
+        if not may_compile() or kernels_are_compiled():
+            return
+        if _thread is None or not _thread.is_alive():
+            _thread = threading.Thread(target=compile_or_report, daemon=True)
+            _thread.start()
+
+
+def wait_for_kernels(
+    on_wait: Callable[[float], None] | None = None, should_stop: Callable[[], bool] | None = None
+) -> bool:
+    """Wait until the kernels are compiled, starting the compiler if needed, and return True.
+
+    `on_wait` is called about every 0.2 s with the seconds waited. Returns False if `should_stop()`
+    returns True, the compiler fails, or there is none.
+    """
+    started = time.perf_counter()
+    while not kernels_are_compiled():
+        compile_in_background()
+        if not may_compile() or (should_stop is not None and should_stop()):
+            return False
+        if on_wait is not None:
+            on_wait(time.perf_counter() - started)
+        if _thread is not None:
+            _thread.join(_SECONDS_BETWEEN_LOOKS)
+    return True
+
+
+def compile_or_report(*, set_up: bool = False) -> None:
+    """Compile the kernels; if that fails, write the error to stderr and use plain Python.
+
+    set_up: announce it on stderr, and build a library that could not be built before.
+    """
+    try:
+        compile_kernels(set_up=set_up)
+    except Exception as error:  # after any failure, plain Python is used instead
+        _failed.set()
+        sys.stderr.write(
+            f"The engine could not be compiled ({error}). Using slower, plain Python instead.\n"
+        )
+
+
+def compile_kernels(*, set_up: bool = False) -> None:
+    """Compile the kernels if necessary; wait if another process is compiling them.
+
+    set_up: as in `compile_or_report`. Raises `subprocess.SubprocessError` if the compiler fails
+    (its output is on stderr) or takes five minutes, `OSError` if no file can be written, and
+    `RuntimeError` if the sources have changed since this process read them.
+    """
+    from bpe_core.kernels.compiling import load
+
+    is_done = load.find_library if set_up and load.library_is_wanted() else load.find_compiled
+    if is_done():
+        return
+    if set_up:
+        sys.stderr.write("Compiling the engine, once on this machine: about 13 seconds.\n")
+    folder = load.folder_to_write()
+    with FileLock(folder / "compiling", wait=True):
+        if not is_done():  # another process may have compiled them meanwhile
+            _compile(folder)
+
+
+def _compile(folder: Path) -> None:
+    from bpe_core.kernels.compiling import load
+
+    for old in sorted(folder.glob("kernels-*"), key=os.path.getmtime)[: 1 - _MAX_KEPT]:
+        _delete(old)
+    scratch = folder / "building"
+    _delete(scratch)  # if a compiler was killed
+    scratch.mkdir()
+    try:
+        made = _build_library(scratch) if load.library_is_wanted() else None
+        if made is None:
+            made = scratch / f"cache{load.CACHE}"
+            made.mkdir()
+            _run(*(["decorate", "fill_cache", made, share] for share in "01"))
+        if load.hash_sources() != load.first_hash():
+            raise RuntimeError("the sources have changed; start again")
+        place = folder / f"{load.compiled_name()}{made.suffix}"
+        _delete(place)
+        move_whole(made, place)
+    finally:
+        _delete(scratch)
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _build_library(scratch: Path) -> Path | None:
+    """Build the library; if that fails, write the reason to stderr and return None."""
+    try:
+        _run(*(["build", "compile_share", scratch, share] for share in "01"))
+        _run(["build", "link_shares", scratch])
+    except (OSError, subprocess.SubprocessError) as error:
+        sys.stderr.write(
+            f"The library of kernels could not be built ({error}). Numba compiles them instead, "
+            "and loads them more slowly.\n"
+        )
+        return None
+    return next(scratch.glob("library.*"))
+
+
+def _run(*tasks: list[str | Path]) -> None:
+    """Run `python -m bpe_core.kernels.compiling MODULE FUNCTION ...` for all tasks together."""
+    from bpe_core.kernels.compiling.load import KERNELS, X86_64_V3, processor
+
+    path = os.pathsep.join(filter(None, [str(KERNELS.parents[1]), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": "0"}
+    if processor() == X86_64_V3:
+        environment |= {"NUMBA_CPU_NAME": X86_64_V3, "NUMBA_CPU_FEATURES": ""}
+    deadline = time.monotonic() + _MAX_SECONDS
+    command = [sys.executable, "-m", "bpe_core.kernels.compiling"]
+    # Nothing is written to their standard input. It closes when this process ends, even if it is
+    # killed, and they exit then.
+    processes = [
+        subprocess.Popen([*command, *task], env=environment, stdin=subprocess.PIPE)
+        for task in tasks
+    ]
+    try:
+        for process in processes:
+            if process.wait(max(0.0, deadline - time.monotonic())):
+                raise subprocess.CalledProcessError(process.returncode, process.args)
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
