@@ -19,7 +19,7 @@ from bpe_core.runs.term_merges import TermCost, TermMerges
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
-from bpe_core.trainers.reference import apply_merge, count_pairs
+from bpe_core.trainers.reference import apply_merge, count_pairs, order_pairs
 from bpe_core.types import Pair, PretokenCounts, TieBreak
 
 MOST_PARTS: Final = 100
@@ -114,7 +114,7 @@ class _Chooser:
     ) -> None:
         self._words = words
         self._vocabulary = vocabulary
-        self._smallest = tie_break == "smallest-pair"
+        self._tie_break: TieBreak = tie_break
         self._most_bytes = max_token_bytes
         self._should_stop = should_stop
         self._work = 0
@@ -239,8 +239,7 @@ class _Chooser:
         found = {pair: count for pair, count in counts.items() if pair in mine}
         if absent:
             found |= {pair: 0 for pair in mine if pair not in found}
-        # Sorting keeps the order of first occurrence.
-        return sorted(found.items(), key=lambda each: (-each[1], each[0] if self._smallest else ()))
+        return [(pair, found[pair]) for pair in order_pairs(found, self._tie_break)]
 
     def _apply(self, path: list[_Step]) -> int:
         """Apply the merges of a path; return how many tokens shorter they make the corpus."""

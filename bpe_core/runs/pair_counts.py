@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bpe_core.counting.word_row import Layout, at_step
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
+from bpe_core.trainers.pair_order import goes_by_slot, order_pairs
 from bpe_core.trainers.pair_table import PairTable, pair_of, pair_table
 from bpe_core.types import Pair, PairCount, TieBreak
 
@@ -61,8 +62,8 @@ def top_pairs(table: PairTable, k: int, tie_break: TieBreak) -> list[PairCount]:
     >>> [tuple(pair) for pair in top_pairs(table, 2, "smallest-pair")]
     [(8, 7, 3), (7, 7, 2)]
     """
-    ties = table.keys if tie_break == "smallest-pair" else table.first_slots
-    order = np.lexsort((ties, -table.counts))[:k]
+    ties = table.first_slots if goes_by_slot(tie_break) else table.keys
+    order = order_pairs(table.counts, ties)[:k]
     counts: list[int] = table.counts[order].tolist()
     keys: list[int] = table.keys[order].tolist()
     most = counts[0] if counts else 0

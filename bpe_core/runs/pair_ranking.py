@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from heapq import heappop, heappush, heapreplace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.trainers.pair_order import Entry, PairQueue
 from bpe_core.trainers.pair_table import PairTable
 from bpe_core.types import TieBreak
 
@@ -76,14 +76,9 @@ class Counts:
                 del self.n_with[value]
 
 
-Entry = tuple[int, int, int]
-"""The sort key of a pair: minus its count, its first slot (0 unless "first-seen"), its key."""
+class Queue(PairQueue):
+    """The pairs, most frequent first, as in training.
 
-
-class Queue:
-    """The pairs, most frequent first, ties broken by `rule`, as in `incremental.PairQueue`.
-
-    Entries are corrected when they reach the top, because a count only falls once a pair exists.
     The initial pairs, which can number hundreds of thousands, enter the heap a few thousand at a
     time, when the best of those outside could be among the first.
     """
@@ -91,83 +86,50 @@ class Queue:
     def __init__(
         self, is_at: Callable[[int, int], bool], counts: Counts, table: PairTable, rule: TieBreak
     ) -> None:
-        self._is_at = is_at
+        super().__init__(rule, counts.of, self._slots_of, is_at)
         self._counts = counts
         self._table = table
-        self._first_seen = rule == "first-seen"
-        self._heap: list[Entry] = []
         self._outside = np.arange(len(table.keys))
         self._most_outside = int(table.counts.max(initial=0))
-        self._slots: dict[int, Integers] = {}
+        self._born: dict[int, Integers] = {}
         """The slots of pairs made since the start, left to right; only used for "first-seen"."""
-        self._passed: dict[int, int] = {}
 
-    def add(self, keys: list[int], born: tuple[Integers, Integers]) -> None:
+    def add_born(self, keys: list[int], born: tuple[Integers, Integers]) -> None:
         """Add the pairs that a merge has created; `born` holds their slots and keys."""
-        if self._first_seen:
+        if self._by_slot:
             slots, stands = born
             order = np.lexsort((slots, stands))
             slots, stands = slots[order], stands[order]
             bounds = np.searchsorted(stands, keys), np.searchsorted(stands, keys, side="right")
             for key, begin, end in zip(keys, *map(np.ndarray.tolist, bounds), strict=True):
-                known = self._slots.get(key)
+                known = self._born.get(key)
                 new = slots[begin:end]
-                self._slots[key] = new if known is None else np.union1d(known, new)
-                self._passed.pop(key, None)
-        for key in keys:
-            heappush(self._heap, self.entry(key))
+                self._born[key] = new if known is None else np.union1d(known, new)
+        self.add(keys)
 
-    def best(self, k: int) -> list[Entry]:
-        """Return the entries of the k best pairs, best first."""
-        taken: dict[Entry, None] = {}
-        while len(taken) < k and (best := self._best()) is not None:
-            heappop(self._heap)
-            taken[best] = None
-        for entry in taken:
-            heappush(self._heap, entry)
-        return list(taken)
-
-    def entry(self, key: int) -> Entry:
-        """Return the current sort key of a pair."""
-        count = self._counts.of(key)
-        return -count, self._first_slot(key) if self._first_seen and count else 0, key
-
-    def _best(self) -> Entry | None:
-        while True:
-            if self._most_outside and (not self._heap or -self._heap[0][0] <= self._most_outside):
-                self._admit_more()
-                continue
-            if not self._heap:
-                return None
-            entry = self._heap[0]
-            now = self.entry(entry[2])
-            if now == entry:
-                return entry
-            if now[0] == 0:
-                heappop(self._heap)
-            else:
-                heapreplace(self._heap, now)
+    def best(self) -> Entry | None:
+        """Return the entry of the pair to merge next, or None if no pairs are left."""
+        best = super().best()
+        while self._most_outside and (best is None or -best[0] <= self._most_outside):
+            self._admit_more()
+            best = super().best()
+        return best
 
     def _admit_more(self) -> None:
         counts = self._counts.counts[self._outside]
         enough = max(0, len(counts) - _PAIRS_AT_A_TIME)
         least = np.partition(counts, enough)[enough]
         enter = counts >= least
-        for pair in self._outside[enter & (counts > 0)].tolist():
-            heappush(self._heap, self.entry(int(self._counts.keys[pair])))
+        self.add(map(int, self._counts.keys[self._outside[enter & (counts > 0)]]))
         self._outside = self._outside[~enter]
         self._most_outside = int(counts[~enter].max(initial=0))
 
-    def _first_slot(self, key: int) -> int:
-        slots = self._slots.get(key)
+    def _slots_of(self, key: int) -> Integers:
+        slots = self._born.get(key)
         if slots is None:
             pair = int(np.searchsorted(self._table.keys, key))
             slots = self._table.slots[self._table.bounds[pair] : self._table.bounds[pair + 1]]
-        n = self._passed.get(key, 0)
-        while not self._is_at(key, slots[n]):
-            n += 1
-        self._passed[key] = n
-        return int(slots[n])
+        return slots
 
 
 class Ties:
@@ -192,7 +154,7 @@ class Ties:
         self._end_all(rank)
         if n_tied > 1:
             self._count = count
-            for _, order, key in self._queue.best(n_tied):
+            for _, order, key in self._queue.top(n_tied):
                 self._since[key] = order, rank
 
     def none_before(self, rank: int) -> None:

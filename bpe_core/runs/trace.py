@@ -65,7 +65,7 @@ def trace_merges(
         winner = merge.left << BITS | merge.right
         count = counts.of(winner)
         is_for_term = merge.rank < n_for_terms
-        best = queue.best(k)
+        best = queue.top(k)
         if is_for_term:
             others = [entry for entry in best if entry[2] != winner]
             best = [queue.entry(winner), *others][:k]
@@ -93,7 +93,7 @@ def trace_merges(
         keys, changes, born = row.merge(winner, seconds, merge.id)
         counts.remove(winner)
         after = counts.change(keys, changes)
-        queue.add(keys[changes > 0].tolist(), born)
+        queue.add_born(keys[changes > 0].tolist(), born)
         ties.after_merge(merge.rank, winner, keys, after - changes, after)
         for sign, left, right, by in (
             (1, trace.risen_left, trace.risen_right, trace.risen_by),

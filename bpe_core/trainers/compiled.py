@@ -35,6 +35,7 @@ from bpe_core.trainers.indexing import (
     table_of,
     with_room,
 )
+from bpe_core.trainers.pair_order import goes_by_slot, order_pairs
 from bpe_core.types import StopReason, TrainingConfig
 
 # Pairs rarer than the best count divided by this are not indexed until the best count falls that
@@ -102,7 +103,7 @@ class _Work:
         self._wanted = min(config.vocab_size - len(vocabulary), n_slots)
         n_ids = self.first_new_id + self._wanted
         self._floor = max(1, config.min_frequency)
-        self._rule = Rule(config.tie_break == "first-seen", config.max_token_bytes or _NO_LIMIT)
+        self._rule = Rule(goes_by_slot(config.tie_break), config.max_token_bytes or _NO_LIMIT)
         self._row = Row(layout.ids, *weights_of(layout.counts))
         self._counts = layout.counts
         self._tokens = Tokens(
@@ -271,7 +272,7 @@ class _Work:
         index = index_of(self._row, self._tokens, self._parts, found.where(kept), threshold)
         first_slots = index.places[2 * index.begins].astype(np.uint64)
         ties = first_slots if self._rule.first_seen else index.keys
-        order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
+        order = order_pairs(index.counts, ties).astype(np.int32)  # sorted, so it is a heap
         index = index._replace(heap=order, heap_counts=index.counts[order], heap_ties=ties[order])
         return with_room(index, SPARE, SPARE)
 

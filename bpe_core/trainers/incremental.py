@@ -11,7 +11,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush, heapreplace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,9 @@ from bpe_core.counting.word_row import NEVER, Layout
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
+from bpe_core.trainers.pair_order import PairQueue
 from bpe_core.trainers.pair_table import BITS, pair_of, pair_table
-from bpe_core.types import StopReason, TieBreak, TrainingConfig
+from bpe_core.types import StopReason, TrainingConfig
 
 _MERGES_BETWEEN_YIELDS = 64
 _FREED = -3  # MergeState.symbols also holds BETWEEN and MISSING, see `kernels.row`
@@ -156,78 +156,6 @@ class MergeState:
         return np.where(symbols <= _FREED, _FREED - symbols, NEVER).astype(np.int32)
 
 
-_Entry = tuple[int, int, int]
-
-
-class PairQueue:
-    """The pairs of a `MergeState`, most frequent first, ties broken by `tie_break`.
-
-    This is a heap whose entries are corrected only when they reach the top. This suffices, because
-    a pair never moves up: all its occurrences appear with the merge that makes the newer of its two
-    symbols; from then on its count only falls and its first occurrence only moves right.
-
-    >>> from bpe_core.counting.word_row import lay_out
-    >>> state = MergeState(lay_out([[5, 6], [1, 2]], [3, 3]))
-    >>> [pair_of(key) for key in PairQueue(state, "smallest-pair").top(2)]
-    [(1, 2), (5, 6)]
-    >>> [pair_of(key) for key in PairQueue(state, "first-seen").top(2)]
-    [(5, 6), (1, 2)]
-    """
-
-    def __init__(self, state: MergeState, tie_break: TieBreak) -> None:
-        self._state = state
-        self._first_seen = tie_break == "first-seen"
-        self._passed: dict[int, int] = {}
-        self._heap: list[_Entry] = [self._entry(key, n) for key, n in state.counts.items()]
-        heapify(self._heap)
-
-    def _entry(self, key: int, count: int) -> _Entry:
-        return -count, self._state.slots[key][0] if self._first_seen else 0, key
-
-    def add(self, changes: dict[int, int]) -> None:
-        """Add the pairs that a merge has created."""
-        for key, change in changes.items():
-            if change > 0:
-                heappush(self._heap, self._entry(key, change))
-
-    def best(self) -> int | None:
-        """Return the pair to merge next, or None if no pairs are left."""
-        heap = self._heap
-        while heap:
-            entry = heap[0]
-            now = self._corrected(entry)
-            if now == entry:
-                return entry[2]
-            if now is None:
-                heappop(heap)
-            else:
-                heapreplace(heap, now)
-        return None
-
-    def top(self, k: int) -> list[int]:
-        """Return the k best pairs, best first."""
-        taken: list[_Entry] = []
-        while len(taken) < k and self.best() is not None:
-            taken.append(heappop(self._heap))
-        for entry in taken:
-            heappush(self._heap, entry)
-        return [entry[2] for entry in taken]
-
-    def _corrected(self, entry: _Entry) -> _Entry | None:
-        key = entry[2]
-        count = self._state.counts.get(key)
-        if count is None:
-            return None
-        if -count != entry[0] or not self._first_seen:
-            return -count, entry[1], key
-        slots = self._state.slots[key]
-        n = self._passed.get(key, 0)
-        while not self._state.is_at(key, slots[n]):
-            n += 1
-        self._passed[key] = n
-        return -count, slots[n], key
-
-
 @dataclass(frozen=True, slots=True)
 class Learned:
     """The result of a trainer: the merges, and when each slot was joined to the one before it."""
@@ -263,7 +191,10 @@ def learn_merges(
     [b'ab', b'abab']
     """
     state = MergeState(layout, vocabulary.tokens, config.max_token_bytes, vocabulary.forbidden)
-    queue = PairQueue(state, config.tie_break)
+    queue = PairQueue(
+        config.tie_break, lambda key: state.counts.get(key, 0), state.slots.__getitem__, state.is_at
+    )
+    queue.add(state.counts)
     merges: list[tuple[int, int, int]] = []
     counts: list[int] = []
     saved: list[int] = []
@@ -281,14 +212,15 @@ def learn_merges(
         if best is None:
             stop_reason = "no-pairs"
             break
-        count = state.counts[best]
+        count = -best[0]
         if count < config.min_frequency:
             stop_reason = "min-frequency"
             break
-        left, right = pair_of(best)
+        left, right = pair_of(best[2])
         new_id = vocabulary.join(left, right)
         merges.append((left, right, new_id))
         counts.append(count)
-        queue.add(state.merge(left, right, new_id))
+        changes = state.merge(left, right, new_id)
+        queue.add(key for key, change in changes.items() if change > 0)
         saved.append(state.joined_weight)
     return Learned(merges, counts, np.array(saved, np.int64), state.joined_at(), stop_reason)

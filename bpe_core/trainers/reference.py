@@ -58,17 +58,28 @@ def count_pairs(words: Sequence[Sequence[int]], counts: Iterable[int]) -> dict[P
     return pair_counts
 
 
+def order_pairs(pair_counts: Mapping[Pair, int], tie_break: TieBreak) -> list[Pair]:
+    """Return pairs, the most frequent first; ties go to the smallest ids or the first occurrence.
+
+    >>> order_pairs({(5, 6): 3, (1, 2): 3, (0, 0): 4}, "smallest-pair")
+    [(0, 0), (1, 2), (5, 6)]
+    >>> order_pairs({(5, 6): 3, (1, 2): 3, (0, 0): 4}, "first-seen")
+    [(0, 0), (5, 6), (1, 2)]
+    """
+    pairs = sorted(pair_counts) if tie_break == "smallest-pair" else pair_counts
+    return sorted(pairs, key=lambda pair: -pair_counts[pair])  # keeps the order of equal ones
+
+
 def choose_pair(pair_counts: Mapping[Pair, int], tie_break: TieBreak) -> Pair:
-    """Return the most frequent pair; break ties by the smallest ids, or by first occurrence.
+    """Return the first pair in the order of `order_pairs`.
 
     >>> choose_pair({(5, 6): 3, (1, 2): 3, (0, 0): 1}, "smallest-pair")
     (1, 2)
     >>> choose_pair({(5, 6): 3, (1, 2): 3, (0, 0): 1}, "first-seen")
     (5, 6)
     """
-    if tie_break == "smallest-pair":
-        return min(pair_counts, key=lambda pair: (-pair_counts[pair], pair))
-    return max(pair_counts, key=pair_counts.__getitem__)
+    best = max(pair_counts.values())
+    return order_pairs({p: n for p, n in pair_counts.items() if n == best}, tie_break)[0]
 
 
 def apply_merge(symbols: Sequence[int], pair: Pair, new_id: int) -> list[int]:
