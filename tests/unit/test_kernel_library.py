@@ -242,58 +242,6 @@ def is_module_in(value: object, names: set[str]) -> bool:
     return isinstance(value, ModuleType) and value.__name__ in names
 
 
-ALIKE = """
-import random
-import sys
-from collections import Counter
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.compiled import count_documents
-from bpe_core.counting.word_row import lay_out_pretokens
-from bpe_core.counting.words import count_pretokens
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.trainers import compiled, incremental, indexing
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.types import TrainingConfig
-
-drawn = random.Random(5)
-letters = "aab 'slt12\\n\\u00e9\\u65e5\\u3000"
-texts = ["".join(drawn.choices(letters, k=n)) for n in (0, 1, 7, 300, 9_000)] + ["ab" * 2_000]
-for name in (*SCANNERS, "regex:[ab]+"):
-    pretokenizer = get_pretokenizer(name)
-    found = count_documents(texts, pretokenizer)
-    words = Counter(word.encode() for text in texts for word in pretokenizer.split(text))
-    assert found.words == tuple(words), name
-    assert found.counts.tolist() == list(words.values()), name
-indexing._FEWEST_SLOTS = 1
-for rule, n_parts in (("smallest-pair", 1), ("first-seen", 1), ("smallest-pair", 3)):
-    indexing.n_threads = lambda: n_parts
-    config = TrainingConfig(500, special_tokens=(), tie_break=rule)
-    pretokens = count_pretokens(Corpus.from_text("".join(texts)), get_pretokenizer("gpt2"))
-    learned = []
-    for trainer in (incremental, compiled):
-        vocabulary = GrowingVocabulary(config, ())
-        layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
-        learned.append(trainer.learn_merges(layout, vocabulary, config, lambda *_: False))
-    assert learned[0].merges == learned[1].merges
-    assert learned[0].counts == learned[1].counts
-    assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
-tokenizer = train(Corpus.from_text("".join(texts)), TrainingConfig(500)).tokenizer
-encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
-for text in texts:
-    ids = encoder.encode(text)
-    words = [
-        explain_word(word, tokenizer.table, tokenizer.merges)
-        for word in tokenizer.pretokenizer.split(text)
-    ]
-    assert ids.tolist() == [id for symbols in words for each in symbols for id in each.ids]
-    assert encoder.decode(ids).tobytes().decode() == text
-print("numba" in sys.modules)
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["library", "object file", "numba"])
 def test_kernels_are_like_plain_python_in_each_way_of_loading(way: str, tmp_path: Path) -> None:
@@ -314,7 +262,7 @@ def test_kernels_are_like_plain_python_in_each_way_of_loading(way: str, tmp_path
         assert compiler.returncode == 0
     assert len(list(tmp_path.glob("kernels-*.o"))) == (way == "object file")
     ran = subprocess.run(
-        [sys.executable, "-c", ALIKE],
+        [sys.executable, "-m", "tests.kernels_alike"],
         cwd=ROOT,
         env=environment,
         capture_output=True,
