@@ -27,9 +27,10 @@ def check_text(text: str) -> None:
 first.
     """
     if not is_a(text, str):
-        raise ArgumentTypeError(
-            f"Expected a str as text, got {describe(text)}. Decode bytes first."
+        remedy = (
+            "Call encode_batch for several." if is_a(text, list, tuple) else "Decode bytes first."
         )
+        raise ArgumentTypeError(f"Expected a str as text, got {describe(text)}. {remedy}")
     try:
         text.encode()
     except UnicodeEncodeError as error:

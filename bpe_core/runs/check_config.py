@@ -45,8 +45,10 @@ def check_config(config: TrainingConfig) -> None:
 
 
 def _check_number(name: str, value: object, least: int, most: int = _LARGEST_ID) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise ConfigError(f"{name} is {value!r}. Use a whole number from {least} to {most:,}.")
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if not is_number or not least <= cast("int", value) <= most:
+        error = ConfigError if is_number else ArgumentTypeError
+        raise error(f"{name} is {value!r}. Use a whole number from {least} to {most:,}.")
 
 
 def _check_special_tokens(config: TrainingConfig) -> None:

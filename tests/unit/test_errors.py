@@ -88,7 +88,7 @@ def test_damage_handlers_do_not_hide_an_error_that_says_more() -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         for number in range(300):
             archive.writestr(f"{number}.json", "{}")
-    with pytest.raises(bpe.FormatError, match="Add one tokenizer only"):
+    with pytest.raises(bpe.FormatError, match="Choose one tokenizer"):
         unzip_tokenizer(packed.getvalue(), "many.zip")
     with pytest.raises(bpe.UnsupportedFileError, match="more than 100 times its size"):
         unpack(gzip.compress(bytes(17 << 20), 1), "gzip", "huge.gz", Budget())
