@@ -6,7 +6,7 @@ from ui.failures.error_boundary import fragment
 from ui.look.glossary import explain
 from ui.pair_frequencies.life import draw_life, shown_pair
 from ui.pair_frequencies.sample_part import draw_sample_check
-from ui.pair_frequencies.size import draw_vocabulary_size
+from ui.pair_frequencies.size import PAIRS, choose_part, draw_vocabulary_size
 from ui.pair_frequencies.step import choose_step, draw_pictures
 from ui.pair_frequencies.whole_run import draw_whole_run
 from ui.run import results
@@ -37,9 +37,10 @@ shown = frame.page_frame(
     help=explain("Merge"),
 )
 if shown is not None:
-    draw_vocabulary_size(shown)
-    st.divider()
-    draw_merge(shown)
-    if shown.run.merges:
-        st.divider()
-        draw_sample_check(shown)
+    if choose_part() == PAIRS:
+        draw_merge(shown)
+    else:
+        draw_vocabulary_size(shown)
+        if shown.run.merges:
+            st.divider()
+            draw_sample_check(shown)

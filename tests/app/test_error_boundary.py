@@ -150,15 +150,15 @@ def test_a_part_that_fails_leaves_the_rest_of_its_page_working(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(results, "pair_picture", fail)
-        app = open_app("pair_frequencies")
+        patch.setattr(results, "run_curves", fail)
+        app = open_app("pair_frequencies", part="How large?")
         assert not app.exception
         assert errors(app).startswith(
             "This part of the page stopped because of an error in the app"
         )
         # A header below the failed part.
-        assert "How large should the vocabulary be?" in [header.value for header in app.header]
-    app.button(key="try_again_draw_merge").click().run()
+        assert "Is there enough text?" in [header.value for header in app.header]
+    app.button(key="try_again_draw_vocabulary_size").click().run()
     assert not app.error
 
 

@@ -49,10 +49,11 @@ def test_the_lead_explains_the_terms_in_it(
 
 
 def test_pair_frequencies_explains_terms_beside_its_figures_and_charts(open_app: OpenApp) -> None:
-    app = open_app("pair_frequencies")
+    app = open_app("pair_frequencies", part="How large?")
     metrics = {metric.label: metric.proto.help for metric in app.metric}
     assert metrics["Training text"] == explain("Token")
     assert metrics["Held-out text"] == explain("Held-out text")
+    app = open_app("pair_frequencies")
     title = next(text for text in tooltips(app) if text.startswith("**Most frequent**"))
     assert tooltips(app)[title] == explain("Tie")
 

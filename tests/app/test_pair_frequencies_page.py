@@ -23,6 +23,7 @@ from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 
 PAGE = "pair_frequencies"
+SIZES = "How large?"
 _, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
 
 
@@ -108,19 +109,30 @@ def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_freque
 def test_slider_and_number_show_the_same_merge(open_app: Callable[..., AppTest]) -> None:
     app = open_app(PAGE)
     _merge_number(app).set_value(301).run()
-    assert app.slider[1].value == 301
+    assert app.slider[0].value == 301
     assert "The pairs before merge 301" in _headers(app)
-    app.slider[1].set_value(12).run()
+    app.slider[0].set_value(12).run()
     assert _merge_number(app).value == 12
     assert app.query_params["step"] == "11"
 
 
 def test_a_chosen_cut_is_put_in_the_address(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(PAGE)
+    app = open_app(PAGE, part=SIZES)
     n_merges = len(load_run(SAMPLE_RUN_ID).run.merges)
     app.slider[0].set_value(n_merges).run()
     assert app.query_params["merges"] == str(n_merges)
     assert _metrics(app)["Further merges"] == "–"
+
+
+def test_the_page_begins_with_pairs_and_a_link_to_a_cut_with_sizes(
+    open_app: Callable[..., AppTest],
+) -> None:
+    assert "The pairs before merge 6" in _headers(open_app(PAGE))
+    app = open_app(PAGE, merges="1000")
+    assert _headers(app)[0] == "How large should the vocabulary be?"
+    app.segmented_control(key="part").set_value("Pairs").run()
+    assert "The pairs before merge 6" in _headers(app)
+    assert not app.exception
 
 
 def test_no_pair_is_next_after_the_last_merge(open_app: Callable[..., AppTest]) -> None:
@@ -164,13 +176,16 @@ def test_each_csv_is_described_below_its_button(open_app: Callable[..., AppTest]
 
 def test_a_run_without_merges_shows_a_note(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=257))
-    app = open_app(PAGE, run=store_run("Nothing learned", run, NOTHING_HELD_OUT))
+    run_id = store_run("Nothing learned", run, NOTHING_HELD_OUT)
+    app = open_app(PAGE, run=run_id)
     assert not app.exception
-    assert "learned no merge" in app.info[0].value
     assert "The pairs before any merge" in _headers(app)
     assert _says(app, "The run has no merges, so it stays as it is.")
     assert _says(app, "Before any merge: ")
     assert "Over the whole run" not in _headers(app)
+    app = open_app(PAGE, run=run_id, part=SIZES)
+    assert not app.exception
+    assert "learned no merge" in app.info[0].value
     assert _metrics(app)["Held-out text"] == "–"
 
 
@@ -179,7 +194,7 @@ def test_held_out_text_that_was_not_measured_is_not_called_missing(
 ) -> None:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
     held_out = Corpus.from_text("pug")
-    app = open_app(PAGE)
+    app = open_app(PAGE, part=SIZES)
     app.query_params["run"] = store_run("Cut short", run, held_out, should_stop=lambda: True)
     app.run()
     assert not app.exception
@@ -329,10 +344,10 @@ def test_a_life_of_a_point_or_two_is_a_sentence_and_one_small_chart(
     assert _says(app, says.format(f"{run.pair_counts(0)[merge.pair]:,}"))
     assert _says(app, f"Merge {rank + 1} joins it")
     assert not {"count", "rank"} & _charts(app).keys()
-    # Bytes per token, three charts of the step, two of the whole run, and this one.
+    # Three charts of the step, two of the whole run, and this one.
     charts = [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
-    assert len(charts) == 7
-    place = charts[4]
+    assert len(charts) == 6
+    place = charts[3]
     assert place["layout"]["height"] < 120
     assert place["layout"]["xaxis"]["range"] == [0, len(run.merges)]
     assert place["data"][1]["x"] == list(range(rank + 1))

@@ -49,7 +49,7 @@ def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: O
     corpus = _text(2_000)
     run_id = _stored(corpus)
     stored = load_run(run_id)
-    app = open_app("pair_frequencies", run=run_id)
+    app = open_app("pair_frequencies", run=run_id, part="How large?")
     assert checking(stored) is None  # opening the page starts no check
     app.button(key="sample_check").click().run()
     status = checking(stored)
@@ -86,7 +86,7 @@ def test_a_run_without_its_text_says_what_to_do(open_app: OpenApp) -> None:
     extended = gpt2_with_more()
     cases = [(_stored(words, 0), "words with their counts"), (extended, "extends a tokenizer")]
     for run_id, why in cases:
-        app = open_app("pair_frequencies", run=run_id)
+        app = open_app("pair_frequencies", run=run_id, part="How large?")
         assert any(why in info for info in _infos(app))
         assert "sample_check" not in [button.key for button in app.button]
 

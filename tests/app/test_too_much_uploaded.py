@@ -58,7 +58,7 @@ def test_train_reads_files_up_to_the_limit(open_app: OpenApp) -> None:
 @pytest.mark.usefixtures("small_limit")
 def test_other_pages_read_files_up_to_the_limit(open_app: OpenApp) -> None:
     files = [(name, TEXT, "text/plain") for name in ("a.txt", "b.txt")]
-    app = open_app("pair_frequencies")
+    app = open_app("pair_frequencies", part="How large?")
     app.file_uploader(key="held_out_files").set_value(files).run()
     assert not app.exception
     assert PROBLEM in errors(app)

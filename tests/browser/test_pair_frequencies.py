@@ -21,6 +21,7 @@ from tests.browser.helpers import (
     go_to_address,
     wait_until_idle,
 )
+from tests.browser.training import choose
 from ui.look.labels import token_label
 from ui.run.results import N_TOP_PAIRS
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.browser
 
 CHARTS_ARE_DRAWN = """() => {
   const charts = [...document.querySelectorAll(".js-plotly-plot")];
-  return charts.length === 8 && charts.every((chart) => chart.querySelector(".main-svg"));
+  return charts.length === 7 && charts.every((chart) => chart.querySelector(".main-svg"));
 }"""
 
 
@@ -50,7 +51,8 @@ def chart(page: Page, key: str) -> Locator:
 
 
 def test_choices_are_in_the_address_and_survive_a_reload(page: Page) -> None:
-    open_charts(page, "step=45")
+    go_to_address(page, "/pair_frequencies?step=45")
+    choose(page, "How large?")
     run = load_run(SAMPLE_RUN_ID).run
     vocab = run.tokenizer.vocab
 
@@ -64,6 +66,10 @@ def test_choices_are_in_the_address_and_survive_a_reload(page: Page) -> None:
     training = page.get_by_test_id("stMetric").nth(0)
     expect(training).to_contain_text(f"{run.corpus_bytes / run.tokens_after[-1]:.2f}")
 
+    page.reload()
+    expect(further).to_contain_text("Further merges")
+    choose(page, "Pairs")
+    page.wait_for_function(CHARTS_ARE_DRAWN)
     left_field = page.get_by_role("textbox", name="Left symbol")
     right_field = page.get_by_role("textbox", name="Right symbol")
     left_field.fill("t")
@@ -91,7 +97,6 @@ def test_choices_are_in_the_address_and_survive_a_reload(page: Page) -> None:
             page.reload()
         expect(left_field).to_have_value(token_label(vocab[left]))
         expect(right_field).to_have_value(token_label(vocab[right]))
-        expect(further).to_contain_text("Further merges")
         assert_no_traceback(page)
 
 

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import assert_no_traceback, go_to_address
+from tests.browser.training import choose
 
 pytestmark = pytest.mark.browser
 
@@ -34,6 +35,7 @@ def test_a_price_stays_on_the_other_page_and_after_a_reload(tab: Page) -> None:
     cost = tab.get_by_text("Cost of held-out text", exact=True)
     expect(cost).to_be_visible(timeout=30_000)
     tab.get_by_role("link", name="Pair frequencies").click()
+    choose(tab, "How large?")
     expect(tab.get_by_role("heading", name="What this size costs")).to_be_visible(timeout=30_000)
     expect(cost).to_be_visible()
     tab.reload()
