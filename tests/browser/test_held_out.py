@@ -1,0 +1,140 @@
+"""Choose what is held out on Train, and read the verdict on Compare in each case."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
+from tests.browser.conftest import KeepRun
+from tests.browser.helpers import (
+    assert_no_traceback,
+    go_to_address,
+    open_page,
+    scroll_to,
+    wait_until_idle,
+)
+from tests.browser.training import (
+    run_of_address,
+    set_vocabulary,
+    train_to_the_end,
+    upload,
+)
+
+
+def pack(path: Path, documents: dict[str, str]) -> Path:
+    with ZipFile(path, "w") as archive:
+        for name, text in documents.items():
+            archive.writestr(name, text)
+    return path
+
+
+def projects() -> dict[str, str]:
+    """Make documents of forty folders; each folder has words that no other has."""
+    draw = random.Random(0)
+    documents: dict[str, str] = {}
+    for folder in range(40):
+        own = ["".join(draw.choices("abcdefghijklmnop", k=9)) for _ in range(20)]
+        for file in range(10):
+            words = draw.choices([*own, "the", "of", "and", "in", "is"], k=100)
+            documents[f"{folder}/{file}.txt"] = " ".join(words)
+    return documents
+
+
+def hold_out(page: Page, what: str) -> None:
+    """Open the choice of what is held out, and choose."""
+    change = page.get_by_role("button", name="Change", exact=True)
+    scroll_to(change)
+    change.click()
+    page.get_by_role("combobox", name="What is held out").click()
+    page.get_by_role("option", name=what, exact=True).click()
+    wait_until_idle(page)
+
+
+def verdict_on(page: Page, run_id: str) -> Locator:
+    """Open Compare on a run, and return the verdict against GPT-2."""
+    go_to_address(page, f"/compare?run={run_id}&with=gpt2")
+    verdict = page.locator(".verdict")
+    expect(verdict).to_be_visible()
+    assert_no_traceback(page)
+    return verdict
+
+
+def test_folders_that_disagree_are_said_and_held_out_at_a_press(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    open_page(page, f"{app_url}/train")
+    upload(page, pack(tmp_path / "projects.zip", projects()))
+    expect(page.get_by_text("more bytes from 32 documents are held out.")).to_be_visible()
+    set_vocabulary(page, 1_024)
+    verdict = verdict_on(page, train_to_the_end(page))
+    expect(verdict).to_contain_text(
+        re.compile("On documents it has never seen, your tokenizer needs [0-9.]+% fewer tokens")
+    )
+    expect(verdict).to_contain_text(re.compile("On folders it has never seen: [0-9.]+% more"))
+    expect(verdict).to_contain_text("It depends on how new your text will be.")
+    page.get_by_role("button", name="Hold out by folder").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Train")
+    expect(page.get_by_text("more bytes from 3 folders are held out.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("more bytes from 3 folders are held out.")).to_be_visible()
+    verdict = verdict_on(page, train_to_the_end(page))
+    expect(verdict).to_contain_text(re.compile("On folders it has never seen, .* more tokens"))
+    expect(page.get_by_text("No interval: it takes 20 folders")).to_be_visible()
+    expect(page.get_by_role("button", name="Hold out by folder")).to_have_count(0)
+
+
+def test_own_files_are_judged_on_after_a_bad_one_was_refused(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    documents = projects()
+    own = {f"new {n}.txt": f"Quite another text, number {n}. " * 30 for n in range(25)}
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    open_page(page, f"{app_url}/train")
+    upload(page, pack(tmp_path / "projects.zip", documents))
+    hold_out(page, "Your own files")
+    expect(page.get_by_text("Nothing is held out yet")).to_be_visible()
+    chooser = page.locator(".st-key-corpus_held_files")
+    chooser.locator("input").set_input_files(picture)
+    expect(page.get_by_role("alert")).to_contain_text("picture.png")
+    chooser.get_by_role("button", name="Remove picture.png").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    copy = {"copy.txt": documents["0/0.txt"]}
+    chooser.locator("input").set_input_files(pack(tmp_path / "own.zip", own | copy))
+    held_out = page.get_by_text(re.compile("^Your own files, .* in 26 documents, are held out"))
+    expect(held_out).to_contain_text("1 document of the corpus is also in them")
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(held_out).to_contain_text("1 document of the corpus is also in them")
+    set_vocabulary(page, 512)
+    run_id = train_to_the_end(page)
+    assert run_of_address(page.url) == run_id
+    verdict = verdict_on(page, run_id)
+    expect(verdict).to_contain_text(re.compile("On your own files, your tokenizer needs .* more"))
+    expect(page.get_by_text("95% intervals over whole documents")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("run_id", "n", "sentence", "method"),
+    [
+        ("1" * 32, 1, "On held-out ends of documents it has seen", "all of it. This flatters."),
+        ("2" * 32, 12, "On held-out ends of documents it has seen", "No interval: it takes 20"),
+    ],
+)
+def test_the_verdict_on_one_text_and_on_few_documents_says_that_it_flatters(
+    tab: Page, keep_run: KeepRun, run_id: str, n: int, sentence: str, method: str
+) -> None:
+    texts = ["".join(f"{m} and line {line} of it\n" for line in range(900)) for m in range(n)]
+    training, held_out = Corpus.from_documents(texts).split(0.1)
+    run = train(training, TrainingConfig(400))
+    keep_run(run_id, "Few", run, training=training, held_out=held_out)
+    expect(verdict_on(tab, run_id)).to_contain_text(sentence)
+    expect(tab.get_by_text(method)).to_be_visible()
