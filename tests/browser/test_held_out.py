@@ -125,7 +125,7 @@ def test_own_files_are_judged_on_after_a_bad_one_was_refused(
 @pytest.mark.parametrize(
     ("run_id", "n", "sentence", "method"),
     [
-        ("1" * 32, 1, "On held-out ends of documents it has seen", "all of it. This flatters."),
+        ("1" * 32, 1, "On held-out ends of the document it has seen", "all of it. This flatters."),
         ("2" * 32, 12, "On held-out ends of documents it has seen", "No interval: it takes 20"),
     ],
 )
@@ -136,5 +136,7 @@ def test_the_verdict_on_one_text_and_on_few_documents_says_that_it_flatters(
     training, held_out = Corpus.from_documents(texts).split(0.1)
     run = train(training, TrainingConfig(400))
     keep_run(run_id, "Few", run, training=training, held_out=held_out)
-    expect(verdict_on(tab, run_id)).to_contain_text(sentence)
+    verdict = verdict_on(tab, run_id)
+    expect(verdict).to_contain_text(sentence)
+    expect(verdict).to_contain_text("This figure does not say what new documents will take.")
     expect(tab.get_by_text(method)).to_be_visible()

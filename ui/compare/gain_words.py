@@ -16,6 +16,8 @@ Sentence = list[tuple[str, bool]]
 """Pieces of text, each with whether it is bold."""
 HELD_OUT: Final = "held-out text"
 OWN: Final = "your own text"
+CANNOT_TELL: Final = "This figure does not say what new documents will take."
+"""What is said of text from within documents that training saw."""
 SAMPLE_OF: Final = "a sample of "
 """Stands before the name of the text if only a sample of it was compared."""
 _MOST_PARTS = 3
@@ -127,7 +129,8 @@ def text_words(where: str, how: HeldOut | None) -> str:
     if how.by == "file":
         return f"On {sample}your own files"
     if how.share_within == 1:
-        return f"On {sample}held-out ends of documents it has seen"
+        documents = "the document" if how.n_units == 1 else "documents"
+        return f"On {sample}held-out ends of {documents} it has seen"
     if how.share_within > _MOSTLY_WHOLE:
         return f"On {where}"
     text = "text with " if how.by.startswith("column:") else ""

@@ -15,6 +15,7 @@ from ui.compare import readings
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, compare_on, whole_text_card
 from ui.compare.definitions import INTERVAL
 from ui.compare.gain_words import (
+    CANNOT_TELL,
     HELD_OUT,
     OWN,
     Sentence,
@@ -135,6 +136,8 @@ def judge(
     on_text = f"{text_words(where, how)}{documents}"
     sentence = verdict_sentence(comparison, gain, on_text, other=other, place=place)
     aside = verdict_aside(comparison, gain, other=other, place=place)
+    if how is not None and how.share_within == 1:
+        aside = f"{CANNOT_TELL} {aside}".strip()
     if where == HELD_OUT:
         aside = f"{_on_folders(stored, gain, members, place)} {aside}".strip()
     return Judged(place, gains, sentence, aside, has_verdict=is_fair(comparison, place))
@@ -203,6 +206,8 @@ def _units_named(how: HeldOut | None, n: int) -> str:
         return unit_noun(None, n)
     if how.by == "file":
         return f"{unit_noun(how, n)} of your own"
+    if how.share_within == 1 and how.by != "block":
+        return f"{unit_noun(how, n)} with held-out ends"
     whole = "" if how.share_within else ", whole"
     return f"{unit_noun(how, n)} held out{whole}"
 
