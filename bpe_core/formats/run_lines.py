@@ -54,7 +54,8 @@ def ids_by_lines(
     ...     ids_by_lines("shift = 1", "[ord(each) + shift for each in text]", ["a"], Path(folder))
     [[98]]
     """
-    limits = Limits(seconds=_MAX_SECONDS, processor_seconds=_MAX_PROCESSOR_SECONDS)
+    # Someone may be waiting for a page on the same processors, and nobody waits for this.
+    limits = Limits(_MAX_SECONDS, processor_seconds=_MAX_PROCESSOR_SECONDS, niceness=5)
     try:
         return call(
             run_lines, load, encode, list(texts), folder, limits=limits, should_stop=should_stop
@@ -65,8 +66,6 @@ def ids_by_lines(
 
 def run_lines(load: str, encode: str, texts: list[str], folder: Path) -> list[list[int]]:
     """Run the lines of `ids_by_lines` in this process; raises `TrialError` for what they raise."""
-    # Someone may be waiting for a page on the same processors, and nobody waits for this.
-    os.nice(5)
     os.environ |= _QUIET
     os.chdir(folder)
     names: dict[str, Any] = {}

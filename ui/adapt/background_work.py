@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Generator
-from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -76,7 +75,7 @@ def shrinking(order: Order) -> Status[Progress, Removals] | None:
 def begin_shrinking(order: Order, visitor: str) -> None:
     """Begin to shrink a tokenizer as far as possible. Raises TooMuchWorkError."""
 
-    def work(task: Task[Progress]) -> Removals | None:
+    def work(task: Task[Progress]) -> Removals:
         return shrink_in_process(order, task)
 
     shrinkings().begin(order.id, work, visitor=visitor)
@@ -90,7 +89,7 @@ def replacing(order: Order, n_tokens: int) -> Status[Progress, Swapped] | None:
 def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
     """Begin to replace `n_tokens` tokens. Raises TooMuchWorkError."""
 
-    def work(task: Task[Progress]) -> Swapped | None:
+    def work(task: Task[Progress]) -> Swapped:
         return replace_in_process(order, n_tokens, task)
 
     replacings().begin(f"{order.id} {n_tokens}", work, visitor=visitor)
@@ -108,11 +107,9 @@ def replacings() -> Background[Progress, Swapped]:
     return Background("replacing", most_waiting=16, most_remembered=16, most_of_visitor=2)
 
 
-def shrink_in_process(order: Order, task: Task[Progress]) -> Removals | None:
-    """Shrink a tokenizer as far as possible; return None if the task is cancelled."""
+def shrink_in_process(order: Order, task: Task[Progress]) -> Removals:
+    """Shrink a tokenizer as far as possible; raises CancelledError if the task is cancelled."""
     found = _called(shrink_here, order, task)
-    if found is None:
-        return None
     return Removals(
         order.tokenizer,
         tuple(found.order.tolist()),
@@ -122,11 +119,9 @@ def shrink_in_process(order: Order, task: Task[Progress]) -> Removals | None:
     )
 
 
-def replace_in_process(order: Order, n_tokens: int, task: Task[Progress]) -> Swapped | None:
-    """Replace `n_tokens` tokens; return None if the task is cancelled."""
+def replace_in_process(order: Order, n_tokens: int, task: Task[Progress]) -> Swapped:
+    """Replace `n_tokens` tokens; raises CancelledError if the task is cancelled."""
     found = _called(replace_here, order, task, n_tokens)
-    if found is None:
-        return None
     return Swapped(
         order.tokenizer,
         tuple(found.removed.tolist()),
@@ -140,27 +135,25 @@ def replace_in_process(order: Order, n_tokens: int, task: Task[Progress]) -> Swa
 
 def _called(
     function: Callable[..., _Result], order: Order, task: Task[Progress], *arguments: object
-) -> _Result | None:
-    """Call a function in a process with an order's files and choices; None if cancelled.
+) -> _Result:
+    """Call a function in a process with an order's files and choices.
 
-    Raises BpeError with what it raises, NotKeptError if there is no room for the files, and
-    WorkProcessError if the process was ended without a result.
+    Raises CancelledError if the task is cancelled, the BpeError that the function raises,
+    NotKeptError if there is no room for the files, and WorkProcessError if the process was ended
+    without a result.
     """
     split = Split(order.held_out_share, HELD_OUT_SEED, order.held_out_by)
     with _folder_for(order) as folder, failures_advised(_ADVICE):
-        try:
-            return call(
-                function,
-                folder,
-                split,
-                order.removable,
-                *arguments,
-                limits=work_limits(order.corpus.n_bytes),
-                on_progress=task.report,
-                should_stop=lambda: task.is_cancelled,
-            )
-        except CancelledError:
-            return None
+        return call(
+            function,
+            folder,
+            split,
+            order.removable,
+            *arguments,
+            limits=work_limits(order.corpus.n_bytes),
+            on_progress=task.report,
+            should_stop=lambda: task.is_cancelled,
+        )
 
 
 @contextmanager

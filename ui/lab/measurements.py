@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -78,7 +77,7 @@ class MeasurementManager:
         """End all measurements, and wait briefly for the thread to end."""
         self._background.close()
 
-    def _measure(self, order: Order, task: Task[Progress]) -> Finished | None:
+    def _measure(self, order: Order, task: Task[Progress]) -> Finished:
         try:
             results = run_in_process(
                 order,
@@ -86,8 +85,6 @@ class MeasurementManager:
                 on_progress=task.report,
                 should_stop=lambda: task.is_cancelled,
             )
-        except CancelledError:
-            return None
         except UnforeseenError:
             raise
         except ProcessError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -78,7 +77,7 @@ def check_all(
 ) -> Checked | None:
     """Check each format in its own library, then in the others, and report each check.
 
-    Returns None if cancelled.
+    Returns None or raises CancelledError if cancelled.
     """
     pairs = _pairs(formats)
     checked = Checked(len(pairs))
@@ -87,10 +86,7 @@ def check_all(
     for format, library in pairs:
         if task.is_cancelled:
             return None
-        try:
-            opened = check_opens(tokenizer, format, probe, lambda: task.is_cancelled, library)
-        except CancelledError:
-            return None
+        opened = check_opens(tokenizer, format, probe, lambda: task.is_cancelled, library)
         checked = replace(checked, by_library={**checked.by_library, (format, library): opened})
         task.report(checked)
     return None if task.is_cancelled else checked

@@ -6,6 +6,7 @@ import atexit
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from threading import Condition, Lock, Thread
 from typing import Any, Final, Generic
@@ -247,12 +248,13 @@ class Background(Generic[Step, Result]):
         except lets_through:
             self.forget(piece.id)
             raise
+        except CancelledError:
+            pass  # from a process that it waited for
         except BpeError as error:
             problem = str(error)
         except BaseException as error:
             # A panic in Rust code is not an Exception, and must not end the thread: others wait.
             problem = log_unforeseen(error)
-        piece.task.end()
         # Outside the lock, because measuring takes some milliseconds.
         n_bytes = size_of(result).n_bytes
         with self._lock:

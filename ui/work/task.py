@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Event, Lock
+from threading import Event
 from typing import Generic, Literal, Protocol, TypeVar
 
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
@@ -73,9 +73,7 @@ class Task(Generic[Step]):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._lock = Lock()
         self._cancelled = Event()
-        self._end: Callable[[], None] | None = None
         self.last_report: tuple[Step, float] | None = None
         """The latest progress, and the time of the clock when it was reported."""
 
@@ -93,27 +91,11 @@ class Task(Generic[Step]):
         """Record the progress of the work."""
         self.last_report = progress, self._clock()
 
-    def on_cancel(self, end: Callable[[], None]) -> None:
-        """Call `end` when the work is cancelled; at once if it already is."""
-        with self._lock:
-            self._end = end
-            if not self._cancelled.is_set():
-                return
-        end()
-
-    def end(self) -> None:
-        """Forget what cancelling calls: it refers to a process and its pipes."""
-        with self._lock:
-            self._end = None
-
     def cancel(self) -> None:
         """Ask the work to stop."""
-        with self._lock:
-            self._cancelled.set()
-            end = self._end
-        if end is not None:
-            end()
+        self._cancelled.set()
 
 
 Work = Callable[[Task[Step]], Result | None]
-"""Returns None if it was cancelled; the message of a `BpeError` is shown to the visitor."""
+"""Returns None, or raises CancelledError, if it was cancelled; the message of a `BpeError` is shown
+to the visitor."""
