@@ -117,6 +117,7 @@ class PairCount(_CountedPair):
     _tied: bool = False
 
     def __new__(cls, left: int, right: int, count: int, *, tied: bool = False) -> PairCount:
+        """Make a pair with its count."""
         pair = super().__new__(cls, left, right, count)
         pair._tied = tied
         return pair

@@ -1,4 +1,6 @@
-"""Measure the server's memory for docs/operations.md: python -m scripts.measure_memory
+"""Measure the server's memory for docs/operations.md.
+
+Run: python -m scripts.measure_memory
 
 Idle and with open tabs it is that of a server that a headless Chromium visits; in trainings, that
 of one process that loads what the server loads and trains as its queue does.

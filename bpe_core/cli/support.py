@@ -48,6 +48,7 @@ class ErrorLineGroup(click.Group):
     """Commands whose errors end as one line on stderr and exit status 1."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run a command; an error of standard output ends it without a traceback."""
         open_missing_streams()
         try:
             try:
@@ -62,6 +63,7 @@ class ErrorLineGroup(click.Group):
             sys.exit(1)
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; raise a `ClickException`, which is one line, for an error of its input."""
         try:
             return super().invoke(ctx)
         except BpeError as error:

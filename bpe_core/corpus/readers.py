@@ -50,9 +50,13 @@ class Upload(Protocol):
     """An uploaded file: a name, and `read()` or, preferably, `getvalue()` for its bytes."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name, whose ending may say what it holds."""
+        ...
 
-    def read(self) -> bytes: ...
+    def read(self) -> bytes:
+        """Return its contents."""
+        ...
 
 
 Source = str | os.PathLike[str] | Upload

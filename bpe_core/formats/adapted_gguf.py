@@ -54,8 +54,7 @@ def vocabulary_alone(data: bytes | memoryview, name: str) -> tuple[str, bytes]:
 
 
 def adapted_gguf(adapted: Adapted, data: bytes, name: str) -> bytes:
-    """Return a GGUF file with the adapted vocabulary and without tensors; `name` names it in
-    errors.
+    """Return a GGUF file with the adapted vocabulary and without tensors; errors give its `name`.
 
     A new token has the type NORMAL. If the base has scores, the first new one is 1 less than the
     lowest of the base, and each further one 1 less again, as SentencePiece numbers merges. The keys

@@ -97,8 +97,7 @@ def choose_base(stored: StoredRun) -> Base:
 
 
 def usable(base: Base) -> Tokenizer | None:
-    """Return the tokenizer to adapt; show why it cannot be, and what to do instead, and return
-    None."""
+    """Return the tokenizer to adapt, or None and show why it cannot be and what to do instead."""
     try:
         return base.tokenizer()
     except BpeError as error:

@@ -176,11 +176,11 @@ def _offer_own_format(offered: Offered, base: BaseName, name: str, stem: str, ke
 def _own_format(
     key: str, id: str, _offered: Offered
 ) -> tuple[tuple[tuple[str, ...], bytes], ...] | str:
-    """Return the downloads, or why there are none: the names of the files, and the only file or an
-    archive of all.
+    """Return the downloads, or why there are none.
 
-    A file of ranks comes after a folder for transformers, which holds the special tokens too. The
-    downloads depend on the key of the base and on what is offered alone.
+    A download is the names of the files, and the only file or an archive of all. A file of ranks
+    comes after a folder for transformers, which holds the special tokens too. The downloads depend
+    on the key of the base and on what is offered alone.
     """
     adapted = _offered.make()
     files = files_of_base(BaseName(key, ""), adapted.base)

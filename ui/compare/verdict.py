@@ -71,8 +71,7 @@ def verdict_sentence(
 def verdict_aside(
     comparison: Comparison, gain: Gain, *, other: str = "GPT-2", place: int = 1
 ) -> str:
-    """Describe where the difference comes from, who keeps more words whole, and what is not
-    covered.
+    """Describe the difference: its sources, who keeps more words whole, and what is not covered.
 
     `gain` must be of the same two.
     """

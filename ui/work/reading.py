@@ -47,7 +47,6 @@ def read_files(
     `on_wait` is called regularly while others' files are read. Raises what `read_corpus`,
     `on_progress` and `on_wait` raise.
     """
-
     choices = Choices(columns, encoding, errors, MAX_ARCHIVE_FILES, kept_column)
 
     def apart(place: Path) -> Corpus | FiledCorpus:
@@ -77,7 +76,6 @@ def read_beginning(
 
     The documents count as joined by a character. Raises what `read_files` raises.
     """
-
     choices = Choices(max_archive_files=MAX_ARCHIVE_FILES)
 
     def apart(place: Path) -> tuple[Corpus, int]:
@@ -101,7 +99,6 @@ def describe_tables(
     on_wait: Callable[[], object],
 ) -> list[tuple[str, TableColumns]]:
     """Describe tables as `tables_in` does. Raises what `read_files` raises."""
-
     choices = Choices(None, encoding, errors, MAX_ARCHIVE_FILES)
 
     def apart(place: Path) -> list[tuple[str, TableColumns]]:

@@ -36,8 +36,7 @@ class PasteLimits(TypedDict):
 
 
 def paste_limits(*, most_bytes: int, most_sent: int) -> PasteLimits:
-    """Return the limits of a field that opens up to `most_bytes`, of which it reads `most_sent`
-    characters.
+    """Return the limits of a field that opens `most_bytes` and reads `most_sent` characters.
 
     >>> paste_limits(most_bytes=1_000_000, most_sent=400_000)["pasted"]
     200000
