@@ -14,7 +14,7 @@ from typing import Final
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
-from bpe_core.formats.description import Description, Given, Merges, Ranks, plain_tokenizer
+from bpe_core.formats.description import Description, Given, Merges, Ranks
 from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.recovered_merges import MergesNotFoundError, ranks_imply, recover_merges
@@ -169,27 +169,6 @@ def describe_ranks(
             ranks=ranks,
             names_cut=names_cut,
         )
-
-
-def read_tiktoken(
-    data: bytes,
-    *,
-    pretokenizer: str | None,
-    special_tokens: Mapping[str, int] | None = None,
-) -> Tokenizer:
-    """Build a tokenizer from a file and the name of its pre-tokenizer.
-
-    Raises `FormatError` for a damaged file, and `ConfigError` if the pre-tokenizer is missing.
-
-    >>> from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
-    >>> small = gpt2().truncated(100)
-    >>> special_tokens = {END_OF_TEXT: 50256}
-    >>> file = write_tiktoken(small)
-    >>> read_tiktoken(file, pretokenizer="gpt2", special_tokens=special_tokens) == small
-    True
-    """
-    given = Given(FILE_NAME, data, {}, pretokenizer, special_tokens)
-    return plain_tokenizer(describe_tiktoken(given))
 
 
 def read_ranks(data: bytes) -> dict[bytes, int]:

@@ -21,12 +21,11 @@ from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats import native
 from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
 from bpe_core.formats.huggingface import read_huggingface
-from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save
+from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save, write_files
 from bpe_core.formats.open_encoder import open_encoder
 from bpe_core.formats.patterns import STEPS, name_of_steps
 from bpe_core.formats.probe import last_tokens
 from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
-from bpe_core.formats.tiktoken_file import read_tiktoken
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
@@ -36,6 +35,8 @@ from bpe_core.types import TrainingConfig
 from tests.oracles import tiktoken_gpt2, tokenizers_gpt2
 from tests.strategies import hostile_texts
 from tests.strategies import tokenizers as any_tokenizers
+from tests.zipping import zip_of
+from ui.tokenizers.shelf import file_groups
 
 TEXT = (
     "low lower lowest, newest newer! aaaa aaab abab é 你好 🙂🙂 it's \x00\t  'tis 2042\r\n# # a\n\n"
@@ -475,7 +476,7 @@ def test_a_token_too_long_to_look_for_its_merges_is_named() -> None:
 
 def test_a_tiktoken_file_needs_a_pretokenizer() -> None:
     with pytest.raises(ConfigError, match="pretokenizer='cl100k'"):
-        read_tiktoken(b"YQ== 0\n", pretokenizer=None)
+        loads({"a.tiktoken": b"YQ== 0\n"})
 
 
 @pytest.mark.parametrize(
@@ -528,6 +529,17 @@ def test_the_error_for_one_of_gpt2s_two_files_names_the_missing_one(
         load(tmp_path)
     save(BYTE_TOKENIZERS["gpt2"], tmp_path)
     assert load(tmp_path) == BYTE_TOKENIZERS["gpt2"]
+
+
+def test_a_tokenizer_json_is_read_rather_than_the_two_files_next_to_it(tmp_path: Path) -> None:
+    files = dumps(BYTE_TOKENIZERS["none"], "huggingface") | dumps(gpt2(), "gpt2")
+    write_files(files, tmp_path)
+    archive = tmp_path / "all.zip"
+    archive.write_bytes(zip_of(files))
+    for path in (tmp_path, archive):
+        assert load(path) == open_encoder(path).encoder == BYTE_TOKENIZERS["none"]
+    assert load(tmp_path / "vocab.json") == gpt2()
+    assert [*file_groups([*files.items()])[0]] == ["tokenizer.json"]
 
 
 def test_arguments_that_contradict_a_file_are_refused() -> None:

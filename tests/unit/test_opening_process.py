@@ -10,13 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tokenizers
 
+from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import opening
+from bpe_core.formats.engines import choose_engine
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening import open_files, open_untrusted, size_unpacked
+from bpe_core.formats.opening import open_untrusted, size_unpacked
+from bpe_core.formats.reading import read_files
+from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL, UNKNOWN, Piece, write_model
+from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.types import TrainingConfig
+from tests.foreign_models import word_piece
 from tests.zipping import zip_of
 
 ROOT = Path(__file__).parent.parent.parent
@@ -37,30 +43,53 @@ def test_a_small_file_is_worth_no_process(monkeypatch: pytest.MonkeyPatch) -> No
     assert size_unpacked({"a.zip": b"PK\x03\x04damaged"}) == 11
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["own", "of another library", "Tekken"])
-def test_a_large_file_is_opened_as_without_a_process(kind: str) -> None:
-    files = dumps(gpt2(), "gpt2")
-    if kind == "of another library":
-        model = tokenizers.models.WordPiece(
-            {f"{n:06}": n for n in range(20_000)}, unk_token="000000"
-        )
-        files = {"tokenizer.json": tokenizers.Tokenizer(model).to_str().encode()}
-    if kind == "Tekken":
-        ranks = [[n, bytes([n])] for n in range(256)]
-        ranks += [[n, b"%06d" % n] for n in range(256, 6_000)]
-        tokens = [
-            {"rank": rank, "token_bytes": b64encode(token).decode(), "token_str": None}
-            for rank, token in ranks
-        ]
-        config = {"pattern": "[a-z]+|[^a-z]+", "default_vocab_size": 6_010}
-        config |= {"num_vocab_tokens": 6_000, "default_num_special_tokens": 10, "version": "v3"}
-        files = {"tekken.json": json.dumps({"config": config, "vocab": tokens}).encode()}
-    assert size_unpacked(files) >= opening.MIN_BYTES
-    here, there = open_files(files), open_untrusted(files)
-    assert (there.provenance, there.engine) == (here.provenance, here.engine)
+def tekken_with_its_own_pattern() -> dict[str, bytes]:
+    tokens = [*(bytes([n]) for n in range(256)), b"fox", b"he"]
+    vocab = [
+        {"rank": rank, "token_bytes": b64encode(token).decode()}
+        for rank, token in enumerate(tokens)
+    ]
+    config = {"pattern": "[a-z]+|[^a-z]+", "default_vocab_size": len(tokens) + 10}
+    config |= {"default_num_special_tokens": 10}
+    return {"tekken.json": json.dumps({"config": config, "vocab": vocab}).encode()}
+
+
+def normalized_with_added_tokens() -> dict[str, bytes]:
+    described = json.loads(dumps(gpt2().truncated(1_000), "huggingface")["tokenizer.json"])
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+    vocab = described["model"]["vocab"]
+    vocab["brown"] = 2_000
+    described["added_tokens"].append({"id": 2_000, "content": "brown", **flags})
+    described["normalizer"] = {"type": "NFC"}
+    return {"tokenizer.json": json.dumps(described).encode()}
+
+
+PIECES = [Piece("<unk>", 0, UNKNOWN), Piece("<s>", 0, CONTROL), Piece("▁", -1, NORMAL)]
+KINDS = {
+    "plain": dumps(gpt2().truncated(1_000), "gpt2"),
+    "with counts": dumps(train(load_sample("notebook"), TrainingConfig(300)), "native"),
+    "normalized": normalized_with_added_tokens(),
+    "of tokenizers": {"tokenizer.json": word_piece().to_str().encode()},
+    "of tiktoken": tekken_with_its_own_pattern(),
+    "of sentencepiece": {"tokenizer.model": write_model([*PIECES, Piece("a", -2, NORMAL)], "BPE")},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_description_from_another_process_makes_the_same_encoder(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "MIN_BYTES", 0)
+    chosen, here = choose_engine(read_files(KINDS[kind]))
+    there = open_untrusted(KINDS[kind])
+    assert type(there.encoder) is type(here.encoder)
+    assert (there.name, there.provenance) == (here.name, here.provenance)
+    assert there.provenance == chosen.provenance
     assert there.fingerprint == here.fingerprint
+    assert there.vocab == here.vocab
+    assert there.special_tokens == here.special_tokens
     assert there.encode(TEXT) == here.encode(TEXT)
+    assert there.segments(TEXT) == here.segments(TEXT)
 
 
 @pytest.mark.slow
