@@ -123,7 +123,7 @@ SETTINGS: Final = (
         "`STREAMLIT_SERVER_MAX_UPLOAD_SIZE`, 200, is the largest size of one file in MB.",
     ),
     _whole_setting(
-        *("CACHE_MB", "cache_megabytes", 500, 1, 1_000_000),
+        *("CACHE_MB", "cache_megabytes", 500, 100, 1_000_000),
         "The size of all results kept in memory to open pages sooner, in MB. Beyond it, the least "
         "recently used are dropped.",
     ),

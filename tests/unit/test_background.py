@@ -12,11 +12,11 @@ from bpe_core.errors import ConfigError
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.vocabulary.reachability import find_unreachable
 from tests.waiting import wait_until
+from ui.memory.sized_cache import server_cache
 from ui.work.background import (
     Background,
     TooMuchWorkError,
     UnknownWorkError,
-    forget_large_results,
     stop_of,
 )
 from ui.work.background_card import seconds_left
@@ -123,34 +123,15 @@ def test_the_queue_is_bounded_and_the_oldest_finished_work_is_forgotten(
     assert background.status("g").result == "done"
 
 
-def test_results_are_remembered_up_to_a_size_in_total() -> None:
-    background = TextWork("test", most_waiting=2, most_remembered=8, most_bytes=2_500_000)
-
-    def is_known(id: str) -> bool:
-        try:
-            return background.status(id).result is not None
-        except UnknownWorkError:
-            return False
-
-    for id, size in (("a", 1_000_000), ("b", 1_000_000), ("small", 10), ("c", 1_000_000)):
-        if id == "c":
-            assert is_known("a")  # this use of "a" makes "b" the next to be forgotten
-        background.begin(id, lambda _, size=size: "-" * size, is_short=True)
-    assert [is_known(id) for id in ("a", "b", "small", "c")] == [True, False, True, True]
-    background.begin("large", lambda _: "-" * 9_000_000, is_short=True)
-    assert [is_known(id) for id in ("a", "small", "c", "large")] == [False, False, False, True]
-    background.close()
-
-
-def test_large_results_are_forgotten_when_asked_and_live_work_stays(background: TextWork) -> None:
-    background.begin("small", lambda _task: "s", is_short=True)
-    background.begin("large", lambda _task: "l" * 20_000, is_short=True)
+def test_work_whose_result_the_cache_dropped_can_be_begun_again(background: TextWork) -> None:
+    background.begin("a", at_once, is_short=True)
     background.begin("live", until_cancelled)
-    forget_large_results()
-    assert background.status("small").result == "s"
+    server_cache.forget()
     assert background.status("live").is_live
     with pytest.raises(UnknownWorkError):
-        background.status("large")
+        background.status("a")
+    background.begin("a", lambda _task: "done again", is_short=True)
+    assert background.status("a").result == "done again"
     background.cancel("live")
 
 

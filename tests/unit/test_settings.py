@@ -30,9 +30,9 @@ def test_without_variables_all_have_their_defaults() -> None:
 
 
 def test_each_variable_sets_its_field() -> None:
-    values = ("/data", "/kept", "0.5", "7", "80", "50", "3", "2", "1", "ERROR")
+    values = ("/data", "/kept", "0.5", "7", "80", "150", "3", "2", "1", "ERROR")
     given = {each.name: value for each, value in zip(SETTINGS, values, strict=True)}
-    assert settings_of(given) == Settings("/data", "/kept", 0.5, 7, 80, 50, 3, 2, True, "error")
+    assert settings_of(given) == Settings("/data", "/kept", 0.5, 7, 80, 150, 3, 2, True, "error")
     assert [each.field for each in SETTINGS] == [each.name for each in fields(Settings)]
 
 

@@ -23,7 +23,6 @@ from bpe_core.unicode.kinds import forget_characters
 from ui.components.token_view.packing import forget_first_merges
 from ui.logs import event
 from ui.memory.sized_cache import server_cache
-from ui.work.background import forget_large_results
 
 SECONDS_AWAY: Final = 0.75 * config.get_option("server.disconnectedSessionTTL")
 """How long a session is kept after its tab is gone: a laptop may sleep, or a network fail. After
@@ -115,7 +114,6 @@ def _collect(n_closed: int) -> None:
         # Results lie among freed memory, which goes back in whole pages only. Those made when the
         # server started don't; if they were made again, they would.
         server_cache.forget_all_but_lasting()
-        forget_large_results()
     # A session and its script refer to each other, so only the collector frees them.
     gc.collect()
     # glibc keeps what is freed for the process: 300 MB after 12 visits with 10 MB each. Other C

@@ -30,8 +30,6 @@ FEW_TOKENS: Final = 5_000
 """A vocabulary of this size is searched for unreachable tokens in a quarter of a second."""
 FEW_BYTES: Final = 500_000
 """A text of this size is encoded in a quarter of a second."""
-_MOST_BYTES_OF_PREVIEWS: Final = 20_000_000
-"""A preview holds a tokenizer, and is made in a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +156,4 @@ def counts() -> Background[Progress, Uses]:
 @st.cache_resource(show_spinner=False)
 def previews() -> Background[Progress, PruningPreview]:
     """Return the server's previews of pruned vocabularies, by all their inputs."""
-    return Background(
-        "pruning", most_waiting=16, most_remembered=12, most_bytes=_MOST_BYTES_OF_PREVIEWS
-    )
+    return Background("pruning", most_waiting=16, most_remembered=12)

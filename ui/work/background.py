@@ -9,18 +9,15 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from threading import Condition, Lock, Thread
-from typing import Any, Final, Generic
-from weakref import WeakSet
+from typing import Final, Generic
 
 from bpe_core.errors import BpeError
 from ui.failures.unforeseen import log_unforeseen
 from ui.logs import event
-from ui.memory.sizes import size_of
+from ui.memory.sized_cache import server_cache
 from ui.work.task import Progress, Result, State, Status, Step, Task, Work
 from ui.work.turns import Turns
 
-MOST_BYTES_REMEMBERED: Final = 100_000_000
-_LARGE: Final = 10_000
 _SECONDS_TO_END: Final = 2.0
 _ENDS_PROGRAM: Final = (KeyboardInterrupt, SystemExit)
 
@@ -44,22 +41,22 @@ class _Piece(Generic[Step, Result]):
     state: State = "queued"
     started: float = 0.0
     elapsed_seconds: float = 0.0
-    result: Result | None = None
-    n_bytes: int = 0
-    """The size of its result."""
     problem: str | None = None
 
     @property
     def is_live(self) -> bool:
         return self.state in ("queued", "running")
 
+    @property
+    def has_result(self) -> bool:
+        return self.state == "finished"
+
 
 class Background(Generic[Step, Result]):
     """Run pieces of work one after another in a thread, and remember the latest results.
 
     Visitors take turns, and with `most_of_visitor` each may have that many pieces queued or
-    running. Results beyond `most_bytes` in total are forgotten, the one asked for longest ago
-    first, but never the newest.
+    running. Results are in `server_cache`; work whose result it dropped is forgotten.
     """
 
     def __init__(
@@ -68,13 +65,11 @@ class Background(Generic[Step, Result]):
         *,
         most_waiting: int,
         most_remembered: int,
-        most_bytes: int = MOST_BYTES_REMEMBERED,
         most_of_visitor: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._most_waiting = most_waiting
         self._most_remembered = most_remembered
-        self._most_bytes = most_bytes
         self._most_of_visitor = most_of_visitor
         self._clock = clock
         self._lock = Lock()
@@ -86,7 +81,6 @@ class Background(Generic[Step, Result]):
         self._thread = Thread(target=self._work_on_all, name=name, daemon=True)
         self._thread.start()
         atexit.register(self.close)
-        _of_server.add(self)
 
     def begin(
         self,
@@ -105,7 +99,7 @@ class Background(Generic[Step, Result]):
         forgotten.
         """
         with self._lock:
-            if id in self._known:
+            if self._known_piece(id) is not None:
                 return
             if not is_short:
                 self._check_places(visitor)
@@ -128,6 +122,7 @@ class Background(Generic[Step, Result]):
         """Return a snapshot of a piece of work; raise `UnknownWorkError` for an unknown id."""
         with self._lock:
             piece = self._find(id)
+            result: Result | None = server_cache.find((self, id)) if piece.has_result else None
             self._known.move_to_end(id)
             progress, reported_at = piece.task.last_report or (None, self._clock())
             return Status(
@@ -141,7 +136,7 @@ class Background(Generic[Step, Result]):
                 if piece.state == "running"
                 else piece.elapsed_seconds,
                 seconds_since_report=self._clock() - reported_at,
-                result=piece.result,
+                result=result,
                 problem=piece.problem,
             )
 
@@ -168,13 +163,6 @@ class Background(Generic[Step, Result]):
         if piece is not None:
             piece.task.cancel()
 
-    def forget_large_results(self) -> None:
-        """Forget the work whose results take more than 10 kB, so that it can be begun again."""
-        with self._lock:
-            for piece in list(self._known.values()):
-                if piece.n_bytes > _LARGE:
-                    del self._known[piece.id]
-
     def close(self) -> None:
         """Cancel all work, and wait a moment for the thread to end."""
         with self._lock:
@@ -187,8 +175,15 @@ class Background(Generic[Step, Result]):
             piece.task.cancel()
         self._thread.join(_SECONDS_TO_END)
 
-    def _find(self, id: str) -> _Piece[Step, Result]:
+    def _known_piece(self, id: str) -> _Piece[Step, Result] | None:
         piece = self._known.get(id)
+        if piece is not None and piece.has_result and server_cache.find((self, id)) is None:
+            del self._known[id]
+            return None
+        return piece
+
+    def _find(self, id: str) -> _Piece[Step, Result]:
+        piece = self._known_piece(id)
         if piece is None:
             raise UnknownWorkError(
                 "This work is no longer known: the server has restarted, or other work has "
@@ -255,35 +250,15 @@ class Background(Generic[Step, Result]):
         except BaseException as error:
             # A panic in Rust code is not an Exception, and must not end the thread: others wait.
             problem = log_unforeseen(error)
-        # Outside the lock, because measuring takes some milliseconds.
-        n_bytes = size_of(result).n_bytes
+        if result is not None:
+            server_cache.keep((self, piece.id), result)
         with self._lock:
-            piece.work, piece.result, piece.problem = None, result, problem
-            piece.n_bytes = n_bytes
+            piece.work, piece.problem = None, problem
             piece.elapsed_seconds = self._clock() - piece.started
             if result is not None:
                 piece.state = "finished"
             else:
                 piece.state = "failed" if problem is not None else "cancelled"
-            self._forget_large(piece)
-
-    def _forget_large(self, newest: _Piece[Step, Result]) -> None:
-        held = sum(piece.n_bytes for piece in self._known.values())
-        for piece in list(self._known.values()):
-            if held <= self._most_bytes:
-                break
-            if piece.n_bytes and piece is not newest:
-                del self._known[piece.id]
-                held -= piece.n_bytes
-
-
-_of_server: Final = WeakSet[Background[Any, Any]]()
-
-
-def forget_large_results() -> None:
-    """Forget all work in this process whose results take more than 10 kB."""
-    for background in list(_of_server):
-        background.forget_large_results()
 
 
 def stop_of(task: Task[Progress]) -> Callable[[int, int], bool]:
