@@ -16,8 +16,8 @@ from starlette.middleware import Middleware
 
 from bpe_core.kernels.compiling.choose import kernels_are_compiled
 from bpe_core.store.place import keep_store_private
-from ui.logs import event, log_as_json
-from ui.settings import SettingError, settings
+from ui.host.logs import event, log_as_json
+from ui.host.settings import SettingError, settings
 
 try:
     from ui.serving import metrics

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from ui.components.merge_player import merge_player, send_block, send_own_words
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.look.glossary import explain
 from ui.merge_loop import player_run
 from ui.run.step import first_step

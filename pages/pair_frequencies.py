@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.look.glossary import explain
 from ui.pair_frequencies.life import draw_life, shown_pair
 from ui.pair_frequencies.sample_part import draw_sample_check

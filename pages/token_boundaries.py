@@ -5,12 +5,12 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.components.token_view import token_view
-from ui.failures.error_boundary import fragment
+from ui.corpus import own_reading
+from ui.corpus.opened_text import set_own_text
+from ui.corpus.own_text_field import own_text, text_field
+from ui.host.error_boundary import fragment
 from ui.look.glossary import definitions, explain
 from ui.look.labels import plain_markdown
-from ui.own_text import own_reading
-from ui.own_text.field import own_text, text_field
-from ui.own_text.opened_text import set_own_text
 from ui.shell import frame, workspace
 from ui.storage.run_store import StoredRun
 from ui.token_boundaries.opened_file import file_messages, file_opener

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from ui.components.figures import verdict
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.look.glossary import definitions, explain
 from ui.look.labels import plain_markdown
 from ui.shell import frame

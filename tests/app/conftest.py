@@ -18,8 +18,8 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from ui.adapt import background_work as adapting
 from ui.compare import compared
+from ui.host.sized_cache import server_cache
 from ui.lab import measurements
-from ui.memory.sized_cache import server_cache
 from ui.pair_frequencies import sample_work
 from ui.run import opened as opening
 from ui.vocabulary import background_work

@@ -21,7 +21,7 @@ from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.compare import compared
-from ui.memory.sizes import size_of
+from ui.host.sizes import size_of
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 from ui.work.background import TooMuchWorkError
 

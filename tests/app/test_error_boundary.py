@@ -95,7 +95,7 @@ def page_that_fails_at_times() -> None:
     """Draw a page that can fail; AppTest runs this body as a script, so it imports all it needs."""
     import streamlit as st
 
-    from ui.own_text.opened_text import OwnText
+    from ui.corpus.opened_text import OwnText
     from ui.shell import frame, workspace
 
     class Page:

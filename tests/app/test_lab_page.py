@@ -20,9 +20,9 @@ from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
+from ui.corpus.opened_text import OwnText
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementManager, MeasurementStatus
-from ui.own_text.opened_text import OwnText
 from ui.shell.workspace import state_key
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.work.background import TooMuchWorkError

@@ -10,8 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ui.components.large_paste import MOST_EDITED
-from ui.corpus import large_text_area
-from ui.own_text import opened_text, own_reading
+from ui.corpus import large_text_area, opened_text, own_reading
 from ui.shell import workspace
 
 OpenApp = Callable[..., AppTest]

@@ -20,7 +20,7 @@ from bpe_core.tokenizer.protocol import NamedEncoder
 from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
-from ui.own_text import own_reading
+from ui.corpus import own_reading
 from ui.shell.workspace import state_key
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.storage.upload_store import keep_tokenizer

@@ -14,7 +14,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, assert_no_traceback, open_page
 from tests.browser.token_view import COPY
-from ui.own_text.own_reading import MOST_TOKENS
+from ui.corpus.own_reading import MOST_TOKENS
 
 pytestmark = pytest.mark.browser
 

@@ -16,7 +16,7 @@ from bpe_core.tokenizer.protocol import Encoder
 from ui.components import token_view
 from ui.components.js_modules import join_modules
 from ui.components.shared import component_css
-from ui.own_text.own_reading import read_own_text
+from ui.corpus.own_reading import read_own_text
 
 _FOLDER = Path(token_view.__file__).parent
 

@@ -12,7 +12,7 @@ from bpe_core.errors import ConfigError
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.vocabulary.reachability import find_unreachable
 from tests.waiting import wait_until
-from ui.memory.sized_cache import server_cache
+from ui.host.sized_cache import server_cache
 from ui.work.background import (
     Background,
     TooMuchWorkError,

@@ -37,7 +37,7 @@ from ui.compare.language_figures import (
     parallel_table,
     summary_rows,
 )
-from ui.memory.sized_cache import server_cache
+from ui.host.sized_cache import server_cache
 
 BYTES = gpt2().truncated(0)
 # Bytes alone: 2, 6 and 4 tokens.

@@ -15,8 +15,8 @@ from bpe_core.formats.opened_elsewhere import Difference, Opened
 from bpe_core.formats.run_lines import ids_by_lines
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
+from ui.host.sized_cache import server_cache
 from ui.look.labels import plain_markdown
-from ui.memory.sized_cache import server_cache
 from ui.run.download_rows import check_sentence
 from ui.run.downloads import Download, downloads
 from ui.run.opened import Checked, check_all

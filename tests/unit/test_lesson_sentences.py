@@ -10,12 +10,12 @@ from itertools import accumulate, pairwise
 import pytest
 import regex
 
-from bpe_core.lessons.shortcuts import crossing
-from bpe_core.lessons.walk import Walk, walk
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers.reference import count_words
 from bpe_core.types import TieBreak, TrainingConfig
 from ui.lessons import four_documents, gpt2_cuts, hug_words, parts, sentences
+from ui.lessons.shortcuts import crossing
+from ui.lessons.walk import Walk, walk
 from ui.look.labels import plain_markdown
 
 INPUTS = {

@@ -9,13 +9,13 @@ from hypothesis import given
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import EmptyCorpusError
-from bpe_core.lessons.walk import walk
 from bpe_core.runs.train import train
 from bpe_core.trainers import reference
 from bpe_core.types import TrainingConfig
 from tests.strategies import training_configs, word_counts
 from ui.lessons.parts import source_of
 from ui.lessons.printing import name_of, printed, sum_of
+from ui.lessons.walk import walk
 
 HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
 CHARACTERS = TrainingConfig(50, base="characters", end_of_word="</w>", special_tokens=())

@@ -19,8 +19,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
-from ui.failures.unforeseen import log_unforeseen
-from ui.logs import (
+from ui.host.logs import (
     MAX_ERRORS_A_MINUTE,
     MAX_EVENTS_A_MINUTE,
     Code,
@@ -29,7 +28,8 @@ from ui.logs import (
     log_error,
     short_id,
 )
-from ui.settings import Level
+from ui.host.settings import Level
+from ui.host.unforeseen import log_unforeseen
 from ui.work.jobs import JobManager
 
 ROOT = Path(__file__).parents[2]
@@ -246,7 +246,7 @@ def test_a_failed_training_is_logged_by_the_type_of_its_error(log: Log) -> None:
 
 _SERVER = f"""
 import ctypes, subprocess, sys, threading, warnings
-from ui.logs import event, log_as_json
+from ui.host.logs import event, log_as_json
 print("before")
 log_as_json("info")
 event("started")

@@ -8,8 +8,8 @@ from bpe_core.comparison.comparison import compare
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.compare.readings import Excerpt, excerpts, typical_excerpt
-from ui.own_text import own_reading
-from ui.own_text.own_reading import joined
+from ui.corpus import own_reading
+from ui.corpus.own_reading import joined
 
 LINES = "".join(f"line {n} of a document of some length\n" for n in range(100))
 

@@ -19,8 +19,8 @@ from bpe_core.formats import run_archive
 from bpe_core.runs.train import train
 from bpe_core.store.manifest import MANIFEST, write_manifest
 from bpe_core.types import TrainingConfig
+from ui.host.sized_cache import server_cache
 from ui.look.run_names import RunName
-from ui.memory.sized_cache import server_cache
 from ui.run import results
 from ui.storage import run_store, sweeping
 from ui.storage.run_store import (

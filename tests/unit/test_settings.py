@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ui.settings import PREFIX, SETTINGS, SettingError, Settings, settings_of, settings_table
+from ui.host.settings import PREFIX, SETTINGS, SettingError, Settings, settings_of, settings_table
 
 ROOT = Path(__file__).parents[2]
 INVALID = {
@@ -59,7 +59,9 @@ def test_a_misspelled_variable_is_not_ignored() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [["-m", "ui.settings", "--check"], ["-c", "import serve"]])
+@pytest.mark.parametrize(
+    "arguments", [["-m", "ui.host.settings", "--check"], ["-c", "import serve"]]
+)
 def test_a_server_does_not_start_with_an_invalid_setting(arguments: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, *arguments],

@@ -9,9 +9,9 @@ from itertools import count
 import numpy as np
 import pytest
 
-from ui.memory import sized_cache
-from ui.memory.sized_cache import SizedCache, cached
-from ui.memory.sizes import size_of
+from ui.host import sized_cache
+from ui.host.sized_cache import SizedCache, cached
+from ui.host.sizes import size_of
 
 KILOBYTE = 1_000
 

@@ -12,8 +12,8 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from ui.own_text import own_reading
-from ui.own_text.own_reading import OwnReading, read_own_text
+from ui.corpus import own_reading
+from ui.corpus.own_reading import OwnReading, read_own_text
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 from ui.token_boundaries import token_story
 from ui.token_boundaries.token_story import index_chosen, origin_in_run, word_steps

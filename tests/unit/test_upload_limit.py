@@ -14,7 +14,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRe
 
 import serve
 from bpe_core.errors import BpeError
-from ui.memory.uploads import bytes_held
+from ui.host.uploads import bytes_held
 from ui.serving import upload_limit
 from ui.serving.upload_limit import UploadLimit
 from ui.shell import file_upload, workspace

@@ -14,8 +14,8 @@ from bpe_core.formats.load_save import loads
 from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, plain_text
-from ui.memory.sized_cache import cached
 from ui.shell import address, workspace
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import StoredRun

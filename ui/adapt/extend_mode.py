@@ -14,7 +14,7 @@ from ui.adapt.result import lead_with_result, show_result
 from ui.adapt.size_part import choose_cut, draw_costs
 from ui.adapt.term_costs import draw_term_costs
 from ui.corpus.corpus_form import ChosenCorpus
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown
 from ui.run.training_card import training_outcome, watch_training
 from ui.shell.following import note_training

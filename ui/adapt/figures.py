@@ -13,7 +13,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.run import TrainingRun
 from ui.adapt.general_texts import general_titles
 from ui.adapt.judged import HELD_OUT, judged
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 from ui.storage.run_store import StoredRun, load_run
 
 FURTHER = 100

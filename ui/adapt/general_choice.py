@@ -10,7 +10,7 @@ import streamlit as st
 from bpe_core.corpus.corpus import Corpus
 from ui.adapt.figures import Gain
 from ui.adapt.general_texts import general_titles
-from ui.own_text.field import own_text, text_field
+from ui.corpus.own_text_field import own_text, text_field
 
 _OWN_TEXT: Final = "Your text"
 _FIRST_TEXT: Final = "Write or paste a text here that is outside your domain."

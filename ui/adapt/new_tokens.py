@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ui.adapt.result import base_name
 from ui.adapt.token_choices import Choices, TokenChoices, choose_tokens, left_out_of, pinned_of
 from ui.components.term_table import TermCell, TermRow, term_table
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.look.labels import file_stem, plain_markdown, token_label
 from ui.shell import workspace
 from ui.storage.run_store import StoredRun

@@ -12,8 +12,8 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.adapting_process import Removable
 from ui.adapt.kept_tokens import read_kept_tokens
 from ui.adapt.scripts import scripts_of
+from ui.corpus.address_text import area_to_address, start_area
 from ui.look.labels import plain_markdown
-from ui.own_text.address_text import area_to_address, start_area
 
 _ORDERS: Final = {"fewest-uses": "Least used first", "last-learned": "Last learned first"}
 _MOST_CHARACTERS: Final = 100_000

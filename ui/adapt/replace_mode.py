@@ -17,8 +17,8 @@ from ui.adapt.removal_form import ask_what_may_go
 from ui.adapt.replace_result import draw_replaced, lead_with_replaced
 from ui.adapt.terms_field import ask_for_terms
 from ui.adapt.token_choices import Choices, TokenChoices
+from ui.corpus.address_text import leave_address, text_of_address, text_to_address
 from ui.look.labels import plain_markdown
-from ui.own_text.address_text import leave_address, text_of_address, text_to_address
 from ui.shell import workspace
 from ui.shell.action_row import action_row
 from ui.shell.number_field import Limits, whole_number

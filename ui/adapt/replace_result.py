@@ -27,9 +27,9 @@ from ui.adapt.term_costs import draw_term_costs
 from ui.adapt.token_choices import Choices, TokenChoices, choose_tokens
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
+from ui.host.sized_cache import cached
 from ui.look.labels import plain_text, token_label
-from ui.memory.sized_cache import cached
 from ui.shell import workspace
 
 _MOST_ROWS: Final = 500

@@ -9,7 +9,7 @@ from typing import Final
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.token_scripts import script_of_token
 from ui.components.figures import FigureRow, figure_table
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 
 _MOST_SCRIPTS: Final = 8
 

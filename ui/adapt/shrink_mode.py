@@ -24,7 +24,7 @@ from ui.adapt.removal_form import ask_what_may_go
 from ui.adapt.scripts import draw_by_script
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_text, token_label
 from ui.run.page_parts import draw_figure

@@ -9,8 +9,8 @@ import streamlit as st
 
 from bpe_core.comparison.terms import read_terms
 from bpe_core.runs.term_merges import TermCost
+from ui.corpus.address_text import area_to_address, start_area
 from ui.look.term_lists import lines_left_out
-from ui.own_text.address_text import area_to_address, start_area
 
 _MOST_CHARACTERS: Final = 100_000
 

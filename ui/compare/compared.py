@@ -18,8 +18,8 @@ from bpe_core.comparison.measurement import Measured
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, size_text
-from ui.memory.sized_cache import cached
 from ui.work.background import Background, TooMuchWorkError, stop_of
 from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status, Task

@@ -12,8 +12,8 @@ from bpe_core.comparison.costs import Rates, Usage, embedding_rows
 from ui.compare.figures_part import text_size
 from ui.compare.gain_words import HELD_OUT
 from ui.components.figures import FigureRow, figure_table
+from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown
-from ui.memory.sized_cache import cached
 from ui.storage.run_store import StoredRun
 from ui.tokenizers.cost_fields import ask_for_rates
 from ui.tokenizers.cost_rows import (

@@ -15,8 +15,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.reading_process import MOST_BYTES_IN_MEMORY
 from ui.compare.gain_words import HELD_OUT, OWN
 from ui.corpus.own_files import close_own_files, keep_own_files, own_files
+from ui.corpus.own_text_field import own_text, text_field
 from ui.look.labels import plain_markdown, size_text
-from ui.own_text.field import own_text, text_field
 from ui.run.reading_notes import show_reading_notes
 from ui.shell.choices import choose_one
 from ui.shell.file_upload import LIMIT, upload_files

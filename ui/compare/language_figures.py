@@ -25,7 +25,7 @@ from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.compare.definitions import FAIRNESS
 from ui.components.figures import FigureRow
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 
 PARITY: Final = "Parity"
 _MOST_NAMED: Final = 6

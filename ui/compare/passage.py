@@ -14,8 +14,8 @@ from ui.compare.evaluation import FIRST_TEXT, Evaluation
 from ui.compare.gain_words import HELD_OUT
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.components.token_view import Reading, token_compare, word_trees
+from ui.corpus.own_text_field import leave_address, own_text, text_field
 from ui.look.labels import plain_markdown
-from ui.own_text.field import leave_address, own_text, text_field
 from ui.shell.choices import choose_one
 from ui.tokenizers.normalized_part import normalized_of_each
 from ui.tokenizers.shelf import GPT2, Member

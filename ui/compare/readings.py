@@ -22,7 +22,7 @@ from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.compared import digest_of
 from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 from ui.storage.run_store import StoredRun
 
 MOST_CHARACTERS = 4_000_000

@@ -26,11 +26,11 @@ from ui.compare.language_figures import in_sentence, plain_cell
 from ui.components.large_paste import paste_limits, read_paste
 from ui.components.live_text import Opened, live_text
 from ui.components.term_table import TermCell, TermRow, term_table
+from ui.corpus.address_text import leave_address, text_of_address, text_to_address
+from ui.corpus.opened_text import PASTED, OpenedText
+from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, plain_text, token_label
 from ui.look.term_lists import lines_left_out
-from ui.memory.sized_cache import cached
-from ui.own_text.address_text import leave_address, text_of_address, text_to_address
-from ui.own_text.opened_text import PASTED, OpenedText
 from ui.shell import workspace
 from ui.shell.choices import choose_one
 from ui.shell.file_upload import check_uploaded, most_bytes_a_file, upload_file

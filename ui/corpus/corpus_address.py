@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from bpe_core.corpus.samples import samples
+from ui.corpus.address_text import KeptTexts, leave_address
 from ui.corpus.corpus_state import ReadUploads
 from ui.corpus.own_files import OwnFiles
-from ui.own_text.address_text import KeptTexts, leave_address
 from ui.shell import address, workspace
 from ui.shell.open_run import OpenRun
 from ui.storage.held_out_text import UPLOAD_HELD_OUT, upload_held_out

@@ -15,6 +15,7 @@ from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
 from ui.components.corpus_strip import corpus_strip
+from ui.corpus.address_text import area_to_address
 from ui.corpus.corpus_address import (
     HELD_OUT_PERCENT,
     TEXTS,
@@ -30,7 +31,6 @@ from ui.corpus.uploads import ReadCorpus, joined, read_uploads
 from ui.look.direction import order_note
 from ui.look.glossary import definitions, explain
 from ui.look.labels import escape_markdown, plain_markdown
-from ui.own_text.address_text import area_to_address
 from ui.run import corpus_summary
 from ui.run.composition_bars import show_composition
 from ui.run.corpus_summary import Part

@@ -12,12 +12,12 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.errors import BpeError
 from ui.corpus import corpus_address
+from ui.corpus.address_text import text_of_address
 from ui.corpus.corpus_address import HELD_OUT_PERCENT, held_out_widgets
 from ui.corpus.corpus_form import FIRST, ORIGINS
 from ui.corpus.corpus_state import CorpusForm, ReadUploads
 from ui.corpus.large_text_area import PastedText, put_paste
 from ui.look.labels import size_text
-from ui.own_text.address_text import text_of_address
 from ui.shell import address, workspace
 from ui.storage.base_tokenizer import Extension, title_of_text
 from ui.storage.corpus_store import load_uploaded

@@ -14,8 +14,8 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.readers import Upload
 from bpe_core.errors import BpeError, CorpusError
 from ui.corpus.uploads import joined
+from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown
-from ui.memory.sized_cache import cached
 from ui.run.reading_bar import progress_on, waiting_on
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import address, workspace

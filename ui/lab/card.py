@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.words import encoder_title

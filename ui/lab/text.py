@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bpe_core.corpus.samples import load_sample, samples
-from ui.memory.sized_cache import cached
-from ui.own_text.field import leave_address, own_text, text_field
+from ui.corpus.own_text_field import leave_address, own_text, text_field
+from ui.host.sized_cache import cached
 
 OWN_TEXT = "Your text"
 _SAMPLES = ("python-reference", "python-library", "multilingual")

@@ -7,7 +7,6 @@ import streamlit as st
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.words import seen_symbols
-from bpe_core.lessons.walk import Walk, walk
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.reference import choose_pair, count_pairs, count_words, learn_merges
@@ -15,6 +14,7 @@ from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, Ran, Step
+from ui.lessons.walk import Walk, walk
 
 MARKER = "</w>"
 N_MERGES = 15

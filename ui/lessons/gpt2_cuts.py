@@ -10,7 +10,6 @@ import streamlit as st
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.words import seen_symbols
-from bpe_core.lessons.walk import Walk, walk
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers.reference import (
     choose_pair,
@@ -23,6 +22,7 @@ from ui.components.pretoken_strip import pretoken_strip
 from ui.components.symbol_rows import SymbolRow, Tiles, symbol_rows
 from ui.lessons import gpt2_texts, parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, Ran, Step
+from ui.lessons.walk import Walk, walk
 
 FIRST_SENTENCES = "\n".join(load_sample("pretokenization-notebook").documents)
 VOCABULARY_SIZE = 50

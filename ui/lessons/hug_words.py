@@ -5,8 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from bpe_core.corpus.word_counts import parse_word_counts
-from bpe_core.lessons.shortcuts import look_up_all, look_up_without_return
-from bpe_core.lessons.walk import Walk, walk
 from bpe_core.trainers.base_vocabulary import symbols_of
 from bpe_core.trainers.reference import (
     apply_merge,
@@ -18,6 +16,8 @@ from bpe_core.trainers.reference import (
 from bpe_core.types import TrainingConfig
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, Ran, Step
+from ui.lessons.shortcuts import look_up_all, look_up_without_return
+from ui.lessons.walk import Walk, walk
 
 FIRST_WORDS = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
 FIRST_LONG_WORD = "hugging"

@@ -11,13 +11,13 @@ import streamlit as st
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.naive_extend import encode_word, extend_naively
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.lessons.shortcuts import encode_with_added
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers.reference import count_words
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
 from ui.lessons.parts import Lesson, Ran, Step
+from ui.lessons.shortcuts import encode_with_added
 
 FIRST_TEXT: Final = (
     "The nephrologist sees nephritis and nephrosis.\n"

@@ -17,11 +17,11 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 
 import bpe_core
-from bpe_core.lessons.walk import Walk
 from bpe_core.trainers.reference import count_pairs
 from ui.components.large_paste import paste_limits, read_paste
 from ui.components.lesson import Piece, ShownCode, claim, lesson_code
 from ui.components.live_text import live_text
+from ui.lessons.walk import Walk
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pprint import pformat
 from typing import cast
 
-from bpe_core.lessons.walk import Walk
 from bpe_core.types import Merge, Pair
+from ui.lessons.walk import Walk
 
 SPELLED = "The code works on ids; here each id is printed as its token."
 _WIDTH = 62

@@ -9,8 +9,6 @@ import streamlit as st
 
 from bpe_core.corpus.samples import load_sample
 from bpe_core.corpus.word_counts import parse_word_counts
-from bpe_core.lessons.shortcuts import crossing, longest_matches, trie_of
-from bpe_core.lessons.walk import Walk, walk
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.trie import Trie
@@ -20,6 +18,8 @@ from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, Ran, Step
+from ui.lessons.shortcuts import crossing, longest_matches, trie_of
+from ui.lessons.walk import Walk, walk
 from ui.tokenizers.longest_match import longest_match_differences
 
 N_MERGES = 14

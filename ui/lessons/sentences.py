@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bpe_core.lessons.walk import Walk, walk
 from bpe_core.types import StopReason
 from ui.lessons import printing
+from ui.lessons.walk import Walk, walk
 from ui.look.labels import plain_markdown
 
 _WHY: dict[StopReason, str] = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bpe_core.lessons.walk import Walk
 from bpe_core.types import Pair
 from ui.components.lesson import Bar, pair_bars
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
+from ui.lessons.walk import Walk
 
 _MOST_BARS = 9
 _MOST_ROWS = 16

@@ -22,8 +22,8 @@ from ui.components.merge_player.packing import (
     pack_run,
 )
 from ui.components.shared import component_css
+from ui.host.sized_cache import cached
 from ui.look.labels import plain_text
-from ui.memory.sized_cache import cached
 from ui.run.stop_reasons import stop_sentence
 from ui.storage.run_store import load_run
 

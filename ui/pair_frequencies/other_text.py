@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.pair_statistics import bytes_per_token_after
 from ui.corpus.own_files import ask_for_files
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 from ui.storage.run_store import StoredRun, load_run
 
 # Each word goes through every merge of the run: 10 MB and 32,000 merges take 6 seconds.

@@ -17,12 +17,12 @@ from bpe_core.runs.pair_statistics import gain_of_further
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import FigureRow, figure_table
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
+from ui.host.sized_cache import cached
 from ui.look import charts
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import explain
 from ui.look.labels import file_stem
-from ui.memory.sized_cache import cached
 from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
 from ui.run import results
 from ui.run.held_out_words import flattery

@@ -20,7 +20,7 @@ from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.largest_size import LargestSize, largest_vocab_size
 from bpe_core.types import Base, PretokenCounts, TrainingConfig
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 from ui.storage.held_out_text import divide, upload_held_out
 from ui.storage.upload_store import upload_folder
 from ui.work.reading import describe_tables

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.formats.opened_elsewhere import READERS, Opened
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown
 from ui.run.downloads import Download, tokenizer_downloads
 from ui.run.opened import Checked, checks, checks_of

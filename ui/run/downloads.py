@@ -15,7 +15,7 @@ from bpe_core.formats.tiktoken_file import what_ranks_lack
 from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 from ui.storage.run_store import load_run
 
 

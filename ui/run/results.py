@@ -23,7 +23,7 @@ from bpe_core.runs.pair_statistics import (
     vocab_size_after,
 )
 from bpe_core.types import Pair, PairCount
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 from ui.storage.run_store import load_run
 
 N_TOP_PAIRS = 12

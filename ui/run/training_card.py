@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from ui.components.end_in_view import end_in_view
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.look import charts
 from ui.look.labels import plain_markdown, size_text
 from ui.run.stop_reasons import times

@@ -21,8 +21,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from bpe_core.tokenizer.tokenizer_kernels import forget_words
 from bpe_core.unicode.kinds import forget_characters
 from ui.components.token_view.packing import forget_first_merges
-from ui.logs import event
-from ui.memory.sized_cache import server_cache
+from ui.host.logs import event
+from ui.host.sized_cache import server_cache
 
 SECONDS_AWAY: Final = 0.75 * config.get_option("server.disconnectedSessionTTL")
 """How long a session is kept after its tab is gone: a laptop may sleep, or a network fail. After

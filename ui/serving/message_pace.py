@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from ui.logs import event
+from ui.host.logs import event
 
 _BURST: Final = 60
 _SECONDS_A_MESSAGE: Final = 0.05

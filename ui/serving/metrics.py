@@ -23,9 +23,9 @@ from starlette.routing import Route
 from streamlit import runtime
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
-from ui.memory.sized_cache import server_cache
-from ui.memory.uploads import MAX_BYTES_OF_ALL, bytes_held
-from ui.settings import settings
+from ui.host.settings import settings
+from ui.host.sized_cache import server_cache
+from ui.host.uploads import MAX_BYTES_OF_ALL, bytes_held
 from ui.storage.store_size import StoreSize, store_size
 from ui.work import jobs
 

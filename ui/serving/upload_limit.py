@@ -15,8 +15,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config, runtime
 
-from ui.logs import event, short_id
-from ui.memory.uploads import MAX_BYTES, MAX_BYTES_OF_ALL, bytes_held
+from ui.host.logs import event, short_id
+from ui.host.uploads import MAX_BYTES, MAX_BYTES_OF_ALL, bytes_held
 
 _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 _REFUSAL: Final = PlainTextResponse("These files are too large in total.", status_code=413)

@@ -108,7 +108,7 @@ def _load_gpt2() -> None:
 
 
 def _settle() -> None:
-    from ui.memory.sized_cache import server_cache
+    from ui.host.sized_cache import server_cache
     from ui.shell.frame import settle_memory
 
     server_cache.note_lasting()

@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.errors import BpeError
-from ui.memory.uploads import MAX_BYTES, bytes_held
+from ui.host.uploads import MAX_BYTES, bytes_held
 from ui.shell import workspace
 
 LIMIT: Final = f"Up to {MAX_BYTES // 1_000_000} MB in total."

@@ -15,7 +15,7 @@ from bpe_core.errors import BpeError
 from bpe_core.kernels.compiling.choose import compile_in_background
 from ui.components.page_fixes import page_fixes
 from ui.components.theme_watch import theme_watch
-from ui.failures.error_boundary import error_boundary
+from ui.host.error_boundary import error_boundary
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 from ui.shell.following import Followed

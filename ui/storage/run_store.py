@@ -26,8 +26,8 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.store.entries import DETAILS, RUN, refused_as_not_permitted, touch
 from bpe_core.store.manifest import check_files
 from bpe_core.store.place import is_id, new_id, store_folder
+from ui.host.sized_cache import cached
 from ui.look.run_names import RunName
-from ui.memory.sized_cache import cached
 from ui.storage.base_tokenizer import BaseName, base_name_of
 from ui.storage.compositions import Compositions, compositions_of, read_compositions
 from ui.storage.folder_check import FolderCheck, read_folder_check, write_folder_check

@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 from bpe_core.errors import NotKeptError
 from bpe_core.store.entries import delete_folder, size_of
 from bpe_core.store.place import UNFINISHED, is_entry_name, store_folder
-from ui.settings import settings
+from ui.host.settings import settings
 
 DAYS_KEPT_UNOPENED: Final = settings().days_kept
 MOST_BYTES_KEPT: Final = round(settings().store_gigabytes * 1e9)

@@ -22,7 +22,7 @@ from bpe_core.store.entries import DETAILS, refused_as_not_permitted, touch
 from bpe_core.store.manifest import read_checked, replace_file
 from bpe_core.store.place import UPLOAD_PREFIX, is_id, new_id, store_folder
 from bpe_core.tokenizer.protocol import NamedEncoder
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 from ui.storage.new_entries import kept_folder, os_errors_as_not_kept
 from ui.storage.sweeping import make_room
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from bpe_core.errors import BpeError
+from ui.corpus import own_reading
+from ui.corpus.opened_text import OwnText, open_text
 from ui.look.labels import plain_markdown
-from ui.own_text import own_reading
-from ui.own_text.opened_text import OwnText, open_text
 from ui.run.reading_bar import progress_on, waiting_on
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace

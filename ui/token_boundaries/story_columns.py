@@ -11,9 +11,9 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from ui.components.symbol_rows import symbol_rows
 from ui.components.token_origin import TokenOriginData, token_origin
-from ui.failures.error_boundary import fragment
+from ui.corpus.own_reading import OwnReading
+from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown, token_label
-from ui.own_text.own_reading import OwnReading
 from ui.shell import workspace
 from ui.storage.run_store import StoredRun
 from ui.token_boundaries import token_story

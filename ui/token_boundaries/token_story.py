@@ -15,9 +15,9 @@ from bpe_core.types import Explanation, Pair
 from bpe_core.vocabulary.provenance import MOST_SEARCHED, source_lines, token_origin
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
 from ui.components.token_origin import OriginLine, OriginWord, TokenOriginData
+from ui.corpus.own_reading import OwnReading
+from ui.host.sized_cache import cached
 from ui.look.labels import token_for_browser
-from ui.memory.sized_cache import cached
-from ui.own_text.own_reading import OwnReading
 from ui.storage.run_store import load_run, training_text
 from ui.storage.training_text import MOST_KEPT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bpe_core.lab.contenders import Differences, differences
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 
 
 @cached(spinner="Comparing longest match with the merges")

@@ -9,8 +9,8 @@ import streamlit as st
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import samples
 from bpe_core.tokenizer.protocol import Encoder
+from ui.corpus.own_text_field import own_text, text_field
 from ui.look.glossary import explain
-from ui.own_text.field import own_text, text_field
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button

@@ -16,7 +16,7 @@ from bpe_core.vocabulary.audit import Audit, audit
 from bpe_core.vocabulary.derivation import Derivations
 from bpe_core.vocabulary.prefixes import PrefixTree
 from bpe_core.vocabulary.table import Vocabulary
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 from ui.vocabulary.texts import CountedText
 
 _FEWEST_LETTERS, _MOST_LETTERS = 4, 14

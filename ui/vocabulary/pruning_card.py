@@ -8,7 +8,7 @@ import streamlit as st
 
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import FigureRow, figure_table, verdict
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.run.download_rows import offer_downloads
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work

@@ -12,9 +12,9 @@ from threading import Condition, Lock, Thread
 from typing import Final, Generic
 
 from bpe_core.errors import BpeError
-from ui.failures.unforeseen import log_unforeseen
-from ui.logs import event
-from ui.memory.sized_cache import server_cache
+from ui.host.logs import event
+from ui.host.sized_cache import server_cache
+from ui.host.unforeseen import log_unforeseen
 from ui.work.task import Progress, Result, State, Status, Step, Task, Work
 from ui.work.turns import Turns
 

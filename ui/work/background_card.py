@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.failures.error_boundary import fragment
+from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown
 from ui.work.background import Background
 from ui.work.duration import duration

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Literal
 
-from ui.logs import Code, event, short_id
+from ui.host.logs import Code, event, short_id
 from ui.work.task import Result, Step, Task, Work
 
 

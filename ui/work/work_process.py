@@ -8,7 +8,7 @@ from typing import Final
 
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
 from bpe_core.processes.limits import GB, Limits
-from ui.logs import Code, event
+from ui.host.logs import Code, event
 
 # Training takes ten times the size of a text, and a run of a million merges a gigabyte.
 _MOST_BYTES: Final = 8 * GB

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from bpe_core.lessons.walk import Walk
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import Trie
 from bpe_core.trainers.reference import apply_merge
+from ui.lessons.walk import Walk
 
 
 def crossing(learned: Walk, cut: Callable[[str], Sequence[str]]) -> list[bool]:
@@ -17,7 +17,7 @@ def crossing(learned: Walk, cut: Callable[[str], Sequence[str]]) -> list[bool]:
     Whole words are cut, not the tokens: a token by itself, such as `n` and the first byte of `é`,
     may be cut differently.
 
-    >>> from bpe_core.lessons.walk import walk
+    >>> from ui.lessons.walk import walk
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> from bpe_core.types import TrainingConfig
     >>> learned = walk({"a dog. a dog.": 1}, TrainingConfig(260, special_tokens=()))
@@ -55,7 +55,7 @@ def _byte_spans(
 def trie_of(learned: Walk) -> Trie:
     """Return the trie of the merges that a walk has learned.
 
-    >>> from bpe_core.lessons.walk import walk
+    >>> from ui.lessons.walk import walk
     >>> from bpe_core.types import TrainingConfig
     >>> config = TrainingConfig(6, base="characters", special_tokens=())
     >>> trie_of(walk({"hug": 2, "ug": 1}, config)).encode([1, 2, 0])

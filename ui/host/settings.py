@@ -1,6 +1,6 @@
 """Read the server's settings from environment variables, and check them.
 
-`SETTINGS` is the table of all of them; `python -m ui.settings` prints it as Markdown, and with
+`SETTINGS` is the table of all of them; `python -m ui.host.settings` prints it as Markdown, and with
 `--check` reports invalid values.
 """
 

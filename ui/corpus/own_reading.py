@@ -13,7 +13,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.components.token_view.packing import PackedTokens, pack_boundaries
-from ui.memory.sized_cache import cached
+from ui.host.sized_cache import cached
 
 MOST_TOKENS = 1_000_000
 """The most tokens shown, as many as the view was tested with; the rest are only counted."""

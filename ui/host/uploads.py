@@ -7,7 +7,7 @@ from typing import Final
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
-from ui.settings import settings
+from ui.host.settings import settings
 
 MAX_BYTES_OF_ALL: Final = settings().uploads_megabytes * 1_000_000
 """The limit for the files of all visitors in the server's memory."""

@@ -10,16 +10,16 @@ from functools import partial
 import streamlit as st
 
 from ui.components.live_text import Opened, live_text
-from ui.look.direction import order_note
-from ui.own_text import address_text
-from ui.own_text.opened_text import (
+from ui.corpus import address_text
+from ui.corpus.opened_text import (
     OwnText,
     close_text,
     open_pasted,
     own_paste_limits,
     set_own_text,
 )
-from ui.own_text.own_reading import MOST_CHARACTERS
+from ui.corpus.own_reading import MOST_CHARACTERS
+from ui.look.direction import order_note
 from ui.shell import workspace
 
 _NAME = "text"

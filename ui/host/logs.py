@@ -22,9 +22,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from ui.settings import Level
+from ui.host.settings import Level
 
-_ROOT: Final = Path(__file__).parents[1]
+_ROOT: Final = Path(__file__).parents[2]
 _EVENTS: Final = logging.getLogger("bpe_explorer.events")
 _CODE: Final = re.compile(r"[A-Za-z0-9_.]{1,64}")
 _MOST_FRAMES: Final = 40

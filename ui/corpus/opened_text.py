@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bpe_core.corpus.notes import Note
 from ui.components.large_paste import PasteLimits, paste_limits, read_paste
-from ui.own_text import own_reading
+from ui.corpus import own_reading
 from ui.shell import workspace
 from ui.shell.file_upload import most_bytes_a_file
 

@@ -14,8 +14,8 @@ import streamlit as st
 from cachetools import TLRUCache
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.memory.sizes import size_of
-from ui.settings import settings
+from ui.host.settings import settings
+from ui.host.sizes import size_of
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
