@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.lab.measurements import MOST_CHARACTERS, Order
+from bpe_core.lab.measurements import MOST_CHARACTERS, LabOrder
 from bpe_core.tokenizer.merges_of import changes_text
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.lab.measurements import MeasurementStatus
@@ -44,7 +44,7 @@ def draw_lab(stored: StoredRun) -> None:
     if training is None and text.is_sample:
         about = f"Training on the beginning of {text.name}"
         small = small_measurement(text.text, None, about)
-    order = Order("training", text.text)
+    order = LabOrder("training", text.text)
     draw_training(training, small, order, f"Training on {text.about}")
 
 
@@ -57,7 +57,7 @@ def draw_encoders(
     if encoding is None and text.is_sample:
         about = f"{which} on the beginning of {text.name}"
         small = small_measurement(text.text, tokenizer, about)
-    order = Order("encoding", text.text, tokenizer)
+    order = LabOrder("encoding", text.text, tokenizer)
     draw_encoding(encoding, small, order, f"{which} on {text.about}")
     st.divider()
     if text.text:

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.newness import unseen_share
-from bpe_core.comparison.parts import Part, gain_of
+from bpe_core.comparison.parts import TextPart, gain_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.sampling import sample_spans
 from bpe_core.corpus.spans import rest
@@ -77,7 +77,7 @@ def main() -> None:
 
 def judge(
     training: Corpus, held_out: Corpus, new: Corpus, other: NamedEncoder
-) -> tuple[Part, float, float]:
+) -> tuple[TextPart, float, float]:
     """Return the figure on held-out text, the true one, and the share of held-out words unseen."""
     run = train(training, CONFIG)
     part = gain_of(compare(held_out, [run.tokenizer, other])).whole
@@ -133,7 +133,7 @@ def limited(texts: Texts) -> Corpus:
     return Corpus.from_documents(documents, names)
 
 
-def interval(part: Part) -> str:
+def interval(part: TextPart) -> str:
     """Return an interval in parentheses; empty if there is none."""
     ends = sorted((part.low, part.high))
     return f"({ends[0]:.1f} to {ends[1]:.1f})" if part.has_interval else ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bpe_core.comparison.measurement import TokenizerMetrics
-    from bpe_core.comparison.parts import Gain
+    from bpe_core.comparison.parts import TokenSaving
     from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.tokenizer.protocol import Encoder
 
@@ -142,7 +142,7 @@ def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
     ]
 
 
-def _difference(gain: Gain, own: str, other: str) -> str:
+def _difference(gain: TokenSaving, own: str, other: str) -> str:
     """Return how many fewer or more tokens the first needs, or what a verdict lacks."""
     from bpe_core.comparison.parts import FEWEST_TOKENS
 

@@ -16,7 +16,7 @@ from bpe_core.comparison.text_map import (
     TOKEN_KINDS,
     KindCounts,
     TextMap,
-    WordCounts,
+    WordTotals,
     count_kinds,
 )
 from bpe_core.corpus.corpus import Corpus
@@ -38,7 +38,7 @@ class TokenizerMetrics:
     n_characters: int
     vocab_size: int
     n_tokens: int
-    words: WordCounts
+    words: WordTotals
     kinds: KindCounts
     n_exclusive: int
     """Tokens in this vocabulary only, by their bytes, without special tokens."""
@@ -92,12 +92,12 @@ class TokenizerMetrics:
 
     @property
     def tokens_per_word(self) -> float:
-        """Fertility: see `WordCounts.tokens_per_word`."""
+        """Fertility: see `WordTotals.tokens_per_word`."""
         return self.words.tokens_per_word
 
     @property
     def share_of_words_whole(self) -> float:
-        """From 0 to 1: see `WordCounts.share_of_words_whole`."""
+        """From 0 to 1: see `WordTotals.share_of_words_whole`."""
         return self.words.share_of_words_whole
 
 
@@ -155,7 +155,7 @@ class Measuring:
         self._table = IdTable(tokenizer) if table is None else table
         self._blocks = blocks
         self._id_counts = np.zeros(len(self._table.ids), np.int64)
-        self._words = WordCounts()
+        self._words = WordTotals()
         self._kinds = KindCounts()
         self._unknown_bytes = self._dropped_bytes = self._uncovered_characters = 0
         n_blocks = 0 if blocks is None else blocks.n_blocks

@@ -39,7 +39,7 @@ Way = Literal["fewer", "more", "unclear"]
 Division = Literal["kind", "script", "type", "file"]
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """The token counts of two tokenizers on a text or a part of it."""
 
     name: str
@@ -71,11 +71,11 @@ class Part(NamedTuple):
         return "more" if high < 0 else "unclear"
 
 
-class Gain(NamedTuple):
+class TokenSaving(NamedTuple):
     """The tokens that one tokenizer saves against another on a text."""
 
-    whole: Part
-    divisions: tuple[tuple[Division, tuple[Part, ...]], ...]
+    whole: TextPart
+    divisions: tuple[tuple[Division, tuple[TextPart, ...]], ...]
     """The parts by kind, script, type and file, without divisions that have only one part."""
 
     @property
@@ -84,13 +84,13 @@ class Gain(NamedTuple):
         return min(self.whole.own, self.whole.theirs) >= FEWEST_TOKENS
 
     @property
-    def disagreeing(self) -> tuple[tuple[Division, Part], ...]:
+    def disagreeing(self) -> tuple[tuple[Division, TextPart], ...]:
         """The parts whose figure differs materially from the whole's, the weightiest first.
 
         Such a part has `SMALLEST_SHARE` of the other tokenizer's tokens, and an interval without
         the whole's figure. It goes the other way, or is far away: see `POINTS_APART`.
         """
-        found: list[tuple[Division, Part]] = [
+        found: list[tuple[Division, TextPart]] = [
             (division, part)
             for division, parts in self.divisions
             for part in parts
@@ -99,7 +99,7 @@ class Gain(NamedTuple):
         return tuple(sorted(found, key=lambda each: -_weight(each[1], self.whole)))
 
 
-def gain_of(comparison: Comparison, first: int = 0, second: int = 1) -> Gain:
+def gain_of(comparison: Comparison, first: int = 0, second: int = 1) -> TokenSaving:
     """Return the tokens that one tokenizer saves against another, with intervals and by part.
 
     Raises OutOfRangeError for an invalid index, and ConfigError for a comparison made without
@@ -131,18 +131,18 @@ def gain_of(comparison: Comparison, first: int = 0, second: int = 1) -> Gain:
     ]
     # All intervals come from the same draws.
     whole, *parts = _parts([of_whole, *(columns for _, columns in divisions)], blocks)
-    found: list[tuple[Division, tuple[Part, ...]]] = []
+    found: list[tuple[Division, tuple[TextPart, ...]]] = []
     for division, (names, _) in divisions:
         found.append((division, tuple(part for part in parts[: len(names)] if part.n_units)))
         del parts[: len(names)]
-    return Gain(whole, tuple((division, of) for division, of in found if len(of) > 1))
+    return TokenSaving(whole, tuple((division, of) for division, of in found if len(of) > 1))
 
 
 _Columns = tuple[Sequence[str], list[NDArray[np.int64]]]
 """Names, and for both tokenizers the counts of each name, int64[n_blocks, n_names]."""
 
 
-def _parts(columns: Sequence[_Columns], blocks: Blocks) -> list[Part]:
+def _parts(columns: Sequence[_Columns], blocks: Blocks) -> list[TextPart]:
     """Return a part for each name."""
     own, theirs = (
         _by_unit(np.hstack([counts[side] for _, counts in columns]), blocks) for side in (0, 1)
@@ -153,7 +153,7 @@ def _parts(columns: Sequence[_Columns], blocks: Blocks) -> list[Part]:
     ends = intervals(own, theirs, blocks.stratum_of_unit).tolist()
     names = [name for names, _ in columns for name in names]
     rows = zip(names, sums[0].tolist(), sums[1].tolist(), n_units, figures, ends, strict=True)
-    return [Part(*row, low=low, high=high) for *row, (low, high) in rows]
+    return [TextPart(*row, low=low, high=high) for *row, (low, high) in rows]
 
 
 def _by_unit(counts: NDArray[np.int64], blocks: Blocks) -> NDArray[np.int64]:
@@ -188,7 +188,7 @@ def _scripts(own: NDArray[np.int64], theirs: NDArray[np.int64]) -> _Columns:
     ]
 
 
-def _disagrees(part: Part, whole: Part) -> bool:
+def _disagrees(part: TextPart, whole: TextPart) -> bool:
     if part.theirs < SMALLEST_SHARE * whole.theirs or not (
         part.has_interval and whole.has_interval
     ):
@@ -201,6 +201,6 @@ def _disagrees(part: Part, whole: Part) -> bool:
     return abs(part.percent_fewer - whole.percent_fewer) >= apart
 
 
-def _weight(part: Part, whole: Part) -> float:
+def _weight(part: TextPart, whole: TextPart) -> float:
     """How far the part moves the whole: its share of the tokens times its distance in points."""
     return part.theirs * abs(part.percent_fewer - whole.percent_fewer)

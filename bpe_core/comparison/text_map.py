@@ -53,7 +53,7 @@ def count_kinds(kinds: NDArray[np.uint8]) -> KindCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class WordCounts:
+class WordTotals:
     """The number of words in a text, of the tokens they take, and of words kept whole."""
 
     n_words: int = 0
@@ -62,15 +62,15 @@ class WordCounts:
     n_whole_words: int = 0
     """Words within which no token ends, and whose bytes are all in tokens."""
 
-    def __add__(self, other: WordCounts) -> WordCounts:
-        return WordCounts(
+    def __add__(self, other: WordTotals) -> WordTotals:
+        return WordTotals(
             self.n_words + other.n_words,
             self.n_word_tokens + other.n_word_tokens,
             self.n_whole_words + other.n_whole_words,
         )
 
-    def __mul__(self, times: int) -> WordCounts:
-        return WordCounts(
+    def __mul__(self, times: int) -> WordTotals:
+        return WordTotals(
             self.n_words * times, self.n_word_tokens * times, self.n_whole_words * times
         )
 
@@ -85,7 +85,7 @@ class WordCounts:
         Source: Ács 2019, "Exploring BERT's vocabulary"; Rust et al. 2021, "How good is your
         tokenizer?".
 
-        >>> WordCounts(n_words=10, n_word_tokens=13, n_whole_words=8).tokens_per_word
+        >>> WordTotals(n_words=10, n_word_tokens=13, n_whole_words=8).tokens_per_word
         1.3
         """
         return self.n_word_tokens / self.n_words if self.n_words else math.nan
@@ -94,7 +94,7 @@ class WordCounts:
     def share_of_words_whole(self) -> float:
         """The share of words not cut by a token boundary: 1 minus Rust's "continued words".
 
-        >>> WordCounts(n_words=10, n_word_tokens=13, n_whole_words=8).share_of_words_whole
+        >>> WordTotals(n_words=10, n_word_tokens=13, n_whole_words=8).share_of_words_whole
         0.8
         """
         return self.n_whole_words / self.n_words if self.n_words else math.nan
@@ -105,7 +105,7 @@ class TextMap:
 
     >>> text = TextMap("hug, hugs")
     >>> text.word_counts(np.array([3, 4, 8, 9]))
-    WordCounts(n_words=2, n_word_tokens=3, n_whole_words=1)
+    WordTotals(n_words=2, n_word_tokens=3, n_whole_words=1)
     >>> text.kind_counts(np.array([0, 3, 4, 8]), np.array([3, 4, 8, 9]))
     KindCounts(words_and_numbers=3, punctuation=1, white_space=0)
     """
@@ -145,7 +145,7 @@ class TextMap:
         self,
         ends: NDArray[np.int64],
         gaps: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
-    ) -> WordCounts:
+    ) -> WordTotals:
         """Count words and their tokens, given the byte offsets of token ends: int64[n], ascending.
 
         `gaps` are the starts and ends of bytes without a token, two int64[m], ascending; a word
@@ -159,7 +159,7 @@ class TextMap:
             begun = np.searchsorted(gaps[0], self._word_ends)
             whole &= begun == np.searchsorted(gaps[1], self._word_starts, side="right")
         n_words = len(inside)
-        return WordCounts(n_words, n_words + int(inside.sum()), int(whole.sum()))
+        return WordTotals(n_words, n_words + int(inside.sum()), int(whole.sum()))
 
     def kind_counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> KindCounts:
         """Count tokens by kind, given the byte offsets of starts and ends, two int64[n].

@@ -18,8 +18,8 @@ from bpe_core.corpus.readers import (
     name_of,
     read_source,
     reasons,
-    size_of,
     skipped,
+    source_size,
     table_columns,
 )
 from bpe_core.corpus.text_decoding import DecodingErrors
@@ -98,7 +98,7 @@ def read_corpus(
     notes: list[Note] = []
     failures: list[tuple[str, CorpusError]] = []
     report = on_progress or _ignore
-    sizes = [size_of(source) for source in sources]
+    sizes = [source_size(source) for source in sources]
     total = sum(sizes) or 1
     for number, source in enumerate(sources):
         before, own = sum(sizes[:number]) / total, sizes[number] / total

@@ -147,7 +147,7 @@ def expand_folder(source: Source) -> list[Source]:
     return [*files]
 
 
-def size_of(source: Source) -> int:
+def source_size(source: Source) -> int:
     """Return the size of a source in bytes without reading it; 0 if unknown."""
     if isinstance(source, (str, os.PathLike)):
         try:

@@ -22,7 +22,7 @@ from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
 from bpe_core.corpus.filed_corpus import Filed, FiledCorpus, Parts, figures_of
 from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.corpus.readers import Choices, Upload, may_be_tables, size_of, tables_in
+from bpe_core.corpus.readers import Choices, Upload, may_be_tables, source_size, tables_in
 from bpe_core.errors import ConfigError, ProcessError, UnsupportedFileError
 from bpe_core.processes.call import call
 from bpe_core.processes.limits import Limits
@@ -57,7 +57,7 @@ def worth_a_process(uploads: Sequence[Upload]) -> bool:
     >>> worth_a_process([Upload(b"hug")])
     False
     """
-    if sum(map(size_of, uploads)) >= LEAST_BYTES:
+    if sum(map(source_size, uploads)) >= LEAST_BYTES:
         return True
     texts = [_data_of(upload) for upload in uploads]
     marks = sum(data.count(b"\n") + data.count(b",") for data in texts)

@@ -42,7 +42,7 @@ OnPart = Callable[[float], None]
 """A function called from time to time with the fraction of a file that has been read."""
 
 
-class Row(NamedTuple):
+class Record(NamedTuple):
     """One row: its place in the file, and named values or a text without a column."""
 
     place: str
@@ -62,7 +62,7 @@ class RowReader:
     """The names of the columns, in order."""
     notes: list[Note] = field(default_factory=list[Note])
 
-    def rows(self, kind: str) -> Iterator[Row]:
+    def rows(self, kind: str) -> Iterator[Record]:
         """Yield the rows of a file of a kind, such as ".csv".
 
         Raises EmptyCorpusError for a table without rows, and UnsupportedFileError if the file is
@@ -100,7 +100,7 @@ class RowReader:
             return False
         return True
 
-    def _separated_rows(self, kind: str) -> Iterator[Row]:
+    def _separated_rows(self, kind: str) -> Iterator[Record]:
         delimiter = "\t"
         if kind == ".csv":
             first = next(_lines(self.text))[0]
@@ -119,7 +119,7 @@ class RowReader:
                 self._count(n_read, lines.begin_row())
                 if values:
                     number += 1
-                    yield Row(f"row {number}", dict(zip(titles, values, strict=False)))
+                    yield Record(f"row {number}", dict(zip(titles, values, strict=False)))
         except csv.Error:
             raise UnsupportedFileError(
                 f"{self.name} is not valid {kind[1:]} at line {reader.line_num:,}. Check the "
@@ -137,7 +137,7 @@ class RowReader:
                 f"{self.name} has a header and no rows. Give a file with text in it."
             )
 
-    def _json_line_rows(self) -> Iterator[Row]:
+    def _json_line_rows(self) -> Iterator[Record]:
         broken: list[int] = []
         first_broken = ""
         n_read = n_broken = 0
@@ -178,7 +178,7 @@ class RowReader:
             )
             self.notes.append(Note("lines", self.name, f"{self.name}: {text}"))
 
-    def _json_rows(self) -> Iterator[Row]:
+    def _json_rows(self) -> Iterator[Record]:
         value, end = self._json_value(0)
         if end < len(self.text):
             yield from self._json_values(value, end)
@@ -198,7 +198,7 @@ class RowReader:
         else:
             yield self._json_row(value, "")
 
-    def _json_values(self, value: object, end: int) -> Iterator[Row]:
+    def _json_values(self, value: object, end: int) -> Iterator[Record]:
         """Yield a row for each of several values, one after another."""
         number = 1
         yield self._json_row(value, "value 1")
@@ -237,7 +237,7 @@ class RowReader:
                 "or rename the file to .txt."
             ) from None
 
-    def _json_columns(self, lists: Mapping[str, list[object]]) -> Iterator[Row]:
+    def _json_columns(self, lists: Mapping[str, list[object]]) -> Iterator[Record]:
         """Yield from an object of lists: columns of values, or a list of rows under some key."""
         for key, values in lists.items():
             if any(isinstance(value, dict) for value in values):
@@ -246,26 +246,26 @@ class RowReader:
         self._add_columns(lists)
         for number in range(max(map(len, lists.values()))):
             self._count(number + 1, 0)
-            yield Row(
+            yield Record(
                 f"row {number + 1}",
                 {key: values[number] for key, values in lists.items() if number < len(values)},
             )
 
-    def _items(self, values: list[object], noun: str) -> Iterator[Row]:
+    def _items(self, values: list[object], noun: str) -> Iterator[Record]:
         for number, value in enumerate(values, 1):
             self._count(number, 0)
             yield self._json_row(value, f"{noun} {number}")
 
-    def _json_row(self, value: object, place: str) -> Row:
+    def _json_row(self, value: object, place: str) -> Record:
         if isinstance(value, str):
-            return Row(place, value)
+            return Record(place, value)
         if isinstance(value, list) and is_chat(cast("list[object]", value)):
-            return Row(place, text_in(cast("list[object]", value)))
+            return Record(place, text_in(cast("list[object]", value)))
         if isinstance(value, dict):
             row = cast("dict[str, object]", value)
             self._add_columns(row)
-            return Row(place, row)
-        return Row(place, None)
+            return Record(place, row)
+        return Record(place, None)
 
     def _parsed(self, text: str, where: str) -> object:
         self._check_values(text, where)

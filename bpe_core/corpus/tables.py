@@ -23,7 +23,7 @@ from bpe_core.corpus.columns import (
 from bpe_core.corpus.file_kinds import JSON_LINES, PARQUET_MARK
 from bpe_core.corpus.notes import Note, listed
 from bpe_core.corpus.parquet_process import describe_parquet, opened_parquet
-from bpe_core.corpus.rows import OnPart, Row, RowReader
+from bpe_core.corpus.rows import OnPart, Record, RowReader
 from bpe_core.corpus.text_decoding import DecodingErrors, decode_text
 from bpe_core.corpus.values import text_in
 from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
@@ -133,7 +133,7 @@ def _opened(
     return RowReader(decoded.text, name, report, budget), Table(decoded.encoding, notes=notes)
 
 
-def _describe(rows: Iterator[Row], reader: RowReader) -> tuple[list[Row], TableColumns]:
+def _describe(rows: Iterator[Record], reader: RowReader) -> tuple[list[Record], TableColumns]:
     """Return the first rows, and the columns that they have."""
     head = list(islice(rows, ROWS_DESCRIBED + 1))
     looked_at = [row.value for row in head[:ROWS_DESCRIBED] if isinstance(row.value, Mapping)]
@@ -141,7 +141,7 @@ def _describe(rows: Iterator[Row], reader: RowReader) -> tuple[list[Row], TableC
     return head, columns_of_rows(tuple(reader.columns), looked_at, is_sample=is_sample)
 
 
-def _values(rows: Iterable[Row], column: str | None, kept: str | None) -> Iterator[_Value]:
+def _values(rows: Iterable[Record], column: str | None, kept: str | None) -> Iterator[_Value]:
     for place, value in rows:
         if not isinstance(value, Mapping):
             yield place, value, None

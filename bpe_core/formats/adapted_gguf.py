@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats.adapted_vocabulary import kept_merges, new_merges, renumbered, text_of
+from bpe_core.formats.adapted_vocabulary import kept_merges, new_merges, renumbered, token_text
 from bpe_core.formats.gguf_file import check_gguf
 from bpe_core.formats.gguf_header import (
     ARRAY,
@@ -114,7 +114,7 @@ def _vocabulary(
         )
     found: dict[str, _Values] = {
         "tokens": [
-            text_of(tokenizer, id) if old == NO_OLD_ID else tokens[old]
+            token_text(tokenizer, id) if old == NO_OLD_ID else tokens[old]
             for id, old in enumerate(old_ids)
         ]
     }

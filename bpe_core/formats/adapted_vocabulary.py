@@ -57,7 +57,7 @@ def vocabulary_of(adapted: Adapted, ids: Mapping[str, int]) -> dict[str, int]:
     for id in sorted(tokenizer.vocab):
         if id in known:
             continue
-        text = text_of(tokenizer, id)
+        text = token_text(tokenizer, id)
         if text in vocabulary:
             raise ConfigError(
                 f"The new token {id} would be written {text!r}, as the token {vocabulary[text]} "
@@ -82,7 +82,7 @@ def unlisted(vocabulary: Mapping[str, int], special: Mapping[str, int]) -> dict[
     return missing
 
 
-def text_of(tokenizer: Tokenizer, id: int) -> str:
+def token_text(tokenizer: Tokenizer, id: int) -> str:
     """Return how the files write an ordinary token."""
     token = tokenizer.vocab[id]
     return to_printable(token) if tokenizer.base == "bytes" else token.decode()
@@ -120,6 +120,6 @@ def new_merges(adapted: Adapted) -> list[tuple[str, str]]:
     removed = set(adapted.removed)
     n_base = sum(merge.id not in removed for merge in base.merges)
     return [
-        (text_of(tokenizer, merge.left), text_of(tokenizer, merge.right))
+        (token_text(tokenizer, merge.left), token_text(tokenizer, merge.right))
         for merge in tokenizer.merges[n_base:]
     ]

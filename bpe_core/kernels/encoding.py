@@ -64,7 +64,7 @@ class WholeWords(NamedTuple):
     """int32[n_words]"""
 
 
-class Scratch(NamedTuple):
+class EncodingScratch(NamedTuple):
     """Buffers of one thread."""
 
     block_class: NDArray[np.uint8]

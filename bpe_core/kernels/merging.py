@@ -87,7 +87,7 @@ class Spelled(NamedTuple):
     """uint64[1]: the key of the last pair that has a known hash and other bytes."""
 
 
-class Scratch(NamedTuple):
+class MergeScratch(NamedTuple):
     """Buffers for counting the pairs of the new token during one merge."""
 
     merged: NDArray[np.int32]

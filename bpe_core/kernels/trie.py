@@ -24,7 +24,7 @@ _VALUE_BITS = np.uint64(64 - 2 * SYMBOL_BITS)
 _VALUE = np.uint64((1 << (64 - 2 * SYMBOL_BITS)) - 1)
 
 
-class Trie(NamedTuple):
+class TrieArrays(NamedTuple):
     """All symbols that encode to themselves, by their bytes.
 
     Empty (symbol_at has size 0) if two merges make the same symbol.

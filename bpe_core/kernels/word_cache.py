@@ -52,7 +52,7 @@ _INLINE = np.uint64(4)
 _SLACK = np.uint64(SLACK)
 
 
-class WordCache(NamedTuple):
+class CachedWords(NamedTuple):
     """The words that one thread has encoded."""
 
     lines: NDArray[np.uint64]

@@ -37,7 +37,7 @@ _FACTOR: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class LabOrder:
     """A measurement to run: of encoding with a tokenizer, or of training, on a text."""
 
     kind: Kind
@@ -51,7 +51,7 @@ class Order:
     def fingerprint(self) -> str:
         """A hash of all fields.
 
-        >>> Order("training", "hug").fingerprint == Order("training", "hugs").fingerprint
+        >>> LabOrder("training", "hug").fingerprint == LabOrder("training", "hugs").fingerprint
         False
         """
         tokenizer = "" if self.tokenizer is None else self.tokenizer.fingerprint
@@ -59,7 +59,7 @@ class Order:
         return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def small_order(text: str, tokenizer: Tokenizer | None = None) -> Order:
+def small_order(text: str, tokenizer: Tokenizer | None = None) -> LabOrder:
     """Return the order of a measurement that takes a few seconds.
 
     It covers the beginning of the text, and measures encoders if there is a tokenizer, in three
@@ -70,8 +70,8 @@ def small_order(text: str, tokenizer: Tokenizer | None = None) -> Order:
     (10000, 64000)
     """
     if tokenizer is None:
-        return Order("training", text[:SMALL_TRAINING_CHARACTERS], is_small=True)
-    return Order("encoding", text[:SMALL_CHARACTERS], tokenizer, is_small=True)
+        return LabOrder("training", text[:SMALL_TRAINING_CHARACTERS], is_small=True)
+    return LabOrder("encoding", text[:SMALL_CHARACTERS], tokenizer, is_small=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Results:
 
 
 def run_in_process(
-    order: Order,
+    order: LabOrder,
     *,
     limits: Limits,
     on_progress: OnProgress,
@@ -91,7 +91,7 @@ def run_in_process(
 ) -> Results:
     """Run a measurement in a process of its own; raises as `call` does.
 
-    >>> run_in_process(Order("encoding", ""), limits=Limits(seconds=60), on_progress=print)
+    >>> run_in_process(LabOrder("encoding", ""), limits=Limits(seconds=60), on_progress=print)
     Results(encoding=(), training=())
     """
     from bpe_core.formats.native import tokenizer_to_dict
@@ -121,14 +121,14 @@ def measure_here(
 
     described = None if tokenizer is None else tokenizer_from_dict(tokenizer)
     wait_for_kernels(lambda seconds: report(Progress(0, 1, "", seconds_compiling=seconds)))
-    order = Order(kind, text, described, is_small)
+    order = LabOrder(kind, text, described, is_small)
     return run_order(order, lambda progress: report(progress, must_arrive=True))
 
 
-def run_order(order: Order, on_progress: OnProgress) -> Results:
+def run_order(order: LabOrder, on_progress: OnProgress) -> Results:
     """Run a measurement; raises `BpeError`.
 
-    >>> report = run_order(Order("training", "hug hugs"), lambda progress: None)
+    >>> report = run_order(LabOrder("training", "hug hugs"), lambda progress: None)
     >>> sorted({point.name for point in report.training})
     ['engine', 'reference', 'tokenizers']
     """

@@ -19,7 +19,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.fastest import learn_merges, text_bytes
-from bpe_core.trainers.incremental import Learned
+from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TrainingConfig
 
 
@@ -38,7 +38,7 @@ def learn_run(
     counted: CountedCorpus,
     layout: Layout,
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
-    tokenizer_of: Callable[[Learned], Tokenizer],
+    tokenizer_of: Callable[[LearnedMerges], Tokenizer],
     config: TrainingConfig,
     watch: Watch,
     continued: Continued | None = None,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.counting.word_row import NEVER, Layout, at_step
-from bpe_core.trainers.incremental import Learned
+from bpe_core.trainers.incremental import LearnedMerges
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,13 @@ class TermMerges:
         new_ids = np.array([made for _, _, made in self.merges], np.int32)
         return at_step(layout, self.joined_at, new_ids, len(self.merges))
 
-    def then(self, learned: Learned) -> Learned:
+    def then(self, learned: LearnedMerges) -> LearnedMerges:
         """Return these merges and those learned from the layout that `applied_to` returned.
 
         >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
         >>> first = TermMerges([(7, 8, 9)], [5], [5], joined_at, ())
         >>> later = np.array([NEVER, NEVER, 0, NEVER], np.int32)
-        >>> both = first.then(Learned([(9, 7, 10)], [5], np.array([5]), later, "no-pairs"))
+        >>> both = first.then(LearnedMerges([(9, 7, 10)], [5], np.array([5]), later, "no-pairs"))
         >>> both.joined_at.tolist() == [NEVER, NEVER, 0, 1, NEVER]
         True
         """
@@ -83,7 +83,7 @@ class TermMerges:
         joined_at[starts] = np.where(
             later == NEVER, NEVER, np.minimum(later, NEVER - n_first) + n_first
         )
-        return Learned(
+        return LearnedMerges(
             self.merges + learned.merges,
             self.counts + learned.counts,
             np.concatenate([np.array(self.tokens_saved, np.int64), learned.tokens_saved]),

@@ -23,7 +23,7 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.incremental import Learned
+from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TrainingConfig, TrainingProgress, TrainingSettings
 
 
@@ -112,7 +112,7 @@ def _has_all_bytes(config: TrainingConfig) -> bool:
 
 
 def _tokenizer_of(
-    vocabulary: GrowingVocabulary, learned: Learned, config: TrainingConfig
+    vocabulary: GrowingVocabulary, learned: LearnedMerges, config: TrainingConfig
 ) -> Tokenizer:
     with without_garbage_collection():
         n_special, n_merges = len(vocabulary.special_tokens), len(learned.merges)

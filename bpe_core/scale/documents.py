@@ -17,7 +17,7 @@ from bpe_core.corpus.values import is_chat, text_in
 from bpe_core.counting.streamed import decoded, whole_characters
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.scale.sources import lines_from, opened
-from bpe_core.scale.stretches import Part, Stretch, text_bounds
+from bpe_core.scale.stretches import FilePart, Stretch, text_bounds
 
 _PIECE: Final = 1 << 20
 
@@ -46,7 +46,7 @@ class StretchReading:
 
     def documents(self) -> Iterator[Iterator[bytes]]:
         """Yield each document, or the part of one, as pieces that end between characters."""
-        read: dict[str, Callable[[Part], Iterator[bytes | None]]] = {
+        read: dict[str, Callable[[FilePart], Iterator[bytes | None]]] = {
             "jsonl": self._json_rows,
             "parquet": self._parquet_rows,
             "whole": self._whole,
@@ -65,7 +65,7 @@ class StretchReading:
                     else:
                         self.n_skipped += 1
 
-    def _text(self, part: Part) -> Iterator[bytes]:
+    def _text(self, part: FilePart) -> Iterator[bytes]:
         name = shown(part.source.url)
         where = " of the unpacked text" if part.source.packing else ""
         with opened(part.source) as file:
@@ -99,7 +99,7 @@ class StretchReading:
             return piece.decode(errors="replace").encode()
         return piece
 
-    def _whole(self, part: Part) -> Iterator[bytes]:
+    def _whole(self, part: FilePart) -> Iterator[bytes]:
         """Yield the documents of a file that `read_source` reads."""
         source = part.source
         name = shown(source.url).rpartition("/")[2]
@@ -117,7 +117,7 @@ class StretchReading:
         for document in found:
             yield document.text.encode()
 
-    def _json_rows(self, part: Part) -> Iterator[bytes | None]:
+    def _json_rows(self, part: FilePart) -> Iterator[bytes | None]:
         n_good = n_bad = 0
         bad_at = 0
         with opened(part.source) as file:
@@ -145,7 +145,7 @@ class StretchReading:
             self.n_replaced += text is not None
         return text
 
-    def _parquet_rows(self, part: Part) -> Iterator[bytes]:
+    def _parquet_rows(self, part: FilePart) -> Iterator[bytes]:
         with reading(part.source.url) as file:
             parquet = open_parquet_file(file, shown(part.source.url), self._stretch.errors)
             yield from parquet.texts_in(part.column, range(part.begin, part.end))
@@ -170,7 +170,7 @@ class _Whole(NamedTuple):
         return self.data
 
 
-def _read(file: BinaryIO, begin: int, end: int, part: Part) -> Iterator[bytes]:
+def _read(file: BinaryIO, begin: int, end: int, part: FilePart) -> Iterator[bytes]:
     """Read to a place in a file, or all of a packed one."""
     at = begin
     while end < 0 or at < end:

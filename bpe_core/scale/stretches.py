@@ -21,7 +21,7 @@ _SEARCHED: Final = 1 << 20
 _VERSION: Final = 2
 
 
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """A part of a file: bytes, or row groups of Parquet, from `begin` to before `end`."""
 
     source: Source
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 class Stretch(NamedTuple):
     """The text that one worker counts at a time: a part of a file, or several small files."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[FilePart, ...]
     pretokenizer: str
     run_bytes: int
     """The amount of text after which counted words are written, to bound the memory taken."""
@@ -83,7 +83,7 @@ def stretches_of(
     >>> [each.parts[0][2:] for each in stretches_of([Described(source, "")], "gpt2", 100)]
     [(0, 100, 100), (100, 200, 100), (200, 250, 100)]
     """
-    pending: list[Part] = []
+    pending: list[FilePart] = []
     for part in _parts(files, pretokenizer, stretch_bytes):
         if pending and sum(map(_bytes_in, pending)) + _bytes_in(part) > stretch_bytes:
             yield Stretch(tuple(pending), pretokenizer, stretch_bytes, errors)
@@ -93,34 +93,34 @@ def stretches_of(
         yield Stretch(tuple(pending), pretokenizer, stretch_bytes, errors)
 
 
-def _parts(files: Iterable[Described], pretokenizer: str, stretch_bytes: int) -> Iterator[Part]:
+def _parts(files: Iterable[Described], pretokenizer: str, stretch_bytes: int) -> Iterator[FilePart]:
     for source, column, groups in files:
         if source.kind == "parquet":
             begin = size = 0
             for group, group_size in enumerate(groups):
                 if size and size + group_size > stretch_bytes:
-                    yield Part(source, column, begin, group, size)
+                    yield FilePart(source, column, begin, group, size)
                     begin, size = group, 0
                 size += group_size
             if groups:
-                yield Part(source, column, begin, len(groups), size)
+                yield FilePart(source, column, begin, len(groups), size)
         elif source.packing or source.kind == "whole":
-            yield Part(source, column, 0, -1, 0)
+            yield FilePart(source, column, 0, -1, 0)
         elif source.kind == "text" and pretokenizer not in SCANNERS:
-            yield Part(source, column, 0, source.size, 0)
+            yield FilePart(source, column, 0, source.size, 0)
         else:
             for begin in range(0, source.size, stretch_bytes):
                 end = min(begin + stretch_bytes, source.size)
-                yield Part(source, column, begin, end, stretch_bytes)
+                yield FilePart(source, column, begin, end, stretch_bytes)
 
 
-def _bytes_in(part: Part) -> int:
+def _bytes_in(part: FilePart) -> int:
     if part.source.kind == "parquet":
         return part.step
     return part.source.size if part.end < 0 else part.end - part.begin
 
 
-def text_bounds(file: BinaryIO, part: Part, pretokenizer: str) -> tuple[int, int]:
+def text_bounds(file: BinaryIO, part: FilePart, pretokenizer: str) -> tuple[int, int]:
     """Return where a part of a text file really begins and ends: at cuts between pre-tokens.
 
     Every worker finds the same cut at the same place. A place without a safe cut soon after it is

@@ -88,7 +88,7 @@ def touch(folder: Path) -> None:
         os.utime(folder)
 
 
-def size_of(folder: Path) -> int:
+def folder_size(folder: Path) -> int:
     """Return the bytes of an entry's files. Raises OSError."""
     # A broken link must not hide the entry, and a circular one must not hide all others.
     return sum(file.lstat().st_size for file in folder.iterdir())
@@ -132,7 +132,7 @@ def _entry_of(folder: Path) -> Entry:
     opened = datetime.fromtimestamp(folder.lstat().st_mtime, UTC)
     is_upload = folder.name.startswith(UPLOAD_PREFIX)
     try:
-        n_bytes = size_of(folder)
+        n_bytes = folder_size(folder)
         kind, title = _upload_words(folder) if is_upload else ("run", _run_title(folder))
     except PermissionError:
         return Entry(folder.name, "", "", 0, opened, is_permitted=False)

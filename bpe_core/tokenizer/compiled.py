@@ -21,7 +21,7 @@ from bpe_core.kernels import decoding, encoding, threads
 from bpe_core.kernels.arrays import cut_short, longer
 from bpe_core.kernels.decoding import ROW
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
-from bpe_core.kernels.word_cache import ID_BITS, LONG_WORD, SLACK, WordCache
+from bpe_core.kernels.word_cache import ID_BITS, LONG_WORD, SLACK, CachedWords
 from bpe_core.pretokenizers.blocks import Block, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
@@ -359,7 +359,7 @@ def _packed(ids: Sequence[int]) -> bytes:
 class _Worker:
     """One thread's state for encoding: a word cache, and buffers as long as the longest word."""
 
-    def __init__(self, cache: WordCache, heap: bool) -> None:
+    def __init__(self, cache: CachedWords, heap: bool) -> None:
         self._heap = heap
         self.cache = cache
         self._out = np.empty(0, np.int32)

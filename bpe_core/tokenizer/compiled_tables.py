@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from bpe_core.kernels import encoding, word_cache
 from bpe_core.kernels.arrays import aligned_zeros
 from bpe_core.kernels.decoding import NOT_IN_ROW, ROW, Spelling
-from bpe_core.kernels.encoding import SCAN_UP_TO, Scratch, WholeWords
+from bpe_core.kernels.encoding import SCAN_UP_TO, EncodingScratch, WholeWords
 from bpe_core.kernels.rank_merging import MergeTable
-from bpe_core.kernels.trie import Trie
-from bpe_core.kernels.word_cache import LINE, WordCache
+from bpe_core.kernels.trie import TrieArrays
+from bpe_core.kernels.word_cache import LINE, CachedWords
 from bpe_core.tokenizer.tables import TokenTable
 
 _CACHE_LINES: Final = 1 << 16
@@ -28,7 +28,7 @@ _MOST_TRIE_LETTERS: Final = 1 << 23
 _FREE: Final = np.iinfo(np.uint64).max
 
 
-def empty_cache(n_lines: int | None = None) -> WordCache:
+def empty_cache(n_lines: int | None = None) -> CachedWords:
     """Return an empty word cache, of the usual size if none is given.
 
     >>> cache = empty_cache(8)
@@ -36,7 +36,7 @@ def empty_cache(n_lines: int | None = None) -> WordCache:
     (8, [0, 0, 0])
     """
     n_lines = n_lines or _CACHE_LINES
-    return WordCache(
+    return CachedWords(
         lines=aligned_zeros(LINE * n_lines),
         arena=np.empty(_ARENA_PER_LINE * n_lines, np.int32),
         letters=np.empty(_LETTERS_PER_LINE * n_lines, np.uint8),
@@ -44,13 +44,13 @@ def empty_cache(n_lines: int | None = None) -> WordCache:
     )
 
 
-def _cache_for(n_tokens: int) -> WordCache:
+def _cache_for(n_tokens: int) -> CachedWords:
     """Return an empty word cache with enough room beside the words of a vocabulary."""
     n_lines = max(_CACHE_LINES, _power_of_two(_LINES_PER_TOKEN * n_tokens))
     return empty_cache(min(n_lines, word_cache.MOST_LINES))
 
 
-def twice_as_large(cache: WordCache) -> WordCache:
+def twice_as_large(cache: CachedWords) -> CachedWords:
     """Return a word cache of twice the size that holds the same words.
 
     >>> len(twice_as_large(empty_cache(8)).lines) // LINE
@@ -61,7 +61,7 @@ def twice_as_large(cache: WordCache) -> WordCache:
     return larger
 
 
-def larger_or_empty(cache: WordCache) -> WordCache:
+def larger_or_empty(cache: CachedWords) -> CachedWords:
     """Return a larger word cache with the same words, or an empty one if it may not grow.
 
     >>> len(larger_or_empty(empty_cache(word_cache.MOST_LINES)).lines) // LINE
@@ -71,14 +71,14 @@ def larger_or_empty(cache: WordCache) -> WordCache:
     return twice_as_large(cache) if n_lines < word_cache.MOST_LINES else empty_cache(n_lines)
 
 
-def scratch(size: int, heap: bool) -> Scratch:
+def scratch(size: int, heap: bool) -> EncodingScratch:
     """Return one thread's buffers, for words of up to `size` bytes, with or without a heap.
 
     >>> buffers = scratch(100, heap=False)
     >>> buffers.ends.size, buffers.heap.size
     (100, 0)
     """
-    return Scratch(
+    return EncodingScratch(
         block_class=np.empty(size, np.uint8),
         is_start=np.empty(size, np.uint8),
         ends=np.empty(size, np.int64),
@@ -119,7 +119,7 @@ def _symbols(table: TokenTable) -> _Symbols:
     return _Symbols(lefts, rights, made, np.concatenate([byte_ids, merges[:, 2]]))
 
 
-def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, Trie, WordCache]:
+def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArrays, CachedWords]:
     """Return the encoding tables and a word cache with the vocabulary; 10 MB for GPT-2.
 
     The trie is empty if two merges make the same token, or if it would take too much memory.
@@ -183,11 +183,11 @@ def _whole_words(table: TokenTable, made: list[int], merges: MergeTable) -> Whol
     return whole
 
 
-def _empty_trie(symbols: _Symbols, widths: NDArray[np.int32], room: int) -> Trie:
+def _empty_trie(symbols: _Symbols, widths: NDArray[np.int32], room: int) -> TrieArrays:
     symbol_at = np.full(room // 2, -1, np.int32)
     own = np.arange(256, dtype=np.int32)
     symbol_at[:256] = own[: len(symbol_at)]
-    return Trie(
+    return TrieArrays(
         second=np.full(1 << 16, -1, np.int32),
         edges=np.full(max(room, 1), _FREE, np.uint64),
         symbol_at=symbol_at,

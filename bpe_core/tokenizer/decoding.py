@@ -45,10 +45,10 @@ def bytes_of(
         raise _unknown_id(listed, table) from None
 
 
-def text_of(data: bytes | memoryview, errors: OnInvalid) -> str:
+def decode_text(data: bytes | memoryview, errors: OnInvalid) -> str:
     """Return bytes as text; with "strict", invalid UTF-8 raises `TokenizationError`.
 
-    >>> text_of(b"caf\\xc3", "replace")
+    >>> decode_text(b"caf\\xc3", "replace")
     'caf�'
     """
     try:

@@ -20,7 +20,7 @@ from bpe_core.errors import (
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.tokenizer.decoding import OnInvalid, bytes_of, text_of
+from bpe_core.tokenizer.decoding import OnInvalid, bytes_of, decode_text
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.explaining import explain_pieces
 from bpe_core.tokenizer.segments import segments_of_ids, to_segments
@@ -448,7 +448,7 @@ class Tokenizer(Immutable):
         'The quick brown fox'
         """
         check_choice("errors", errors, OnInvalid, TokenizationError)
-        return text_of(bytes_of(ids, self._table, self._kernels), errors)
+        return decode_text(bytes_of(ids, self._table, self._kernels), errors)
 
     # Internals
 

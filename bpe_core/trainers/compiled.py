@@ -16,14 +16,14 @@ from bpe_core.kernels import merging
 from bpe_core.kernels.arrays import longer
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.kernels.hashing import EMPTY
-from bpe_core.kernels.merging import MergeLog, Rule, Scratch, Spelled
+from bpe_core.kernels.merging import MergeLog, MergeScratch, Rule, Spelled
 from bpe_core.kernels.pair_index import PairIndex
 from bpe_core.kernels.row import Row, Tokens
 from bpe_core.kernels.threads import together
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
-from bpe_core.trainers.incremental import Learned
+from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.incremental import learn_merges as learn_merges_incrementally
 from bpe_core.trainers.indexing import (
     SPARE,
@@ -56,7 +56,7 @@ def learn_merges(
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
-) -> Learned:
+) -> LearnedMerges:
     """Learn the same merges as `incremental.learn_merges`, from the same arguments.
 
     The layout is used up, and its memory becomes the result's `joined_at`. `should_stop` is called
@@ -121,7 +121,7 @@ class _Work:
             n_done=np.zeros(1, np.int64),
             first_id=self.first_new_id,
         )
-        self._scratch = Scratch(
+        self._scratch = MergeScratch(
             merged=np.empty(n_slots + 1, np.int32),
             weights=np.empty(n_slots + 1, np.int32),
             befores=np.empty(n_slots // 2 + 1, np.int32),
@@ -176,7 +176,7 @@ class _Work:
             else:
                 return self._exhausted_because()
 
-    def learned(self, merges: list[tuple[int, int, int]], stop_reason: StopReason) -> Learned:
+    def learned(self, merges: list[tuple[int, int, int]], stop_reason: StopReason) -> LearnedMerges:
         """Return the result, which takes over the row; `merges` are (left, right, new id)."""
         n = self.n_done
         counts: list[int] = self._log.counts[:n].tolist()
@@ -185,7 +185,7 @@ class _Work:
         ids = self._row.ids
         rows = [self._row._replace(ids=ids[part.begin : part.end]) for part in self._parts]
         together([partial(merging.list_ranks, row, self._tokens, NEVER) for row in rows])
-        return Learned(merges, counts, self._log.saved[:n], ids, stop_reason)
+        return LearnedMerges(merges, counts, self._log.saved[:n], ids, stop_reason)
 
     def first_layout(self) -> Layout:
         """Return the row as it was before the first merge."""

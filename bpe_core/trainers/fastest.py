@@ -9,7 +9,7 @@ from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
-from bpe_core.trainers.incremental import Learned
+from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TrainingConfig
 
 
@@ -28,7 +28,7 @@ def learn_merges(
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
-) -> Learned:
+) -> LearnedMerges:
     """Learn the same merges as `incremental.learn_merges`, from the same arguments.
 
     Kernels are not waited for. The layout may be modified in place.

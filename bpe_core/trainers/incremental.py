@@ -157,7 +157,7 @@ class MergeState:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedMerges:
     """The result of a trainer: the merges, and when each slot was joined to the one before it."""
 
     merges: list[tuple[int, int, int]]
@@ -176,7 +176,7 @@ def learn_merges(
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
-) -> Learned:
+) -> LearnedMerges:
     """Learn merges as `train_reference` does, from words already laid out.
 
     `should_stop` is called before each merge with the number of merges done, the tokens that the
@@ -223,4 +223,4 @@ def learn_merges(
         changes = state.merge(left, right, new_id)
         queue.add(key for key, change in changes.items() if change > 0)
         saved.append(state.joined_weight)
-    return Learned(merges, counts, np.array(saved, np.int64), state.joined_at(), stop_reason)
+    return LearnedMerges(merges, counts, np.array(saved, np.int64), state.joined_at(), stop_reason)

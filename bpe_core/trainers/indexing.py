@@ -46,7 +46,7 @@ class CountedPairs(NamedTuple):
         return found
 
 
-class Part(NamedTuple):
+class RowPart(NamedTuple):
     """A part of a row, between two words."""
 
     begin: int
@@ -56,18 +56,18 @@ class Part(NamedTuple):
     """The number of words before it."""
 
 
-def parts_of(row: Row) -> list[Part]:
+def parts_of(row: Row) -> list[RowPart]:
     """Cut a row between words into a part for each thread.
 
     >>> none = np.empty(0, np.int32)
     >>> parts_of(Row(np.array([-1, 7, 8, -1, 7, -1], np.int32), none, none))
-    [Part(begin=0, end=6, word=0)]
+    [RowPart(begin=0, end=6, word=0)]
     """
     n_parts = max(1, min(n_threads(), row.ids.size // _FEWEST_SLOTS))
     cuts = {_gap_from(row, part * row.ids.size // n_parts) for part in range(1, n_parts)}
     bounds = sorted({0, *cuts, row.ids.size})
     words = [int(np.count_nonzero(row.ids[:begin] == BETWEEN)) for begin in bounds]
-    return [Part(*each) for each in zip(bounds, bounds[1:], words, strict=False)]
+    return [RowPart(*each) for each in zip(bounds, bounds[1:], words, strict=False)]
 
 
 def _gap_from(row: Row, slot: int) -> int:
@@ -80,7 +80,9 @@ def _gap_from(row: Row, slot: int) -> int:
         width *= 2
 
 
-def count_pairs(row: Row, tokens: Tokens, max_token_bytes: int, parts: list[Part]) -> CountedPairs:
+def count_pairs(
+    row: Row, tokens: Tokens, max_token_bytes: int, parts: list[RowPart]
+) -> CountedPairs:
     """Count the pairs of a row that may merge.
 
     >>> ones, large = np.ones(9, np.int32), np.empty(0, np.int64)
@@ -96,7 +98,9 @@ def count_pairs(row: Row, tokens: Tokens, max_token_bytes: int, parts: list[Part
     return CountedPairs(keys, counts.view(np.int64), tables)
 
 
-def _count_part(row: Row, tokens: Tokens, max_token_bytes: int, part: Part) -> NDArray[np.uint64]:
+def _count_part(
+    row: Row, tokens: Tokens, max_token_bytes: int, part: RowPart
+) -> NDArray[np.uint64]:
     """Return the table of counts of a part of a row; see `pairs.count_row`."""
     table = aligned_zeros(_FEWEST_ENTRIES * ENTRY)
     reached = np.zeros(4, np.int64)
@@ -117,7 +121,7 @@ def _sum_of(tables: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     return total
 
 
-def counts_of_words(row: Row, parts: list[Part], step: int) -> NDArray[np.int64]:
+def counts_of_words(row: Row, parts: list[RowPart], step: int) -> NDArray[np.int64]:
     """Return how often every step-th word of two or more symbols occurs, int64[n].
 
     >>> counts, none = np.array([5, 4, 3], np.int32), np.empty(0, np.int64)
@@ -126,7 +130,7 @@ def counts_of_words(row: Row, parts: list[Part], step: int) -> NDArray[np.int64]
     [[5, 3], [3]]
     """
 
-    def of_part(part: Part) -> NDArray[np.int64]:
+    def of_part(part: RowPart) -> NDArray[np.int64]:
         found = np.empty((part.end - part.begin) // (3 * step) + 1, np.int64)
         return found[: pairs.list_counts(row, *part, step, found)]
 
@@ -134,7 +138,7 @@ def counts_of_words(row: Row, parts: list[Part], step: int) -> NDArray[np.int64]
 
 
 def index_of(
-    row: Row, tokens: Tokens, parts: list[Part], counted: CountedPairs, threshold: int
+    row: Row, tokens: Tokens, parts: list[RowPart], counted: CountedPairs, threshold: int
 ) -> PairIndex:
     """Return an index of these pairs, with an empty heap.
 

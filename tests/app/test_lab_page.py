@@ -13,7 +13,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.lab.measurements import (
     SMALL_CHARACTERS,
     SMALL_TRAINING_CHARACTERS,
-    Order,
+    LabOrder,
     small_order,
 )
 from bpe_core.published.cache import VARIABLE
@@ -114,7 +114,7 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
     assert not {"encoding", "training"} & set(app.query_params)
 
 
-def refuse(_manager: MeasurementManager, _order: Order, *, about: str) -> MeasurementStatus:
+def refuse(_manager: MeasurementManager, _order: LabOrder, *, about: str) -> MeasurementStatus:
     raise AssertionError(about)
 
 
@@ -131,8 +131,8 @@ def test_a_measurement_in_the_address_takes_the_place_of_the_small_one(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MeasurementManager, "shared", refuse)
-    own = measurements.manager().submit(Order("encoding", SHORT, gpt2().truncated(9)), about="x")
-    training = measurements.manager().submit(Order("training", SHORT), about="x")
+    own = measurements.manager().submit(LabOrder("encoding", SHORT, gpt2().truncated(9)), about="x")
+    training = measurements.manager().submit(LabOrder("training", SHORT), about="x")
     wait_until(measurements.manager(), training)
     app = open_app("lab", encoding=own, training=training)
     assert not app.exception
@@ -143,7 +143,7 @@ def test_a_measurement_in_the_address_takes_the_place_of_the_small_one(
 def test_no_small_measurement_is_shown_while_the_queue_is_full(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def is_full(_manager: MeasurementManager, _order: Order, *, about: str) -> MeasurementStatus:
+    def is_full(_manager: MeasurementManager, _order: LabOrder, *, about: str) -> MeasurementStatus:
         raise TooMuchWorkError(about)
 
     monkeypatch.setattr(MeasurementManager, "shared", is_full)

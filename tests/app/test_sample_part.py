@@ -17,7 +17,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.pair_frequencies.sample_part import verdict_on
-from ui.pair_frequencies.sample_work import checking, checks, text_of
+from ui.pair_frequencies.sample_work import checking, checks, stored_text
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import load_run, store_run
@@ -105,13 +105,13 @@ def test_a_long_text_is_checked_only_while_it_is_uploaded(
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
     corpus = Corpus.from_text("a line of hugs\n" * (MOST_KEPT // 10))
     stored = load_run(_stored(corpus))
-    why = text_of(stored, None)
+    why = stored_text(stored, None)
     assert isinstance(why, str)
     assert "is not kept whole. Upload it on Train" in why
     assert "--vocab-size" in why
-    other = text_of(stored, _text(3))
+    other = stored_text(stored, _text(3))
     assert other == why
-    text = text_of(stored, corpus)
+    text = stored_text(stored, corpus)
     assert not isinstance(text, str)
     training, held_out = text.read()
     assert training.sha256 == stored.run.corpus_sha256

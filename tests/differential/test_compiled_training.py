@@ -20,7 +20,7 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers import compiled as compiled_training
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.incremental import Learned, learn_merges
+from bpe_core.trainers.incremental import LearnedMerges, learn_merges
 from bpe_core.trainers.reference import train_reference
 from bpe_core.types import PretokenCounts, TieBreak, TrainingConfig
 from bpe_core.unicode.byte_alphabet import to_printable
@@ -145,7 +145,7 @@ def test_real_text_equals_the_reference(documents: list[str], tie_break: TieBrea
 
 
 def merges_learned(
-    learn: Callable[..., Learned],
+    learn: Callable[..., LearnedMerges],
     pretokens: PretokenCounts,
     vocab_size: int,
     tie_break: TieBreak = "first-seen",

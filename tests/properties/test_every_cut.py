@@ -23,7 +23,7 @@ from bpe_core.pretokenizers.blocks import sections
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.scale.sources import Source
-from bpe_core.scale.stretches import Part, text_bounds
+from bpe_core.scale.stretches import FilePart, text_bounds
 from bpe_core.tokenizer import compiled, shared_blocks
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.types import PretokenCounts
@@ -206,7 +206,7 @@ def test_a_file_is_divided_between_machines_only_where_no_pretoken_changes(name:
     source = Source("a.txt", "text", None, len(data), "")
     cuts: set[int] = set()
     for near in range(1, len(data)):
-        part = Part(source, "", near, len(data), len(data))
+        part = FilePart(source, "", near, len(data), len(data))
         cut, end = text_bounds(BytesIO(data), part, name)
         if cut < end:
             assert near <= cut

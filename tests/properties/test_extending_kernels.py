@@ -16,7 +16,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers import compiled, forbidden_pairs, incremental
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
-from bpe_core.trainers.incremental import Learned
+from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TieBreak, TrainingConfig
 from tests.extending import Case, cases
 from tests.without_compilation import printed_without_compilation
@@ -32,8 +32,8 @@ def learn_both(
     layout: Layout,
     config: TrainingConfig,
     left_out: tuple[bytes, ...] = (),
-) -> list[Learned]:
-    learned: list[Learned] = []
+) -> list[LearnedMerges]:
+    learned: list[LearnedMerges] = []
     tokens: list[list[bytes]] = []
     for trainer in (incremental, compiled):
         vocabulary = ContinuedVocabulary(vocab, left_out)
@@ -44,7 +44,7 @@ def learn_both(
     return learned
 
 
-def assert_alike(one: Learned, other: Learned) -> None:
+def assert_alike(one: LearnedMerges, other: LearnedMerges) -> None:
     assert one.merges == other.merges
     assert one.counts == other.counts
     assert one.tokens_saved.tolist() == other.tokens_saved.tolist()
@@ -56,7 +56,7 @@ def without_terms(case: Case) -> Case:
     return replace(case, terms=())
 
 
-def learn_case(case: Case) -> list[Learned]:
+def learn_case(case: Case) -> list[LearnedMerges]:
     pretokens = count_pretokens(Corpus.from_word_counts(case.words), get_pretokenizer("none"))
     config = TrainingConfig(
         case.base.vocab_size + case.n_tokens,

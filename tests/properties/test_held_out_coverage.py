@@ -8,7 +8,7 @@ from statistics import mean
 import pytest
 
 from bpe_core.comparison.comparison import compare
-from bpe_core.comparison.parts import Part, gain_of
+from bpe_core.comparison.parts import TextPart, gain_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -43,7 +43,7 @@ NEW = [document(DRAW) for _ in range(2_000)]
 N_OF_GPT2 = sum(map(len, gpt2().encode_batch(NEW)))
 
 
-def judge(training: Corpus, held_out: Corpus) -> tuple[Part, float]:
+def judge(training: Corpus, held_out: Corpus) -> tuple[TextPart, float]:
     """Return the figure on held-out text, and the true one: on documents that are new."""
     tokenizer = train(training, TrainingConfig(1_000)).tokenizer
     gain = gain_of(compare(held_out, [tokenizer, gpt2()]))

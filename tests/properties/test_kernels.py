@@ -33,7 +33,7 @@ from bpe_core.pretokenizers.shadows import REPRESENTATIVES, shadow_of
 from bpe_core.trainers import compiled as compiled_training
 from bpe_core.trainers import incremental, indexing
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.incremental import Learned
+from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.reference import train_reference
 from bpe_core.types import PretokenCounts, TrainingConfig
 from bpe_core.unicode.classes import class_runs, unicode_class
@@ -282,8 +282,8 @@ def test_counting_can_be_cancelled() -> None:
 # -- merging ------------------------------------------------------------------------------------
 
 
-def learn_both(layout: Layout, symbols: set[bytes], config: TrainingConfig) -> list[Learned]:
-    learned: list[Learned] = []
+def learn_both(layout: Layout, symbols: set[bytes], config: TrainingConfig) -> list[LearnedMerges]:
+    learned: list[LearnedMerges] = []
     for learn in (incremental.learn_merges, compiled_training.learn_merges):
         vocabulary = GrowingVocabulary(config, symbols)
         used_up = Layout(layout.ids.copy(), layout.counts)
@@ -292,7 +292,7 @@ def learn_both(layout: Layout, symbols: set[bytes], config: TrainingConfig) -> l
     return learned
 
 
-def assert_alike(one: Learned, other: Learned) -> None:
+def assert_alike(one: LearnedMerges, other: LearnedMerges) -> None:
     assert one.merges == other.merges
     assert one.counts == other.counts
     assert one.tokens_saved.tolist() == other.tokens_saved.tolist()
@@ -411,7 +411,7 @@ def test_cancelled_training_returns_the_first_merges(words: dict[str, int], most
     corpus = Corpus.from_word_counts(words)
     pretokens = count_pretokens(corpus, get_pretokenizer("none"))
 
-    def learn(stop_at: int) -> Learned:
+    def learn(stop_at: int) -> LearnedMerges:
         vocabulary = GrowingVocabulary(config, ())
         layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
         return compiled_training.learn_merges(

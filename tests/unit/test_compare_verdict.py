@@ -12,7 +12,7 @@ import pytest
 import bpe_core
 from bpe_core.comparison.blocks import divide
 from bpe_core.comparison.comparison import Comparison, compare
-from bpe_core.comparison.parts import Gain, Part, gain_of
+from bpe_core.comparison.parts import TextPart, TokenSaving, gain_of
 from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.runs.train import train
@@ -123,8 +123,8 @@ def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: Toke
 
 
 def test_folders_that_go_the_other_way_are_named() -> None:
-    fewer = Gain(Part("all", 90, 100, 50, 10.0, 8.0, 12.0), ())
-    more = Gain(Part("all", 105, 100, 30, -5.0, -9.0, -1.0), ())
+    fewer = TokenSaving(TextPart("all", 90, 100, 50, 10.0, 8.0, 12.0), ())
+    more = TokenSaving(TextPart("all", 105, 100, 30, -5.0, -9.0, -1.0), ())
     assert folder_words(fewer, more) == (
         "On folders it has never seen: 5.0% more (1.0 to 9.0). It depends on how new your text "
         "will be."
@@ -372,7 +372,7 @@ def test_the_chart_holds_the_figures_and_no_name_as_markup(theme: Theme) -> None
 
 def test_rows_of_files_keep_the_names_of_the_files() -> None:
     names = ["all", *(f"mixed.zip/code/usr_lib_python_{n}.py" for n in ("abc", "argparse"))]
-    parts = [Part(name, 90, 100, 50, 10.0, 8.0, 12.0) for name in names]
+    parts = [TextPart(name, 90, 100, 50, 10.0, 8.0, 12.0) for name in names]
     figure: Any = part_dots(parts, theme="light")
     rows = [label.strip() for label in figure.layout.yaxis.ticktext]
     assert len(set(rows)) == 3

@@ -8,7 +8,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.lab.contenders import ENCODERS
 from bpe_core.lab.measurements import (
     SMALL_CHARACTERS,
-    Order,
+    LabOrder,
     growing_sizes,
     run_in_process,
     run_order,
@@ -29,7 +29,7 @@ TOKENIZER = train(Corpus.from_text(TEXT), TrainingConfig(280)).tokenizer
 def test_the_process_measures_every_encoder_and_reports_progress() -> None:
     progress: list[Progress] = []
     # Short enough for every encoder to measure all of it on any machine.
-    order = Order("encoding", LINE, TOKENIZER)
+    order = LabOrder("encoding", LINE, TOKENIZER)
     results = run_in_process(order, limits=Limits(seconds=240), on_progress=progress.append)
     assert tuple(one.name for one in results.encoding) == ENCODERS
     for one in results.encoding:
@@ -49,7 +49,7 @@ def test_a_small_measurement_makes_three_calls_on_the_start_of_the_text() -> Non
 
 
 def test_training_is_measured_at_growing_sizes() -> None:
-    results = run_order(Order("training", TEXT * 2), ignore_progress)
+    results = run_order(LabOrder("training", TEXT * 2), ignore_progress)
     assert {(one.name, one.n_bytes) for one in results.training} == {
         (name, len((TEXT * 2)[:size].encode()))
         for name in (trainer.name for trainer in trainers(1))

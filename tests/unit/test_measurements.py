@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from bpe_core.lab import measurements
-from bpe_core.lab.measurements import Order, Progress, Results
+from bpe_core.lab.measurements import LabOrder, Progress, Results
 from tests import lab_in_child
 from tests.waiting import wait_until
 from ui.lab.measurements import MOST_WAITING, MeasurementManager
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 
-ORDER = Order("training", "hug hugs " * 10)
+ORDER = LabOrder("training", "hug hugs " * 10)
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def test_only_equal_requests_share_a_measurement(
     managers: Callable[..., MeasurementManager],
 ) -> None:
     manager = managers(lab_in_child.wait)
-    first, second = (manager.shared(Order("training", "hug"), about="") for _ in range(2))
-    small = manager.shared(Order("training", "hug", is_small=True), about="")
+    first, second = (manager.shared(LabOrder("training", "hug"), about="") for _ in range(2))
+    small = manager.shared(LabOrder("training", "hug", is_small=True), about="")
     assert first.id == second.id
     assert small.id != first.id
     assert small.n_ahead == 1

@@ -15,7 +15,7 @@ from bpe_core.comparison.metrics import (
     renyi_efficiency,
     vocabulary_overlap,
 )
-from bpe_core.comparison.text_map import KindCounts, TextMap, WordCounts
+from bpe_core.comparison.text_map import KindCounts, TextMap, WordTotals
 from bpe_core.errors import ConfigError
 
 
@@ -35,17 +35,17 @@ def test_words_are_runs_of_letters_marks_and_numbers() -> None:
     pieces = ["don", "'", "t", " stop", " la", "bel", "_", "2", "!", "नमस्ते"]
     counts = TextMap("".join(pieces)).word_counts(spans(*pieces)[1])
     # don, t, stop, label, 2, नमस्ते; only "label" is cut.
-    assert counts == WordCounts(n_words=6, n_word_tokens=7, n_whole_words=5)
+    assert counts == WordTotals(n_words=6, n_word_tokens=7, n_whole_words=5)
     assert counts.tokens_per_word == 7 / 6
     assert counts.share_of_words_whole == 5 / 6
 
 
 def test_a_token_that_covers_two_words_cuts_neither() -> None:
-    assert TextMap("of the").word_counts(spans("of the")[1]) == WordCounts(2, 2, 2)
+    assert TextMap("of the").word_counts(spans("of the")[1]) == WordTotals(2, 2, 2)
 
 
 def test_a_cut_within_a_character_cuts_its_word() -> None:
-    assert TextMap("é").word_counts(np.array([1, 2])) == WordCounts(1, 2, 0)
+    assert TextMap("é").word_counts(np.array([1, 2])) == WordTotals(1, 2, 0)
 
 
 def test_a_text_without_words_has_no_fertility() -> None:
@@ -56,7 +56,7 @@ def test_a_text_without_words_has_no_fertility() -> None:
 
 
 def test_word_counts_can_be_added_and_weighted() -> None:
-    assert WordCounts(1, 2, 0) + WordCounts(3, 3, 3) * 2 == WordCounts(7, 8, 6)
+    assert WordTotals(1, 2, 0) + WordTotals(3, 3, 3) * 2 == WordTotals(7, 8, 6)
 
 
 def test_a_token_has_the_kind_of_its_most_wordlike_character() -> None:

@@ -15,7 +15,7 @@ from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.parts import (
     FEWEST_TOKENS,
     OTHER_SCRIPTS,
-    Part,
+    TextPart,
     gain_of,
 )
 from bpe_core.comparison.text_map import TOKEN_KINDS
@@ -161,7 +161,7 @@ def test_parts_that_are_alike_do_not_disagree() -> None:
     assert {part.name for division, part in gain.disagreeing if division == "file"} == set()
 
 
-def whole(comparison: Comparison) -> Part:
+def whole(comparison: Comparison) -> TextPart:
     return gain_of(comparison).whole
 
 

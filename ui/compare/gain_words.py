@@ -6,7 +6,7 @@ from typing import Final
 
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.intervals import N_RESAMPLES
-from bpe_core.comparison.parts import FEWEST_TOKENS, OTHER_SCRIPTS, Division, Gain, Part
+from bpe_core.comparison.parts import FEWEST_TOKENS, OTHER_SCRIPTS, Division, TextPart, TokenSaving
 from bpe_core.corpus.composition import WITHOUT_TYPE
 from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
 from ui.look.labels import plain_text
@@ -28,12 +28,12 @@ _CHARACTERS_PER_TOKEN = 4
 _NOT_NAMED = ("no letters", OTHER_SCRIPTS)
 
 
-def interval_words(part: Part) -> str:
+def interval_words(part: TextPart) -> str:
     """Return the interval of a part's figure, such as "95% interval 43.9–45.5%"; empty without one.
 
-    >>> interval_words(Part("all", 90, 100, 50, 10.0, 8.04, 12.0))
+    >>> interval_words(TextPart("all", 90, 100, 50, 10.0, 8.04, 12.0))
     '95% interval 8.0–12.0%'
-    >>> interval_words(Part("all", 99, 100, 50, 1.0, -2.0, 4.0))
+    >>> interval_words(TextPart("all", 99, 100, 50, 1.0, -2.0, 4.0))
     '95% interval from 2.0% more to 4.0% fewer'
     """
     if not part.has_interval:
@@ -45,12 +45,12 @@ def interval_words(part: Part) -> str:
     return f"95% interval {low:,.{digits}f}–{high:,.{digits}f}%"
 
 
-def interval_ends(part: Part) -> str:
+def interval_ends(part: TextPart) -> str:
     """Return the ends of a part's interval, such as "1.3% more to 4.3% fewer".
 
-    >>> interval_ends(Part("all", 90, 100, 50, 10.0, 8.04, 12.0))
+    >>> interval_ends(TextPart("all", 90, 100, 50, 10.0, 8.04, 12.0))
     '8.0 to 12.0'
-    >>> interval_ends(Part("all", 99, 100, 50, 1.0, -2.0, 4.0))
+    >>> interval_ends(TextPart("all", 99, 100, 50, 1.0, -2.0, 4.0))
     '2.0% more to 4.0% fewer'
     """
     if part.way == "unclear":
@@ -59,7 +59,7 @@ def interval_ends(part: Part) -> str:
     return f"{low:,.1f} to {high:,.1f}"
 
 
-def folder_words(gain: Gain, by_folder: Gain) -> str:
+def folder_words(gain: TokenSaving, by_folder: TokenSaving) -> str:
     """Return what is different on folders that training never saw."""
     found = by_folder.whole
     interval = f" ({interval_ends(found)})" if found.has_interval else ""
@@ -69,13 +69,13 @@ def folder_words(gain: Gain, by_folder: Gain) -> str:
     return words
 
 
-def disagreement(gain: Gain) -> Sentence:
+def disagreement(gain: TokenSaving) -> Sentence:
     """Return a sentence on the parts that differ materially from the whole; may be empty.
 
     At most one part of each division is named: of kinds, words if they are among them; of files,
     one that does not go the way of the whole.
     """
-    chosen: list[tuple[Division, Part]] = []
+    chosen: list[tuple[Division, TextPart]] = []
     for division, part in sorted(gain.disagreeing, key=lambda each: each[1].name != "words"):
         is_rest = part.name in _NOT_NAMED or part.name.endswith((" other files", " other types"))
         is_rest |= division == "file" and part.way == gain.whole.way
@@ -98,7 +98,9 @@ def disagreement(gain: Gain) -> Sentence:
     return [*pieces, (".", False)]
 
 
-def no_verdict(gain: Gain, where: str, *, is_placeholder: bool) -> tuple[Sentence, str] | None:
+def no_verdict(
+    gain: TokenSaving, where: str, *, is_placeholder: bool
+) -> tuple[Sentence, str] | None:
     """Return why there is no verdict, and what to do; None if there is enough text."""
     if is_placeholder:
         why = ": the text is only an example."
@@ -170,10 +172,10 @@ def part_name(division: Division, name: str) -> str:
     return shown if len(shown) <= _LONGEST_NAME else f"…{shown[1 - _LONGEST_NAME :]}"
 
 
-def figure_words(part: Part) -> str:
+def figure_words(part: TextPart) -> str:
     """Return a part's figure, such as "4.9% more"; a dash if there is none.
 
-    >>> figure_words(Part("all", 120, 100, 50, -20.0, -25.0, -15.0))
+    >>> figure_words(TextPart("all", 120, 100, 50, -20.0, -25.0, -15.0))
     '20.0% more'
     """
     return signed(part.percent_fewer) if part.theirs else "–"

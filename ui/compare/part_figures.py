@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 import bpe_core
 from bpe_core.comparison.intervals import N_RESAMPLES, SEED
-from bpe_core.comparison.parts import Division, Gain, Part
+from bpe_core.comparison.parts import Division, TextPart, TokenSaving
 from ui.compare.charts import name_rows
 from ui.compare.gain_words import figure_words, part_name, signed
 from ui.compare.language_figures import plain_cell
@@ -37,7 +37,7 @@ _LEAST: Final = -100.0
 _GAP: Final = 10
 
 
-def shown_parts(gain: Gain, division: Division) -> list[Part]:
+def shown_parts(gain: TokenSaving, division: Division) -> list[TextPart]:
     """Return the whole and the parts of a division, by the names shown."""
     parts = dict(gain.divisions)[division]
     return [
@@ -46,7 +46,7 @@ def shown_parts(gain: Gain, division: Division) -> list[Part]:
     ]
 
 
-def part_rows(parts: Sequence[Part]) -> list[FigureRow]:
+def part_rows(parts: Sequence[TextPart]) -> list[FigureRow]:
     """Return a row for each part: both counts, the figure, its interval and its units."""
     return [
         FigureRow(
@@ -64,7 +64,7 @@ def part_rows(parts: Sequence[Part]) -> list[FigureRow]:
 
 
 def parts_csv(
-    gain: Gain, names: Sequence[str], text_sha256: str, fingerprints: Sequence[str] = ()
+    gain: TokenSaving, names: Sequence[str], text_sha256: str, fingerprints: Sequence[str] = ()
 ) -> bytes:
     """Return the whole and all parts as CSV, one line each.
 
@@ -94,7 +94,7 @@ def _minus(percent: float) -> str:
     return f"{percent:,.1f}%".replace("-", "−").replace("−0.0%", "0.0%")
 
 
-def part_dots(parts: Sequence[Part], *, theme: Theme) -> go.Figure:
+def part_dots(parts: Sequence[TextPart], *, theme: Theme) -> go.Figure:
     """Draw the figure of each part, the whole first, hollow if it has no interval.
 
     Figures to the right of the line at 0 are fewer tokens, to the left of it more.

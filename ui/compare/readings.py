@@ -13,7 +13,7 @@ import numpy as np
 from bpe_core.comparison.alignment import Stretches, differing_columns
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.newness import unseen_share
-from bpe_core.comparison.parts import Gain, gain_of
+from bpe_core.comparison.parts import TokenSaving, gain_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.words import count_pretokens
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -90,14 +90,16 @@ def _longest_word(text: str, differing: Stretches) -> str:
 
 def gain_on(
     corpus: Corpus, encoders: Sequence[Encoder], comparison: Comparison, place: int = 1
-) -> Gain:
+) -> TokenSaving:
     """Return the gain of the first tokenizer over the one at a place, given their comparison."""
     pair = encoders[0].fingerprint, encoders[place].fingerprint
     return _gain_on(digest_of(corpus), pair, comparison, place)
 
 
 @cached()
-def _gain_on(digest: str, pair: tuple[str, str], _comparison: Comparison, _place: int) -> Gain:
+def _gain_on(
+    digest: str, pair: tuple[str, str], _comparison: Comparison, _place: int
+) -> TokenSaving:
     return gain_of(_comparison, 0, _place)
 
 

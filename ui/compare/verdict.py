@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.measurement import TokenizerMetrics
-from bpe_core.comparison.parts import Gain
+from bpe_core.comparison.parts import TokenSaving
 from ui.compare.gain_words import Sentence, disagreement, interval_words, signed
 from ui.look.labels import share_text
 
@@ -31,7 +31,7 @@ _SINGULAR = ("punctuation", "white space")
 
 
 def verdict_sentence(
-    comparison: Comparison, gain: Gain, on_text: str, *, other: str = "GPT-2", place: int = 1
+    comparison: Comparison, gain: TokenSaving, on_text: str, *, other: str = "GPT-2", place: int = 1
 ) -> Sentence:
     """Return a sentence on the first tokenizer against another, as pieces of text and boldness.
 
@@ -69,7 +69,7 @@ def verdict_sentence(
 
 
 def verdict_aside(
-    comparison: Comparison, gain: Gain, *, other: str = "GPT-2", place: int = 1
+    comparison: Comparison, gain: TokenSaving, *, other: str = "GPT-2", place: int = 1
 ) -> str:
     """Describe the difference: its sources, who keeps more words whole, and what is not covered.
 
@@ -136,7 +136,7 @@ class _Pair:
         )
 
 
-def _gains(pair: _Pair, gain: Gain) -> str:
+def _gains(pair: _Pair, gain: TokenSaving) -> str:
     """Name the kinds of tokens with a gain, and those that surely go the other way."""
     if pair.own.n_tokens == pair.theirs.n_tokens or not pair.is_fair:
         return ""

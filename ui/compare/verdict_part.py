@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.parts import Division, Gain
+from bpe_core.comparison.parts import Division, TokenSaving
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
 from ui.compare import readings
@@ -58,7 +58,7 @@ class Judged:
 
     place: int
     """The place of the one that the sentence names."""
-    gains: tuple[Gain, ...]
+    gains: tuple[TokenSaving, ...]
     """Against each other one, in their order."""
     sentence: Sentence
     aside: str
@@ -66,7 +66,7 @@ class Judged:
     """Whether there is enough text to compare those two on, and both are counted on all of it."""
 
     @property
-    def gain(self) -> Gain:
+    def gain(self) -> TokenSaving:
         """Against the one that the sentence names."""
         return self.gains[self.place - 1]
 
@@ -143,7 +143,9 @@ def judge(
     return Judged(place, gains, sentence, aside, has_verdict=is_fair(comparison, place))
 
 
-def rival_rows(comparison: Comparison, gains: Sequence[Gain], names: Sequence[str]) -> list[Rival]:
+def rival_rows(
+    comparison: Comparison, gains: Sequence[TokenSaving], names: Sequence[str]
+) -> list[Rival]:
     """Return a row for each tokenizer but the first, the one with the fewest tokens first."""
     found: list[Rival] = []
     for place, gain in enumerate(gains, 1):
@@ -212,7 +214,7 @@ def _units_named(how: HeldOut | None, n: int) -> str:
     return f"{unit_noun(how, n)} held out{whole}"
 
 
-def _on_folders(stored: StoredRun, gain: Gain, members: Sequence[Member], place: int) -> str:
+def _on_folders(stored: StoredRun, gain: TokenSaving, members: Sequence[Member], place: int) -> str:
     """Return the same figure on folders that training never saw; empty if it was not measured."""
     check = folder_check(stored.id)
     if check is None or members[0].encoder.fingerprint != stored.run.tokenizer.fingerprint:

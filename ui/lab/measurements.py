@@ -12,7 +12,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
-from bpe_core.lab.measurements import Order, Progress, Results, run_in_process
+from bpe_core.lab.measurements import LabOrder, Progress, Results, run_in_process
 from bpe_core.processes.limits import Limits
 from ui.work.background import Background
 from ui.work.task import Status, Task
@@ -50,13 +50,13 @@ class MeasurementManager:
             "measuring", most_waiting=MOST_WAITING, most_remembered=MOST_REMEMBERED, clock=clock
         )
 
-    def submit(self, order: Order, *, about: str) -> str:
+    def submit(self, order: LabOrder, *, about: str) -> str:
         """Queue a measurement and return its id; raises `TooMuchWorkError`."""
         id = secrets.token_urlsafe(16)
         self._background.begin(id, partial(self._measure, order), about=about)
         return id
 
-    def shared(self, order: Order, *, about: str) -> MeasurementStatus:
+    def shared(self, order: LabOrder, *, about: str) -> MeasurementStatus:
         """Return the status of an order's shared measurement, queueing it if it isn't known.
 
         Callers with equal orders share one measurement. Raises `TooMuchWorkError`.
@@ -77,7 +77,7 @@ class MeasurementManager:
         """End all measurements, and wait briefly for the thread to end."""
         self._background.close()
 
-    def _measure(self, order: Order, task: Task[Progress]) -> Finished:
+    def _measure(self, order: LabOrder, task: Task[Progress]) -> Finished:
         try:
             results = run_in_process(
                 order,

@@ -6,7 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from bpe_core.lab.measurements import Order, Results
+from bpe_core.lab.measurements import LabOrder, Results
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.lab.card import watch_measurement
 from ui.lab.measurements import MeasurementStatus
@@ -18,7 +18,7 @@ def draw_heading(
     title: str,
     button: str,
     status: MeasurementStatus | None,
-    order: Order,
+    order: LabOrder,
     about: str,
     *,
     type: Literal["primary", "secondary"] = "secondary",
@@ -32,7 +32,7 @@ def draw_heading(
             start_measurement(order, about)
 
 
-def draw_state(status: MeasurementStatus | None, order: Order, empty: str) -> Results | None:
+def draw_state(status: MeasurementStatus | None, order: LabOrder, empty: str) -> Results | None:
     """Draw the state of a measurement except its figures, and return the figures if there are any.
 
     `empty` describes the measurement before it is started.

@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.lab.measurements import Kind, Order, small_order
+from bpe_core.lab.measurements import Kind, LabOrder, small_order
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementStatus
@@ -36,7 +36,7 @@ def measurements_of_address(*kinds: Kind) -> list[MeasurementStatus | None]:
     return found
 
 
-def start_measurement(order: Order, about: str) -> None:
+def start_measurement(order: LabOrder, about: str) -> None:
     """Queue a measurement and name it in the address; draw an error if the queue is full."""
     try:
         id = measurements.manager().submit(order, about=about)

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bpe_core.lab.measurements import N_MERGES, SMALL_CHARACTERS, SMALL_TRAINING_CHARACTERS, Order
+from bpe_core.lab.measurements import (
+    N_MERGES,
+    SMALL_CHARACTERS,
+    SMALL_TRAINING_CHARACTERS,
+    LabOrder,
+)
 from bpe_core.lab.measuring import Measured
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import figure_table, verdict
@@ -43,7 +48,7 @@ _FEW_TRAINED = (
 
 
 def draw_encoding(
-    status: MeasurementStatus | None, small: MeasurementStatus | None, order: Order, about: str
+    status: MeasurementStatus | None, small: MeasurementStatus | None, order: LabOrder, about: str
 ) -> None:
     """Draw the visitor's measurement, or the small one if there is none."""
     draw_heading("Encoding", _ENCODERS_BUTTON, status, order, about, type="primary")
@@ -119,7 +124,7 @@ def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
 
 
 def draw_training(
-    status: MeasurementStatus | None, small: MeasurementStatus | None, order: Order, about: str
+    status: MeasurementStatus | None, small: MeasurementStatus | None, order: LabOrder, about: str
 ) -> None:
     """Draw the visitor's measurement of trainers, or the small one if there is none."""
     draw_heading("Training", _TRAINERS_BUTTON, status, order, about)

@@ -146,7 +146,7 @@ def draw_sample_check(stored: StoredRun) -> None:
         _draw_figures(stored, status.result)
         return
     if status is None:
-        text = sample_work.text_of(stored, workspace.get(ReadUploads).corpus)
+        text = sample_work.stored_text(stored, workspace.get(ReadUploads).corpus)
         if isinstance(text, str):
             st.info(text)
             return

@@ -32,7 +32,7 @@ class Divisible:
     """Returns the training text and the held-out text; raises BpeError."""
 
 
-def text_of(stored: StoredRun, uploaded: Corpus | FiledCorpus | None) -> Divisible | str:
+def stored_text(stored: StoredRun, uploaded: Corpus | FiledCorpus | None) -> Divisible | str:
     """Return the text that a run was trained on, or a sentence on why there is none.
 
     Only the beginning of a long text is kept with its run; the rest is at hand if it is the corpus

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bpe_core.errors import NotKeptError
-from bpe_core.store.entries import size_of
+from bpe_core.store.entries import folder_size
 from bpe_core.store.manifest import write_manifest
 from bpe_core.store.place import UNFINISHED, make_store_folder, store_folder
 from bpe_core.whole_files import move_whole
@@ -41,7 +41,7 @@ def kept_folder(name: str) -> Generator[Path]:
     with os_errors_as_not_kept(), new_folder(store_folder() / name) as folder:
         yield folder
         write_manifest(folder)
-        make_room(size_of(folder))
+        make_room(folder_size(folder))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from bpe_core.errors import NotKeptError
-from bpe_core.store.entries import delete_folder, size_of
+from bpe_core.store.entries import delete_folder, folder_size
 from bpe_core.store.place import UNFINISHED, is_entry_name, store_folder
 from ui.host.settings import settings
 
@@ -110,7 +110,7 @@ def sweep_store(n_bytes: int = 0, *, now: float | None = None) -> int:
             if days > most_days:
                 delete_folder(folder)
             elif most_days == DAYS_KEPT_UNOPENED:
-                size = size_of(folder)
+                size = folder_size(folder)
                 kept.append((days, size, folder))
                 room -= size
         except PermissionError:

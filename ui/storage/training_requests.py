@@ -21,7 +21,7 @@ from bpe_core.errors import BpeError
 from bpe_core.files.file_lock import FileLock
 from bpe_core.regular_files import NotRegularError, read_regular
 from bpe_core.runs.check_config import check_config
-from bpe_core.store.entries import delete_folder, size_of
+from bpe_core.store.entries import delete_folder, folder_size
 from bpe_core.store.place import is_id, store_folder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
@@ -132,7 +132,7 @@ def keep_request(
         # Taken before the folder has its name, so that no server that starts now can take it.
         lock = FileLock(unfinished / _LOCK)
         lock.__enter__()
-        make_room(size_of(unfinished))
+        make_room(folder_size(unfinished))
     return KeptRequest(folder, lock)
 
 
