@@ -45,7 +45,6 @@ FLOORS = {
         ("files",),
         ("whole_files",),
         ("regular_files",),
-        ("child_process",),
         ("processes",),
         ("extras",),
         ("immutable",),

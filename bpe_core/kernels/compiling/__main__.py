@@ -5,23 +5,32 @@ With arguments, do one task of the compilation, for the process that started thi
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from importlib import import_module
 from pathlib import Path
 
-from bpe_core.child_process import follow_parent
 from bpe_core.kernels.compiling.choose import compile_or_report, may_compile
 
 
 def main(arguments: list[str]) -> None:
     """Compile all kernels if they are not compiled yet, or do one task."""
     if arguments:
-        follow_parent()
+        threading.Thread(target=_follow_parent, daemon=True).start()
         module, task, folder, *share = arguments
         do = getattr(import_module(f"bpe_core.kernels.compiling.{module}"), task)
         do(Path(folder), *map(int, share))
     elif may_compile():
         compile_or_report(set_up=True)
+
+
+def _follow_parent() -> None:
+    """Exit once the standard input closes, which it does when the parent ends, even if killed."""
+    # Not through sys.stdin, which Python locks at exit.
+    while os.read(0, 1):
+        pass
+    os._exit(1)
 
 
 if __name__ == "__main__":
