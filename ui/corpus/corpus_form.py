@@ -33,7 +33,7 @@ from ui.look.glossary import definitions, explain
 from ui.look.labels import escape_markdown, plain_markdown
 from ui.run import corpus_summary
 from ui.run.composition_bars import show_composition
-from ui.run.corpus_summary import Part
+from ui.run.corpus_summary import CorpusPart
 from ui.run.held_out_words import flattery, unit_noun
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace
@@ -73,8 +73,8 @@ class ChosenCorpus:
     origin: CorpusOrigin
     held_out_share: float
     held_out_by: str
-    training: Part
-    held_out: Part
+    training: CorpusPart
+    held_out: CorpusPart
 
 
 def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, DeltaGenerator]:
@@ -203,7 +203,7 @@ def _divide(found: ReadCorpus, source: Source) -> ChosenCorpus | None:
     return chosen
 
 
-def _sizes(training: Part) -> list[Figure]:
+def _sizes(training: CorpusPart) -> list[Figure]:
     if training.word_counts is None:
         n = training.n_sources
         first = (f"{n:,}", "document" if n == 1 else "documents", ())
@@ -213,7 +213,7 @@ def _sizes(training: Part) -> list[Figure]:
     return [first, (f"{training.n_bytes:,}", "bytes", ())]
 
 
-def _pretokens(training: Part, pretokenizer: str | None) -> list[Figure] | None:
+def _pretokens(training: CorpusPart, pretokenizer: str | None) -> list[Figure] | None:
     """Return the counts of pre-tokens; empty if they are not counted, None if counting fails."""
     if (
         pretokenizer is None

@@ -31,7 +31,7 @@ MOST_TABLES_DESCRIBED = 20
 """Each is opened once more to be described."""
 
 
-Part = Corpus | TextFigures
+CorpusPart = Corpus | TextFigures
 """A part of a corpus, or the figures of a part that is not in memory."""
 _Labels = tuple[
     tuple[str, ...], tuple[Note, ...], tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]
@@ -51,10 +51,10 @@ def divided(corpus: Corpus, held_out_share: float, by: str = ...) -> tuple[Corpu
 @overload
 def divided(
     corpus: Corpus | FiledCorpus, held_out_share: float, by: str = ...
-) -> tuple[Part, Part]: ...
+) -> tuple[CorpusPart, CorpusPart]: ...
 def divided(
     corpus: Corpus | FiledCorpus, held_out_share: float, by: str = "document"
-) -> tuple[Part, Part]:
+) -> tuple[CorpusPart, CorpusPart]:
     """Return the training text and the held-out text, split as in training.
 
     Of a corpus that is too large to be in memory, they are figures.
@@ -74,7 +74,7 @@ def _divided(
     return divide(_corpus, held_out_share, by)
 
 
-def composition(corpus: Part) -> Composition:
+def composition(corpus: CorpusPart) -> Composition:
     """Return the files, file types and scripts of a corpus."""
     if isinstance(corpus, TextFigures):
         return corpus.composition
@@ -108,7 +108,7 @@ def _pretokens(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenCount
         return str(error)
 
 
-def largest_size(training: Part, config: TrainingConfig) -> LargestSize | None:
+def largest_size(training: CorpusPart, config: TrainingConfig) -> LargestSize | None:
     """Return the largest vocabulary that a training text reaches with some settings, or a bound.
 
     Returns None if its pre-tokens are not counted, because there are too many or counting fails.
@@ -129,7 +129,7 @@ def _largest_size(_corpus: Corpus, sha256: str, config: TrainingConfig) -> Large
     return largest_vocab_size(pretokens, config, symbols_seen(_corpus, config.base))
 
 
-def symbols_seen(corpus: Part, base: Base) -> frozenset[bytes]:
+def symbols_seen(corpus: CorpusPart, base: Base) -> frozenset[bytes]:
     """Return the base symbols that occur in a corpus."""
     if isinstance(corpus, TextFigures):
         corpus = Corpus.from_text(corpus.characters)

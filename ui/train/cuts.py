@@ -16,7 +16,7 @@ from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from ui.components.pretoken_strip import pretoken_strip
 from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
-from ui.run.corpus_summary import Part
+from ui.run.corpus_summary import CorpusPart
 from ui.train.custom_fields import EMPTY_REGEX
 
 _LINE = "for i in range(10):\n   print(i)"
@@ -36,7 +36,7 @@ class Beginning:
     is_whole: bool
 
 
-def show_cuts(pretokenizer: str, training: Part | None, *, is_custom: bool) -> bool:
+def show_cuts(pretokenizer: str, training: CorpusPart | None, *, is_custom: bool) -> bool:
     """Draw the cuts; return False if the pre-tokenizer is invalid or fails, and show why."""
     if pretokenizer == EMPTY_REGEX:
         st.error("Write a pattern, or choose the pre-tokenizer “none”.")
@@ -77,7 +77,7 @@ def show_cuts(pretokenizer: str, training: Part | None, *, is_custom: bool) -> b
     return True
 
 
-def beginning_of(training: Part) -> Beginning | None:
+def beginning_of(training: CorpusPart) -> Beginning | None:
     """Return the beginning of the first document with text, without blank lines before it.
 
     >>> from bpe_core.corpus.corpus import Corpus

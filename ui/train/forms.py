@@ -13,7 +13,7 @@ from ui.corpus.corpus_form import ChosenCorpus
 from ui.corpus.corpus_state import CorpusForm, ReadUploads
 from ui.corpus.large_text_area import PastedTexts
 from ui.corpus.own_files import close_own_files
-from ui.run.corpus_summary import Part
+from ui.run.corpus_summary import CorpusPart
 from ui.run.training_card import HERE
 from ui.shell import workspace
 from ui.shell.action_row import action_row, show_missing
@@ -78,7 +78,7 @@ def reset() -> None:
     workspace.update(CorpusForm, missing_corpus="")
 
 
-def _texts(chosen: ChosenCorpus | None) -> tuple[Part | None, Part | None]:
+def _texts(chosen: ChosenCorpus | None) -> tuple[CorpusPart | None, CorpusPart | None]:
     """Return the training text, and the text whose beginning is shown: all of it, if in memory."""
     if chosen is None:
         return None, None

@@ -10,7 +10,7 @@ from ui.run import corpus_summary
 from ui.train.size_field import LARGEST_SIZE
 
 
-def show_largest_size(training: corpus_summary.Part, config: TrainingConfig) -> str | None:
+def show_largest_size(training: corpus_summary.CorpusPart, config: TrainingConfig) -> str | None:
     """Draw the largest size that a training text reaches, as far as it is known.
 
     Return a sentence on where training will stop if the chosen size is larger.

@@ -13,7 +13,7 @@ from bpe_core.runs.check_config import check_config
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
-from ui.run.corpus_summary import Part, symbols_seen
+from ui.run.corpus_summary import CorpusPart, symbols_seen
 from ui.shell import workspace
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
@@ -66,7 +66,7 @@ class ChosenSettings:
 
 
 def choose_settings(
-    training: Part | None, example: Part | None, filled: TrainingConfig
+    training: CorpusPart | None, example: CorpusPart | None, filled: TrainingConfig
 ) -> ChosenSettings | None:
     """Draw the settings and return them; if they are invalid, show why and return None.
 
@@ -153,13 +153,13 @@ def _begin_custom_as_shown() -> None:
         workspace.set_widget(key, value)
 
 
-def _symbols_seen(config: TrainingConfig, training: Part | None) -> frozenset[bytes]:
+def _symbols_seen(config: TrainingConfig, training: CorpusPart | None) -> frozenset[bytes]:
     if training is None:
         return frozenset()
     return symbols_seen(training, config.base)
 
 
-def start_of(config: TrainingConfig, training: Part | None) -> Start:
+def start_of(config: TrainingConfig, training: CorpusPart | None) -> Start:
     """Return the number of tokens before the first merge on this training text.
 
     >>> start_of(TrainingConfig(), None).total
