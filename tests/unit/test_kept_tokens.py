@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bpe_core.tokenizer.gpt2 import gpt2
-from ui.adapt.kept_tokens import read_kept_tokens
+from ui.adapt.removal_form import read_kept_tokens
 from ui.look.labels import token_label
 
 VOCAB = gpt2().vocab

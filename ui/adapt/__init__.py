@@ -6,5 +6,5 @@ that gains, and the files that a model needs to follow.
 Open `extend_mode` first, then `shrink_mode` and `replace_mode`, whose work is in
 `background_work`, done by a process in `adapting_process`. `bases` lists the tokenizers; `result`,
 `size_part`, `new_tokens` and `files_part` show an extended run; `order_form`, `removal_form` and
-`terms_field` ask for what the other two need.
+`terms` ask for what the other two need.
 """

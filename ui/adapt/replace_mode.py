@@ -12,11 +12,11 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from ui.adapt import background_work as work
 from ui.adapt.background_work import Order
+from ui.adapt.new_tokens import Choices, TokenChoices
 from ui.adapt.order_form import ask_for_order
 from ui.adapt.removal_form import ask_what_may_go
 from ui.adapt.replace_result import draw_replaced, lead_with_replaced
-from ui.adapt.terms_field import ask_for_terms
-from ui.adapt.token_choices import Choices, TokenChoices
+from ui.adapt.terms import ask_for_terms
 from ui.corpus.address_text import leave_address, text_of_address, text_to_address
 from ui.look.labels import plain_markdown
 from ui.shell import workspace

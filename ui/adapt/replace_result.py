@@ -13,18 +13,16 @@ import streamlit as st
 from bpe_core.adapting.adapted import Adapted, count_with_missing
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.corpus.corpus import Corpus
-from ui.adapt.by_kind import draw_kind_gains
 from ui.adapt.figures import Gain
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.gain_parts import draw_gain_costs, draw_gain_curves, draw_gain_figures
-from ui.adapt.general_choice import choose_general
 from ui.adapt.general_texts import general_titles
-from ui.adapt.new_tokens import NewTokens, draw_token_list
+from ui.adapt.new_tokens import Choices, NewTokens, TokenChoices, choose_tokens, draw_token_list
 from ui.adapt.order_form import Asked
-from ui.adapt.scripts import draw_by_script
+from ui.adapt.removal_form import draw_by_script
+from ui.adapt.size_part import choose_general, draw_kind_gains
 from ui.adapt.swapped import Swapped, TextTokens
-from ui.adapt.term_costs import draw_term_costs
-from ui.adapt.token_choices import Choices, TokenChoices, choose_tokens
+from ui.adapt.terms import draw_term_costs
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.host.error_boundary import fragment

@@ -20,8 +20,7 @@ from ui.adapt.figures import FURTHER
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.judged import judged
 from ui.adapt.order_form import Asked, ask_for_order
-from ui.adapt.removal_form import ask_what_may_go
-from ui.adapt.scripts import draw_by_script
+from ui.adapt.removal_form import ask_what_may_go, draw_by_script
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.host.error_boundary import fragment
