@@ -349,6 +349,7 @@ def _write(
 ) -> None:
     """Write the adapted tokenizer and the rows; report on stderr what was gained."""
     from bpe_core.adapting.adapted import count_with_missing
+    from bpe_core.comparison.interval_words import describe_interval
     from bpe_core.formats.adapted_files import format_for, row_files
     from bpe_core.formats.load_save import write_files
 
@@ -363,7 +364,12 @@ def _write(
             before, after = (
                 count_with_missing(each, text) for each in (adapted.base, adapted.tokenizer)
             )
-            told += f" {name} takes {after:,} tokens instead of {before:,}{_change(before, after)}."
+            told += f" {name} takes {after:,} tokens instead of {before:,}{_change(before, after)}"
+            if text is test and test is not None and before != after:
+                how_sure = describe_interval(test, adapted.tokenizer, adapted.base)
+                told += f"{how_sure.in_brackets}. {how_sure.method}"
+            else:
+                told += "."
     click.echo(told, err=True)
     click.echo(f"Written: {', '.join(map(str, written))}", err=True)
 

@@ -66,9 +66,8 @@ def compare(
       $ bpe compare notes.txt -t mine.json -t gpt2 --held-out 0.08
     """
     from bpe_core.comparison.comparison import compare as compare_tokenizers
-    from bpe_core.comparison.intervals import N_RESAMPLES, SEED
+    from bpe_core.comparison.interval_words import method_words
     from bpe_core.comparison.parts import gain_of
-    from bpe_core.corpus.held_out import MIN_UNITS
 
     tokenizers = [_load(name, pretokenizer) for name in names]
     choice = HeldOutChoice(held_out, held_out_by)
@@ -98,18 +97,8 @@ def compare(
     short = [Path(name).name for name in names]
     for place in range(1, len(names)):
         click.echo(_difference(gain_of(found, 0, place), short[0], short[place]))
-    n_units = 0 if found.blocks is None else found.blocks.n_units
-    if len(names) > 1 and n_units >= MIN_UNITS:
-        what = "folders" if held_out and held_out_by.startswith("folder") else "documents"
-        click.echo(
-            f"Intervals: bootstrap over {what}, {N_RESAMPLES:,} resamples, seed {SEED}, "
-            "percentiles."
-        )
-    elif len(names) > 1:
-        click.echo(
-            f"No intervals: it takes {MIN_UNITS} documents to say how far off a figure may be on "
-            f"new text, and there {'is' if n_units == 1 else 'are'} {n_units}."
-        )
+    if len(names) > 1 and found.blocks is not None:
+        click.echo(method_words(found.blocks))
 
 
 def _load(name: str, pretokenizer: str | None) -> Encoder:
@@ -144,6 +133,7 @@ def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
 
 def _difference(gain: TokenSaving, own: str, other: str) -> str:
     """Return how many fewer or more tokens the first needs, or what a verdict lacks."""
+    from bpe_core.comparison.interval_words import interval_words
     from bpe_core.comparison.parts import FEWEST_TOKENS
 
     whole = gain.whole
@@ -152,11 +142,10 @@ def _difference(gain: TokenSaving, own: str, other: str) -> str:
             f"{own} against {other}: too little text for a verdict, which needs {FEWEST_TOKENS} "
             "tokens of each. Give more text."
         )
+    interval = f" ({interval_words(whole)})" if whole.has_interval else ""
+    if whole.own == whole.theirs and (not interval or whole.low == whole.high == 0):
+        return f"{own} needs as many tokens as {other}"
+    percent = f"{abs(whole.percent_fewer):.1f}%"
+    way = "fewer" if whole.percent_fewer > 0 else "more"
     unclear = ", so there is no clear difference" if whole.way == "unclear" else ""
-    percent, low, high, way = whole.percent_fewer, whole.low, whole.high, "fewer"
-    if percent <= -0.05:
-        percent, low, high, way = -percent, -high, -low, "more"
-    # Adding 0 turns a -0.0 into 0.0.
-    percent, low, high = (round(figure, 1) + 0.0 for figure in (percent, low, high))
-    interval = f" (95% interval {low:.1f}% to {high:.1f}%)" if whole.has_interval else ""
-    return f"{own} needs {percent:.1f}% {way} tokens than {other}{interval}{unclear}"
+    return f"{own} needs {percent} {way} tokens than {other}{interval}{unclear}"

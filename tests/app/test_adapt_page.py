@@ -50,6 +50,9 @@ def extended(open_app: OpenApp, n_tokens: int = 12) -> AppTest:
     return app
 
 
+NO_INTERVAL = "No interval: it takes 20 documents to say how far off the figure may be on new text"
+
+
 def text_of(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
@@ -79,6 +82,7 @@ def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
     fewer = 100 * (1 - tokens[-1] / tokens[0])
     assert f"held-out text takes {fewer:.1f}% fewer tokens than with GPT-2" in verdict_of(app)
     assert f"{tokens[0]:,} → {tokens[-1]:,} tokens" in verdict_of(app)
+    assert NO_INTERVAL in verdict_of(app)
 
 
 def test_the_cut_decides_which_figures_and_files_are_offered(open_app: OpenApp) -> None:
@@ -290,6 +294,7 @@ def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
     app.run()
     assert not app.exception
     assert "of GPT-2’s 50,257 tokens" in verdict_of(app)
+    assert NO_INTERVAL in verdict_of(app)
     slider = next(each for each in app.slider if each.label == "Tokens removed")
     assert slider.max == 50_000  # which leaves 256 bytes and a special token
     slider.set_value(1_000).run()
@@ -319,6 +324,7 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     app.run()
     assert not app.exception
     assert "with the same vocabulary size, 50,257." in verdict_of(app)
+    assert NO_INTERVAL in verdict_of(app)
     found = background_work.replacings().status(id).result
     assert found is not None
     before, *after = found.judged.tokens

@@ -48,7 +48,7 @@ def shrunk(app: AppTest, order: Order) -> Removals:
     app.run()
     assert not app.exception
     assert status.result is not None
-    return status.result
+    return status.result.removals
 
 
 def divided(order: Order) -> tuple[Corpus, Corpus]:

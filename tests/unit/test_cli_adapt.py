@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -65,6 +66,28 @@ def test_a_folder_comes_back_as_a_folder_with_the_rows(
     change = f", {fewer:.1f} % fewer" if fewer else ""
     assert result.stderr.splitlines()[-2].endswith(f"{change}.")
     assert f"became {size:,}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "number"),
+    [("extend", "--tokens", 8), ("shrink", "--size", 900), ("replace", "--tokens", 8)],
+)
+def test_the_gain_on_held_out_text_has_an_interval_or_the_reason_why_not(
+    command: str, option: str, number: int, text: Path, tmp_path: Path
+) -> None:
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    for n in range(300):
+        (texts / f"{n}.txt").write_text(f"{TEXT}{n * n}\n" * (1 + n % 3), encoding="utf-8")
+    arguments = command, "gpt2", texts, option, str(number), "--held-out", "0.2"
+    many = run(*arguments, "--out", tmp_path / "many")
+    assert many.exit_code == 0, many.output
+    told = many.stderr.splitlines()[-2]
+    assert re.search(r"Held-out text .* (fewer|more) \(95% interval [^)]+\)\.", told), told
+    assert told.endswith("95% intervals over whole documents, 2,000 resamples.")
+    one = run(command, "gpt2", text, option, str(number), "--held-out", "0.2", "--out", tmp_path)
+    assert "95%" not in one.stderr
+    assert "No interval: it takes 20 documents" in one.stderr.splitlines()[-2]
 
 
 def test_published_names_and_another_format(

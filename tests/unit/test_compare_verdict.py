@@ -12,6 +12,7 @@ import pytest
 import bpe_core
 from bpe_core.comparison.blocks import divide
 from bpe_core.comparison.comparison import Comparison, compare
+from bpe_core.comparison.interval_words import method_words
 from bpe_core.comparison.parts import TextPart, TokenSaving, gain_of
 from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.held_out import HeldOut
@@ -24,7 +25,6 @@ from ui.compare.gain_words import (
     HELD_OUT,
     disagreement,
     folder_words,
-    method_words,
     no_verdict,
     text_words,
 )

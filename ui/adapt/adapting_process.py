@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import count_with_missing
 from bpe_core.adapting.gains import gain_by_kind
 from bpe_core.adapting.replace import extend_to_size, removals_to_replace
-from bpe_core.adapting.shrink import RemovalOrder, remove_leaves
+from bpe_core.adapting.shrink import RemovalOrder, Removals, remove_leaves
+from bpe_core.comparison.interval_words import IntervalWords, describe_interval
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files
 from bpe_core.corpus.samples import load_sample
@@ -27,7 +28,7 @@ from bpe_core.runs.count import count
 from bpe_core.runs.progress import Watch
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.general_texts import GENERAL_TEXTS
-from ui.adapt.judged import HELD_OUT, TRAINING
+from ui.adapt.judged import HELD_OUT, TRAINING, most_removed
 from ui.adapt.swapped import AtSize, TextTokens, sizes_up_to
 from ui.storage.base_tokenizer import read_base
 from ui.work.task import Progress
@@ -76,6 +77,7 @@ class Shrunk:
     uses: NDArray[np.int64]
     tokens_after: NDArray[np.int64]
     held_out_tokens_after: NDArray[np.int64] | None
+    how_sure: IntervalWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class Replaced:
     where: str
     judged: TextTokens
     general: dict[str, TextTokens]
+    how_sure: IntervalWords
 
 
 def shrink_here(
@@ -109,7 +112,18 @@ def shrink_here(
         removals.uses,
         removals.tokens_after,
         removals.held_out_tokens_after,
+        _sure_of_most_removed(removals, held_out),
     )
+
+
+def _sure_of_most_removed(removals: Removals, held_out: Corpus | None) -> IntervalWords:
+    """Return how sure it is what the verdict says of the held-out text, if there is any."""
+    tokens = removals.held_out_tokens_after
+    if held_out is None or tokens is None or not tokens[0]:
+        return IntervalWords()
+    n = most_removed(tokens)
+    smaller = removals.at(removals.base.vocab_size - n).tokenizer
+    return describe_interval(held_out, smaller, removals.base)
 
 
 def replace_here(
@@ -139,6 +153,7 @@ def replace_here(
     ]
     found: list[AtSize] = []
     done = n_tokens
+    largest: Tokenizer | None = None
     # The largest first: a corpus with too few pairs is reported at once.
     for n in reversed(sizes):
         run = extend_to_size(
@@ -148,6 +163,7 @@ def replace_here(
             left_out=map(bytes.fromhex, removable.left_out),
         )
         assert run is not None
+        largest = largest or run.tokenizer
         done += n
         curve = run.tokens_after if held_out is None else run.tokens_after_on(held_out)
         merges = [(merge.left, merge.right, merge.id) for merge in run.merges]
@@ -165,12 +181,16 @@ def replace_here(
         )
         found.insert(0, at_size)
     judged = training if held_out is None else held_out
+    how_sure = IntervalWords()
+    if held_out is not None and largest is not None:
+        how_sure = describe_interval(held_out, largest, base)
     return Replaced(
         np.array(removals.order, np.int32),
         tuple(found),
         TRAINING if held_out is None else HELD_OUT,
         TextTokens(judged.n_bytes, tuple(tokens)),
         {id: TextTokens(text.n_bytes, tuple(on_general[id])) for id, text in general.items()},
+        how_sure,
     )
 
 

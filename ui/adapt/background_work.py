@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import streamlit as st
 
 from bpe_core.adapting.shrink import Removals
+from bpe_core.comparison.interval_words import IntervalWords
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import link_corpus, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
@@ -67,7 +68,15 @@ class Order:
         )
 
 
-def shrinking(order: Order) -> Status[Progress, Removals] | None:
+class ShrinkResult(NamedTuple):
+    """The result of shrinking."""
+
+    removals: Removals
+    how_sure: IntervalWords
+    """How sure the verdict on the held-out text is, if there is any."""
+
+
+def shrinking(order: Order) -> Status[Progress, ShrinkResult] | None:
     """Return the status of shrinking; None if it was not begun."""
     return _known(shrinkings(), order.id)
 
@@ -75,7 +84,7 @@ def shrinking(order: Order) -> Status[Progress, Removals] | None:
 def begin_shrinking(order: Order, visitor: str) -> None:
     """Begin to shrink a tokenizer as far as possible. Raises TooMuchWorkError."""
 
-    def work(task: Task[Progress]) -> Removals:
+    def work(task: Task[Progress]) -> ShrinkResult:
         return shrink_in_process(order, task)
 
     shrinkings().begin(order.id, work, visitor=visitor)
@@ -96,7 +105,7 @@ def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def shrinkings() -> Background[Progress, Removals]:
+def shrinkings() -> Background[Progress, ShrinkResult]:
     """Return the server's shrinkings, by tokenizer and texts."""
     return Background("shrinking", most_waiting=16, most_remembered=16, most_of_visitor=2)
 
@@ -107,16 +116,17 @@ def replacings() -> Background[Progress, Swapped]:
     return Background("replacing", most_waiting=16, most_remembered=16, most_of_visitor=2)
 
 
-def shrink_in_process(order: Order, task: Task[Progress]) -> Removals:
+def shrink_in_process(order: Order, task: Task[Progress]) -> ShrinkResult:
     """Shrink a tokenizer as far as possible; raises CancelledError if the task is cancelled."""
     found = _called(shrink_here, order, task)
-    return Removals(
+    removals = Removals(
         order.tokenizer,
         tuple(found.order.tolist()),
         found.uses,
         found.tokens_after,
         found.held_out_tokens_after,
     )
+    return ShrinkResult(removals, found.how_sure)
 
 
 def replace_in_process(order: Order, n_tokens: int, task: Task[Progress]) -> Swapped:
@@ -130,6 +140,7 @@ def replace_in_process(order: Order, n_tokens: int, task: Task[Progress]) -> Swa
         found.judged,
         order.general_id,
         found.general,
+        found.how_sure,
     )
 
 

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.comparison.costs import embedding_rows
+from bpe_core.comparison.interval_words import IntervalWords, describe_interval
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.general_texts import general_titles
 from ui.adapt.judged import HELD_OUT, judged
 from ui.host.sized_cache import cached
@@ -89,6 +91,21 @@ def domain_gain(stored: StoredRun) -> Gain:
     title, tokens = judged(stored.held_out_tokens_after, run.tokens_after)
     n_bytes = stored.held_out.n_bytes if title == HELD_OUT else run.corpus_bytes
     return Gain(title, n_bytes, tokens)
+
+
+def how_sure(stored: StoredRun) -> IntervalWords:
+    """Return how sure the gain on the held-out text is, if any was held out."""
+    base, held_out = stored.run.base, stored.held_out
+    if base is None or domain_gain(stored).title != HELD_OUT:
+        return IntervalWords()
+    return _how_sure(stored.id, held_out, stored.run.tokenizer, base)
+
+
+@cached(spinner="Computing the interval")
+def _how_sure(
+    run_id: str, _held_out: Corpus, _tokenizer: Tokenizer, _base: Tokenizer
+) -> IntervalWords:
+    return describe_interval(_held_out, _tokenizer, _base)
 
 
 def usual_general(title: str) -> str:

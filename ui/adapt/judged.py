@@ -11,6 +11,7 @@ from bpe_core.corpus.corpus import Corpus
 
 HELD_OUT: Final = "held-out text"
 TRAINING: Final = "training text"
+_MAX_TIMES: Final = 1.01
 
 _Text = TypeVar("_Text", Corpus, NDArray[np.int64])
 
@@ -29,3 +30,16 @@ def judged(held_out: _Text | None, training: _Text) -> tuple[str, _Text]:
         return TRAINING, training
     size = held_out.n_bytes if isinstance(held_out, Corpus) else held_out[0]
     return (HELD_OUT, held_out) if size > 0 else (TRAINING, training)
+
+
+def most_removed(tokens: NDArray[np.int64]) -> int:
+    """Return how many tokens can go, one after another, before a text takes 1% more tokens.
+
+    `tokens` is int64[n + 1], the text's tokens after each removal. It may fall too: without a
+    token, merges may find a shorter way.
+
+    >>> most_removed(np.array([100, 99, 103, 100])), most_removed(np.array([9]))
+    (1, 0)
+    """
+    above = tokens > _MAX_TIMES * float(tokens[0])
+    return int(np.argmax(above)) - 1 if above.any() else len(tokens) - 1

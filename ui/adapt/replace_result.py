@@ -58,11 +58,12 @@ def lead_with_replaced(asked: Asked, found: Swapped) -> None:
         [
             (f"With {n:,} token{'s' * (n != 1)} replaced, {found.where} takes ", False),
             (f"{abs(fewer):.1f}% {'fewer' if fewer >= 0 else 'more'} tokens", True),
-            (f" than with {name}, with the same vocabulary size, ", False),
-            (f"{found.base.vocab_size:,}.", False),
+            (f"{found.how_sure.in_brackets} than with {name}, with the same vocabulary ", False),
+            (f"size, {found.base.vocab_size:,}.", False),
         ],
         f"{before:,} → {after:,} tokens. Text unlike yours can take more, because tokens that your "
-        "text hardly uses are gone.",
+        "text hardly uses are gone. "
+        f"{found.how_sure.method}",
         key="replace_verdict",
     )
 

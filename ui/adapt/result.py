@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.adapt.figures import Gain, domain_gain, general_gain, usual_general
+from ui.adapt.figures import Gain, domain_gain, general_gain, how_sure, usual_general
 from ui.components.figures import verdict
 from ui.look.glossary import definitions
 from ui.look.labels import plain_markdown, plain_text
@@ -18,17 +18,19 @@ def lead_with_result(stored: StoredRun) -> None:
     """Draw the sentence on what the open run gains over its base."""
     base, n = base_name(stored), len(stored.run.merges)
     domain, general = domain_gain(stored), general_gain(stored.id, usual_general(stored.title))
+    sure = how_sure(stored)
     tokens = f"{n:,} new token{'s' * (n != 1)}"
     on = domain.title[0].upper() + domain.title[1:]
     sentence = [
         (f"With {tokens}, {domain.title} takes ", False),
         (f"{domain.fewer[-1]:.1f}% fewer tokens", True),
-        (f" than with {base}", False),
+        (f"{sure.in_brackets} than with {base}", False),
         (f"; general text takes {general_words(general)}.", False),
     ]
     aside = (
         f"{on}: {_from_to(domain)}. General text, “{general.title}”: {_from_to(general)}. No text "
-        f"takes more tokens than with {base}: a new merge only joins what the base leaves apart."
+        f"takes more tokens than with {base}: a new merge only joins what the base leaves apart. "
+        f"{sure.method}"
     )
     verdict(sentence, aside, key="adapt_verdict", terms=definitions("Held-out text", "Merge"))
 

@@ -15,10 +15,11 @@ from bpe_core.runs.pair_statistics import steps_to_draw
 from ui.adapt import background_work as work
 from ui.adapt import charts
 from ui.adapt.adapting_process import Removable
+from ui.adapt.background_work import ShrinkResult
 from ui.adapt.charts import Curve
 from ui.adapt.figures import FURTHER
 from ui.adapt.files_part import Offered, offer_adapted
-from ui.adapt.judged import judged
+from ui.adapt.judged import judged, most_removed
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go, draw_by_script
 from ui.components.figures import verdict
@@ -73,12 +74,12 @@ def draw_shrinking(stored: StoredRun) -> None:
     if status is None or status.result is None or may_go is None:
         return
     with room:
-        if not status.result.order:
+        if not status.result.removals.order:
             st.info(_NOTHING_CHOSEN if may_go.is_limited else _NOTHING)
             return
         _lead(status.result, plain_text(asked.base.name.name), may_go)
     st.divider()
-    _draw(asked, status.id, status.result)
+    _draw(asked, status.id, status.result.removals)
 
 
 def _explain() -> None:
@@ -91,34 +92,23 @@ def _explain() -> None:
         )
 
 
-def _lead(found: Removals, base: str, may_go: Removable) -> None:
+def _lead(shrunk: ShrinkResult, base: str, may_go: Removable) -> None:
+    found, sure = shrunk.removals, shrunk.how_sure
     where, tokens = judged(found.held_out_tokens_after, found.tokens_after)
-    free = most_removed(tokens, 1.01 * float(tokens[0]))
+    free = most_removed(tokens)
     share = 100 * free / found.base.vocab_size
     stay = "those that must stay" if may_go.is_limited else "the alphabet and special tokens"
     verdict(
         [
             ("Without ", False),
             (f"{free:,} of {base}’s {found.base.vocab_size:,} tokens", True),
-            (f" ({share:.0f}%), {where} takes at most 1% more tokens.", False),
+            (f" ({share:.0f}%), {where} takes at most 1% more tokens{sure.in_brackets}.", False),
         ],
         f"Down to {found.base.vocab_size - len(found.order):,} tokens, {stay}, {where} goes from "
-        f"{int(tokens[0]):,} to {int(tokens[-1]):,} tokens. Text unlike yours can take far more.",
+        f"{int(tokens[0]):,} to {int(tokens[-1]):,} tokens. Text unlike yours can take far more. "
+        f"{sure.method}",
         key="shrink_verdict",
     )
-
-
-def most_removed(tokens: NDArray[np.int64], limit: float) -> int:
-    """Return how many tokens can go, one after another, before a text takes more than `limit`.
-
-    `tokens` is int64[n + 1], the text's tokens after each removal. It may fall too: without a
-    token, merges may find a shorter way.
-
-    >>> most_removed(np.array([100, 99, 103, 100]), limit=101), most_removed(np.array([9]), limit=9)
-    (1, 0)
-    """
-    above = tokens > limit
-    return int(np.argmax(above)) - 1 if above.any() else len(tokens) - 1
 
 
 def further_cost(tokens: NDArray[np.int64], gone: int) -> tuple[int, float]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.gains import KindGain
+from bpe_core.comparison.interval_words import IntervalWords
 from bpe_core.formats.continuation_json import term_of
 from bpe_core.runs.term_merges import TermCost
 from bpe_core.tokenizer.tokenizer import Tokenizer, extended
@@ -80,6 +81,8 @@ class Swapped:
     """Which sample is shown as the general text at first."""
     general: Mapping[str, TextTokens]
     """Each sample that may serve as the general text, by id."""
+    how_sure: IntervalWords
+    """How sure the gain of the largest size on the held-out text is, if there is any."""
 
     @property
     def n_tokens(self) -> int:

@@ -1,16 +1,14 @@
-"""Describe how sure a difference is, where its parts disagree, or what a verdict lacks."""
+"""Describe where the parts of a difference disagree, or what a verdict lacks."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from bpe_core.comparison.blocks import Blocks
-from bpe_core.comparison.intervals import N_RESAMPLES
+from bpe_core.comparison.interval_words import signed, unit_noun
 from bpe_core.comparison.parts import FEWEST_TOKENS, OTHER_SCRIPTS, Division, TextPart, TokenSaving
 from bpe_core.corpus.composition import WITHOUT_TYPE
-from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
+from bpe_core.corpus.held_out import HeldOut
 from ui.look.labels import plain_text
-from ui.run.held_out_words import flattery, unit_noun
 
 Sentence = list[tuple[str, bool]]
 """Pieces of text, each with whether it is bold."""
@@ -26,23 +24,6 @@ _LONGEST_NAME = 42
 _LONGEST_PLACE = 10_000
 _CHARACTERS_PER_TOKEN = 4
 _NOT_NAMED = ("no letters", OTHER_SCRIPTS)
-
-
-def interval_words(part: TextPart) -> str:
-    """Return the interval of a part's figure, such as "95% interval 43.9–45.5%"; empty without one.
-
-    >>> interval_words(TextPart("all", 90, 100, 50, 10.0, 8.04, 12.0))
-    '95% interval 8.0–12.0%'
-    >>> interval_words(TextPart("all", 99, 100, 50, 1.0, -2.0, 4.0))
-    '95% interval from 2.0% more to 4.0% fewer'
-    """
-    if not part.has_interval:
-        return ""
-    digits = 2 if max(abs(part.low), abs(part.high)) < 0.1 else 1
-    if part.way == "unclear":
-        return f"95% interval from {signed(part.low, digits)} to {signed(part.high, digits)}"
-    low, high = sorted((abs(part.low), abs(part.high)))
-    return f"95% interval {low:,.{digits}f}–{high:,.{digits}f}%"
 
 
 def interval_ends(part: TextPart) -> str:
@@ -139,23 +120,6 @@ def text_words(where: str, how: HeldOut | None) -> str:
     return f"On {sample}{text}{unit_noun(how, 2)} it has never seen"
 
 
-def method_words(blocks: Blocks) -> str:
-    """Describe how the intervals were computed, or why there are none."""
-    if not blocks.n_documents:
-        return f"95% intervals over {blocks.n_units:,} groups of words, {N_RESAMPLES:,} resamples."
-    noun = unit_noun(blocks.how, 2)
-    whole = "" if blocks.how is not None and blocks.how.share_within else "whole "
-    if blocks.n_units >= MIN_UNITS:
-        method = f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
-    else:
-        there_are = f"there {'is' if blocks.n_units == 1 else 'are'} {blocks.n_units}"
-        method = (
-            f"No interval: it takes {MIN_UNITS} {noun} to say how far off the figure may be on new "
-            f"text, and {there_are}."
-        )
-    return f"{method} {flattery(blocks.how)}".rstrip()
-
-
 def part_name(division: Division, name: str) -> str:
     """Return a part's name for a table or sentence, shortened if it is a visitor's.
 
@@ -179,15 +143,6 @@ def figure_words(part: TextPart) -> str:
     '20.0% more'
     """
     return signed(part.percent_fewer) if part.theirs else "–"
-
-
-def signed(percent_fewer: float, digits: int = 1) -> str:
-    """Return a difference with its direction.
-
-    >>> signed(4.94), signed(-4.94)
-    ('4.9% fewer', '4.9% more')
-    """
-    return f"{abs(percent_fewer):,.{digits}f}% {'more' if percent_fewer < 0 else 'fewer'}"
 
 
 def _where(division: Division, name: str) -> str:

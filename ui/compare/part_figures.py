@@ -12,10 +12,11 @@ from typing import Final
 import plotly.graph_objects as go
 
 import bpe_core
+from bpe_core.comparison.interval_words import signed
 from bpe_core.comparison.intervals import N_RESAMPLES, SEED
 from bpe_core.comparison.parts import Division, TextPart, TokenSaving
 from ui.compare.charts import name_rows
-from ui.compare.gain_words import figure_words, part_name, signed
+from ui.compare.gain_words import figure_words, part_name
 from ui.compare.language_figures import plain_cell
 from ui.components.figures import FigureRow
 from ui.look.chart_axes import name_base_axis, value_axis

@@ -17,6 +17,7 @@ import numpy as np
 import bpe_core
 from bpe_core.comparison.alignment import differing_columns
 from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.interval_words import division_words, method_words
 from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.samples import ParallelText
@@ -26,7 +27,6 @@ from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
 from ui.compare.figures_part import figure_rows, shared_sentence, text_size
-from ui.compare.gain_words import method_words
 from ui.compare.language_figures import (
     MEASURES,
     language_rows,
@@ -43,7 +43,6 @@ from ui.components.figures import FigureRow
 from ui.components.share_bars import ShareBar
 from ui.look.chart_style import PALETTES
 from ui.look.labels import plain_text, token_label
-from ui.run.held_out_words import division_words
 
 _COLOURS: Final = "".join(
     f".series-{place} {{ --series: light-dark({light}, {dark}); }}\n"

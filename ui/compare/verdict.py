@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.interval_words import interval_words, signed
 from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.comparison.parts import TokenSaving
-from ui.compare.gain_words import Sentence, disagreement, interval_words, signed
+from ui.compare.gain_words import Sentence, disagreement
 from ui.look.labels import share_text
 
 _FRACTIONS = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.interval_words import method_words, signed, unit_noun
 from bpe_core.comparison.parts import Division, TokenSaving
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
@@ -21,9 +22,7 @@ from ui.compare.gain_words import (
     Sentence,
     folder_words,
     interval_ends,
-    method_words,
     no_verdict,
-    signed,
     text_words,
 )
 from ui.compare.part_figures import TITLES, part_dots, parts_csv, shown_parts
@@ -42,7 +41,6 @@ from ui.corpus.filled_corpus import open_to_hold_out
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions
 from ui.look.labels import escape_markdown, plain_markdown, plain_text
-from ui.run.held_out_words import unit_noun
 from ui.shell import address, frame, workspace
 from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun, folder_check

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bpe_core.comparison.interval_words import flattery, unit_noun
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
@@ -34,7 +35,6 @@ from ui.look.labels import escape_markdown, plain_markdown
 from ui.run import corpus_summary
 from ui.run.composition_bars import show_composition
 from ui.run.corpus_summary import CorpusPart
-from ui.run.held_out_words import flattery, unit_noun
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace
 from ui.storage.held_out_text import upload_held_out

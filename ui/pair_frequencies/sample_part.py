@@ -9,6 +9,7 @@ from typing import Final
 import plotly.graph_objects as go
 import streamlit as st
 
+from bpe_core.comparison.interval_words import division_words
 from bpe_core.runs.sample_check import SampleFigures
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import FigureRow, figure_table
@@ -19,7 +20,6 @@ from ui.look.glossary import explain
 from ui.look.labels import escape_markdown, file_stem
 from ui.pair_frequencies import sample_work
 from ui.pair_frequencies.table import sample_csv
-from ui.run.held_out_words import division_words
 from ui.run.page_parts import draw_title, offer_csv, offer_pictures
 from ui.shell import frame, workspace
 from ui.shell.visitor import visitor

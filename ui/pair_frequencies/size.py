@@ -12,6 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.comparison.costs import Rates, Usage, costs_of, count_tokens, embedding_rows
+from bpe_core.comparison.interval_words import flattery
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.pair_statistics import gain_of_further
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -25,7 +26,6 @@ from ui.look.glossary import explain
 from ui.look.labels import file_stem
 from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
 from ui.run import results
-from ui.run.held_out_words import flattery
 from ui.run.page_parts import draw_figure, offer_pictures, say_of_csv
 from ui.shell import address, frame, workspace
 from ui.shell.choices import choose_one

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bpe_core.comparison.interval_words import flattery
 from bpe_core.runs.run import TrainingRun
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.look import charts
@@ -14,7 +15,6 @@ from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem, plain_markdown
 from ui.run.composition_bars import show_composition
 from ui.run.download_rows import offer_downloads
-from ui.run.held_out_words import flattery
 from ui.run.results import run_curves
 from ui.run.stop_reasons import stop_sentence, times
 from ui.shell import frame

@@ -1,0 +1,140 @@
+"""Describe how sure a difference is: its interval, how it was computed, or why there is none."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from bpe_core.comparison.blocks import Blocks
+from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.intervals import N_RESAMPLES
+from bpe_core.comparison.parts import TextPart, gain_of
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
+from bpe_core.tokenizer.protocol import Encoder
+
+_MAX_NAME: Final = 42
+
+
+class IntervalWords(NamedTuple):
+    """How sure it is that one tokenizer needs fewer tokens than another, or more.
+
+    Both are empty if it was not measured.
+    """
+
+    interval: str = ""
+    """As `interval_words` returns it."""
+    method: str = ""
+    """As `method_words` returns it."""
+
+    @property
+    def in_brackets(self) -> str:
+        """The interval in brackets after a space; empty without one."""
+        return f" ({self.interval})" if self.interval else ""
+
+
+def describe_interval(corpus: Corpus, own: Encoder, theirs: Encoder) -> IntervalWords:
+    """Measure how sure the difference between two tokenizers is on a text.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> corpus = Corpus.from_documents([f"the bare bytes {n}\\n" for n in range(20)])
+    >>> describe_interval(corpus, gpt2(), gpt2().truncated(0)).interval
+    '95% interval 71.0–71.8%'
+    """
+    found = compare(corpus, [own, theirs])
+    method = "" if found.blocks is None else method_words(found.blocks)
+    return IntervalWords(interval_words(gain_of(found).whole), method)
+
+
+def interval_words(part: TextPart) -> str:
+    """Return the interval of a part's figure, such as "95% interval 43.9–45.5%"; empty without one.
+
+    >>> interval_words(TextPart("all", 90, 100, 50, 10.0, 8.04, 12.0))
+    '95% interval 8.0–12.0%'
+    >>> interval_words(TextPart("all", 99, 100, 50, 1.0, -2.0, 4.0))
+    '95% interval from 2.0% more to 4.0% fewer'
+    """
+    if not part.has_interval:
+        return ""
+    digits = 2 if max(abs(part.low), abs(part.high)) < 0.1 else 1
+    if part.way == "unclear":
+        return f"95% interval from {signed(part.low, digits)} to {signed(part.high, digits)}"
+    low, high = sorted((abs(part.low), abs(part.high)))
+    return f"95% interval {low:,.{digits}f}–{high:,.{digits}f}%"
+
+
+def method_words(blocks: Blocks) -> str:
+    """Describe how the intervals were computed, or why there are none."""
+    if not blocks.n_documents:
+        return f"95% intervals over {blocks.n_units:,} groups of words, {N_RESAMPLES:,} resamples."
+    noun = unit_noun(blocks.how, 2)
+    whole = "" if blocks.how is not None and blocks.how.share_within else "whole "
+    if blocks.n_units >= MIN_UNITS:
+        method = f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
+    else:
+        there_are = f"there {'is' if blocks.n_units == 1 else 'are'} {blocks.n_units}"
+        method = (
+            f"No interval: it takes {MIN_UNITS} {noun} to say how far off the figure may be on new "
+            f"text, and {there_are}."
+        )
+    return f"{method} {flattery(blocks.how)}".rstrip()
+
+
+def signed(percent_fewer: float, digits: int = 1) -> str:
+    """Return a difference with its direction.
+
+    >>> signed(4.94), signed(-4.94)
+    ('4.9% fewer', '4.9% more')
+    """
+    return f"{abs(percent_fewer):,.{digits}f}% {'more' if percent_fewer < 0 else 'fewer'}"
+
+
+def unit_noun(how: HeldOut | None, n: int) -> str:
+    """Return what the units of a text are called, in the singular for one.
+
+    >>> unit_noun(HeldOut("column:author", 3, 0.0), 3)
+    'values of “author”'
+    """
+    kind, _, name = ("document" if how is None else how.by).partition(":")
+    if kind == "column":
+        shown = "".join(c if c.isprintable() else "\ufffd" for c in name[:_MAX_NAME])
+        return f"{'value' if n == 1 else 'values'} of “{shown}”"
+    noun = kind if kind in ("folder", "word") else "document"
+    return noun if n == 1 else f"{noun}s"
+
+
+def division_words(how: HeldOut | None) -> str:
+    """Return a sentence or two on how a text was held out; may be empty.
+
+    >>> division_words(HeldOut("folder", n_units=31, share_within=0.0))
+    'Whole folders are held out of each file type and script, to their share if possible.'
+    >>> division_words(HeldOut("document", n_units=1, share_within=1.0))
+    'The ends of documents are held out. From within documents that training saw: all of it. \
+This flatters.'
+    """
+    if how is None or how.by in ("word", "block"):
+        return flattery(how)
+    if how.by == "file":
+        return "The held-out text is your own files; none of the corpus is held out."
+    if how.share_within == 1:
+        return f"The ends of documents are held out. {flattery(how)}"
+    units = unit_noun(how, 2)
+    whole = f"All text with some {units} is" if how.by[:7] == "column:" else f"Whole {units} are"
+    share = "held out of each file type and script, to their share if possible."
+    return f"{whole} {share} {flattery(how)}".rstrip()
+
+
+def flattery(how: HeldOut | None) -> str:
+    """Return a sentence on held-out text from within documents that training saw; may be empty.
+
+    >>> flattery(HeldOut("document", n_units=31, share_within=0.25))
+    'From within documents that training saw: 25% of it. This flatters.'
+    """
+    if how is None or not how.share_within:
+        return ""
+    if how.by == "block":
+        return (
+            "An earlier version held out blocks of lines of documents that training saw. This "
+            "flatters: train again to hold out whole documents."
+        )
+    share = "all" if how.share_within == 1 else f"{how.share_within:.0%}"
+    return f"From within documents that training saw: {share} of it. This flatters."
