@@ -14,7 +14,7 @@ import shutil
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.storage.run_store import SAMPLE_FOLDER, write_run
+from ui.storage.run_store import SAMPLE_FOLDER, Trained, write_run
 
 TITLE = "Python’s language reference"
 HELD_OUT_SHARE = 0.08
@@ -24,7 +24,7 @@ def main() -> None:
     training, held_out = load_sample("python-reference").split(HELD_OUT_SHARE, seed=0)
     run = train(training, TrainingConfig(vocab_size=4_096))
     shutil.rmtree(SAMPLE_FOLDER, ignore_errors=True)
-    write_run(SAMPLE_FOLDER, TITLE, run, held_out, training=training)
+    write_run(SAMPLE_FOLDER, Trained(TITLE, run, held_out, training))
     SAMPLE_FOLDER.chmod(
         0o755
     )  # visitors' runs are readable only by the server's user; this one is public

@@ -35,39 +35,46 @@ class Newness(NamedTuple):
         )
 
 
+def split_by_folder(corpus: Corpus, share: float, seed: int = 0) -> tuple[Corpus, Corpus] | None:
+    """Return a corpus without whole folders, and these folders; None if it has too few folders.
+
+    Also None if the share is 0, because a text of its own is held out.
+
+    >>> split_by_folder(Corpus.from_text("hug"), 0.1) is None
+    True
+    """
+    if not share:
+        return None
+    try:
+        return corpus.split(share, seed, "folder")
+    except ConfigError:
+        return None
+
+
 def measure_newness(
-    corpus: Corpus,
     training: PretokenCounts,
     held_out: Corpus,
-    *,
-    share: float,
-    seed: int,
+    by_folder: tuple[Corpus, Corpus] | None,
     pretokenizer: str,
 ) -> Newness:
-    """Return how new the held-out part of a corpus is, and what whole folders would be.
+    """Return how new held-out text is, and what whole folders would be, split by `split_by_folder`.
 
-    `training` are the words of the training text; `share` is 0 if a text of its own is held out.
+    `training` are the words of the training text.
 
     >>> documents = [f"alpha beta name{n % 5} word{n}\\n" for n in range(500)]
     >>> corpus = Corpus.from_documents(documents, [f"{n % 5}/{n}.txt" for n in range(500)])
     >>> text, held_out = corpus.split(0.1)
     >>> words = count_pretokens(text, get_pretokenizer("whitespace"))
-    >>> found = measure_newness(
-    ...     corpus, words, held_out, share=0.1, seed=0, pretokenizer="whitespace"
-    ... )
+    >>> found = measure_newness(words, held_out, split_by_folder(corpus, 0.1), "whitespace")
     >>> found.unseen, found.unseen_by_folder, found.depends_on_folder
     (0.25, 0.5, True)
     """
     cut = get_pretokenizer(pretokenizer)
     unseen = unseen_share(training, count_pretokens(held_out, cut))
-    if not share:
+    if by_folder is None:
         return Newness(unseen, None)
-    try:
-        parts = corpus.split(share, seed, "folder")
-    except ConfigError:
-        return Newness(unseen, None)
-    by_folder = unseen_share(*(count_pretokens(part, cut) for part in parts))
-    return Newness(unseen, None if math.isnan(by_folder) else by_folder)
+    unseen_there = unseen_share(*(count_pretokens(part, cut) for part in by_folder))
+    return Newness(unseen, None if math.isnan(unseen_there) else unseen_there)
 
 
 def unseen_share(training: PretokenCounts, held_out: PretokenCounts) -> float:

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.comparison.terms import MOST_TERMS
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.training import in_address, until_ended
-from ui.storage.run_store import StoredRun, load_run, store_run_to_show
+from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
 from ui.work import jobs
 
 OpenApp = Callable[..., AppTest]
@@ -86,10 +86,10 @@ def test_a_reload_during_an_extension_fills_terms_and_size(
 ) -> None:
     reached, may_end = threading.Event(), threading.Event()
 
-    def store(*run: Any, **more: Any) -> str:
+    def store(trained: Trained, **more: Any) -> str:
         reached.set()
         assert may_end.wait(60)
-        return store_run_to_show(*run, **more)
+        return store_run_to_show(trained, **more)
 
     manager = jobs.JobManager(store=store)
     monkeypatch.setattr(jobs, "manager", lambda: manager)

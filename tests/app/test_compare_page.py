@@ -13,7 +13,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 
 OpenApp = Callable[..., AppTest]
 
@@ -68,7 +68,7 @@ def test_the_visitors_text_can_be_the_passage(open_app: OpenApp) -> None:
 def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: OpenApp) -> None:
     app = open_app("compare")
     run = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(vocab_size=262))
-    run_id = store_run("tiny", run, Corpus.from_text("a").split(0.5)[1])
+    run_id = store_run(Trained("tiny", run, Corpus.from_text("a").split(0.5)[1]))
     app.query_params["run"] = run_id
     app.run()
     assert not app.exception
@@ -95,7 +95,7 @@ def test_a_tokenizer_that_lacks_symbols_is_compared_with_a_warning(
     )
     app = open_app("compare")
     run = train(Corpus.from_text("hug hugs pug"), config)
-    run_id = store_run("classroom", run, Corpus.from_text("bug Ω hugs\n" * 3))
+    run_id = store_run(Trained("classroom", run, Corpus.from_text("bug Ω hugs\n" * 3)))
     app.query_params["run"] = run_id
     app.run()
     assert not app.exception
@@ -121,7 +121,7 @@ def test_without_any_text_the_field_is_still_shown(
 ) -> None:
     run = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(vocab_size=262))
     app = open_app("compare")
-    run_id = store_run("tiny", run, Corpus.from_text("a").split(0.5)[1])
+    run_id = store_run(Trained("tiny", run, Corpus.from_text("a").split(0.5)[1]))
     app = open_app("compare", run=run_id, text="")
     assert not app.exception
     assert not app.error

@@ -12,14 +12,14 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.app.training import in_address
-from ui.storage.run_store import store_run
+from ui.storage.run_store import Trained, store_run
 
 OpenApp = Callable[..., AppTest]
 
 
 def store(title: str) -> str:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
-    return store_run(title, run, Corpus.from_text("x").split(0.0)[1])
+    return store_run(Trained(title, run, Corpus.from_text("x").split(0.0)[1]))
 
 
 def cards(app: AppTest) -> list[str]:

@@ -17,7 +17,7 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from ui.shell.workspace import state_key
-from ui.storage.run_store import store_run
+from ui.storage.run_store import Trained, store_run
 from ui.tokenizers.shelf import Shelf
 
 OpenApp = Callable[..., AppTest]
@@ -83,7 +83,7 @@ def test_an_address_of_unknown_keys_gives_the_default_shelf(
 
 def test_a_run_is_added_by_its_id_and_an_unknown_id_is_reported(open_app: OpenApp) -> None:
     open_app("compare")
-    run_id = store_run("<b>mine</b>\u202e", SMALL, NOTHING)
+    run_id = store_run(Trained("<b>mine</b>\u202e", SMALL, NOTHING))
     app = open_app("compare", **{"with": f"gpt2,run-{run_id}"})
     assert cards(app) == ["Your tokenizer", "GPT-2", "<b>mine</b>U+202E"]
     app = open_app("compare", **{"with": f"gpt2,run-{'a' * 32}"})

@@ -22,7 +22,7 @@ from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.compare import compared
 from ui.host.sizes import size_of
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.work.background import TooMuchWorkError
 
 OpenApp = Callable[..., AppTest]
@@ -132,7 +132,9 @@ def test_adding_a_tokenizer_measures_only_that_one(open_app: OpenApp, held_back:
     wait_until(compared.works(), work_id())
     assert held_back.n_whole == 2
     compared.works().forget(work_id())
-    run_id = store_run("other", train(load_sample("notebook"), TrainingConfig(300)), NOTHING)
+    run_id = store_run(
+        Trained("other", train(load_sample("notebook"), TrainingConfig(300)), NOTHING)
+    )
     for with_ in (f"gpt2,run-{run_id}", "gpt2"):
         open_app("compare", **{"with": with_})
         for known in list(compared.works()._known):  # pyright: ignore[reportPrivateUsage]

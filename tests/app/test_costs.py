@@ -12,7 +12,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.tokenizers.cost_rows import money
 
 OpenApp = Callable[..., AppTest]
@@ -68,7 +68,9 @@ def test_a_corpus_has_no_estimate_where_text_is_left_out(open_app: OpenApp) -> N
     open_app("compare")
     corpus = Corpus.from_text("ab cd ab cd\n" * 200)
     config = TrainingConfig(8, base="characters", alphabet="seen", special_tokens=())
-    run_id = store_run("Letters", train(corpus, config), Corpus.from_text("x").split(0.0)[1])
+    run_id = store_run(
+        Trained("Letters", train(corpus, config), Corpus.from_text("x").split(0.0)[1])
+    )
     app = open_app("compare", price="2.5", **{"with": f"gpt2,run-{run_id}"})
     assert not app.exception
     own, other, letters = costs(app, ON_COMPARE)[OF_THE_CORPUS]

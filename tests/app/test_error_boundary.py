@@ -16,7 +16,7 @@ from bpe_core.types import TrainingConfig
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from ui.run import results
 from ui.shell import frame, run_picker
-from ui.storage.run_store import store_run
+from ui.storage.run_store import Trained, store_run
 from ui.train import result_card
 
 OpenApp = Callable[..., AppTest]
@@ -32,7 +32,7 @@ def fail(*_: object, **__: object) -> None:
 
 def store(title: str = "Hugs") -> str:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
-    return store_run(title, run, NOTHING)
+    return store_run(Trained(title, run, NOTHING))
 
 
 def errors(app: AppTest) -> str:

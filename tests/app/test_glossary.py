@@ -12,7 +12,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import GLOSSARY, explain
-from ui.storage.run_store import store_run
+from ui.storage.run_store import Trained, store_run
 
 OpenApp = Callable[..., AppTest]
 _, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
@@ -67,7 +67,7 @@ def test_token_boundaries_explains_terms_beside_its_switches(open_app: OpenApp) 
 def test_compare_explains_held_out_text_only_if_it_is_compared_on_it(open_app: OpenApp) -> None:
     assert terms_of(open_app("compare"), "bpe.verdict") == ["Token", "Held-out text"]
     run = train(Corpus.from_text("hug pug"), TrainingConfig(vocab_size=258))
-    app = open_app("compare", run=store_run("Nothing held out", run, NOTHING_HELD_OUT))
+    app = open_app("compare", run=store_run(Trained("Nothing held out", run, NOTHING_HELD_OUT)))
     assert terms_of(app, "bpe.verdict") == ["Token"]
 
 

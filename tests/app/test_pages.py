@@ -14,7 +14,7 @@ from bpe_core.types import TrainingConfig
 from tests.app_pages import PAGES, START
 from ui.shell.recent_runs import MAX_RECENT_RUNS
 from ui.storage import run_store
-from ui.storage.run_store import store_run
+from ui.storage.run_store import Trained, store_run
 
 NOTHING = Corpus.from_text("x").split(0.0)[1]
 
@@ -54,7 +54,9 @@ def test_an_unknown_run_is_reported(open_app: Callable[..., AppTest], run_id: st
 
 def test_an_unknown_run_leaves_the_open_one_open(open_app: Callable[..., AppTest]) -> None:
     app = open_app("merge_loop")
-    run_id = store_run("Hugs", train(Corpus.from_text("hug hugs"), TrainingConfig(260)), NOTHING)
+    run_id = store_run(
+        Trained("Hugs", train(Corpus.from_text("hug hugs"), TrainingConfig(260)), NOTHING)
+    )
     app.query_params["run"] = run_id
     app.run()
     app.query_params["run"] = "a" * 32
@@ -75,7 +77,7 @@ def test_the_picker_names_runs_without_reading_them(
     ids = []
     for n in range(MAX_RECENT_RUNS + 1):
         run = train(Corpus.from_text("hug hugs"), TrainingConfig(257 + n % 3))
-        ids.append(store_run(f"Hugs {n}", run, NOTHING))
+        ids.append(store_run(Trained(f"Hugs {n}", run, NOTHING)))
         app.query_params["run"] = ids[-1]
         app.run()
     run_store._loaded.clear()

@@ -20,7 +20,7 @@ from bpe_core.types import TrainingConfig
 from ui.look.chart_style import PALETTES
 from ui.pair_frequencies.table import LIFE_CSV_SAYS, PAIRS_CSV_SAYS, RUN_CSV_SAYS
 from ui.storage.base_tokenizer import BaseName
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 
 PAGE = "pair_frequencies"
 SIZES = "How large?"
@@ -96,7 +96,7 @@ def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_freque
 ) -> None:
     words = {" Kubernetes": 5, " untokenizable": 50, " tokenizers": 50}
     run = extend(gpt2(), Corpus.from_word_counts(words), 6, terms=["Kubernetes"])
-    run_id = store_run("A term", run, NOTHING_HELD_OUT, base=BaseName("gpt2", "GPT-2"))
+    run_id = store_run(Trained("A term", run, NOTHING_HELD_OUT, base=BaseName("gpt2", "GPT-2")))
     for step, n_lines in ((0, 1), (run.n_term_merges, 2)):
         app = open_app(PAGE, run=run_id, step=str(step))
         assert not app.exception
@@ -176,7 +176,7 @@ def test_each_csv_is_described_below_its_button(open_app: Callable[..., AppTest]
 
 def test_a_run_without_merges_shows_a_note(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=257))
-    run_id = store_run("Nothing learned", run, NOTHING_HELD_OUT)
+    run_id = store_run(Trained("Nothing learned", run, NOTHING_HELD_OUT))
     app = open_app(PAGE, run=run_id)
     assert not app.exception
     assert "The pairs before any merge" in _headers(app)
@@ -195,7 +195,8 @@ def test_held_out_text_that_was_not_measured_is_not_called_missing(
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
     held_out = Corpus.from_text("pug")
     app = open_app(PAGE, part=SIZES)
-    app.query_params["run"] = store_run("Cut short", run, held_out, should_stop=lambda: True)
+    trained = Trained("Cut short", run, held_out)
+    app.query_params["run"] = store_run(trained, should_stop=lambda: True)
     app.run()
     assert not app.exception
     shown = [markdown.value for markdown in app.markdown]
@@ -207,7 +208,7 @@ def test_held_out_text_that_was_not_measured_is_not_called_missing(
 
 def test_a_run_of_whole_words_has_no_pair_left(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=300))
-    app = open_app(PAGE, run=store_run("All joined", run, NOTHING_HELD_OUT), step="2")
+    app = open_app(PAGE, run=store_run(Trained("All joined", run, NOTHING_HELD_OUT)), step="2")
     assert not app.exception
     assert "No pairs left to merge" in app.info[0].value
 
@@ -257,7 +258,7 @@ def test_hostile_tokens_stay_text(open_app: Callable[..., AppTest]) -> None:
         special_tokens=(),
     )
     run = train(Corpus.from_documents(["<b>x</b>=1&amp;|||,", "<b>x</b>"] * 3), config)
-    app = open_app(PAGE, run=store_run("<script>alert(1)</script>", run, NOTHING_HELD_OUT))
+    app = open_app(PAGE, run=store_run(Trained("<script>alert(1)</script>", run, NOTHING_HELD_OUT)))
     assert not app.exception
     for figure in _charts(app).values():
         for axis in ("xaxis", "yaxis"):
@@ -317,7 +318,7 @@ def test_an_own_run_opens_at_its_race_and_a_pair_that_rises_and_falls(
     open_app: Callable[..., AppTest],
 ) -> None:
     run = train(load_sample("python-library"), TrainingConfig(600))
-    run_id = store_run("Library", run, NOTHING_HELD_OUT)
+    run_id = store_run(Trained("Library", run, NOTHING_HELD_OUT))
     step = opening_step(run)
     assert step > 0
     app = open_app(PAGE, run=run_id)
@@ -414,7 +415,7 @@ def test_the_form_asks_for_both_symbols_if_none_is_typed(open_app: Callable[...,
 
 def test_a_pair_that_never_occurs_is_reported_as_such(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
-    run_id = store_run("Few pairs", run, NOTHING_HELD_OUT)
+    run_id = store_run(Trained("Few pairs", run, NOTHING_HELD_OUT))
     app = open_app(PAGE, run=run_id, pair="0-0")
     assert not app.exception
     assert _says(app, "its symbols are never neighbours in this run.")

@@ -14,7 +14,7 @@ from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
 from tests.app.training import choose, in_address, train
 from tests.app_pages import PAGES_OF_A_RUN
-from ui.storage.run_store import SAMPLE_RUN_ID, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, Trained, store_run
 
 OpenApp = Callable[..., AppTest]
 NOTHING = Corpus.from_text("x").split(0.0)[1]
@@ -26,7 +26,7 @@ def picker_labels(app: AppTest) -> list[str]:
 
 def store(title: str, **settings: object) -> str:
     config = TrainingConfig(**({"vocab_size": 258} | settings))  # pyright: ignore[reportArgumentType]
-    return store_run(title, train_run(Corpus.from_text("hug hugs, hug"), config), NOTHING)
+    return store_run(Trained(title, train_run(Corpus.from_text("hug hugs, hug"), config), NOTHING))
 
 
 def visit(app: AppTest, run_ids: Sequence[str]) -> None:

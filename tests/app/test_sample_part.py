@@ -20,7 +20,7 @@ from ui.pair_frequencies.sample_part import verdict_on
 from ui.pair_frequencies.sample_work import checking, checks, stored_text
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_corpus import CorpusOrigin
-from ui.storage.run_store import load_run, store_run
+from ui.storage.run_store import Trained, load_run, store_run
 from ui.storage.training_text import MOST_KEPT
 
 OpenApp = Callable[..., AppTest]
@@ -38,7 +38,9 @@ def _text(n_lines: int) -> Corpus:
 def _stored(corpus: Corpus, share: float = SHARE / 100) -> str:
     training, held_out = corpus.split(share)
     run = train(training, CONFIG)
-    return store_run("A text", run, held_out, training=training, came_from=(UPLOADED, corpus))
+    return store_run(
+        Trained("A text", run, held_out, training=training, came_from=(UPLOADED, corpus))
+    )
 
 
 def _infos(app: AppTest) -> list[str]:
@@ -96,7 +98,7 @@ def gpt2_with_more() -> str:
 
     run = extend(gpt2(), Corpus.from_word_counts({" Kubernetes": 5, " kubectl": 5}), 2)
     _, nothing = Corpus.from_text("x").split(0.08)
-    return store_run("A term", run, nothing, base=BaseName("gpt2", "GPT-2"))
+    return store_run(Trained("A term", run, nothing, base=BaseName("gpt2", "GPT-2")))
 
 
 def test_a_long_text_is_checked_only_while_it_is_uploaded(

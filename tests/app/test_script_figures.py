@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import Base, TrainingConfig
-from ui.storage.run_store import store_run
+from ui.storage.run_store import Trained, store_run
 
 OpenApp = Callable[..., AppTest]
 # The prolonged sound mark, half-width letters, letters beside kanji, and a separate accent.
@@ -40,7 +40,7 @@ def test_both_pages_count_the_same_tokens_for_a_script(open_app: OpenApp, base: 
     corpus = Corpus.from_documents([JAPANESE] * 3)
     config = TrainingConfig(400, base=base, pretokenizer="gpt2", alphabet="seen")
     run = train(corpus, config)
-    stored = store_run("Japanese", run, NOTHING_HELD_OUT)
+    stored = store_run(Trained("Japanese", run, NOTHING_HELD_OUT))
     tokens = scripts_of_vocabulary(open_app("vocabulary", run=stored))
     merges = merges_of_scripts_on_compare(open_app("compare", run=stored))
     # Base symbols are tokens too, but no merge made them.

@@ -13,7 +13,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.serving import running_app
-from ui.storage.run_store import store_run
+from ui.storage.run_store import Trained, store_run
 from ui.storage.store_size import StoreSize, store_size
 from ui.storage.upload_store import keep_text
 
@@ -69,7 +69,7 @@ def test_the_store_is_measured_with_its_own_entries_alone(
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
     assert store_size() == StoreSize(0, 0, 0)
     corpus = Corpus.from_text("the cat sat on the mat\n" * 20)
-    store_run("A title", train(corpus, TrainingConfig(vocab_size=260)), corpus)
+    store_run(Trained("A title", train(corpus, TrainingConfig(vocab_size=260)), corpus))
     keep_text("A text.")
     before = store_size()
     assert (before.runs, before.uploads) == (1, 1)

@@ -13,12 +13,11 @@ from streamlit.testing.v1.element_tree import Block
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.pretokenizers import pretokenizers
-from bpe_core.runs.run import TrainingRun
 from bpe_core.types import TrainingConfig
 from tests.app.training import assert_press_is_refused, choose, in_address, train, until_ended
 from tests.waiting import wait_until
 from ui.storage.held_out_text import HELD_OUT_SEED
-from ui.storage.run_store import load_run
+from ui.storage.run_store import Trained, load_run
 from ui.work import jobs
 
 OpenApp = Callable[..., AppTest]
@@ -464,7 +463,7 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
 ) -> None:
     reached, may_end = threading.Event(), threading.Event()
 
-    def keep(title: str, run: TrainingRun, held_out: Corpus, **_: object) -> str:
+    def keep(trained: Trained, **_: object) -> str:
         reached.set()
         assert may_end.wait(60)
         return "sample"

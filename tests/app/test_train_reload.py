@@ -16,7 +16,7 @@ from bpe_core.types import TrainingConfig
 from tests.app.training import assert_press_is_refused, choose, in_address, train
 from tests.waiting import wait_until
 from ui.storage import run_corpus
-from ui.storage.run_store import load_run, store_folder, store_run, store_run_to_show
+from ui.storage.run_store import Trained, load_run, store_folder, store_run, store_run_to_show
 from ui.work import jobs
 
 OpenApp = Callable[..., AppTest]
@@ -138,10 +138,10 @@ def test_the_forms_hold_a_training_that_is_running(
 ) -> None:
     reached, may_end = threading.Event(), threading.Event()
 
-    def store(*run: Any, **more: Any) -> str:
+    def store(trained: Trained, **more: Any) -> str:
         reached.set()
         assert may_end.wait(60)
-        return store_run_to_show(*run, **more)
+        return store_run_to_show(trained, **more)
 
     manager = jobs.JobManager(store=store)
     monkeypatch.setattr(jobs, "manager", lambda: manager)
@@ -187,7 +187,7 @@ def test_an_older_or_damaged_run_brings_back_its_settings_alone(
     open_app()
     corpus = Corpus.from_text(RHYME)
     config = TrainingConfig(300, pretokenizer="cl100k")
-    run_id = store_run("Old", train_run(corpus, config), corpus.split(0)[1])
+    run_id = store_run(Trained("Old", train_run(corpus, config), corpus.split(0)[1]))
     if is_damaged:
         (store_folder() / run_id / "corpus.json.gz").write_bytes(b"\x1f\x8b broken")
     app = open_app(run=run_id)

@@ -13,7 +13,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
 from tests.app.training import choose, in_address, train
 from tests.waiting import wait_until
-from ui.storage.run_store import MOST_UNCLAIMED, load_run, store_run
+from ui.storage.run_store import MOST_UNCLAIMED, Trained, load_run, store_run
 from ui.work import jobs
 
 OpenApp = Callable[..., AppTest]
@@ -45,7 +45,7 @@ def others_train(n: int) -> None:
     words = Corpus.from_word_counts({"hug": 2})
     run = bpe_core.train(words, TrainingConfig(257, special_tokens=()))
     for _ in range(n):
-        store_run("Hugs", run, words.split(0)[1])
+        store_run(Trained("Hugs", run, words.split(0)[1]))
 
 
 def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(

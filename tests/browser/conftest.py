@@ -23,7 +23,7 @@ from bpe_core.runs.run import TrainingRun
 from tests.browser.helpers import LONGEST_WAIT_MS, open_page, start_new_session, switch_theme
 from tests.browser.serving import launch_browser, new_context, running_app
 from tests.conftest import MEASURED
-from ui.storage.run_store import write_run
+from ui.storage.run_store import Trained, write_run
 
 DESK: ViewportSize = {"width": 1440, "height": 900}
 # The app keeps the ids of a visitor's runs in the browser, where the next tab would find them.
@@ -91,7 +91,7 @@ def keep_run(app_folder: Path) -> KeepRun:
         # A worker may run a module's fixtures twice, and then the run is already stored.
         if not (store / run_id).exists():
             held_out = nothing_held_out if held_out is None else held_out
-            write_run(store / run_id, title, run, held_out, training=training)
+            write_run(store / run_id, Trained(title, run, held_out, training=training))
 
     return keep
 

@@ -20,7 +20,7 @@ from ui.look.labels import plain_markdown
 from ui.run.download_rows import check_sentence
 from ui.run.downloads import Download, downloads
 from ui.run.opened import Checked, check_all
-from ui.storage.run_store import load_run, store_run
+from ui.storage.run_store import Trained, load_run, store_run
 from ui.work.task import Status, Task
 
 TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20
@@ -30,7 +30,7 @@ TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20
 def run_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=300))
-    return store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
+    return store_run(Trained("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1]))
 
 
 def offered(run_id: str) -> dict[str, Download]:
@@ -146,7 +146,7 @@ def test_a_format_that_cannot_represent_the_tokenizer_shows_why(
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
     config = TrainingConfig(12, pretokenizer="whitespace", base="characters", special_tokens=())
     run = train(Corpus.from_text("hug hugs pug"), config)
-    found = offered(store_run("Hugs", run, Corpus.from_text("x").split(0.0)[1]))
+    found = offered(store_run(Trained("Hugs", run, Corpus.from_text("x").split(0.0)[1])))
     assert found[".tiktoken"].data is None
     assert found[".tiktoken"].problem
     assert found["BPE Explorer (.json)"].problem is None

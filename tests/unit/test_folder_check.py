@@ -15,7 +15,7 @@ from bpe_core.runs.train import train
 from bpe_core.store.place import new_id
 from bpe_core.types import TrainingConfig, TrainingProgress
 from ui.storage.run_corpus import CorpusOrigin
-from ui.storage.run_store import folder_check, load_run, store_run
+from ui.storage.run_store import Trained, folder_check, load_run, store_run
 from ui.storage.training_requests import TrainingRequest
 from ui.work.training import StoredTraining, train_and_store
 
@@ -94,7 +94,7 @@ def test_how_text_was_held_out_is_stored_and_older_runs_say_by_blocks(tmp_path: 
     corpus = projects()
     training, held_out = corpus.split(0.1)
     run: TrainingRun = train(training, CONFIG)
-    run_id = store_run("Projects", run, held_out, training=training)
+    run_id = store_run(Trained("Projects", run, held_out, training=training))
     stored = load_run(run_id).held_out
     assert (stored.units, stored.how, stored.places) == (
         held_out.units,

@@ -18,7 +18,14 @@ from bpe_core.regular_files import NotRegularError, read_regular
 from bpe_core.store.manifest import MANIFEST
 from tests.unit.test_store import HUGS, RUN
 from ui.storage import base_tokenizer, training_requests
-from ui.storage.run_store import load_run, name_of_run, run_corpus, store_run, training_text
+from ui.storage.run_store import (
+    Trained,
+    load_run,
+    name_of_run,
+    run_corpus,
+    store_run,
+    training_text,
+)
 from ui.storage.sweeping import sweep_store
 from ui.storage.training_requests import TrainingRequest, keep_request, left_requests
 from ui.storage.upload_store import keep_text, load_text
@@ -66,7 +73,7 @@ def test_what_is_not_a_file_is_an_error_at_once(put: object, tmp_path: Path) -> 
 @pytest.mark.parametrize("has_manifest", [True, False])
 def test_commands_and_pages_go_on(put: object, name: str, has_manifest: bool, store: Path) -> None:
     assert callable(put)
-    id = store_run("Hugs", RUN, HUGS, training=HUGS)
+    id = store_run(Trained("Hugs", RUN, HUGS, training=HUGS))
     text = keep_text("hug")
     if not has_manifest:
         (store / id / MANIFEST).unlink()

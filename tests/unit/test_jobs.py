@@ -15,15 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.comparison.newness import Newness
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig, TrainingProgress
 from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
-from ui.storage.folder_check import FolderCheck
 from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_store import Trained
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 from ui.work.jobs import (
     MOST_REMEMBERED,
@@ -50,25 +49,12 @@ class Shelf:
         self.open = threading.Event()
         self.open.set()
 
-    def __call__(
-        self,
-        title: str,
-        run: TrainingRun,
-        held_out: Corpus,
-        *,
-        run_id: str,
-        training: Corpus,
-        should_stop: Callable[[], bool],
-        came_from: tuple[CorpusOrigin, Corpus] | None,
-        base: BaseName | None,
-        newness: Newness | None,
-        by_folder: FolderCheck | None,
-    ) -> str:
+    def __call__(self, trained: Trained, *, run_id: str, should_stop: Callable[[], bool]) -> str:
         self.should_stop = should_stop
-        self.base = base
+        self.base = trained.base
         self.reached.set()
         assert self.open.wait(30)
-        self.runs[run_id] = (title, run, held_out)
+        self.runs[run_id] = (trained.title, trained.run, trained.held_out)
         return run_id
 
 
@@ -240,20 +226,8 @@ def test_a_job_with_an_impossible_vocabulary_size_fails_with_the_reason(
 def test_an_unexpected_error_is_shown_and_logged_without_the_visitors_text(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def broken_store(
-        title: str,
-        run: TrainingRun,
-        held_out: Corpus,
-        *,
-        run_id: str,
-        training: Corpus,
-        should_stop: Callable[[], bool],
-        came_from: tuple[CorpusOrigin, Corpus] | None,
-        base: BaseName | None,
-        newness: Newness | None,
-        by_folder: FolderCheck | None,
-    ) -> str:
-        raise RuntimeError(f"disk full while writing {title}")
+    def broken_store(trained: Trained, *, run_id: str, should_stop: Callable[[], bool]) -> str:
+        raise RuntimeError(f"disk full while writing {trained.title}")
 
     manager = JobManager(store=broken_store)
     with caplog.at_level(logging.ERROR, logger="ui.work.background"):
@@ -418,7 +392,7 @@ from ui.work.jobs import JobManager
 
 reached = threading.Event()
 
-def store_that_never_ends(title, run, held_out, **rest):
+def store_that_never_ends(trained, **rest):
     reached.set()
     threading.Event().wait()
 

@@ -23,7 +23,14 @@ from ui.shell.recent_runs import (
     start_over,
 )
 from ui.storage import run_store
-from ui.storage.run_store import SAMPLE_RUN_ID, RunNotFoundError, StoredRun, load_run, store_run
+from ui.storage.run_store import (
+    SAMPLE_RUN_ID,
+    RunNotFoundError,
+    StoredRun,
+    Trained,
+    load_run,
+    store_run,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +43,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object
 
 def store(title: str) -> str:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
-    return store_run(title, run, Corpus.from_text("x").split(0.0)[1])
+    return store_run(Trained(title, run, Corpus.from_text("x").split(0.0)[1]))
 
 
 def hand_over(session: dict[str, object], found: object) -> None:

@@ -27,6 +27,7 @@ from ui.storage.run_store import (
     MOST_UNCLAIMED,
     SAMPLE_RUN_ID,
     RunNotFoundError,
+    Trained,
     load_run,
     name_of_run,
     note_opened,
@@ -51,7 +52,7 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_stored_run_loads_unchanged() -> None:
     training, held_out = Corpus.from_text(TEXT, name="hugs.txt").split(0.2, seed=0)
     run = train(training, TrainingConfig(vocab_size=280))
-    stored = load_run(store_run("Hugs", run, held_out))
+    stored = load_run(store_run(Trained("Hugs", run, held_out)))
     assert stored.title == "Hugs"
     assert stored.run.merges == run.merges
     assert stored.run.tokenizer.fingerprint == run.tokenizer.fingerprint
@@ -66,7 +67,7 @@ def test_a_stored_run_loads_unchanged() -> None:
 def test_a_run_has_the_time_at_which_it_was_stored() -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
     before = datetime.now(UTC)
-    run_id = store_run("Hugs", run, NOTHING)
+    run_id = store_run(Trained("Hugs", run, NOTHING))
     after = datetime.now(UTC)
     stored = load_run(run_id)
     assert stored.trained_at is not None
@@ -96,7 +97,7 @@ def rewrite(path: Path, text: str) -> None:
 
 def assert_damaged(runs_folder: Path, changed: dict[str, object]) -> None:
     """Store a run, change its details file, and fail if the run is still read."""
-    run_id = store_run("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING)
+    run_id = store_run(Trained("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING))
     path = runs_folder / run_id / "details.json"
     rewrite(path, json.dumps(json.loads(path.read_text()) | changed))
     with pytest.raises(FormatError, match="The run stored at this address is damaged"):
@@ -104,7 +105,7 @@ def assert_damaged(runs_folder: Path, changed: dict[str, object]) -> None:
 
 
 def test_deeply_nested_details_are_reported_as_damage(runs_folder: Path) -> None:
-    run_id = store_run("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING)
+    run_id = store_run(Trained("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING))
     rewrite(runs_folder / run_id / "details.json", "[" * 100_000)
     with pytest.raises(FormatError, match="The run stored at this address is damaged"):
         load_run(run_id)
@@ -112,7 +113,7 @@ def test_deeply_nested_details_are_reported_as_damage(runs_folder: Path) -> None
 
 def test_a_run_stored_without_a_time_can_be_loaded(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
-    run_id = store_run("Hugs", run, NOTHING)
+    run_id = store_run(Trained("Hugs", run, NOTHING))
     path = runs_folder / run_id / "details.json"
     details = json.loads(path.read_text())
     del details["trained_at"]
@@ -126,7 +127,7 @@ def test_the_name_of_a_run_is_read_without_loading_the_run(
 ) -> None:
     config = TrainingConfig(260, "regex:\\w+", special_tokens=("<b>",), end_of_word="é")
     run = train(Corpus.from_text(TEXT), config)
-    run_id = store_run("日本 hugs", run, NOTHING)
+    run_id = store_run(Trained("日本 hugs", run, NOTHING))
     expected = load_run(run_id).name
     monkeypatch.setattr(run_store, "load_run", None)
     assert name_of_run(run_id) == expected
@@ -143,7 +144,7 @@ def test_the_name_of_a_run_is_read_without_loading_the_run(
     ids=str,
 )
 def test_a_run_is_loaded_if_its_name_file_is_damaged(runs_folder: Path, change: object) -> None:
-    run_id = store_run("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING)
+    run_id = store_run(Trained("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING))
     path = runs_folder / run_id / "name.json"
     if isinstance(change, dict):
         changed = json.dumps(json.loads(path.read_text()) | change)
@@ -166,7 +167,7 @@ def test_a_run_without_held_out_text_survives_storing() -> None:
     corpus = Corpus.from_word_counts({"hug": 10, "pug": 5})
     training, held_out = corpus.split(0.0, seed=0)
     config = TrainingConfig(vocab_size=8, base="characters", special_tokens=())
-    stored = load_run(store_run("Two words", train(training, config), held_out))
+    stored = load_run(store_run(Trained("Two words", train(training, config), held_out)))
     assert stored.held_out.n_bytes == 0
     assert stored.held_out_tokens_after is None
 
@@ -174,7 +175,7 @@ def test_a_run_without_held_out_text_survives_storing() -> None:
 def test_held_out_words_keep_their_counts() -> None:
     corpus = Corpus.from_word_counts({f"word{n}": n for n in range(1, 40)})
     training, held_out = corpus.split(0.3, seed=0)
-    stored = load_run(store_run("Words", train(training, TrainingConfig(300)), held_out))
+    stored = load_run(store_run(Trained("Words", train(training, TrainingConfig(300)), held_out)))
     assert held_out.word_counts
     assert stored.held_out.word_counts == held_out.word_counts
 
@@ -183,13 +184,13 @@ def test_held_out_words_keep_their_counts() -> None:
 def test_a_title_is_kept_unchanged(title: str) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
     empty = Corpus.from_text(TEXT).split(0.0)[1]
-    assert load_run(store_run(title, run, empty)).title == title
+    assert load_run(store_run(Trained(title, run, empty))).title == title
 
 
 def test_ids_are_unique_and_no_unfinished_folder_remains(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
     empty = Corpus.from_text(TEXT).split(0.0)[1]
-    ids = {store_run("Hugs", run, empty) for _ in range(5)}
+    ids = {store_run(Trained("Hugs", run, empty)) for _ in range(5)}
     assert {path.name for path in runs_folder.iterdir()} == ids
     assert len(ids) == 5
     # Run ids become part of component keys, where Streamlit reserves "__".
@@ -212,8 +213,8 @@ def test_an_unknown_or_malformed_id_finds_no_run(run_id: str) -> None:
 
 def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
-    run_id = store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
-    inside = store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
+    run_id = store_run(Trained("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1]))
+    inside = store_run(Trained("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1]))
     (runs_folder / run_id).rename(tmp_path / run_id)
     # The second path starts like an id.
     for path in (f"../{run_id}", f"{inside}/../../{run_id}"):
@@ -224,14 +225,14 @@ def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, runs_folder: 
 
 def test_only_the_servers_user_can_read_a_run(runs_folder: Path) -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
-    run_id = store_run("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out)
+    run_id = store_run(Trained("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out))
     assert (runs_folder / run_id).stat().st_mode & 0o077 == 0
 
 
 def test_a_run_keeps_its_held_out_text_even_if_counting_it_was_cancelled() -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
     run = train(training, TrainingConfig(vocab_size=258))
-    stored = load_run(store_run("Hugs", run, held_out, should_stop=lambda: True))
+    stored = load_run(store_run(Trained("Hugs", run, held_out), should_stop=lambda: True))
     assert stored.held_out == held_out
     assert stored.held_out_tokens_after is None
     assert results.run_curves(stored.id).held_out is None
@@ -244,7 +245,7 @@ def age(path: Path, *, days: float) -> None:
 
 def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
-    old, opened, new = (store_run("Hugs", run, NOTHING) for _ in range(3))
+    old, opened, new = (store_run(Trained("Hugs", run, NOTHING)) for _ in range(3))
     for name in (".unfinished-old", ".unfinished-new", "notes", "b" * 31, "c" * 33):
         (runs_folder / name).mkdir()
         (runs_folder / name / "file").write_text("x")
@@ -263,14 +264,14 @@ def test_the_least_recently_opened_entries_make_room_unless_opened_today(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
-    first, second = (store_run("Hugs", run, NOTHING) for _ in range(2))
+    first, second = (store_run(Trained("Hugs", run, NOTHING)) for _ in range(2))
     upload = f"upload-{keep_text('long ' * 400)}"
     for name, days in ((first, 4), (upload, 3), (second, 2)):
         age(runs_folder / name, days=days)
     # There is room for two runs, so the third replaces the oldest run and the upload.
     one = sum(file.stat().st_size for file in (runs_folder / first).iterdir())
     monkeypatch.setattr(sweeping, "MOST_BYTES_KEPT", 2 * one)
-    third = store_run("Hugs", run, NOTHING)
+    third = store_run(Trained("Hugs", run, NOTHING))
     assert {path.name for path in runs_folder.iterdir()} == {second, third}
     note_opened(second)
     with pytest.raises(NotKeptError, match="within a day"):
@@ -284,7 +285,7 @@ def test_a_run_that_cannot_be_stored_stays_in_memory(
     runs_folder.write_text("a file where the folder should be")
     training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
     run = train(training, TrainingConfig(vocab_size=258))
-    stored = load_run(store_run("Hugs", run, held_out, training=training))
+    stored = load_run(store_run(Trained("Hugs", run, held_out, training=training)))
     assert stored.run is run
     assert stored.held_out_tokens_after is not None
     assert "disk is full" in stored.not_kept
@@ -297,8 +298,8 @@ def test_an_unsaved_run_is_kept_while_referenced_or_among_the_latest(
 ) -> None:
     runs_folder.write_text("a file where the folder should be")
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
-    held = load_run(store_run("Hugs", run, NOTHING))
-    others = [store_run("Pugs", run, NOTHING) for _ in range(2 * MOST_UNCLAIMED)]
+    held = load_run(store_run(Trained("Hugs", run, NOTHING)))
+    others = [store_run(Trained("Pugs", run, NOTHING)) for _ in range(2 * MOST_UNCLAIMED)]
     for _ in range(MOST_UNCLAIMED + 1):  # runs read from disk evict nothing
         load_run(SAMPLE_RUN_ID)
     assert load_run(held.id) is held
@@ -335,7 +336,7 @@ def test_the_curves_shared_by_all_sessions_are_read_only() -> None:
 @pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04 no archive", b"\xff\xfe"])
 def test_a_damaged_run_is_refused(runs_folder: Path, name: str, content: bytes) -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
-    run_id = store_run("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out)
+    run_id = store_run(Trained("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out))
     (runs_folder / run_id / name).write_bytes(content)
     with pytest.raises(FormatError):
         load_run(run_id)
@@ -358,7 +359,7 @@ def test_the_composition_and_positions_of_held_out_text_survive_storing() -> Non
     corpus = Corpus.from_documents(documents, ["a.txt", "b.py", "c.txt"])
     training, held_out = corpus.split(0.2)
     run = train(training, TrainingConfig(vocab_size=280))
-    stored = load_run(store_run("Three", run, held_out, training=training))
+    stored = load_run(store_run(Trained("Three", run, held_out, training=training)))
     assert stored.held_out.names == held_out.names
     assert stored.held_out.places == held_out.places
     assert stored.compositions == (training.composition(), held_out.composition())
@@ -370,7 +371,7 @@ def test_the_composition_and_positions_of_held_out_text_survive_storing() -> Non
 def test_a_run_of_an_earlier_version_has_no_composition_and_no_positions(runs_folder: Path) -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2)
     run = train(training, TrainingConfig(vocab_size=280))
-    run_id = store_run("Hugs", run, held_out, training=training)
+    run_id = store_run(Trained("Hugs", run, held_out, training=training))
     path = runs_folder / run_id / "details.json"
     details = json.loads(path.read_text("utf-8"))
     del details["places"], details["compositions"]
@@ -389,7 +390,7 @@ def test_damaged_positions_and_compositions_are_refused(
     runs_folder: Path, name: str, wrong: object
 ) -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2)
-    run_id = store_run("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out)
+    run_id = store_run(Trained("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out))
     path = runs_folder / run_id / "details.json"
     rewrite(path, json.dumps({**json.loads(path.read_text("utf-8")), name: wrong}))
     with pytest.raises(FormatError):
@@ -400,7 +401,7 @@ def test_the_run_trained_last_is_shown_without_reading_it(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(260))
-    run_id = store_run_to_show("Hugs", run, NOTHING)
+    run_id = store_run_to_show(Trained("Hugs", run, NOTHING))
     with monkeypatch.context() as patched:
         patched.setattr(run_archive, "load_run", None)
         shown = load_run(run_id)
@@ -415,6 +416,6 @@ def test_the_run_trained_last_is_shown_without_reading_it(
 
 def test_only_the_run_trained_last_stays_in_memory(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(260))
-    first, second = (store_run_to_show("Hugs", run, NOTHING) for _ in range(2))
+    first, second = (store_run_to_show(Trained("Hugs", run, NOTHING)) for _ in range(2))
     assert load_run(first).run is not run
     assert load_run(second).run is run

@@ -35,7 +35,7 @@ from tests.packaging import ROOT
 from tests.power_cut import Disk
 from ui.storage import run_store, sweeping, upload_store
 from ui.storage.new_entries import kept_folder
-from ui.storage.run_store import load_run, name_of_run, store_run, training_text
+from ui.storage.run_store import Trained, load_run, name_of_run, store_run, training_text
 from ui.storage.sweeping import DAYS_KEPT_UNOPENED, start_sweeping, sweep_hourly, sweep_store
 from ui.storage.upload_store import keep_sentences, keep_text, load_sentences, load_text
 
@@ -53,7 +53,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def kept_run() -> str:
-    return store_run("Hugs", RUN, HUGS, training=HUGS)
+    return store_run(Trained("Hugs", RUN, HUGS, training=HUGS))
 
 
 def flip_a_bit(path: Path) -> None:

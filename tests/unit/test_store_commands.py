@@ -17,7 +17,7 @@ from bpe_core.cli import commands
 from bpe_core.formats.run_archive import load_run
 from bpe_core.store.manifest import MANIFEST
 from tests.unit.test_store import HUGS, RUN, TABLE, as_another_user, flip_a_bit
-from ui.storage.run_store import store_run
+from ui.storage.run_store import Trained, store_run
 from ui.storage.upload_store import keep_sentences, keep_text
 
 HOSTILE = "\x1b[2J\x9b31m\u202eevil\u2066\r\n\ud83e"
@@ -36,7 +36,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def kept_run(title: str = "Hugs") -> str:
-    return store_run(title, RUN, HUGS)
+    return store_run(Trained(title, RUN, HUGS))
 
 
 def test_list_shows_id_size_time_kind_and_title_the_latest_first(store: Path) -> None:

@@ -14,7 +14,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.corpus import own_reading
 from ui.corpus.own_reading import OwnReading, read_own_text
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.token_boundaries import token_story
 from ui.token_boundaries.token_story import index_chosen, origin_in_run, word_steps
 
@@ -117,12 +117,12 @@ def test_a_token_of_the_sample_run_has_words_and_lines() -> None:
 def test_a_note_explains_missing_lines() -> None:
     training = Corpus.from_text("hug hugs\nmug")
     run = train(training, TrainingConfig(258))
-    old = store_run("Hugs", run, NOTHING)
+    old = store_run(Trained("Hugs", run, NOTHING))
     origin = origin_in_run(old, run.merges[0].id)
     assert "not kept with this run" in origin.note
     assert origin.words
     assert origin.lines == ()
-    new = store_run("Hugs", run, NOTHING, training=training)
+    new = store_run(Trained("Hugs", run, NOTHING, training=training))
     origin = origin_in_run(new, run.merges[0].id)
     assert [line.place for line in origin.lines] == ["text, line 1", "text, line 2"]
     assert origin.lines[0].pieces == (
@@ -135,7 +135,7 @@ def test_a_note_explains_missing_lines() -> None:
     words = Corpus.from_word_counts({"hug": 10, "pug": 5})
     weighted = train(words, TrainingConfig(258))
     origin = origin_in_run(
-        store_run("Words", weighted, NOTHING, training=words), weighted.merges[0].id
+        store_run(Trained("Words", weighted, NOTHING, training=words)), weighted.merges[0].id
     )
     assert "weighted words" in origin.note
 
@@ -147,6 +147,6 @@ def test_a_note_says_how_much_of_the_training_text_was_kept(
     monkeypatch.setattr(token_story, "MOST_KEPT", 10)
     training = Corpus.from_text("mug\n" * 40 + "zz zz zz zz zz")
     run = train(training, TrainingConfig(259))
-    run_id = store_run("Hugs", run, NOTHING, training=training)
+    run_id = store_run(Trained("Hugs", run, NOTHING, training=training))
     notes = [origin_in_run(run_id, merge.id).note for merge in run.merges]
     assert all("the first 10 characters of the training text are kept" in note for note in notes)

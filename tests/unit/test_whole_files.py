@@ -45,8 +45,12 @@ WRITERS: Mapping[str, Callable[[Path], object]] = {
         run().tokenizer, folder / "new" / "gpt2", "gpt2"
     ),
     "a run": lambda folder: save_run(run(), folder / "run.npz"),
-    "a run of a visitor": lambda _: run_store.store_run("Hugs", run(), HUGS, training=HUGS),
-    "the sample run": lambda folder: run_store.write_run(folder / "sample", "Hugs", run(), HUGS),
+    "a run of a visitor": lambda _: run_store.store_run(
+        run_store.Trained("Hugs", run(), HUGS, training=HUGS)
+    ),
+    "the sample run": lambda folder: run_store.write_run(
+        folder / "sample", run_store.Trained("Hugs", run(), HUGS)
+    ),
     "a visitor's tokenizer": lambda _: keep_tokenizer(),
     "a visitor's sentences": lambda _: upload_store.keep_sentences([("a.csv", b"A,B\nx,y\n")]),
     "a visitor's text": lambda _: keep_text_twice(),

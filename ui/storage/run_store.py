@@ -53,6 +53,27 @@ class RunNotFoundError(BpeError):
     """No run has this id."""
 
 
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a training leaves."""
+
+    title: str
+    """The name of the training text, such as "Python's language reference"; may be user input."""
+    run: TrainingRun
+    held_out: Corpus
+    """The held-out text; may be empty (n_bytes == 0)."""
+    training: Corpus | None = None
+    """The training text, of which the beginning is stored."""
+    came_from: tuple[CorpusOrigin, Corpus] | None = None
+    """The whole corpus, which is stored if it is small, and where it came from."""
+    base: BaseName | None = None
+    """What the tokenizer that the run extends is called; None for a run from scratch."""
+    newness: Newness | None = None
+    """How new the held-out text is."""
+    by_folder: FolderCheck | None = None
+    """The same settings on folders that training never saw, if that was measured."""
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class StoredRun:
     """A finished run with everything the pages show beside it."""
@@ -94,106 +115,75 @@ _just_trained: deque[StoredRun] = deque(maxlen=1)
 """The run stored last, so that its visitor does not wait until it is read again."""
 
 
-def store_run_to_show(
-    title: str,
-    run: TrainingRun,
-    held_out: Corpus,
+def store_run(
+    trained: Trained,
     *,
     run_id: str | None = None,
-    training: Corpus | None = None,
     should_stop: Callable[[], bool] | None = None,
-    came_from: tuple[CorpusOrigin, Corpus] | None = None,
-    base: BaseName | None = None,
-    newness: Newness | None = None,
-    by_folder: FolderCheck | None = None,
+    is_shown_next: bool = False,
 ) -> str:
     """Write a run to the store, completely or not at all, and return its id: a new one if None.
 
-    The beginning of the training text, `training`, is stored too, and the corpus in `came_from` if
-    it is small. Once `should_stop()` returns True, the held-out text is stored without its token
-    counts. If the disk is full or read-only, the run stays in memory, so that no training is lost:
-    it is kept while it is among the latest `MOST_UNCLAIMED` of its kind, and then for as long as
-    its visitor's workspace refers to it.
+    Once `should_stop()` returns True, the held-out text is stored without its token counts. If the
+    disk is full or read-only, the run stays in memory, so that no training is lost: it is kept
+    while it is among the latest `MOST_UNCLAIMED` of its kind, and then for as long as its visitor's
+    workspace refers to it.
 
-    `load_run` returns the latest such run at once: reading 500,000 merges takes 15 seconds.
+    `load_run` reads a run from the disk; the latest one with `is_shown_next` it returns as it is,
+    because reading 500,000 merges takes 15 seconds.
     """
-    stored = _store(
-        *(run_id, title, run, held_out, training, should_stop, came_from),
-        *(base, newness, by_folder),
-    )
-    _just_trained.append(stored)
-    return stored.id
-
-
-def _store(
-    run_id: str | None,
-    title: str,
-    run: TrainingRun,
-    held_out: Corpus,
-    training: Corpus | None,
-    should_stop: Callable[[], bool] | None,
-    came_from: tuple[CorpusOrigin, Corpus] | None,
-    base: BaseName | None,
-    newness: Newness | None,
-    by_folder: FolderCheck | None,
-) -> StoredRun:
     run_id = run_id or new_id()
-    held_out_tokens = _count_held_out(run, held_out, should_stop)
-    stored = StoredRun(
-        *(run_id, title, run, held_out, held_out_tokens),
-        trained_at=datetime.now(UTC),
-        compositions=compositions_of(training, held_out),
-        base=base,
-        newness=newness,
-    )
+    stored = _finished(run_id, trained, datetime.now(UTC), should_stop)
     try:
         with kept_folder(run_id) as folder:
-            _write(folder, stored, training)
-            if came_from is not None:
-                write_run_corpus(folder, *came_from)
-            if by_folder is not None:
-                write_folder_check(folder, by_folder)
+            _write(folder, stored, trained)
     except NotKeptError as error:
-        unkept = _in_memory[run_id] = replace(stored, by_folder=by_folder, not_kept=str(error))
+        unkept = replace(stored, by_folder=trained.by_folder, not_kept=str(error))
+        _in_memory[run_id] = unkept
         _unclaimed.append(unkept)
-    return stored
+    if is_shown_next:
+        _just_trained.append(stored)
+    return run_id
 
 
-def store_run(
-    title: str,
-    run: TrainingRun,
-    held_out: Corpus,
+def store_run_to_show(
+    trained: Trained,
     *,
     run_id: str | None = None,
-    training: Corpus | None = None,
     should_stop: Callable[[], bool] | None = None,
-    came_from: tuple[CorpusOrigin, Corpus] | None = None,
-    base: BaseName | None = None,
-    newness: Newness | None = None,
-    by_folder: FolderCheck | None = None,
 ) -> str:
-    """Store a run as `store_run_to_show` does, and return its id; `load_run` reads it from disk."""
-    return _store(
-        *(run_id, title, run, held_out, training, should_stop, came_from),
-        *(base, newness, by_folder),
-    ).id
+    """Store a run that is shown next."""
+    return store_run(trained, run_id=run_id, should_stop=should_stop, is_shown_next=True)
 
 
-def write_run(
-    folder: Path,
-    title: str,
-    run: TrainingRun,
-    held_out: Corpus,
-    *,
-    training: Corpus | None = None,
-) -> None:
+def write_run(folder: Path, trained: Trained) -> None:
     """Write a run as a new folder, which appears only once it is complete."""
-    stored = StoredRun(
-        *(folder.name, title, run, held_out, _count_held_out(run, held_out, None)),
-        compositions=compositions_of(training, held_out),
-    )
+    stored = _finished(folder.name, trained, None, None)
     with new_folder(folder) as unfinished:
-        _write(unfinished, stored, training)
+        _write(unfinished, stored, trained)
+
+
+def _finished(
+    run_id: str,
+    trained: Trained,
+    trained_at: datetime | None,
+    should_stop: Callable[[], bool] | None,
+) -> StoredRun:
+    """Return a run with what is shown of it; count the tokens of the held-out text."""
+    run, held_out = trained.run, trained.held_out
+    return StoredRun(
+        id=run_id,
+        title=trained.title,
+        run=run,
+        held_out=held_out,
+        held_out_tokens_after=(
+            run.tokens_after_on(held_out, should_stop) if held_out.n_bytes else None
+        ),
+        trained_at=trained_at,
+        compositions=compositions_of(trained.training, held_out),
+        base=trained.base,
+        newness=trained.newness,
+    )
 
 
 def is_stored(run_id: str) -> bool:
@@ -307,13 +297,7 @@ def run_corpus(run_id: str) -> RunCorpus | None:
     return read_run_corpus(_folder_of(run_id))
 
 
-def _count_held_out(
-    run: TrainingRun, held_out: Corpus, should_stop: Callable[[], bool] | None
-) -> NDArray[np.int64] | None:
-    return run.tokens_after_on(held_out, should_stop) if held_out.n_bytes else None
-
-
-def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
+def _write(folder: Path, stored: StoredRun, trained: Trained) -> None:
     run_archive.save_run(stored.run, folder / RUN)
     write_run_name(folder, stored.name)
     words = stored.held_out.word_counts
@@ -334,8 +318,12 @@ def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
         details["base"] = asdict(stored.base)
     text = json.dumps(details, ensure_ascii=False)
     (folder / DETAILS).write_text(text, encoding="utf-8", newline="")
-    if training is not None:
-        write_training_text(folder, training)
+    if trained.training is not None:
+        write_training_text(folder, trained.training)
+    if trained.came_from is not None:
+        write_run_corpus(folder, *trained.came_from)
+    if trained.by_folder is not None:
+        write_folder_check(folder, trained.by_folder)
     if stored.held_out_tokens_after is not None:
         np.save(folder / _HELD_OUT_TOKENS, stored.held_out_tokens_after, allow_pickle=False)
 

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from bpe_core.adapting.extend import extend
-from bpe_core.comparison.newness import Newness, measure_newness
+from bpe_core.comparison.newness import measure_newness, split_by_folder
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingProgress
-from ui.storage.base_tokenizer import BaseName, Extension
+from ui.storage.base_tokenizer import Extension
 from ui.storage.folder_check import FolderCheck
 from ui.storage.held_out_text import HELD_OUT_SEED, divide
-from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_store import Trained
 from ui.storage.training_requests import TrainingRequest
 
 
@@ -23,18 +23,7 @@ class StoreRun(Protocol):
     """A function that stores a finished run and returns its id."""
 
     def __call__(
-        self,
-        title: str,
-        run: TrainingRun,
-        held_out: Corpus,
-        *,
-        run_id: str,
-        training: Corpus,
-        should_stop: Callable[[], bool],
-        came_from: tuple[CorpusOrigin, Corpus] | None,
-        base: BaseName | None,
-        newness: Newness | None,
-        by_folder: FolderCheck | None,
+        self, trained: Trained, *, run_id: str, should_stop: Callable[[], bool]
     ) -> str: ...
 
 
@@ -99,23 +88,21 @@ def train_and_store(
     follower.saving()
     newness = by_folder = None
     if held_out.documents and not was_cancelled:
-        newness = measure_newness(
-            *(corpus, run.pretokens, held_out),
-            share=request.held_out_share,
-            seed=HELD_OUT_SEED,
-            pretokenizer=run.config.pretokenizer,
-        )
-        if request.held_out_by == "document" and newness.depends_on_folder and not should_stop():
-            rest, folders = divide(corpus, request.held_out_share, "folder")
+        parts = split_by_folder(corpus, request.held_out_share, HELD_OUT_SEED)
+        newness = measure_newness(run.pretokens, held_out, parts, run.config.pretokenizer)
+        is_asked = request.held_out_by == "document" and newness.depends_on_folder
+        if parts is not None and is_asked and not should_stop():
+            rest, folders = parts
             by_folder = FolderCheck(learn(rest, None).tokenizer, folders)
-    run_id = store(
-        *(request.title, run, held_out),
-        run_id=request.id,
+    trained = Trained(
+        request.title,
+        run,
+        held_out,
         training=training,
-        should_stop=should_stop,
         came_from=None if request.origin is None else (request.origin, corpus),
         base=how.base if isinstance(how, Extension) else None,
         newness=newness,
         by_folder=by_folder,
     )
+    run_id = store(trained, run_id=request.id, should_stop=should_stop)
     return StoredTraining(run_id, was_cancelled, len(run.merges))
