@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property, partial
 from typing import Any, overload
 
 import numpy as np
@@ -37,6 +37,7 @@ from bpe_core.types import (
 )
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TrainingRun(Immutable):
     """The result of training: the tokenizer and what it was learned from; immutable.
 
@@ -56,76 +57,42 @@ class TrainingRun(Immutable):
     ([45, 30, 20], 'vocab-size')
     """
 
-    __slots__ = (
-        "_config",
-        "_continues",
-        "_corpus_bytes",
-        "_corpus_sha256",
-        "_elapsed_seconds",
-        "_first_layout",
-        "_forbidden",
-        "_joined_at",
-        "_merges",
-        "_origin",
-        "_pretokens",
-        "_stop_reason",
-        "_tokenizer",
-        "_tokens_after",
-    )
+    tokenizer: Tokenizer
+    """The tokenizer that was learned."""
+    config: TrainingConfig
+    """The configuration that the run was trained with."""
+    corpus_sha256: str
+    """The corpus's SHA-256; empty if training was cancelled while a stream was being read."""
+    corpus_bytes: int
+    """The size of the corpus in bytes of UTF-8."""
+    pretokens: PretokenCounts
+    """The corpus as distinct pre-tokens and their counts."""
+    joined_at: NDArray[np.int32]
+    """int32[n_slots]: the rank of the merge that joined each slot, or NEVER; read-only."""
+    stop_reason: StopReason
+    """The reason training ended."""
+    elapsed_seconds: float
+    """The duration of training, including counting."""
+    tokens_after: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """int64[n_merges + 1]: the tokens of the corpus after each number of merges; read-only."""
+    continues: Continuation | None = None
+    """The base and what was chosen for extending it; None if there is no base."""
+    origin: RunOrigin = field(default_factory=RunOrigin)
+    """The version that trained it, and how its text was divided from a corpus."""
 
-    def __init__(
-        self,
-        *,
-        tokenizer: Tokenizer,
-        config: TrainingConfig,
-        corpus_sha256: str,
-        corpus_bytes: int,
-        pretokens: PretokenCounts,
-        joined_at: NDArray[np.int32],
-        stop_reason: StopReason,
-        elapsed_seconds: float,
-        tokens_after: NDArray[np.int64] | None = None,
-        continues: Continuation | None = None,
-        origin: RunOrigin | None = None,
-    ) -> None:
-        self._tokenizer = tokenizer
-        self._continues = continues
-        self._forbidden: ForbiddenPairs | None = None
-        self._merges: tuple[Merge, ...] | None = None
-        if continues is not None:
-            self._merges = continues.merges_of(tokenizer)
-        self._config = config
-        self._origin = origin or RunOrigin()
-        self._corpus_sha256 = corpus_sha256
-        self._corpus_bytes = corpus_bytes
-        self._pretokens = pretokens
-        self._joined_at = read_only(joined_at)
-        self._stop_reason: StopReason = stop_reason
-        self._elapsed_seconds = elapsed_seconds
-        # The words as they were before any merge, laid out when a method first needs them.
-        self._first_layout: Layout | None = None
-        if tokens_after is None:
-            self._tokens_after = joined_tokens(self._layout, joined_at, len(self.merges))
-        else:
-            self._tokens_after = read_only(tokens_after.copy())
+    def __post_init__(self) -> None:
+        if self.continues is not None:
+            _ = self.merges  # which raises if they do not match the base
+        tokens = self.tokens_after.copy()
+        if not len(tokens):
+            tokens = joined_tokens(self._layout, self.joined_at, len(self.merges))
+        object.__setattr__(self, "tokens_after", read_only(tokens))
+        object.__setattr__(self, "joined_at", read_only(self.joined_at))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Rebuild instead of copying: pickling drops NumPy's read-only flag; the layout is derived.
-        build = partial(
-            TrainingRun,
-            tokenizer=self.tokenizer,
-            config=self.config,
-            corpus_sha256=self.corpus_sha256,
-            corpus_bytes=self.corpus_bytes,
-            pretokens=self.pretokens,
-            joined_at=self.joined_at,
-            stop_reason=self.stop_reason,
-            elapsed_seconds=self.elapsed_seconds,
-            tokens_after=self.tokens_after,
-            continues=self.continues,
-            origin=self.origin,
-        )
-        return build, ()
+        # Rebuild instead of copying: pickling drops NumPy's read-only flag; the rest is derived.
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        return partial(TrainingRun, **given), ()
 
     def __repr__(self) -> str:
         return (
@@ -178,39 +145,24 @@ class TrainingRun(Immutable):
     # Contents
 
     @property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer that was learned."""
-        return self._tokenizer
-
-    @property
-    def origin(self) -> RunOrigin:
-        """The version that trained it, and how its text was divided from a corpus."""
-        return self._origin
-
-    @property
     def base(self) -> Tokenizer | None:
         """The tokenizer that the run continues; None if it started from single symbols."""
-        return None if self._continues is None else self._continues.base
-
-    @property
-    def continues(self) -> Continuation | None:
-        """The base and what was chosen for extending it; None if there is no base."""
-        return self._continues
+        return None if self.continues is None else self.continues.base
 
     @property
     def left_out(self) -> tuple[bytes, ...]:
         """The bytes of the tokens that were left out when the base was extended."""
-        return () if self._continues is None else self._continues.left_out
+        return () if self.continues is None else self.continues.left_out
 
     @property
     def terms(self) -> tuple[TermCost, ...]:
         """The cost of each term that was tried before learning from counts."""
-        return () if self._continues is None else self._continues.terms
+        return () if self.continues is None else self.continues.terms
 
     @property
     def n_term_merges(self) -> int:
         """How many of the first merges were made for terms rather than for their counts."""
-        return 0 if self._continues is None else self._continues.n_term_merges
+        return 0 if self.continues is None else self.continues.n_term_merges
 
     @property
     def new_tokens(self) -> dict[int, tuple[int, ...]]:
@@ -224,53 +176,15 @@ class TrainingRun(Immutable):
         """
         return {} if self.base is None else spelled_by(self.merges)
 
-    @property
-    def config(self) -> TrainingConfig:
-        """The configuration that the run was trained with."""
-        return self._config
-
-    @property
-    def corpus_sha256(self) -> str:
-        """The corpus's SHA-256; empty if training was cancelled while a stream was being read."""
-        return self._corpus_sha256
-
-    @property
-    def corpus_bytes(self) -> int:
-        """The size of the corpus in bytes of UTF-8."""
-        return self._corpus_bytes
-
-    @property
-    def pretokens(self) -> PretokenCounts:
-        """The corpus as distinct pre-tokens and their counts."""
-        return self._pretokens
-
-    @property
-    def joined_at(self) -> NDArray[np.int32]:
-        """int32[n_slots]: the rank of the merge that joined each slot, or NEVER; read-only."""
-        return self._joined_at
-
-    @property
-    def stop_reason(self) -> StopReason:
-        """The reason training ended."""
-        return self._stop_reason
-
-    @property
-    def elapsed_seconds(self) -> float:
-        """The duration of training, including counting."""
-        return self._elapsed_seconds
-
-    @property
-    def tokens_after(self) -> NDArray[np.int64]:
-        """int64[n_merges + 1]: the tokens of the corpus after each number of merges; read-only."""
-        return self._tokens_after
-
-    @property
+    @cached_property
     def merges(self) -> tuple[Merge, ...]:
         """The merges in the order learned, each with its pair's count at that time.
 
         With a base, only the new ones, with ranks from 0.
         """
-        return self.tokenizer.merges if self._merges is None else self._merges
+        if self.continues is None:
+            return self.tokenizer.merges
+        return self.continues.merges_of(self.tokenizer)
 
     def truncated(self, n_merges: int) -> Tokenizer:
         """Return the tokenizer after the first `n_merges` merges of the run; 0 gives the base.
@@ -406,15 +320,15 @@ class TrainingRun(Immutable):
         """Return the bytes of each id; empty for an id that is not in use."""
         return [self.tokenizer.vocab.get(id, b"") for id in range(self.n_ids)]
 
-    @property
+    @cached_property
     def forbidden(self) -> ForbiddenPairs | None:
         """The pairs that may never merge: they spell a token of the base, or one left out.
 
         None without a base.
         """
-        if self._forbidden is None and self.base is not None:
-            self._forbidden = ForbiddenPairs(self.tokens(), self.base.vocab, self.left_out)
-        return self._forbidden
+        if self.base is None:
+            return None
+        return ForbiddenPairs(self.tokens(), self.base.vocab, self.left_out)
 
     # Internals
 
@@ -427,15 +341,13 @@ class TrainingRun(Immutable):
     def _merge_ids(self) -> NDArray[np.int32]:
         return np.array([merge.id for merge in self.merges], np.int32)
 
-    @property
+    @cached_property
     def _layout(self) -> Layout:
-        if self._first_layout is None:
-            if self.base is None:
-                self._first_layout = lay_out_for(self.tokenizer, self.pretokens)
-            else:
-                encoded = self.base.encoder.encode_pretokens(self.pretokens)
-                self._first_layout = lay_out_encoded(self.pretokens, *encoded)
-        return self._first_layout
+        """The words as they were before any merge."""
+        if self.base is None:
+            return lay_out_for(self.tokenizer, self.pretokens)
+        encoded = self.base.encoder.encode_pretokens(self.pretokens)
+        return lay_out_encoded(self.pretokens, *encoded)
 
     def _pairs(self, step: int) -> PairTable:
         self._check_step(step)
