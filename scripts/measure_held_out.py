@@ -21,7 +21,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.sampling import sample_spans
 from bpe_core.corpus.spans import rest
 from bpe_core.counting.words import count_pretokens
-from bpe_core.formats.open_encoder import open_encoder
+from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.protocol import NamedEncoder

@@ -12,8 +12,8 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.formats.description import Description, Given, plain_tokenizer
 from bpe_core.formats.huggingface import describe_huggingface
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.run_here import NativeTokenizer
+from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.running.run_here import NativeTokenizer
 
 _TEXTS = [
     load_sample("notebook").documents[0],

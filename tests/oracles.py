@@ -10,7 +10,7 @@ import pytest
 import tiktoken
 from tokenizers import ByteLevelBPETokenizer
 
-from bpe_core.formats.open_encoder import open_encoder
+from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, data_folder, gpt2
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.unicode.byte_alphabet import from_printable

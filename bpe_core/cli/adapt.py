@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bpe_core.adapting.shrink import RemovalOrder
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.counting.words import CountedCorpus
-    from bpe_core.formats.adapting_base import Base
+    from bpe_core.formats.adapted.adapting_base import Base
     from bpe_core.runs.term_merges import TermCost
     from bpe_core.types import TieBreak
 
@@ -310,8 +310,8 @@ def _open(
     """
     from bpe_core.adapting.adapted import trace_ids
     from bpe_core.counting.streamed import StreamedCorpus
-    from bpe_core.formats.adapted_files import row_files
-    from bpe_core.formats.adapting_base import open_base
+    from bpe_core.formats.adapted.adapted_files import row_files
+    from bpe_core.formats.adapted.adapting_base import open_base
     from bpe_core.formats.format_by_name import format_by_name, is_folder
     from bpe_core.runs.count import count
     from bpe_core.runs.progress import Watch
@@ -350,7 +350,7 @@ def _write(
     """Write the adapted tokenizer and the rows; report on stderr what was gained."""
     from bpe_core.adapting.adapted import count_with_missing
     from bpe_core.comparison.interval_words import describe_interval
-    from bpe_core.formats.adapted_files import format_for, row_files
+    from bpe_core.formats.adapted.adapted_files import format_for, row_files
     from bpe_core.formats.load_save import write_files
 
     files = _written(adapted, opened, common)
@@ -382,7 +382,7 @@ def _change(before: int, after: int) -> str:
 
 
 def _written(adapted: Adapted, opened: Base, common: dict[str, Any]) -> dict[str, bytes]:
-    from bpe_core.formats.adapted_files import adapted_files, format_for
+    from bpe_core.formats.adapted.adapted_files import adapted_files, format_for
     from bpe_core.formats.huggingface import FILE_NAME
     from bpe_core.formats.load_save import dumps
 

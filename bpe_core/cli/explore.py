@@ -13,7 +13,7 @@ import click
 
 from bpe_core.errors import UnavailableError
 from bpe_core.extras import missing_extra
-from bpe_core.store.place import VARIABLE
+from bpe_core.files.store.place import VARIABLE
 
 _BESIDE: Final = Path(__file__).absolute().parents[2]
 _INSTALLED: Final = _BESIDE / "bpe_explorer"

@@ -143,8 +143,8 @@ def _list_special_tokens(tokenizer: Tokenizer) -> None:
 
 def _list_readers(tokenizer: Tokenizer) -> None:
     """Print how each installed library reads each format, or why there is no such file."""
-    from bpe_core.formats.opened_elsewhere import Opened, opens_in
-    from bpe_core.formats.probe import make_probe
+    from bpe_core.formats.checking.opened_elsewhere import Opened, opens_in
+    from bpe_core.formats.checking.probe import make_probe
 
     for format_name, came in opens_in(tokenizer, make_probe(tokenizer)):
         sentence = came.sentence if isinstance(came, Opened) else f"Refused: {came}"
@@ -153,8 +153,8 @@ def _list_readers(tokenizer: Tokenizer) -> None:
 
 def _check(tokenizer: Tokenizer, format_name: Format) -> None:
     """Report on stderr that another library gives the same ids; raise `FormatError` if not."""
-    from bpe_core.formats.opened_elsewhere import check_opens
-    from bpe_core.formats.probe import make_probe
+    from bpe_core.formats.checking.opened_elsewhere import check_opens
+    from bpe_core.formats.checking.probe import make_probe
 
     opened = check_opens(tokenizer, format_name, make_probe(tokenizer))
     if not opened.is_same:

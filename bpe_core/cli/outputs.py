@@ -57,7 +57,7 @@ def check_outputs(
     Of `files`, only the names and the kinds matter. `inputs` are what the command reads. If
     nothing is wrong, the note is shown on stderr.
     """
-    from bpe_core.formats.adapted_files import ADDED_TOKENS, OLD_IDS, PARTS, ROWS
+    from bpe_core.formats.adapted.adapted_files import ADDED_TOKENS, OLD_IDS, PARTS, ROWS
     from bpe_core.formats.folder_files import TOKENIZER_FILES
     from bpe_core.formats.format_by_name import is_folder
     from bpe_core.formats.load_save import places_for
@@ -107,7 +107,7 @@ def write_output(data: bytes, out: str) -> None:
     if is_standard_output(out):
         sys.stdout.buffer.write(data)
         return
-    from bpe_core.whole_files import write_whole
+    from bpe_core.files.whole_files import write_whole
 
     try:
         write_whole(Path(out), data)

@@ -1,6 +1,6 @@
 """The commands of `bpe store`: list, verify, remove and export what the app keeps on disk.
 
-They use `bpe_core.store`, the store's disk layer, which knows nothing of the app.
+They use `bpe_core.files.store`, the store's disk layer, which knows nothing of the app.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bpe_core.cli.outputs import (
 from bpe_core.cli.support import note_what_lacks
 
 if TYPE_CHECKING:
-    from bpe_core.store.entries import Entry
+    from bpe_core.files.store.entries import Entry
 
 _NOT_SHOWN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
 _LONGEST_TITLE = 60
@@ -52,8 +52,8 @@ def list_entries() -> None:
     Examples:
       $ bpe store list
     """
-    from bpe_core.store.entries import entries
-    from bpe_core.store.place import store_folder
+    from bpe_core.files.store.entries import entries
+    from bpe_core.files.store.place import store_folder
 
     found = entries()
     for entry in found:
@@ -79,8 +79,8 @@ def verify(names: tuple[str, ...]) -> None:
       $ bpe store verify
     """
     from bpe_core.errors import FormatError
-    from bpe_core.store.entries import entries, entry_folder
-    from bpe_core.store.manifest import check_files
+    from bpe_core.files.store.entries import entries, entry_folder
+    from bpe_core.files.store.manifest import check_files
 
     folders = [entry_folder(name) for name in names or [entry.name for entry in entries()]]
     n_whole = n_without = n_wrong = 0
@@ -112,7 +112,7 @@ def remove(names: tuple[str, ...]) -> None:
     Examples:
       $ bpe store remove 0123456789abcdef0123456789abcdef
     """
-    from bpe_core.store.entries import delete_folder, entry_folder, refused_as_not_permitted
+    from bpe_core.files.store.entries import delete_folder, entry_folder, refused_as_not_permitted
 
     for folder in [entry_folder(name) for name in dict.fromkeys(names)]:
         with refused_as_not_permitted(f"Entry {folder.name}"):
@@ -140,13 +140,13 @@ def export(name: str, out: str, force: bool, format_name: str | None) -> None:
       $ bpe store export 0123456789abcdef0123456789abcdef --out run.zip
     """
     from bpe_core.errors import ConfigError
+    from bpe_core.files.store.entries import RUN, entry_folder, refused_as_not_permitted
+    from bpe_core.files.store.manifest import check_files
+    from bpe_core.files.store.place import is_id
     from bpe_core.formats.format_by_name import format_by_name
     from bpe_core.formats.load_save import dumps
     from bpe_core.formats.run_archive import load_run
     from bpe_core.formats.written_kinds import ENTRY
-    from bpe_core.store.entries import RUN, entry_folder, refused_as_not_permitted
-    from bpe_core.store.manifest import check_files
-    from bpe_core.store.place import is_id
 
     wants_tokenizer = format_name is not None or (
         not is_standard_output(out) and format_by_name(out) is not None

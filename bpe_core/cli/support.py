@@ -246,7 +246,7 @@ def load_tokenizer(
         check_not_overruled(name, gpt2(), pretokenizer, specials or None)
         return gpt2()
     if _is_published(name):
-        from bpe_core.formats.open_encoder import open_encoder
+        from bpe_core.formats.opening.open_encoder import open_encoder
         from bpe_core.tokenizer.merges_of import merges_of
 
         opened = open_encoder(name)
@@ -281,7 +281,7 @@ def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str,
     except FormatError:
         if special_tokens or not (_is_published(name) or Path(name).exists()):
             raise
-        from bpe_core.formats.open_encoder import open_encoder
+        from bpe_core.formats.opening.open_encoder import open_encoder
 
         return open_encoder(name, pretokenizer).encoder
 

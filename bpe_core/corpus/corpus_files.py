@@ -21,7 +21,7 @@ from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.filed_texts import FiledTexts
 from bpe_core.corpus.notes import Note
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.regular_files import open_regular, read_regular
+from bpe_core.files.regular_files import open_regular, read_regular
 
 TEXT: Final = "text"
 LENGTHS: Final = "lengths.npy"

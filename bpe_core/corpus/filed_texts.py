@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.spans import Span
-from bpe_core.regular_files import open_regular
+from bpe_core.files.regular_files import open_regular
 
 
 class _Texts(Sequence[str]):

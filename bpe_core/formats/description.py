@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
-from bpe_core.formats.added_tokens import AddedToken
+from bpe_core.formats.running.added_tokens import AddedToken
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Base

@@ -8,7 +8,7 @@ from typing import Final
 
 from bpe_core.errors import FormatError
 from bpe_core.formats import gpt2_files
-from bpe_core.formats.gguf_header import looks_like_gguf, mapped, without_tensors
+from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
 
 CONFIG: Final = "tokenizer_config.json"
 SPECIAL_TOKENS: Final = "special_tokens_map.json"

@@ -15,17 +15,10 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.added_tokens import (
-    AddedToken,
-    added_tokens,
-    found_in_one_search,
-    read_added_tokens,
-    special_texts,
-)
+from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
 from bpe_core.formats.json_files import checked_ids, parse_json
-from bpe_core.formats.library_errors import library_failures
 from bpe_core.formats.patterns import (
     BY_REGEX,
     BYTE_LEVEL,
@@ -36,7 +29,14 @@ from bpe_core.formats.patterns import (
     pretokenizer_of,
     without_crossing_numbers,
 )
-from bpe_core.formats.probe import PROBE, encodable, last_tokens
+from bpe_core.formats.running.added_tokens import (
+    AddedToken,
+    added_tokens,
+    found_in_one_search,
+    read_added_tokens,
+    special_texts,
+)
+from bpe_core.formats.running.library_errors import library_failures
 from bpe_core.formats.text_growth import check_growth
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer

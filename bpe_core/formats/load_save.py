@@ -12,15 +12,16 @@ from pathlib import Path
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, BpeError, ConfigError, FormatError, MissingFileError
-from bpe_core.formats import gguf_file, gpt2_files, native, tiktoken_file
+from bpe_core.files.whole_files import make_folder, write_whole
+from bpe_core.formats import gpt2_files, native, tiktoken_file
 from bpe_core.formats.description import check_not_overruled
 from bpe_core.formats.folder_files import files_at
 from bpe_core.formats.format_by_name import FORMATS, Format, choose_format, is_folder
+from bpe_core.formats.gguf import gguf_file
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.whole_files import make_folder, write_whole
 
 __all__ = [
     "FORMATS",
@@ -88,7 +89,7 @@ def loads(
     """
     # Imported when needed: writing a file needs no reader.
     from bpe_core.formats.huggingface import tokenizer_of
-    from bpe_core.formats.reading import read_files
+    from bpe_core.formats.opening.reading import read_files
 
     read = read_files(files, pretokenizer, special_tokens, merges_only=True)
     tokenizer = tokenizer_of(read)

@@ -20,15 +20,15 @@ from bpe_core.corpus.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
 from bpe_core.corpus.held_out import Split, check_split_by
 from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import BpeError, FormatError, MissingFileError, NewerFormatError
+from bpe_core.files.regular_files import open_regular
+from bpe_core.files.whole_files import write_whole
 from bpe_core.formats.continuation_json import continuation_of, continuation_to_dict
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
-from bpe_core.regular_files import open_regular
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.origin import RunOrigin
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
-from bpe_core.whole_files import write_whole
 
 _FORMAT = "bpe-explorer-run"
 _VERSION = 1

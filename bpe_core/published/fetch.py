@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import IO, Final
 
 from bpe_core.errors import IntegrityError, UnavailableError
+from bpe_core.files.whole_files import make_folder, write_whole
 from bpe_core.published.cache import cache_folder, place_of, read_cached, state_of
 from bpe_core.published.catalogue import CATALOGUE, Package, Published, published
 from bpe_core.published.pip_download import download
-from bpe_core.whole_files import make_folder, write_whole
 
 _LARGEST_MEMBER: Final = 64_000_000
 

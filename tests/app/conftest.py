@@ -12,8 +12,8 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
+from bpe_core.formats.checking.opened_elsewhere import Opened
 from bpe_core.formats.load_save import Format
-from bpe_core.formats.opened_elsewhere import Opened
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from ui.adapt import background_work as adapting

@@ -16,10 +16,10 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.adapted_files import ROWS, adapted_files, row_files
-from bpe_core.formats.adapting_base import open_base
+from bpe_core.formats.adapted.adapted_files import ROWS, adapted_files, row_files
+from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.formats.opening import open_files
+from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer

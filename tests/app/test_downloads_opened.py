@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.formats.loading_lines import loading_lines
+from bpe_core.formats.checking.loading_lines import loading_lines
 from tests.waiting import wait_until
 from ui.run.opened import checks
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run

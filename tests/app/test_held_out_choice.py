@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
-from bpe_core.store.place import new_id
+from bpe_core.files.store.place import new_id
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.training import choose, in_address, train
 from ui.adapt.background_work import Order, shrink_in_process

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.gguf_file import write_gguf
+from bpe_core.formats.gguf.gguf_file import write_gguf
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.published.cache import VARIABLE
 from bpe_core.runs.train import train

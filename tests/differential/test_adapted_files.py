@@ -19,10 +19,10 @@ from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats.adapted_files import adapted_files, parts_table, row_files
+from bpe_core.formats.adapted.adapted_files import adapted_files, parts_table, row_files
+from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.formats.probe import PROBE
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer

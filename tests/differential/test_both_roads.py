@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.errors import FormatError, TokenizationError, UnknownSymbolError
-from bpe_core.formats.engines import choose_engine
 from bpe_core.formats.load_save import loads
-from bpe_core.formats.reading import read_files
+from bpe_core.formats.opening.engines import choose_engine
+from bpe_core.formats.opening.reading import read_files
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer

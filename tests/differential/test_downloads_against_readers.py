@@ -8,9 +8,9 @@ from functools import cache
 import pytest
 
 from bpe_core.corpus.samples import load_sample
+from bpe_core.formats.checking.opened_elsewhere import check_opens
+from bpe_core.formats.checking.probe import Probe, encodable
 from bpe_core.formats.load_save import FORMATS, Format
-from bpe_core.formats.opened_elsewhere import check_opens
-from bpe_core.formats.probe import Probe, encodable
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer

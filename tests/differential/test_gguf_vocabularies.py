@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.open_encoder import open_encoder
+from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.tokenizer.protocol import NamedEncoder
 from tests.oracles import TOKENIZERS, opened_by_name

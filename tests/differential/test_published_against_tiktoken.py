@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.formats import from_memory
-from bpe_core.formats.opening import open_files
+from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.tiktoken_file import read_ranks
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_core.corpus.samples import parallel_texts
-from bpe_core.formats.gguf_header import parse_gguf
-from bpe_core.formats.gguf_vocabulary import from_gguf
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.run_here import NativeTokenizer
+from bpe_core.formats.gguf.gguf_header import parse_gguf
+from bpe_core.formats.gguf.gguf_vocabulary import from_gguf
+from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.published.catalogue import CATALOGUE, NAMES
 from bpe_core.tokenizer.protocol import Encoder
 from tests.foreign_models import library_encoder

@@ -15,8 +15,8 @@ import bpe_core as bpe
 from bpe_core.adapting.adapted import trace_ids
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.formats.adapted_files import adapted_files
-from bpe_core.formats.adapting_base import open_base
+from bpe_core.formats.adapted.adapted_files import adapted_files
+from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, write_model
 from tests.zipping import zip_of

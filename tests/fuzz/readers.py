@@ -21,9 +21,9 @@ from bpe_core.adapting.shrink import shrink
 from bpe_core.comparison.languages import read_parallel
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.read_corpus import columns_of, read_corpus
-from bpe_core.formats.adapted_files import adapted_files
+from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.load_save import Format, dumps, loads
-from bpe_core.formats.opening import open_files
+from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.formats.added_tokens import AddedToken, AddedTokenFinder
+from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
 
 texts = st.text("ab<.*", min_size=1, max_size=5)
 

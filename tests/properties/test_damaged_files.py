@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.formats.opening import open_files
+from bpe_core.formats.opening.opening import open_files
 from tests.fuzz.readers import READERS
 from tests.fuzz.structures import restructured
 

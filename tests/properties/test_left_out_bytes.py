@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.run_here import NativeTokenizer
+from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.unicode.byte_alphabet import to_printable
 from tests.foreign_models import library_encoder, native_encoder

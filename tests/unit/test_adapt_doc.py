@@ -14,7 +14,7 @@ from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.adapted_files import row_files
+from bpe_core.formats.adapted.adapted_files import row_files
 from bpe_core.formats.load_save import write_files
 from bpe_core.tokenizer.gpt2 import gpt2
 

@@ -16,12 +16,12 @@ from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats.adapted_files import adapted_files
-from bpe_core.formats.adapted_gguf import vocabulary_alone
-from bpe_core.formats.adapting_base import open_base
-from bpe_core.formats.gguf_header import key_places
+from bpe_core.formats.adapted.adapted_files import adapted_files
+from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
+from bpe_core.formats.adapted.adapting_base import open_base
+from bpe_core.formats.checking.probe import PROBE
+from bpe_core.formats.gguf.gguf_header import key_places
 from bpe_core.formats.load_save import loads
-from bpe_core.formats.probe import PROBE
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import to_printable

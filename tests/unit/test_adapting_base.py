@@ -15,8 +15,8 @@ from bpe_core.adapting.extend import extend
 from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError, ConfigError, FormatError
-from bpe_core.formats.adapted_files import adapted_files
-from bpe_core.formats.adapting_base import open_base
+from bpe_core.formats.adapted.adapted_files import adapted_files
+from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.gpt2_files import read_gpt2_files, write_gpt2_files
 from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.runs.train import train

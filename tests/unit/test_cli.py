@@ -18,8 +18,9 @@ from bpe_core import types
 from bpe_core.cli import commands, options
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.counts_file import read_counts
-from bpe_core.formats import load_save, opened_elsewhere
-from bpe_core.formats.loading_lines import Lines
+from bpe_core.formats import load_save
+from bpe_core.formats.checking import opened_elsewhere
+from bpe_core.formats.checking.loading_lines import Lines
 from bpe_core.tokenizer.gpt2 import gpt2
 
 REPOSITORY = Path(__file__).parents[2]

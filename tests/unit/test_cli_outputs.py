@@ -320,7 +320,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         "bpe_core.corpus.read_corpus.read_corpus",
         "bpe_core.counting.counts_cut.count_words",
         "bpe_core.counting.counts_file.merge_counts",
-        "bpe_core.formats.opened_elsewhere.check_opens",
+        "bpe_core.formats.checking.opened_elsewhere.check_opens",
         "bpe_core.adapting.extend.extend",
         "bpe_core.adapting.shrink.shrink",
         "bpe_core.adapting.replace.replace",

@@ -7,7 +7,7 @@ import pytest
 from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.parts import gain_of
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import TokenColumns
 from tests import foreign_models as models

@@ -17,7 +17,7 @@ import bpe_core as bpe
 from bpe_core import errors
 from bpe_core.corpus.archives import unpack
 from bpe_core.corpus.budget import Budget
-from bpe_core.formats.zipped import unzip_tokenizer
+from bpe_core.formats.opening.zipped import unzip_tokenizer
 
 gpt2 = bpe.gpt2()
 text = bpe.Corpus.from_text("hug hugs")

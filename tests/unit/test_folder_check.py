@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.files.store.place import new_id
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
-from bpe_core.store.place import new_id
 from bpe_core.types import TrainingConfig, TrainingProgress
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import Trained, folder_check, load_run, store_run

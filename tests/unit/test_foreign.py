@@ -12,7 +12,7 @@ from tokenizers import normalizers, pre_tokenizers
 
 from bpe_core.comparison.comparison import compare
 from bpe_core.errors import FormatError, InvalidTextError, TokenizationError
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from tests import foreign_models as models

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats import native
+from bpe_core.formats.checking.probe import last_tokens
 from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
 from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save, write_files
-from bpe_core.formats.open_encoder import open_encoder
+from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.formats.patterns import STEPS, name_of_steps
-from bpe_core.formats.probe import last_tokens
 from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train

@@ -9,9 +9,9 @@ import pytest
 
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError
-from bpe_core.formats.gguf_cuts import KNOWN_CUTS
-from bpe_core.formats.gguf_file import pre_of, write_gguf
-from bpe_core.formats.gguf_header import parse_gguf
+from bpe_core.formats.gguf.gguf_cuts import KNOWN_CUTS
+from bpe_core.formats.gguf.gguf_file import pre_of, write_gguf
+from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.load_save import dumps, loads, save
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2

@@ -13,13 +13,13 @@ import pytest
 
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError
-from bpe_core.formats import opened_elsewhere, run_lines
+from bpe_core.formats.checking import opened_elsewhere, run_lines
+from bpe_core.formats.checking.loading_lines import Lines, literal, loading_lines
+from bpe_core.formats.checking.opened_elsewhere import READERS, Opened, check_opens, compare_ids
+from bpe_core.formats.checking.probe import PROBE, Probe, encodable, make_probe
+from bpe_core.formats.checking.reading_lines import LIBRARIES
+from bpe_core.formats.checking.run_lines import TrialError, ids_by_lines
 from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, write_files
-from bpe_core.formats.loading_lines import Lines, literal, loading_lines
-from bpe_core.formats.opened_elsewhere import READERS, Opened, check_opens, compare_ids
-from bpe_core.formats.probe import PROBE, Probe, encodable, make_probe
-from bpe_core.formats.reading_lines import LIBRARIES
-from bpe_core.formats.run_lines import TrialError, ids_by_lines
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.runs.train import train

@@ -17,10 +17,10 @@ from tokenizers import AddedToken, normalizers, pre_tokenizers
 from bpe_core.comparison.comparison import compare
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import BpeError, ConfigError, FormatError
-from bpe_core.formats import native, opening
+from bpe_core.formats import native
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening import open_files, open_untrusted
-from bpe_core.formats.pattern_runs import check_patterns
+from bpe_core.formats.opening.opening import open_files, open_untrusted, opening
+from bpe_core.formats.running.pattern_runs import check_patterns
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2

@@ -13,11 +13,10 @@ import pytest
 
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats import opening
-from bpe_core.formats.engines import choose_engine
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening import open_untrusted, size_unpacked
-from bpe_core.formats.reading import read_files
+from bpe_core.formats.opening.engines import choose_engine
+from bpe_core.formats.opening.opening import open_untrusted, opening, size_unpacked
+from bpe_core.formats.opening.reading import read_files
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -115,7 +114,7 @@ resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 from base64 import b64encode
 from bpe_core.errors import BpeError
-from bpe_core.formats.opening import open_untrusted
+from bpe_core.formats.opening.opening import open_untrusted
 from tests.zipping import zip_of
 lists = b'{"model": [' + b"[]," * 11_000_000 + b"[]]}"
 spaces = zip_of({"tokenizer.json": b" " * 250_000_000})

@@ -24,7 +24,7 @@ from distributed import Client
 import bpe_core as bpe
 from bpe_core import errors
 from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.kernels.compiling.choose import compile_kernels
 from tests.foreign_models import library_encoder
 

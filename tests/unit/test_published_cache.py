@@ -9,7 +9,7 @@ import pytest
 import tiktoken.load
 
 from bpe_core.errors import IntegrityError, UnavailableError
-from bpe_core.formats.open_encoder import open_encoder
+from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.published.cache import VARIABLE, read_cached, state_of
 from bpe_core.published.catalogue import published
 from tests.oracles import RANKS, TOKENIZERS, tiktoken_published

@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.errors import BpeError, ConfigError, FormatError, TokenizationError, UnavailableError
-from bpe_core.formats.adapting_base import open_base
+from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.folder_files import files_at
-from bpe_core.formats.gguf_header import parse_gguf
-from bpe_core.formats.gguf_vocabulary import from_gguf
+from bpe_core.formats.gguf.gguf_header import parse_gguf
+from bpe_core.formats.gguf.gguf_vocabulary import from_gguf
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.formats.open_encoder import open_encoder
-from bpe_core.formats.opening import open_files
-from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
+from bpe_core.formats.opening.open_encoder import open_encoder
+from bpe_core.formats.opening.opening import open_files
+from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.sentencepiece_model import read_model
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.unicode.byte_alphabet import to_printable

@@ -15,9 +15,9 @@ import pytest
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError, NotKeptError
+from bpe_core.files.store.manifest import MANIFEST, write_manifest
 from bpe_core.formats import run_archive
 from bpe_core.runs.train import train
-from bpe_core.store.manifest import MANIFEST, write_manifest
 from bpe_core.types import TrainingConfig
 from ui.host.sized_cache import server_cache
 from ui.look.run_names import RunName

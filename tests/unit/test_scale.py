@@ -18,6 +18,9 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import urls
+from bpe_core.counting.scale.count_files import CountedFiles, CountingProgress, count_files
+from bpe_core.counting.scale.engines import Engine
+from bpe_core.counting.scale.work_folder import WorkFolder
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -27,9 +30,6 @@ from bpe_core.errors import (
     UnsupportedFileError,
 )
 from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.scale.count_files import CountedFiles, CountingProgress, count_files
-from bpe_core.scale.engines import Engine
-from bpe_core.scale.work_folder import WorkFolder
 from bpe_core.types import PretokenCounts
 from tests.zipping import zip_of
 

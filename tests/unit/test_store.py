@@ -26,11 +26,11 @@ from bpe_core.errors import (
     NotKeptError,
     NotPermittedError,
 )
+from bpe_core.files.store import place
+from bpe_core.files.store.entries import delete_folder, entries
+from bpe_core.files.store.manifest import MANIFEST, check_files, read_checked, replace_file
+from bpe_core.files.store.place import keep_store_private, store_folder
 from bpe_core.formats import native, run_archive
-from bpe_core.store import place
-from bpe_core.store.entries import delete_folder, entries
-from bpe_core.store.manifest import MANIFEST, check_files, read_checked, replace_file
-from bpe_core.store.place import keep_store_private, store_folder
 from tests.packaging import ROOT
 from tests.power_cut import Disk
 from ui.storage import run_store, sweeping, upload_store

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 import bpe_core as bpe
 from bpe_core.cli import commands
+from bpe_core.files.store.manifest import MANIFEST
 from bpe_core.formats.run_archive import load_run
-from bpe_core.store.manifest import MANIFEST
 from tests.unit.test_store import HUGS, RUN, TABLE, as_another_user, flip_a_bit
 from ui.storage.run_store import Trained, store_run
 from ui.storage.upload_store import keep_sentences, keep_text

@@ -8,8 +8,8 @@ import pytest
 import tokenizers
 
 from bpe_core.errors import FormatError
-from bpe_core.formats import json_files, zipped
-from bpe_core.formats.opening import open_files
+from bpe_core.formats import json_files
+from bpe_core.formats.opening.opening import open_files, zipped
 from tests.zipping import zip_of
 
 MOST = 1_000

@@ -23,8 +23,8 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.readers import Choices, Upload
 from bpe_core.corpus.reading_process import read_in_process
 from bpe_core.errors import FormatError
+from bpe_core.files.store.entries import entries
 from bpe_core.runs.train import train
-from bpe_core.store.entries import entries
 from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.storage import sweeping

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bpe_core.errors import BpeError, FormatError, NotKeptError
+from bpe_core.files.store.manifest import write_manifest
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening import open_files
-from bpe_core.store.manifest import write_manifest
+from bpe_core.formats.opening.opening import open_files
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.unit.test_run_store import age
 from ui.storage import sweeping, upload_store

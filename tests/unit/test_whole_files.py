@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core import whole_files
 from bpe_core.errors import NotKeptError
+from bpe_core.files import whole_files
+from bpe_core.files.whole_files import make_folder, move_whole, open_whole, write_whole
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening import open_files
+from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.run_archive import save_run
-from bpe_core.whole_files import make_folder, move_whole, open_whole, write_whole
 from tests.power_cut import Disk
 from ui.storage import run_store, upload_store
 from ui.storage.new_entries import kept_folder

@@ -12,7 +12,7 @@ import streamlit as st
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.errors import BpeError
-from bpe_core.formats.adapted_files import OLD_IDS, PARTS, ROWS, adapted_files, row_files
+from bpe_core.formats.adapted.adapted_files import OLD_IDS, PARTS, ROWS, adapted_files, row_files
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.tokenizer.tokenizer import Tokenizer

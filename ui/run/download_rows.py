@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bpe_core.formats.opened_elsewhere import READERS, Opened
+from bpe_core.formats.checking.opened_elsewhere import READERS, Opened
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from bpe_core.errors import BpeError
+from bpe_core.formats.checking.loading_lines import loading_lines
 from bpe_core.formats.load_save import Format, dumps
-from bpe_core.formats.loading_lines import loading_lines
 from bpe_core.formats.tiktoken_file import what_ranks_lack
 from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.runs.run import TrainingRun

@@ -11,10 +11,10 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError
+from bpe_core.formats.checking.opened_elsewhere import READERS, Opened, check_opens
+from bpe_core.formats.checking.probe import make_probe
+from bpe_core.formats.checking.reading_lines import LIBRARIES
 from bpe_core.formats.load_save import Format
-from bpe_core.formats.opened_elsewhere import READERS, Opened, check_opens
-from bpe_core.formats.probe import make_probe
-from bpe_core.formats.reading_lines import LIBRARIES
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.storage.run_store import StoredRun, training_text
 from ui.work.background import Background

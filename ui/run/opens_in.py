@@ -7,8 +7,14 @@ from typing import Final
 
 import streamlit as st
 
+from bpe_core.formats.checking.opened_elsewhere import (
+    READERS,
+    Opened,
+    Reader,
+    readers_of,
+    short_version,
+)
 from bpe_core.formats.load_save import Format
-from bpe_core.formats.opened_elsewhere import READERS, Opened, Reader, readers_of, short_version
 from ui.components.figures import FigureRow, figure_table
 from ui.look.labels import plain_markdown
 from ui.run.downloads import Download

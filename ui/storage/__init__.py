@@ -1,4 +1,4 @@
-"""Store runs and visitors' files as entries of the store: see `bpe_core.store`.
+"""Store runs and visitors' files as entries of the store: see `bpe_core.files.store`.
 
 In: a finished run, an upload or a long text. Out: an id for the address, which leads back to what
 was stored.

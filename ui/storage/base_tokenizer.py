@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bpe_core.errors import FormatError
+from bpe_core.files.regular_files import read_regular
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.regular_files import read_regular
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 _FILE: Final = "base.bpe.json"

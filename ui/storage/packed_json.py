@@ -12,8 +12,8 @@ from typing import Any
 
 from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.store.entries import refused_as_not_permitted
-from bpe_core.store.manifest import read_checked
+from bpe_core.files.store.entries import refused_as_not_permitted
+from bpe_core.files.store.manifest import read_checked
 
 
 def write_packed(path: Path, value: object) -> None:

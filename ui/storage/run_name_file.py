@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from bpe_core.errors import BpeError
+from bpe_core.files.store.entries import NAME
+from bpe_core.files.store.manifest import read_checked
 from bpe_core.runs.check_config import check_config
-from bpe_core.store.entries import NAME
-from bpe_core.store.manifest import read_checked
 from bpe_core.types import TrainingConfig
 from ui.look.run_names import RunName
 

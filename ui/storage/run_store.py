@@ -20,12 +20,12 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
+from bpe_core.files.regular_files import open_regular, read_regular
+from bpe_core.files.store.entries import DETAILS, RUN, refused_as_not_permitted, touch
+from bpe_core.files.store.manifest import check_files
+from bpe_core.files.store.place import is_id, new_id, store_folder
 from bpe_core.formats import run_archive
-from bpe_core.regular_files import open_regular, read_regular
 from bpe_core.runs.run import TrainingRun
-from bpe_core.store.entries import DETAILS, RUN, refused_as_not_permitted, touch
-from bpe_core.store.manifest import check_files
-from bpe_core.store.place import is_id, new_id, store_folder
 from ui.host.sized_cache import cached
 from ui.look.run_names import RunName
 from ui.storage.base_tokenizer import BaseName, base_name_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
-from bpe_core.store.place import UPLOAD_PREFIX, is_entry_name, store_folder
+from bpe_core.files.store.place import UPLOAD_PREFIX, is_entry_name, store_folder
 
 
 class StoreSize(NamedTuple):

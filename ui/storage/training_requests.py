@@ -19,13 +19,13 @@ from bpe_core.corpus.corpus_files import TEXT, link_corpus, read_corpus_files, w
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.errors import BpeError
 from bpe_core.files.file_lock import FileLock
-from bpe_core.regular_files import NotRegularError, read_regular
+from bpe_core.files.regular_files import NotRegularError, read_regular
+from bpe_core.files.store.entries import delete_folder, folder_size
+from bpe_core.files.store.place import is_id, store_folder
+from bpe_core.files.whole_files import write_whole
 from bpe_core.runs.check_config import check_config
-from bpe_core.store.entries import delete_folder, folder_size
-from bpe_core.store.place import is_id, store_folder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from bpe_core.whole_files import write_whole
 from ui.storage.base_tokenizer import Extension, extension_of, read_base, write_base
 from ui.storage.held_out_text import check_held_out_by
 from ui.storage.new_entries import new_folder, os_errors_as_not_kept

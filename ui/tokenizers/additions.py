@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import streamlit as st
 
 from bpe_core.errors import BpeError
+from bpe_core.files.store.place import is_id
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.store.place import is_id
 from ui.look.labels import plain_markdown, plain_text
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, upload_files

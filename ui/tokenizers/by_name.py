@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from bpe_core.errors import UnavailableError
-from bpe_core.formats.open_encoder import open_published
+from bpe_core.formats.opening.open_encoder import open_published
 from bpe_core.published.cache import state_of
 from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.published.fetch import FetchProgress, fetch, packages_to_fetch

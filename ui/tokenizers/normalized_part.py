@@ -8,9 +8,9 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.library_encoder import LibraryEncoder
-from bpe_core.formats.normalizing import NormalizedPiece, normalized_pieces
-from bpe_core.formats.run_here import NativeTokenizer
+from bpe_core.formats.running.library_encoder import LibraryEncoder
+from bpe_core.formats.running.normalizing import NormalizedPiece, normalized_pieces
+from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.tokenizer.protocol import Encoder
 from ui.components.normalized_text import normalized_text
 from ui.look.labels import plain_markdown

@@ -20,7 +20,7 @@ from bpe_core.corpus.reading_process import (
     worth_a_process,
 )
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.store.place import make_store_folder
+from bpe_core.files.store.place import make_store_folder
 
 MAX_ARCHIVE_FILES: Final = 10_000
 _MOST_AT_ONCE: Final = 2

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from bpe_core.files.file_lock import FileLock
-from bpe_core.whole_files import move_whole
+from bpe_core.files.whole_files import move_whole
 
 MIN_BYTES: Final = 50_000
 """The least text that kernels count or train on sooner: both take 0.03 s then, and plain Python 1.3

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bpe_core.comparison.alignment import Stretches
-from bpe_core.formats.library_encoder import LibraryEncoder
+from bpe_core.formats.running.library_encoder import LibraryEncoder
 from bpe_core.tokenizer.merges_of import changes_text, made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries

@@ -1,0 +1,246 @@
+"""Count the words of any amount of text into a counts file, step by step."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
+from os import PathLike, fspath
+from typing import Any, Final, NamedTuple, TypeVar
+
+from bpe_core.checks import check_choice, is_whole, several
+from bpe_core.corpus.notes import Note
+from bpe_core.corpus.readers import reasons
+from bpe_core.corpus.text_decoding import DecodingErrors
+from bpe_core.corpus.urls import is_url, shown
+from bpe_core.counting.counts_file import CountsSummary, write_tables
+from bpe_core.counting.scale.engines import Engine, ThisProcess
+from bpe_core.counting.scale.shuffle import Shard, reduce_shard, words_of
+from bpe_core.counting.scale.sources import Described, describe_or_skip, find_sources
+from bpe_core.counting.scale.stretch_words import count_stretch
+from bpe_core.counting.scale.stretches import Stretch, stretch_bytes_for, stretches_of
+from bpe_core.counting.scale.work_folder import N_SHARDS, WorkFolder
+from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+
+_LARGEST: Final = (1 << 63) - 1
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class CountingProgress(NamedTuple):
+    """The progress of counting, as passed to `on_progress`."""
+
+    stretches_done: int
+    stretches: int
+    stretches_found: int
+    """Those that an earlier run had already counted."""
+    shards_done: int
+    shards: int
+
+
+class CountedFiles(NamedTuple):
+    """What was counted: the summary in the counts file, and what was skipped."""
+
+    summary: CountsSummary
+    n_documents: int
+    n_skipped: int
+    """Rows that are not JSON, or have no text."""
+    n_words: int
+    """Words in the counts file."""
+    n_replaced: int
+    """Rows, or pieces of a text, in which bytes that are not UTF-8 were replaced."""
+    notes: tuple[Note, ...]
+    """On files that were skipped, and on what was chosen or guessed in files read whole."""
+    columns: tuple[tuple[str, str], ...] = ()
+    """The column of text that was taken from each table."""
+
+
+def count_files(
+    sources: Iterable[str | PathLike[str]],
+    out: str | PathLike[str],
+    *,
+    work: str | PathLike[str],
+    pretokenizer: str = "gpt2",
+    text_column: str | None = None,
+    errors: DecodingErrors = "strict",
+    floor: int = 1,
+    engine: Engine | None = None,
+    stretch_bytes: int | None = None,
+    on_progress: Callable[[CountingProgress], None] | None = None,
+) -> CountedFiles:
+    """Count the words of files by path or URL into a counts file, which equals any other count.
+
+    A source is a file, a folder, a pattern such as *.parquet, or the URL of one of these for
+    fsspec, such as s3://bucket/corpus. Text (each file one document), JSON lines and Parquet (each
+    row one) are never in memory whole, packed or not; any other file that `read_corpus` reads is
+    read whole by one worker. Files of a folder that are not text are skipped. Bytes that are not
+    UTF-8 are an error, or replaced with `errors="replace"`. Words that occur fewer than `floor`
+    times are dropped, which the summary records.
+
+    `engine` does the work: `ThisProcess()`, or `DaskWorkers(client)` of `engines`. Counted
+    stretches are kept in the folder `work`, and the same call resumes after an interruption. All
+    workers must reach the sources and `work`. Raises ConfigError, MissingExtraError, and
+    CorpusError or a subclass for what cannot be read.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_text("hug hugs")
+    ...     count_files([folder], f"{folder}/counts.parquet", work=f"{folder}/work").n_words
+    2
+    """
+    remedy = "give a list of paths or URLs"
+    names: list[str] = [fspath(each) for each in several(sources, "sources", remedy)]
+    get_pretokenizer(pretokenizer)
+    if not is_whole(floor) or floor < 1:
+        raise ConfigError(f"Expected a whole number of 1 or more as the floor, got {floor!r}.")
+    doing = engine or ThisProcess()
+    folder = WorkFolder(_absolute(fspath(work)))
+    files = [source for source in find_sources(names) if source.size]
+    check_choice("errors", errors, DecodingErrors, ConfigError)
+    look = partial(describe_or_skip, text_column=text_column, errors=errors)
+    looked_at = _all(doing, look, files)
+    described = [each for each in looked_at if isinstance(each, Described)]
+    notes = [each for each in looked_at if isinstance(each, Note)]
+    if not described and notes:
+        why = reasons([(note.file, CorpusError(note.text)) for note in notes])
+        raise UnsupportedFileError(f"None of the files could be read. {why}")
+    size = stretch_bytes or stretch_bytes_for(sum(source.size for source in files))
+    stretches = list(stretches_of(described, pretokenizer, size, errors))
+    watch = _Watch(on_progress, len(stretches))
+    counted = _count(stretches, folder, doing, watch)
+    described_all = _summary(counted, pretokenizer)
+    reduced = _reduce(stretches, counted, folder, int(floor), doing, watch)
+    summary = described_all._replace(
+        floor=int(floor),
+        dropped_words=sum(record["dropped_words"] for record in reduced),
+        dropped_occurrences=sum(record["dropped_occurrences"] for record in reduced),
+    )
+    n_words = sum(record["n_words"] for record in reduced)
+    if not n_words:
+        raise EmptyCorpusError(_nothing_found(summary, pretokenizer))
+    # Shard by shard: this process never holds all words.
+    write_tables(
+        chain.from_iterable(words_of(folder, record["words"]) for record in reduced),
+        summary,
+        fspath(out),
+    )
+    return CountedFiles(
+        summary,
+        sum(record["n_documents"] for record in counted),
+        sum(record["n_skipped"] for record in counted),
+        n_words,
+        sum(record["n_replaced"] for record in counted),
+        (*notes, *(Note(*note) for record in counted for note in record["notes"])),
+        tuple((shown(each.source.url), each.column) for each in described if each.column),
+    )
+
+
+class _Watch:
+    """Report the progress."""
+
+    def __init__(
+        self, on_progress: Callable[[CountingProgress], None] | None, n_stretches: int
+    ) -> None:
+        self._report = on_progress
+        self._now = CountingProgress(0, n_stretches, 0, 0, N_SHARDS)
+
+    def found(self, n: int) -> None:
+        self._tell(self._now._replace(stretches_done=n, stretches_found=n))
+
+    def stretch(self) -> None:
+        self._tell(self._now._replace(stretches_done=self._now.stretches_done + 1))
+
+    def shard(self) -> None:
+        self._tell(self._now._replace(shards_done=self._now.shards_done + 1))
+
+    def _tell(self, now: CountingProgress) -> None:
+        self._now = now
+        if self._report is not None:
+            self._report(now)
+
+
+def _count(
+    stretches: Sequence[Stretch], folder: WorkFolder, engine: Engine, watch: _Watch
+) -> list[dict[str, Any]]:
+    """Count the stretches that no earlier run has counted; return the records of all."""
+    keys = [stretch.key for stretch in stretches]
+    done = folder.done()
+    records = {key: folder.record(done[key]) for key in keys if key in done}
+    watch.found(len(records))
+    left = [stretch for stretch, key in zip(stretches, keys, strict=True) if key not in records]
+    work = partial(count_stretch, folder=folder, n_threads=engine.n_threads)
+    for place, record in engine.run(work, left):
+        records[left[place].key] = record
+        watch.stretch()
+    return [records[key] for key in keys]
+
+
+def _reduce(
+    stretches: Sequence[Stretch],
+    counted: Sequence[dict[str, Any]],
+    folder: WorkFolder,
+    floor: int,
+    engine: Engine,
+    watch: _Watch,
+) -> list[dict[str, Any]]:
+    identity = hashlib.sha256(b"%d" % floor)
+    for stretch, record in zip(stretches, counted, strict=True):
+        identity.update(f"{stretch.key} {record['words']} ".encode())
+    parts = tuple((record["words"], record["n_runs"]) for record in counted)
+    shards = [
+        Shard(f"{identity.hexdigest()[:32]}-{number}", number, parts, floor)
+        for number in range(N_SHARDS)
+    ]
+    done = folder.done()
+    records = {
+        shard.number: folder.record(done[shard.key]) for shard in shards if shard.key in done
+    }
+    left = [shard for shard in shards if shard.number not in records]
+    for place, record in engine.run(partial(reduce_shard, folder=folder), left):
+        records[left[place].number] = record
+        watch.shard()
+    return [records[number] for number in range(N_SHARDS)]
+
+
+def _all(engine: Engine, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    found = dict(engine.run(function, items))
+    return [found[place] for place in range(len(items))]
+
+
+def _summary(counted: Sequence[dict[str, Any]], pretokenizer: str) -> CountsSummary:
+    n_bytes = sum(record["n_bytes"] for record in counted)
+    if not n_bytes:
+        raise EmptyCorpusError("The corpus is empty: give at least one character.")
+    n_occurrences = sum(record["n_occurrences"] for record in counted)
+    if n_occurrences > _LARGEST:
+        raise CorpusError(
+            f"The corpus has {n_occurrences:,} words, more than 64 bits can count. Count it in "
+            "parts."
+        )
+    digest = hashlib.sha256(b"stretches")
+    for record in counted:
+        digest.update(bytes.fromhex(record["sha256"]))
+    characters = set[str]().union(*(record["characters"] for record in counted))
+    return CountsSummary(pretokenizer, n_bytes, digest.hexdigest(), "".join(sorted(characters)))
+
+
+def _nothing_found(summary: CountsSummary, pretokenizer: str) -> str:
+    if summary.dropped_words:
+        return (
+            f"All {summary.dropped_words:,} words occur fewer than {summary.floor:,} times. Lower "
+            "the floor."
+        )
+    return (
+        f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of "
+        f"{summary.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
+    )
+
+
+def _absolute(path: str) -> str:
+    """Return a path that workers in other working directories understand."""
+    return path if is_url(path) else os.path.abspath(path)

@@ -1,0 +1,201 @@
+"""Read the documents of a stretch, piece by piece, and collect their hash, size and characters."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, Final, NamedTuple, cast
+
+from bpe_core.corpus.budget import Budget
+from bpe_core.corpus.notes import Note
+from bpe_core.corpus.parquet import open_parquet_file
+from bpe_core.corpus.readers import Choices, read_source, skipped
+from bpe_core.corpus.urls import reading, shown
+from bpe_core.corpus.values import is_chat, text_in
+from bpe_core.counting.scale.sources import lines_from, opened
+from bpe_core.counting.scale.stretches import FilePart, Stretch, text_bounds
+from bpe_core.counting.streamed import decoded, whole_characters
+from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
+
+_PIECE: Final = 1 << 20
+
+
+class StretchReading:
+    """One pass over the text of a stretch, which also collects its hash and its size."""
+
+    def __init__(self, stretch: Stretch, collect_characters: bool) -> None:
+        self._stretch = stretch
+        self._collect = collect_characters
+        self._digest = hashlib.sha256(b"stretch")
+        self.characters: set[str] = set()
+        self.n_bytes = 0
+        self.n_documents = 0
+        self.n_skipped = 0
+        """The number of rows that are not JSON, or have no text in the column."""
+        self.n_replaced = 0
+        """The number of rows, or of pieces of a text, in which bytes were replaced."""
+        self.notes: list[Note] = []
+        """What was chosen, guessed or skipped in files that are read whole."""
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the text, and of where its documents end."""
+        return self._digest.hexdigest()
+
+    def documents(self) -> Iterator[Iterator[bytes]]:
+        """Yield each document, or the part of one, as pieces that end between characters."""
+        read: dict[str, Callable[[FilePart], Iterator[bytes | None]]] = {
+            "jsonl": self._json_rows,
+            "parquet": self._parquet_rows,
+            "whole": self._whole,
+        }
+        for part in self._stretch.parts:
+            if part.source.kind == "text":
+                self.n_documents += part.begin == 0
+                yield self._text(part)
+            else:
+                for row in read[part.source.kind](part):
+                    if row:
+                        self.n_documents += 1
+                        self._digest.update(b"%d:" % len(row))
+                        self._look_at(row)
+                        yield iter((row,))
+                    else:
+                        self.n_skipped += 1
+
+    def _text(self, part: FilePart) -> Iterator[bytes]:
+        name = shown(part.source.url)
+        where = " of the unpacked text" if part.source.packing else ""
+        with opened(part.source) as file:
+            at, end = 0, -1
+            if not part.source.packing:
+                at, end = text_bounds(file, part, self._stretch.pretokenizer)
+                file.seek(at)
+            self._digest.update(b"text from %d:" % at)
+            rest = b""
+            for data in _read(file, at, end, part):
+                if at == 0 and data.startswith(codecs.BOM_UTF8):
+                    at = len(codecs.BOM_UTF8)
+                    data = data[at:]
+                piece, rest = whole_characters(rest + data)
+                text = self._checked(piece, name, at, where)
+                at += len(piece)
+                self._look_at(text)
+                yield text
+            if rest and (text := self._checked(rest, name, at, where)):
+                self._look_at(text)
+                yield text
+
+    def _checked(self, piece: bytes, name: str, at: int, where: str) -> bytes:
+        """Return a piece of valid UTF-8; raises TextDecodingError unless bad bytes are replaced."""
+        try:
+            decoded(piece, name, at, where)
+        except TextDecodingError:
+            if self._stretch.errors == "strict":
+                raise
+            self.n_replaced += 1
+            return piece.decode(errors="replace").encode()
+        return piece
+
+    def _whole(self, part: FilePart) -> Iterator[bytes]:
+        """Yield the documents of a file that `read_source` reads."""
+        source = part.source
+        name = shown(source.url).rpartition("/")[2]
+        choices = Choices(part.column or None, errors=self._stretch.errors)
+        try:
+            with reading(source.url) as file:
+                data = file.read()
+            found, notes = read_source(_Whole(name, data), choices, Budget(), lambda _: None)
+        except CorpusError as error:
+            if source.is_named:
+                raise
+            self.notes.append(skipped(name, error))
+            return
+        self.notes += notes
+        for document in found:
+            yield document.text.encode()
+
+    def _json_rows(self, part: FilePart) -> Iterator[bytes | None]:
+        n_good = n_bad = 0
+        bad_at = 0
+        with opened(part.source) as file:
+            end = None if part.end < 0 else part.end
+            for at, line in lines_from(file, part.begin, end):
+                if not line.strip():
+                    continue
+                text = self._row_text(line, part.column)
+                if text is None:
+                    bad_at = bad_at if n_bad else at
+                    n_bad += 1
+                n_good += text is not None
+                yield text
+        if n_bad > n_good:
+            raise UnsupportedFileError(
+                f"{shown(part.source.url)} has {n_bad:,} of {n_bad + n_good:,} lines that are not "
+                f"a JSON object with text in {part.column!r:.60}; the first starts at byte "
+                f"{bad_at:,}. Check the file, and name its column of text."
+            )
+
+    def _row_text(self, line: bytes, column: str) -> bytes | None:
+        text = _text_of(line, column)
+        if text is None and self._stretch.errors == "replace":
+            text = _text_of(line.decode(errors="replace").encode(), column)
+            self.n_replaced += text is not None
+        return text
+
+    def _parquet_rows(self, part: FilePart) -> Iterator[bytes]:
+        with reading(part.source.url) as file:
+            parquet = open_parquet_file(file, shown(part.source.url), self._stretch.errors)
+            yield from parquet.texts_in(part.column, range(part.begin, part.end))
+
+    def _look_at(self, text: bytes) -> None:
+        self._digest.update(text)
+        self.n_bytes += len(text)
+        if self._collect:
+            # Characters of one byte that are known are dropped first, which is much faster.
+            known = "".join(filter(str.isascii, self.characters)).encode()
+            self.characters.update(text.translate(None, known).decode())
+
+
+class _Whole(NamedTuple):
+    """A file in memory, as `read_source` takes it."""
+
+    name: str
+    data: bytes
+
+    def read(self) -> bytes:
+        """Return its bytes."""
+        return self.data
+
+
+def _read(file: BinaryIO, begin: int, end: int, part: FilePart) -> Iterator[bytes]:
+    """Read to a place in a file, or all of a packed one."""
+    at = begin
+    while end < 0 or at < end:
+        data = file.read(_PIECE if end < 0 else min(_PIECE, end - at))
+        if not data:
+            if end < 0:
+                return
+            raise CorpusError(
+                f"{shown(part.source.url)} had {part.source.size:,} bytes and now has {at:,}. "
+                "Count again once it has stopped changing."
+            )
+        at += len(data)
+        yield data
+
+
+def _text_of(line: bytes, column: str) -> bytes | None:
+    """Return the text in a line of JSON, or None if the line is not JSON or has none.
+
+    >>> _text_of(b'{"text": "hug"}', "text"), _text_of(b"hug", "text")
+    (b'hug', None)
+    """
+    try:
+        row: object = json.loads(line)
+        value = cast("dict[str, object]", row).get(column) if isinstance(row, dict) else row
+        text = text_in(value) if isinstance(row, dict) or is_chat(row) else None
+        return None if text is None else text.encode()
+    except (ValueError, RecursionError):  # also of a lone surrogate, which UTF-8 cannot encode
+        return None

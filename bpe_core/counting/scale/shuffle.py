@@ -1,0 +1,68 @@
+"""Add up the words of one shard over all stretches: one worker, a bounded part of the words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+from bpe_core.corpus.urls import reading
+from bpe_core.counting.counts_file import add_up
+from bpe_core.counting.scale.work_folder import N_SHARDS, WorkFolder, schema
+from bpe_core.extras import needs_extra
+
+_LEAST_ROWS: Final = 1 << 20
+_WORDS_OF_A_STRETCH: Final = 1 << 40
+
+
+class Shard(NamedTuple):
+    """What one worker adds up."""
+
+    key: str
+    number: int
+    parts: tuple[tuple[str, int], ...]
+    """The files of words of all stretches in order, and the number of runs in each."""
+    floor: int
+
+
+def reduce_shard(shard: Shard, folder: WorkFolder) -> dict[str, Any]:
+    """Add up a shard's words, drop those below the floor, and keep the rest in the work folder."""
+    with needs_extra("tables", "Counting in parts"):
+        arrow: Any = import_module("pyarrow")
+        compute: Any = import_module("pyarrow.compute")
+        ipc: Any = import_module("pyarrow.ipc")
+    total: Any = schema().empty_table()
+    pending: list[Any] = []
+    n_rows = 0
+    for place, (name, n_runs) in enumerate(shard.parts):
+        with reading(folder.path(name)) as file:
+            words = ipc.open_file(file)
+            for run in range(n_runs):
+                batch = words.get_batch(run * N_SHARDS + shard.number)
+                firsts = compute.add(batch["first"], place * _WORDS_OF_A_STRETCH)
+                columns = [batch["word"], batch["count"], firsts]
+                pending.append(arrow.table(columns, schema=schema()))
+                n_rows += batch.num_rows
+        # Sizes at least double, so each row is added up only a few times.
+        if n_rows > max(_LEAST_ROWS, total.num_rows):
+            total = add_up(arrow.concat_tables([total, *pending]), folder.url)
+            pending, n_rows = [], 0
+    total = add_up(arrow.concat_tables([total, *pending]), folder.url)
+    counts = total["count"].to_numpy()
+    kept = counts >= shard.floor
+    record = {
+        "n_words": int(kept.sum()),
+        "dropped_words": int((~kept).sum()),
+        "dropped_occurrences": int(counts[~kept].sum()),
+    }
+    return folder.write(shard.key, total.filter(arrow.array(kept)).to_batches(), record)
+
+
+def words_of(folder: WorkFolder, name: str) -> Iterator[Any]:
+    """Yield the table of a shard that was added up, if it has any words."""
+    with needs_extra("tables", "Counting in parts"):
+        ipc: Any = import_module("pyarrow.ipc")
+    with reading(folder.path(name)) as file:
+        table = ipc.open_file(file).read_all()
+        if table.num_rows:
+            yield table

@@ -1,0 +1,154 @@
+"""Divide the files of a corpus into stretches, each counted by one worker at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Final, NamedTuple
+
+from bpe_core.corpus.text_decoding import DecodingErrors
+from bpe_core.counting.scale.sources import Described, Source
+from bpe_core.counting.streamed import whole_characters
+from bpe_core.pretokenizers.blocks import safe_split
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
+from bpe_core.pretokenizers.scanners import SCANNERS
+
+STRETCH_BYTES: Final = 64 << 20
+_MOST_STRETCHES: Final = 4_096
+_SEARCHED: Final = 1 << 20
+# A change to how words are counted or kept makes stretches in older work folders unusable.
+_VERSION: Final = 2
+
+
+class FilePart(NamedTuple):
+    """A part of a file: bytes, or row groups of Parquet, from `begin` to before `end`."""
+
+    source: Source
+    column: str
+    begin: int
+    end: int
+    """-1 for all of a file that is read whole, or whose unpacked size is not known."""
+    step: int
+    """The distance in bytes between the places where the file may be cut; 0 if it is not cut."""
+
+
+class Stretch(NamedTuple):
+    """The text that one worker counts at a time: a part of a file, or several small files."""
+
+    parts: tuple[FilePart, ...]
+    pretokenizer: str
+    run_bytes: int
+    """The amount of text after which counted words are written, to bound the memory taken."""
+    errors: DecodingErrors = "strict"
+    """What becomes of bytes that are not UTF-8."""
+
+    @property
+    def key(self) -> str:
+        """A name that is the same only for the same bytes, cut in the same way."""
+        described = json.dumps([_VERSION, *self])
+        return hashlib.sha256(described.encode()).hexdigest()[:32]
+
+    @property
+    def n_bytes(self) -> int:
+        """About how much text there is."""
+        return sum(_bytes_in(part) for part in self.parts)
+
+
+def stretch_bytes_for(n_bytes: int) -> int:
+    """Return the length of stretches in a corpus of `n_bytes`: 64 MB for up to 256 GB.
+
+    >>> stretch_bytes_for(1 << 30) >> 20, stretch_bytes_for(1 << 40) >> 20
+    (64, 256)
+    """
+    size = STRETCH_BYTES
+    while size * _MOST_STRETCHES < n_bytes:
+        size *= 2
+    return size
+
+
+def stretches_of(
+    files: Iterable[Described],
+    pretokenizer: str,
+    stretch_bytes: int,
+    errors: DecodingErrors = "strict",
+) -> Iterator[Stretch]:
+    """Divide files into stretches of about `stretch_bytes`, in order.
+
+    Text is cut where no pre-token can cross, which the worker finds when it reads that place; for a
+    custom pattern and "none", a text is one stretch. JSON lines are cut between lines, Parquet
+    between row groups. A packed file is one stretch, and so is one that is read whole.
+
+    >>> source = Source("a.txt", "text", None, 250, "")
+    >>> [each.parts[0][2:] for each in stretches_of([Described(source, "")], "gpt2", 100)]
+    [(0, 100, 100), (100, 200, 100), (200, 250, 100)]
+    """
+    pending: list[FilePart] = []
+    for part in _parts(files, pretokenizer, stretch_bytes):
+        if pending and sum(map(_bytes_in, pending)) + _bytes_in(part) > stretch_bytes:
+            yield Stretch(tuple(pending), pretokenizer, stretch_bytes, errors)
+            pending = []
+        pending.append(part)
+    if pending:
+        yield Stretch(tuple(pending), pretokenizer, stretch_bytes, errors)
+
+
+def _parts(files: Iterable[Described], pretokenizer: str, stretch_bytes: int) -> Iterator[FilePart]:
+    for source, column, groups in files:
+        if source.kind == "parquet":
+            begin = size = 0
+            for group, group_size in enumerate(groups):
+                if size and size + group_size > stretch_bytes:
+                    yield FilePart(source, column, begin, group, size)
+                    begin, size = group, 0
+                size += group_size
+            if groups:
+                yield FilePart(source, column, begin, len(groups), size)
+        elif source.packing or source.kind == "whole":
+            yield FilePart(source, column, 0, -1, 0)
+        elif source.kind == "text" and pretokenizer not in SCANNERS:
+            yield FilePart(source, column, 0, source.size, 0)
+        else:
+            for begin in range(0, source.size, stretch_bytes):
+                end = min(begin + stretch_bytes, source.size)
+                yield FilePart(source, column, begin, end, stretch_bytes)
+
+
+def _bytes_in(part: FilePart) -> int:
+    if part.source.kind == "parquet":
+        return part.step
+    return part.source.size if part.end < 0 else part.end - part.begin
+
+
+def text_bounds(file: BinaryIO, part: FilePart, pretokenizer: str) -> tuple[int, int]:
+    """Return where a part of a text file really begins and ends: at cuts between pre-tokens.
+
+    Every worker finds the same cut at the same place. A place without a safe cut soon after it is
+    left out: its stretch is empty, and the one before extends to the next cut.
+    """
+    size = part.source.size
+    if not part.step:
+        return part.begin, part.end
+    cut = get_pretokenizer(pretokenizer)
+    begin = 0 if part.begin == 0 else _cut_after(file, part.begin, size, cut)
+    if begin is None:
+        return part.begin, part.begin
+    for place in range(part.begin + part.step, size, part.step):
+        end = _cut_after(file, place, size, cut)
+        if end is not None and end > begin:
+            return begin, end
+    return begin, size
+
+
+def _cut_after(file: BinaryIO, near: int, size: int, pretokenizer: Pretokenizer) -> int | None:
+    file.seek(near)
+    data = file.read(min(_SEARCHED, size - near))
+    first = next((i for i, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), len(data))
+    whole, _ = whole_characters(data[first:])
+    try:
+        whole.decode()
+    except UnicodeDecodeError:
+        # The kernel needs valid UTF-8. Counting this place will raise an error that names it.
+        return None
+    cut = safe_split(whole, 0, pretokenizer)
+    return None if cut == len(whole) else near + first + cut

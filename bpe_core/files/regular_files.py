@@ -1,0 +1,53 @@
+"""Open files that may have been replaced by a pipe or a device, which would block the reader."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+from typing import Final
+
+# Not on Windows, whose folders have neither pipes nor devices.
+_AT_ONCE: Final[int] = getattr(os, "O_NONBLOCK", 0)
+
+
+class NotRegularError(OSError):
+    """A pipe, a device, a socket or a folder is in the place of a file."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(errno.EINVAL, "not a regular file", os.fspath(path))
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """Open a file for reading, without waiting.
+
+    Raises NotRegularError if something else is in its place, and OSError.
+
+    >>> open_regular(Path("/dev/null"))
+    Traceback (most recent call last):
+    bpe_core.files.regular_files.NotRegularError: [Errno 22] not a regular file: '/dev/null'
+    """
+
+    def opened(path: str, flags: int) -> int:
+        # Opening a pipe for reading waits until somebody writes to it.
+        return os.open(path, flags | _AT_ONCE)
+
+    try:
+        file = open(path, "rb", opener=opened)  # noqa: SIM115
+    except OSError as error:
+        # These are the errors for a socket and for a folder.
+        if error.errno in (errno.ENXIO, errno.EISDIR):
+            raise NotRegularError(path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise NotRegularError(path)
+    return file
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the contents of a file; raises what `open_regular` raises."""
+    with open_regular(path) as file:
+        return file.read()

@@ -1,0 +1,256 @@
+"""Write an adapted tokenizer into its base's own files, with nothing else in them changed.
+
+In a tokenizer.json, the vocabulary, the merges and the ids of added tokens are replaced; the
+normalizer, the pre-tokenizer, the template and every other byte stay. A GGUF file is written
+without tensors. Each file is read again before it is returned, and must give the adapted tokenizer.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats import gpt2_files, native, tiktoken_file, transformers_folder
+from bpe_core.formats.adapted.adapted_gguf import adapted_gguf, vocabulary_alone
+from bpe_core.formats.adapted.adapted_json import (
+    ADDED_TOKENS,
+    added_tokens_file,
+    tokenizer_config,
+    tokenizer_json,
+)
+from bpe_core.formats.adapted.adapted_tekken import tekken_json
+from bpe_core.formats.adapted.adapted_vocabulary import (
+    kept_merges,
+    new_merges,
+    unlisted,
+    vocabulary_of,
+)
+from bpe_core.formats.adapted.json_places import members, replace_spans, write_like
+from bpe_core.formats.gguf.gguf_header import looks_like_gguf
+from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
+from bpe_core.formats.load_save import Format
+from bpe_core.formats.opening.zipped import looks_like_zip, unzip_tokenizer
+from bpe_core.formats.tekken import looks_like_tekken
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+BESIDE: Final = (
+    transformers_folder.CONFIG,
+    transformers_folder.SPECIAL_TOKENS,
+    ADDED_TOKENS,
+    "chat_template.jinja",
+)
+"""Files beside a tokenizer that belong to it and are written with it."""
+OLD_IDS: Final = "old_ids.npy"
+PARTS: Final = "parts.npy"
+ROWS: Final = "embedding_rows.json"
+
+_ENDINGS: Final = tuple(zip(*gpt2_files.PAIRS, strict=True))
+
+
+def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the base's files, as file name -> bytes, with the adapted tokenizer in them.
+
+    `files` are the base's: a tokenizer.json, GPT-2's two files, a .tiktoken file, a Tekken file, a
+    GGUF file or a native one, and any files beside them; or a zip of these, which is unpacked.
+    Among the files beside, the ids in tokenizer_config.json and added_tokens.json are renumbered
+    and all others kept. A GGUF file with tensors loses them, and gets a name that ends with
+    -vocab.gguf. Raises `FormatError` for other formats, and `ConfigError` if the format cannot
+    express the adapted tokenizer.
+
+    >>> import bpe_core as bpe
+    >>> from bpe_core.formats.load_save import dumps, loads
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> files = adapted_files(shrunk, dumps(bpe.gpt2(), "gpt2"))
+    >>> list(files), loads(files) == shrunk.tokenizer
+    (['vocab.json', 'merges.txt'], True)
+    """
+    if len(files) == 1:
+        ((name, data),) = files.items()
+        if looks_like_zip(data):
+            files = unzip_tokenizer(data, name, BESIDE)
+    written = dict(files)
+    done = False
+    for name, data in files.items():
+        if name == transformers_folder.CONFIG:
+            written[name] = tokenizer_config(adapted, data)
+        elif name == ADDED_TOKENS:
+            written[name] = added_tokens_file(adapted, data)
+        elif looks_like_gguf(data):
+            alone, keys = vocabulary_alone(data, name)
+            del written[name]
+            written[alone] = adapted_gguf(adapted, keys, name)
+            done = True
+        elif name.endswith(".json") and name != transformers_folder.SPECIAL_TOKENS:
+            described = parse_json(data, name)
+            if isinstance(described.get("model"), dict):  # in a vocab.json it may be a token
+                written[name] = tokenizer_json(adapted, data)
+                done = True
+            elif looks_like_tekken(described):
+                written[name] = tekken_json(adapted, data, name)
+                done = True
+            elif described.get("format") == native.FORMAT:
+                written[name] = native.to_json(adapted.tokenizer)
+                read = native.tokenizer_from_dict(parse_json(written[name], name))
+                _check(name, read == adapted.tokenizer)
+                done = True
+        elif not done and _is_tiktoken(name, data):
+            written[name] = _tiktoken(adapted, name)
+            done = True
+    # An uploaded pair may have longer names, such as my-vocab.json and my-merges.txt.
+    vocabularies, merges = ([name for name in files if name.endswith(ends)] for ends in _ENDINGS)
+    for pair in zip(vocabularies, merges, strict=False):
+        # Beside a tokenizer.json they need not hold everything that it does.
+        new = _gpt2_files(adapted, *(files[name] for name in pair), alone=not done)
+        written.update(zip(pair, new, strict=True))
+        done = True
+    if not done:
+        raise FormatError(
+            f"{', '.join(files) or 'No file'} cannot be written with another vocabulary: only "
+            f"tokenizer.json, vocab.json with merges.txt, .tiktoken, Tekken, GGUF and native files "
+            f"can. Save the adapted tokenizer in the huggingface format instead."
+        )
+    return written
+
+
+def format_for(
+    files: Mapping[str, bytes], base: Tokenizer, wanted: Format | None = None
+) -> Format | None:
+    """Return the format to write an adapted tokenizer in; None for that of the base's files.
+
+    A file of ranks holds no special tokens: a program numbers them after its last rank, and after
+    extending, these are the ids of new tokens. So it becomes a folder for transformers, unless
+    another format is `wanted`.
+
+    >>> import bpe_core as bpe
+    >>> from bpe_core.formats.load_save import dumps
+    >>> format_for(dumps(bpe.gpt2(), "tiktoken"), bpe.gpt2())
+    'transformers'
+    >>> format_for(dumps(bpe.gpt2(), "gpt2"), bpe.gpt2())
+    """
+    is_ranks = len(files) == 1 and _is_tiktoken(*next(iter(files.items())))
+    return "transformers" if wanted is None and is_ranks and base.special_tokens else wanted
+
+
+def row_files(adapted: Adapted) -> dict[str, bytes]:
+    """Return the files that say which old embedding rows each new row starts from.
+
+    old_ids.npy is int32[n_ids]: the base's id of each id, -1 for a new token. parts.npy is
+    int32[n_ids, n]: the base's ids whose mean is the usual start of each row, filled up with -1.
+    embedding_rows.json holds both, with the parts of new tokens only.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> np.load(io.BytesIO(row_files(shrunk)["parts.npy"]))[-2:].tolist()
+    [[1018], [50256]]
+    """
+    old_ids = adapted.old_ids
+    return {
+        OLD_IDS: _npy(old_ids),
+        PARTS: _npy(parts_table(adapted)),
+        ROWS: json.dumps(
+            {
+                "old_ids": old_ids.tolist(),
+                "parts": {str(id): list(parts) for id, parts in adapted.parts.items()},
+            }
+        ).encode(),
+    }
+
+
+def parts_table(adapted: Adapted) -> NDArray[np.int32]:
+    """Return int32[n_ids, n]: the old ids that each id starts from, filled up with -1.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> parts_table(shrunk).shape
+    (300, 1)
+    """
+    longest = max(map(len, adapted.parts.values()), default=1)
+    table = np.full((len(adapted.old_ids), longest), NO_OLD_ID, np.int32)
+    table[:, 0] = adapted.old_ids
+    for id, parts in adapted.parts.items():
+        table[id, : len(parts)] = parts
+    return table
+
+
+def _npy(array: NDArray[np.int32]) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue()
+
+
+def _gpt2_files(
+    adapted: Adapted, ids_file: bytes, merges: bytes, *, alone: bool
+) -> tuple[bytes, bytes]:
+    if alone:
+        gpt2_files.write_gpt2_files(adapted.tokenizer)  # raises if they cannot express it
+    ids, mark, text = parse_text(ids_file, "vocab.json")
+    whole = next(members(f"[{text}]"))
+    vocabulary = vocabulary_of(adapted, ids)
+    if alone:  # else the tokenizer.json lists them
+        vocabulary |= unlisted(vocabulary, adapted.tokenizer.special_tokens)
+    new = write_like(vocabulary, f"[{text}]", whole)
+    written = replace_spans(f"[{text}]", [(whole.start, whole.end, new)])[1:-1]
+    # A line that is not a merge, such as the header, is kept.
+    lines = merges.decode().split("\n")
+    pairs: dict[int, tuple[str, str]] = {}
+    for number, line in enumerate(lines):
+        first, space, second = line.removesuffix("\r").partition(" ")
+        if space and not (number == 0 and line.startswith("#version")):
+            pairs[number] = (first, second)
+    kept = kept_merges(adapted, ids, list(pairs.values()))
+    numbers = list(pairs)
+    gone = set(numbers) - {numbers[place] for place in kept}
+    left = [line for number, line in enumerate(lines) if number not in gone]
+    added = [" ".join(pair) for pair in new_merges(adapted)]
+    at = len(left) - (left[-1] == "")
+    ending = "\r" if left and left[0].endswith("\r") else ""
+    left[at:at] = [line + ending for line in added]
+    new_vocabulary, new_merges_file = (mark + written).encode(), "\n".join(left).encode()
+    tokenizer = adapted.tokenizer
+    read = gpt2_files.read_gpt2_files(
+        new_vocabulary,
+        new_merges_file,
+        pretokenizer=tokenizer.pretokenizer.name,
+        special_tokens=tokenizer.special_tokens,
+    )
+    _check(
+        "vocab.json with merges.txt",
+        read.vocab == tokenizer.vocab and _triples(read) == _triples(tokenizer),
+    )
+    return new_vocabulary, new_merges_file
+
+
+def _triples(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
+    return [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
+
+
+def _tiktoken(adapted: Adapted, name: str) -> bytes:
+    tokenizer = adapted.tokenizer
+    written = tiktoken_file.write_tiktoken(tokenizer)  # raises if ranks don't imply the merges
+    ordinary = tokenizer.vocab.keys() - set(tokenizer.special_tokens.values())
+    _check(name, tiktoken_file.read_ranks(written) == {tokenizer.vocab[id]: id for id in ordinary})
+    return written
+
+
+def _check(name: str, is_equal: bool) -> None:
+    if not is_equal:
+        raise ConfigError(
+            f"The adapted {name} would encode differently. Save the adapted tokenizer in the "
+            f"huggingface or native format."
+        )
+
+
+def _is_tiktoken(name: str, data: bytes) -> bool:
+    if looks_like_json(data, name) or name.endswith(".txt"):
+        return False
+    try:
+        return bool(tiktoken_file.read_ranks(data.lstrip().partition(b"\n")[0]))
+    except FormatError:
+        return False

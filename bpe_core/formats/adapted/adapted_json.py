@@ -1,0 +1,185 @@
+"""Write an adapted tokenizer into a tokenizer.json and the JSON files beside it.
+
+In a tokenizer.json, the vocabulary, the merges and the ids of added tokens are replaced; the
+normalizer, the pre-tokenizer, the template and every other byte stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from bpe_core.adapting.adapted import Adapted
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats import transformers_folder
+from bpe_core.formats.adapted.adapted_vocabulary import (
+    kept_merges,
+    new_merges,
+    renumbered,
+    unlisted,
+    vocabulary_of,
+)
+from bpe_core.formats.adapted.json_places import member, members, replace_spans, write_like
+from bpe_core.formats.folder_files import ADDED_TOKENS
+from bpe_core.formats.huggingface import read_huggingface
+from bpe_core.formats.json_files import checked_ids, parse_json, parse_text
+
+_Change = tuple[int, int, str]
+
+
+def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
+    """Return a tokenizer.json with the adapted vocabulary.
+
+    Raises `ConfigError` if it would encode differently.
+
+    >>> import bpe_core as bpe
+    >>> from bpe_core.formats.huggingface import write_huggingface
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> written = tokenizer_json(shrunk, write_huggingface(bpe.gpt2()))
+    >>> read_huggingface(written) == shrunk.tokenizer
+    True
+    """
+    described, mark, text = parse_text(data, "tokenizer.json")
+    model = cast("dict[str, Any]", described["model"])
+    new_id = renumbered(adapted, "tokenizer.json")
+    changes: list[_Change] = []
+    top = {each.key: each for each in members(text)}
+    for each in members(text, top["model"].start):
+        if each.key == "vocab":
+            vocabulary = vocabulary_of(adapted, model["vocab"])
+            vocabulary |= unlisted(vocabulary, adapted.tokenizer.special_tokens)
+            changes.append((each.start, each.end, write_like(vocabulary, text, each)))
+        elif each.key == "merges":
+            listed = cast("list[Any]", model["merges"])
+            pairs = [tuple(m.split(" ")) if isinstance(m, str) else tuple(m) for m in listed]
+            kept = kept_merges(adapted, model["vocab"], cast("Any", pairs))
+            new = new_merges(adapted)
+            as_text = not listed or isinstance(listed[0], str)
+            merges = [listed[place] for place in kept]
+            merges += [" ".join(pair) if as_text else list(pair) for pair in new]
+            changes.append((each.start, each.end, write_like(merges, text, each)))
+    for name, ids_in in (
+        ("added_tokens", _ids_of_added),
+        ("post_processor", _ids_of_template),
+        ("padding", _id_of_padding),
+    ):
+        if name not in top:
+            continue
+        try:
+            places = list(ids_in(text, top[name].start))
+        except (ValueError, IndexError):  # a number, say, where an object belongs
+            raise FormatError(
+                f"{name} in tokenizer.json does not have the form that Hugging Face's tokenizers "
+                "write."
+            ) from None
+        for start, end in places:
+            if not re.fullmatch("[0-9]{1,10}", text[start:end]):
+                raise FormatError(
+                    f"Expected an id in {name} of tokenizer.json, got {text[start:end]:.60}."
+                )
+            changes.append((start, end, str(new_id(int(text[start:end])))))
+    written = replace_spans(text, changes)
+    if read_huggingface(written.encode()) != adapted.tokenizer:
+        raise ConfigError(
+            "The adapted tokenizer.json would encode differently. Save the adapted tokenizer in "
+            "the native format."
+        )
+    return (mark + written).encode()
+
+
+def _ids_of_added(text: str, start: int) -> Iterator[tuple[int, int]]:
+    if text[start] == "[":
+        for added in members(text, start):
+            place = member(text, "id", added.start)
+            if place is not None:
+                yield place.start, place.end
+
+
+def _id_of_padding(text: str, start: int) -> Iterator[tuple[int, int]]:
+    place = member(text, "pad_id", start) if text[start] == "{" else None
+    if place is not None:
+        yield place.start, place.end
+
+
+def _ids_of_template(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the ids in a post-processor, and in those of a sequence."""
+    if text[start] != "{":
+        return
+    for each in members(text, start):
+        if each.key == "processors":
+            for processor in members(text, each.start):
+                yield from _ids_of_template(text, processor.start)
+        elif each.key in ("sep", "cls") and text[each.start] == "[":
+            place = member(text, 1, each.start)
+            if place is not None:
+                yield place.start, place.end
+        elif each.key == "special_tokens" and text[each.start] == "{":
+            for token in members(text, each.start):
+                place = member(text, "ids", token.start)
+                if place is not None:
+                    yield from ((id.start, id.end) for id in members(text, place.start))
+
+
+def tokenizer_config(adapted: Adapted, data: bytes) -> bytes:
+    """Return a tokenizer_config.json with the keys of `added_tokens_decoder` renumbered.
+
+    Raises `ConfigError` if it uses a removed token.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> tokenizer_config(shrunk, b'{"added_tokens_decoder": {"50256": {}}}')
+    b'{"added_tokens_decoder": {"299": {}}}'
+    """
+    parsed, mark, text = parse_text(data, transformers_folder.CONFIG)
+    listed: object = parsed.get("added_tokens_decoder")
+    place = member(text, "added_tokens_decoder")
+    if place is None or listed is None:
+        return data
+    if not isinstance(listed, dict):
+        raise FormatError(
+            f"Expected an object of ids and added tokens as added_tokens_decoder in "
+            f"{transformers_folder.CONFIG}, got {type(listed).__name__}."
+        )
+    new_id = renumbered(adapted, transformers_folder.CONFIG)
+    changes: list[_Change] = []
+    for each in members(text, place.start):
+        key = str(each.key)
+        start, end = each.key_start + 1, each.key_start + 1 + len(key)
+        if not re.fullmatch("[0-9]{1,10}", key) or text[start:end] != key:
+            raise FormatError(
+                f"Expected ids as keys of added_tokens_decoder in {transformers_folder.CONFIG}, "
+                f"got {key!r:.60}."
+            )
+        changes.append((start, end, str(new_id(int(key)))))
+    decoder = {str(new_id(int(id))): token for id, token in cast("dict[str, Any]", listed).items()}
+    written = (mark + replace_spans(text, changes)).encode()
+    _check_again(transformers_folder.CONFIG, written, {**parsed, "added_tokens_decoder": decoder})
+    return written
+
+
+def added_tokens_file(adapted: Adapted, data: bytes) -> bytes:
+    """Return an added_tokens.json with its ids renumbered.
+
+    Raises `ConfigError` if it uses a removed token.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> added_tokens_file(shrunk, b'{"<|endoftext|>": 50256}')
+    b'{"<|endoftext|>": 299}'
+    """
+    parsed, mark, text = parse_text(data, ADDED_TOKENS)
+    checked_ids(parsed, ADDED_TOKENS)
+    new_id = renumbered(adapted, ADDED_TOKENS)
+    changes = [
+        (each.start, each.end, str(new_id(int(text[each.start : each.end]))))
+        for each in members(text)
+    ]
+    written = (mark + replace_spans(text, changes)).encode()
+    _check_again(ADDED_TOKENS, written, {text: new_id(id) for text, id in parsed.items()})
+    return written
+
+
+def _check_again(name: str, written: bytes, expected: dict[str, Any]) -> None:
+    if parse_json(written, name) != expected:
+        raise ConfigError(f"{name} cannot be renumbered: a key occurs twice in it. Delete one.")

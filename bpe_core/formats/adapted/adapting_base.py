@@ -1,0 +1,92 @@
+"""Open a tokenizer together with its files, to write them again with another vocabulary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bpe_core.errors import FormatError
+from bpe_core.formats import gpt2_files, huggingface
+from bpe_core.formats.adapted.adapted_files import BESIDE
+from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
+from bpe_core.formats.folder_files import SIDECARS, files_at
+from bpe_core.formats.gguf.gguf_header import MAGIC, mapped
+from bpe_core.formats.load_save import dumps, loads
+from bpe_core.formats.opening.open_encoder import open_published
+from bpe_core.published.cache import read_cached, state_of
+from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A tokenizer to adapt, and the files that it came in."""
+
+    tokenizer: Tokenizer
+    files: Mapping[str, bytes] = field(repr=False)
+
+
+def open_base(
+    path_or_name: str | os.PathLike[str],
+    pretokenizer: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> Base:
+    """Open a tokenizer to adapt: a path, or the name of a published one.
+
+    For a folder, `files` also has tokenizer_config.json, special_tokens_map.json, added_tokens.json
+    and the chat template. A folder with a tokenizer.json is read from that file, and `files` also
+    has its vocab.json and merges.txt, which contain less. Added tokens that match ordinary text,
+    such as DeepSeek's, do not matter here: training reads a corpus as text without special tokens.
+    For a GGUF file, however large, `files` has the keys without the tensors. Raises `FormatError`
+    for a tokenizer that bpe_core cannot run, and what `load` and `open_encoder` raise.
+
+    >>> base = open_base("gpt2")
+    >>> base.tokenizer.vocab_size, list(base.files)
+    (50257, ['vocab.json', 'merges.txt'])
+    """
+    name, path = str(path_or_name), Path(path_or_name)
+    if not path.exists() and name in CATALOGUE:
+        return _published(name)
+    try:
+        if path.is_file() and _head(path) == MAGIC:
+            with mapped(path) as view:
+                name, keys = vocabulary_alone(view, path.name)
+            return Base(loads({path.name: keys}, pretokenizer, special_tokens), {name: keys})
+        described = files_at(path)
+        beside = [path / name for name in BESIDE] if path.is_dir() else []
+        if path.is_dir() and huggingface.FILE_NAME in described:
+            for pair in gpt2_files.PAIRS:
+                if all((path / name).is_file() for name in pair):
+                    beside += [path / name for name in pair]
+        companions = {file.name: file.read_bytes() for file in beside if file.is_file()}
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+    files = {name: data for name, data in described.items() if name not in SIDECARS}
+    return Base(loads(described, pretokenizer, special_tokens), {**files, **companions})
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(len(MAGIC))
+
+
+def _published(name: str) -> Base:
+    found = CATALOGUE[name]
+    if found.package is None or state_of(found) == "missing":
+        encoder = open_published(found).encoder  # raises if it was not fetched
+        assert isinstance(encoder, Tokenizer)
+        return Base(encoder, dumps(encoder, "gpt2" if found.package is None else "tiktoken"))
+    files = {found.file_name: read_cached(found)}
+    if found.file_name.endswith(".json"):
+        return Base(loads(files), files)
+    encoder = open_published(found).encoder
+    merges = merges_of(encoder)
+    if merges is None:
+        raise FormatError(
+            f"{found.title} cannot be adapted: {encoder.engine} runs it, because bpe_core cannot "
+            f"read it as pre-tokenizer and merges. Adapt a tokenizer that bpe_core itself encodes."
+        )
+    return Base(merges, files)

@@ -1,0 +1,273 @@
+"""Check that the library a format is for opens the file and encodes as the tokenizer does.
+
+The check runs lines of code as `loading_lines` gives them to users, in another process. `READERS`
+lists the library of each format; `check_opens` compares the ids of a probe, in that library or in
+another that reads the format too.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from bpe_core.errors import ConfigError
+from bpe_core.formats.checking.probe import Probe
+from bpe_core.formats.checking.reading_lines import LIBRARIES, reading_lines
+from bpe_core.formats.checking.run_lines import TrialError, ids_by_lines
+from bpe_core.formats.load_save import Format, dumps, write_files
+from bpe_core.formats.transformers_folder import FOLDER
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+_SHOWN_CHARACTERS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A library that opens a format."""
+
+    library: str
+    """The name under which it is imported and, unless it is this one, installed."""
+    folder: str = ""
+    """The folder in which it expects the files; empty for none."""
+    encoder: str = ""
+    """The library that encodes with what this one read; empty if it does so itself."""
+    needs: str = ""
+    """Another library that it must have to open the format; empty for none."""
+
+    @property
+    def version(self) -> str | None:
+        """Its version; None if it is not installed."""
+        if self.library == "bpe_core":
+            # It may run from a checkout, without being installed.
+            return str(import_module(self.library).__version__)
+        try:
+            return importlib.metadata.version(self.library)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+
+
+_TIKTOKENS_CHECK: Final = "assert bpe_ranks == encoder_json_loaded"
+_OTHER_ORDER: Final = "it expects the ids in GPT-2's order, the bytes first and then the merges."
+
+READERS: Final[Mapping[Format, Reader]] = {
+    "huggingface": Reader("tokenizers"),
+    "transformers": Reader("transformers", FOLDER),
+    "gpt2": Reader("tokenizers"),
+    "tiktoken": Reader("tiktoken"),
+    "gguf": Reader("gguf", encoder="tokenizers"),
+    "native": Reader("bpe_core"),
+}
+"""The library that checks each format."""
+
+
+def reader_of(format: Format, library: str) -> Reader:
+    """Return a library as a reader of a format, whichever library the format is for.
+
+    >>> reader_of("gguf", "transformers").needs
+    'torch'
+    """
+    reader = READERS[format]
+    if library == reader.library:
+        return reader
+    # transformers imports PyTorch to read GGUF, even for the vocabulary alone.
+    needs = "torch" if (library, format) == ("transformers", "gguf") else ""
+    return Reader(library, reader.folder, needs=needs)
+
+
+def readers_of(format: Format) -> list[str]:
+    """Return the libraries that read a format: its own first, this package only if it is that.
+
+    >>> readers_of("gpt2"), readers_of("native")
+    (['tokenizers', 'transformers', 'tiktoken'], ['bpe_core'])
+    """
+    own = READERS[format].library
+    this = READERS["native"].library
+    reading = [library for library in LIBRARIES if format in LIBRARIES[library]]
+    return [own, *(library for library in reading if library not in (own, this))]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first place where another library gives other ids."""
+
+    character: int
+    """Its place in the probe, all texts in a row, in characters."""
+    text: str
+    """The text from there on, cut short."""
+    expected: tuple[int, ...]
+    """The tokenizer's next ids, at most three."""
+    found: tuple[int, ...]
+    """The other library's next ids, at most three."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The result of opening a file in the library that it is meant for."""
+
+    library: str
+    version: str | None
+    """None if the library is not installed, so nothing was checked."""
+    n_tokens: int
+    """The number of tokens compared, up to the first difference."""
+    difference: Difference | None = None
+    problem: str | None = None
+    """Why the library could not open the file or encode with it."""
+    encoder: str = ""
+    """The library that encoded with what this one read; empty if it did so itself."""
+    needs: str = ""
+    """A library that is missing here and without which this one cannot open the file."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the library opened the file and gave the same ids."""
+        return (
+            self.version is not None
+            and self.difference is None
+            and self.problem is None
+            and not self.needs
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence.
+
+        >>> Opened("tokenizers", "0.23.3", 100_000).sentence
+        'Opened by tokenizers 0.23: same ids on 100,000 tokens.'
+        >>> Opened("tiktoken", None, 0).sentence
+        'Not checked: tiktoken is not installed here.'
+        """
+        if self.version is None:
+            return f"Not checked: {self.library} is not installed here."
+        name = f"{self.library} {short_version(self.version)}"
+        if self.needs:
+            return f"Not checked: {name} opens it with {self.needs}, which is not installed here."
+        if self.problem is not None:
+            return f"Not opened by {name}: {self.problem}"
+        encoded = f", encoded by {self.encoder}" if self.encoder else ""
+        if self.difference is None:
+            return f"Opened by {name}{encoded}: same ids on {self.n_tokens:,} tokens."
+        place = self.difference
+        return (
+            f"Opened by {name}{encoded}: other ids after {self.n_tokens:,} equal tokens, from "
+            f"character {place.character:,} of the test text on, {place.text!r}: "
+            f"{_listed(place.found)} instead of {_listed(place.expected)}."
+        )
+
+
+def short_version(version: str) -> str:
+    """Return the first two numbers of a version.
+
+    >>> short_version("0.23.3")
+    '0.23'
+    """
+    return ".".join(version.split(".")[:2])
+
+
+def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opened | str]]:
+    """Yield the result of opening each format, or why the format cannot express the tokenizer.
+
+    Each is opened by its own library and by all others installed that read it.
+
+    >>> from bpe_core.formats.checking.probe import make_probe
+    >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
+    >>> found = opens_in(tokenizer, make_probe(tokenizer, n_tokens=10))
+    >>> [came for format, came in found if format == "gguf"][0].split(",")[0]
+    'llama.cpp'
+    """
+    for format, reader in READERS.items():
+        for library in readers_of(format):
+            if library != reader.library and Reader(library).version is None:
+                continue
+            try:
+                yield format, check_opens(tokenizer, format, probe, library=library)
+            except ConfigError as error:
+                yield format, str(error)
+                break
+
+
+def check_opens(
+    tokenizer: Tokenizer,
+    format: Format,
+    probe: Probe,
+    should_stop: Callable[[], bool] | None = None,
+    library: str | None = None,
+) -> Opened:
+    """Write a tokenizer, open it in the library of its format and compare the ids of a probe.
+
+    `library` names another that reads the format. Raises `ConfigError` if the format cannot express
+    the tokenizer, or the library cannot read the format, and CancelledError once `should_stop`
+    returns True.
+
+    >>> from bpe_core.formats.checking.probe import make_probe
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> check_opens(gpt2(), "tiktoken", make_probe(gpt2(), n_tokens=10)).is_same
+    True
+    """
+    reader = READERS[format] if library is None else reader_of(format, library)
+    files = dumps(tokenizer, format)
+    version = reader.version
+    if version is None:
+        return Opened(reader.library, None, 0)
+    if reader.needs and find_spec(reader.needs) is None:
+        return Opened(reader.library, version, 0, needs=reader.needs)
+    lines = reading_lines(tokenizer, format, reader.library)
+    if lines is None:
+        raise ConfigError(f"{reader.library} cannot read the format {format}.")
+    with tempfile.TemporaryDirectory(prefix="bpe-opened-") as name:
+        folder = Path(name, reader.folder)
+        folder.mkdir(exist_ok=True)
+        write_files(files, folder)
+        try:
+            found = ids_by_lines(lines.load, lines.encode, probe.texts, Path(name), should_stop)
+        except TrialError as error:
+            problem = _OTHER_ORDER if _TIKTOKENS_CHECK in str(error) else str(error)
+            return Opened(reader.library, version, 0, problem=problem, encoder=reader.encoder)
+    n_tokens, difference = compare_ids(tokenizer, probe, found)
+    return Opened(reader.library, version, n_tokens, difference, encoder=reader.encoder)
+
+
+def compare_ids(
+    tokenizer: Tokenizer, probe: Probe, found: list[list[int]]
+) -> tuple[int, Difference | None]:
+    """Return how many tokens are equal from the start on, and the first difference.
+
+    `found` holds another library's ids of each text of the probe.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> compare_ids(gpt2(), Probe(("hi hug",), ((5303, 16225),)), [[5303, 5]])
+    (1, Difference(character=2, text=' hug', expected=(16225,), found=(5,)))
+    """
+    n_tokens = before = 0
+    for text, expected, theirs in zip(probe.texts, probe.ids, found, strict=True):
+        if list(expected) != theirs:
+            pairs = zip(expected, theirs, strict=False)
+            at = next(
+                (place for place, (ours, other) in enumerate(pairs) if ours != other),
+                min(len(expected), len(theirs)),
+            )
+            starts = [
+                segment.start
+                for segment in tokenizer.segments(text, allowed_special="all")
+                if segment.id is not None
+            ]
+            start = starts[at] if at < len(starts) else len(text)
+            difference = Difference(
+                before + start,
+                text[start : start + _SHOWN_CHARACTERS],
+                tuple(expected[at : at + 3]),
+                tuple(theirs[at : at + 3]),
+            )
+            return n_tokens + at, difference
+        n_tokens += len(expected)
+        before += len(text)
+    return n_tokens, None
+
+
+def _listed(ids: tuple[int, ...]) -> str:
+    return ", ".join(map(str, ids)) or "nothing"

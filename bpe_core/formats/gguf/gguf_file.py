@@ -1,0 +1,176 @@
+r"""Write GGUF, vocabulary only: the tokenizer as llama.cpp reads it, without any tensors.
+
+GGUF holds no pattern. `tokenizer.ggml.pre` names one that llama.cpp knows, so only tokenizers that
+cut text in one of these ways can be written. llama.cpp compiles its own copies of the patterns,
+some of them simplified: for capitals outside ASCII under `gpt-4o` and `tekken`, for example.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bpe_core.errors import BpeError, ConfigError
+from bpe_core.formats.description import Given
+from bpe_core.formats.gguf.gguf_header import MAGIC
+from bpe_core.formats.gpt2_files import printable_model
+from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL
+from bpe_core.formats.transformers_folder import added_begin, special_roles
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+FILE_NAME: Final = "tokenizer.gguf"
+# By the pre-tokenizer and whether whole pre-tokens are looked up first.
+_PRE: Final[Mapping[tuple[str, bool], str]] = {
+    ("gpt2", False): "gpt-2",
+    ("starcoder", False): "starcoder",
+    ("llama3", True): "llama-bpe",
+    ("llama3", False): "dbrx",
+    ("qwen2", False): "qwen2",
+    ("tekken", True): "tekken",
+    ("o200k", False): "gpt-4o",
+    ("deepseek-v3", False): "deepseek-v3",
+}
+_UNFIT: Final[Mapping[str, str]] = {
+    "cl100k": "its nearest cut divides white space at the end of a text differently from 'cl100k'",
+    "falcon": "its cut named falcon is made of several steps that were not shown to equal 'falcon'",
+}
+_VERSION: Final = 3
+_INT32, _UINT32, _BOOL, _STRING, _ARRAY = 5, 4, 7, 8, 9
+_KEY: Final = "tokenizer.ggml."
+# The id that GGUF gives to each role.
+_ROLES: Final[Mapping[str, str]] = {
+    "bos_token": "bos_token_id",
+    "eos_token": "eos_token_id",
+    "pad_token": "padding_token_id",
+    "cls_token": "cls_token_id",
+    "sep_token": "seperator_token_id",  # as gguf spells it
+    "mask_token": "mask_token_id",
+}
+
+Value = str | bool | int | Sequence[str] | Sequence[int]
+
+
+def write_gguf(tokenizer: Tokenizer) -> bytes:
+    """Return the file; raises `ConfigError` if llama.cpp would encode differently.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.formats.gguf.gguf_header import parse_gguf
+    >>> keys = parse_gguf(write_gguf(gpt2()))
+    >>> keys["tokenizer.ggml.pre"], keys["tokenizer.ggml.eos_token_id"]
+    ('gpt-2', 50256)
+    """
+    pre = pre_of(tokenizer)
+    if len(tokenizer.base_ids) < 256:
+        raise ConfigError(
+            f"GGUF readers expect all 256 bytes as tokens, but this tokenizer's alphabet has "
+            f"{len(tokenizer.base_ids)}. Save it in the huggingface or native format, or train "
+            f"with alphabet='full'."
+        )
+    ids, merges = printable_model(tokenizer)
+    if max(ids.values()) >= len(ids):
+        unused = next(id for id in range(len(ids)) if id not in tokenizer.vocab)
+        raise ConfigError(
+            f"GGUF lists a token for every id, and this tokenizer has none for id {unused:,}. Save "
+            f"it in the huggingface or native format."
+        )
+    special = tokenizer.special_tokens
+    tokens = sorted(ids, key=ids.__getitem__)
+    keys: dict[str, Value] = {
+        "general.architecture": "gpt2",
+        "general.type": "vocab",
+        _KEY + "model": "gpt2",
+        _KEY + "pre": pre,
+        _KEY + "tokens": tokens,
+        _KEY + "token_type": [CONTROL if token in special else NORMAL for token in tokens],
+        _KEY + "merges": [" ".join(pair) for pair in merges],
+    }
+    for role, name in special_roles(special).items():
+        if role in _ROLES and isinstance(name, str):
+            keys[_KEY + _ROLES[role]] = special[name]
+    # Otherwise llama.cpp begins each text with a token for some cuts.
+    adds_begin = added_begin(special) is not None
+    keys |= {_KEY + "add_bos_token": adds_begin, _KEY + "add_eos_token": False}
+    written = _file(keys)
+    check_gguf(tokenizer, written)
+    return written
+
+
+def pre_of(tokenizer: Tokenizer) -> str:
+    """Return llama.cpp's name for how a tokenizer cuts text; raises `ConfigError` if it has none.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> pre_of(gpt2())
+    'gpt-2'
+    """
+    name, whole_words_first = tokenizer.pretokenizer.name, tokenizer.whole_words_first
+    if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
+        raise ConfigError(
+            "GGUF's model gpt2 has only byte tokens without an end-of-word marker. Save this "
+            "tokenizer in the native format, or train with base='bytes' and end_of_word=None."
+        )
+    try:
+        return _PRE[name, whole_words_first]
+    except KeyError:
+        pass
+    if (name, not whole_words_first) in _PRE:
+        how = "only after" if whole_words_first else "before"
+        why = f"with the pre-tokenizer {name!r} it looks whole words up {how} merging"
+    elif name in _UNFIT:
+        why = _UNFIT[name]
+    else:
+        why = f"it has no name for the pre-tokenizer {name[:80]!r}"
+    known = ", ".join(dict.fromkeys(known for known, _ in _PRE))
+    raise ConfigError(
+        f"llama.cpp, which reads GGUF, might encode differently: {why}. It knows {known}. Save "
+        f"this tokenizer in the huggingface or native format."
+    )
+
+
+def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
+    """Raise `ConfigError` if a file does not read back as a tokenizer."""
+    # Imported when needed: writing a file needs no reader.
+    from bpe_core.formats.gguf.gguf_vocabulary import describe_gguf
+    from bpe_core.formats.huggingface import tokenizer_of
+
+    try:
+        given = Given(FILE_NAME, written, {}, tokenizer.pretokenizer.name, merges_only=True)
+        read = tokenizer_of(describe_gguf(given))
+    except BpeError as error:
+        raise ConfigError(f"GGUF cannot express this tokenizer. {error}") from error
+    if read != tokenizer:
+        raise ConfigError(
+            "Read back from GGUF, this tokenizer would encode differently. Save it in the "
+            "huggingface or native format."
+        )
+
+
+def _file(keys: Mapping[str, Value]) -> bytes:
+    """Return a file without tensors that holds these keys."""
+    parts = [MAGIC, struct.pack("<IQQ", _VERSION, 0, len(keys))]
+    for key, value in keys.items():
+        parts += [_text(key), *_value(value)]
+    return b"".join(parts)
+
+
+def _value(value: Value) -> list[bytes]:
+    if isinstance(value, bool):
+        return [struct.pack("<I?", _BOOL, value)]
+    if isinstance(value, int):
+        return [struct.pack("<II", _UINT32, value)]
+    if isinstance(value, str):
+        return [struct.pack("<I", _STRING), _text(value)]
+    if all(isinstance(each, int) for each in value):
+        return [
+            struct.pack("<IIQ", _ARRAY, _INT32, len(value)),
+            struct.pack(f"<{len(value)}i", *value),
+        ]
+    return [
+        struct.pack("<IIQ", _ARRAY, _STRING, len(value)),
+        *(_text(str(each)) for each in value),
+    ]
+
+
+def _text(text: str) -> bytes:
+    written = text.encode()
+    return struct.pack("<Q", len(written)) + written

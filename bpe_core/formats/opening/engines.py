@@ -1,0 +1,165 @@
+"""Choose which library runs a described tokenizer, and build its encoder.
+
+A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenizers` otherwise:
+
+- the model is BPE over bytes, without options that plain byte-pair encoding cannot do; bytes that
+  are not tokens are dropped here, or the text is left to the library;
+- the normalizer is a form of Unicode or none (see `run_here`), and the pre-tokenizer is a named
+  one, since regex engines differ;
+- a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`, if
+  that is installed. Published files, recognised by their SHA-256, are compared by the tests
+  instead.
+
+Ranks are encoded by `bpe_core` if an order of merges is known to give tiktoken's ids (see
+`recovered_merges`), and by `tiktoken` otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+from bpe_core.errors import BpeError, ConfigError, FormatError
+from bpe_core.formats.checking.probe import PROBE, last_tokens
+from bpe_core.formats.description import Description, check_not_overruled, plain_tokenizer
+from bpe_core.formats.huggingface import tokenizer_of
+from bpe_core.formats.running.added_tokens import found_in_one_search
+from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
+from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
+from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.running.run_here import NativeTokenizer
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+Own = Tokenizer | NativeTokenizer
+
+
+def choose_engine(
+    read: Description, pretokenizer: str | None = None, *, is_known: bool = False
+) -> tuple[Description, NamedEncoder]:
+    """Return a description with the engine that runs it, and the encoder.
+
+    `is_known` says that the tests compare this very file, so nothing is compared here. Raises
+    `FormatError` if no library can run it, and `ConfigError` if the file itself says how text is
+    cut and that is not by `pretokenizer`.
+
+    >>> from bpe_core.formats.opening.reading import read_files
+    >>> read = read_files({"mine": b"YQ== 0\\nYWE= 1\\n"}, pretokenizer="none")
+    >>> chosen, encoder = choose_engine(read)
+    >>> encoder.encode("aaa"), chosen.engine, chosen.provenance
+    ([1, 0], 'bpe_core', 'Pre-tokenizer none, encoded by bpe_core.')
+    """
+    own, why_not = _exact_own(read, is_known=is_known)
+    if own is not None:
+        return _chosen_own(read, own, pretokenizer)
+    peer = run_by_library(read)
+    if read.names_cut and pretokenizer is not None:
+        raise ConfigError(
+            f"{read.name} itself says how text is cut, and {peer.engine} cuts it so. Leave "
+            "pretokenizer out."
+        )
+    if isinstance(peer, ForeignTokenizer) and peer.model != "BPE":
+        why_not = f"A {peer.model} model."
+    elif isinstance(peer, SentencePieceTokenizer):
+        why_not = ""  # its origin says that
+    provenance = _joined(read.origin, why_not, f"Encoded by {peer.engine}.", read.note)
+    chosen = replace(read, engine=read.library, merges=None, provenance=provenance)
+    return chosen, NamedEncoder(read.name, peer, provenance)
+
+
+def open_here(read: Description, pretokenizer: str | None = None) -> NamedEncoder | None:
+    """Return the encoder that runs here exactly; None if another library has to run it.
+
+    Raises `ConfigError` as `choose_engine` does, and `FormatError` if no library can run it.
+    """
+    own, _ = _exact_own(read)
+    return None if own is None else _chosen_own(read, own, pretokenizer)[1]
+
+
+def encoder_of(chosen: Description) -> NamedEncoder:
+    """Build the encoder of a description whose engine was chosen, here or in another process."""
+    encoder = run_here(chosen) if chosen.engine == "bpe_core" else run_by_library(chosen)
+    return NamedEncoder(chosen.name, encoder, chosen.provenance)
+
+
+def run_here(read: Description) -> Own:
+    """Build the encoder that runs here; raises `FormatError` with the reason if there is none."""
+    if read.library == "bpe_core":
+        return tokenizer_of(read)
+    tokenizer = plain_tokenizer(read)
+    if tokenizer.base != "bytes":
+        raise FormatError(
+            f"Its alphabet has {len(tokenizer.base_ids):,} {tokenizer.base}, not all 256 bytes, "
+            f"and the library decides what happens to the others."
+        )
+    if tokenizer.pretokenizer.name.startswith("regex:"):
+        raise FormatError(
+            "Its pre-tokenizer is a regular expression, which regex engines may read differently."
+        )
+    native = NativeTokenizer(tokenizer, read.source, read.added_tokens, read.normalizer)
+    has_ordinary = len(native.special_tokens) < len(tokenizer.special_tokens)
+    is_plain = not (has_ordinary or native.normalizer_name or native.may_lack_bytes)
+    return tokenizer if is_plain and found_in_one_search(read.added_tokens) else native
+
+
+def run_by_library(read: Description) -> Encoder:
+    """Build the encoder that another library runs; raises `FormatError`."""
+    if read.library == "sentencepiece":
+        return SentencePieceTokenizer(read.source)
+    if read.library == "tokenizers":
+        return ForeignTokenizer(read.source.decode(), read.special)
+    assert read.ranks is not None
+    return TiktokenTokenizer(read.ranks.ids, read.ranks.pattern, read.ranks.special_tokens)
+
+
+def _exact_own(read: Description, *, is_known: bool = False) -> tuple[Own | None, str]:
+    """Return the encoder that runs here exactly, or None and the reason."""
+    try:
+        own = run_here(read)
+    except BpeError as error:
+        if read.library == "bpe_core":
+            raise
+        return None, read.why_not or str(error)
+    # Without the library, plain merges still run: only the comparison with it is left out.
+    is_plain = isinstance(own, Tokenizer) and find_spec("tokenizers") is None
+    if read.library != "tokenizers" or is_known or is_plain:
+        return own, ""
+    tokenizer = own if isinstance(own, Tokenizer) else own.tokenizer
+    probe = PROBE + last_tokens(tokenizer, 2_000)
+    if own.encode(probe) == run_by_library(read).encode(probe):
+        return own, ""
+    return None, "Its merges alone encode a probe of many scripts differently."
+
+
+def _chosen_own(
+    read: Description, own: Own, pretokenizer: str | None
+) -> tuple[Description, NamedEncoder]:
+    if read.names_cut:
+        merges = own if isinstance(own, Tokenizer) else own.tokenizer
+        check_not_overruled(read.name, merges, pretokenizer, None)
+    is_compared = bool(read.origin) or read.library != "bpe_core"
+    provenance = _joined(read.origin, _how(own, "encoded exactly" if is_compared else "encoded"))
+    chosen = replace(read, provenance=provenance, ranks=None)
+    if isinstance(own, Tokenizer):
+        chosen = replace(chosen, library="bpe_core", source=b"", normalizer=None, added_tokens=())
+    return chosen, NamedEncoder(read.name, own, provenance)
+
+
+def _how(own: Own, encoded: str) -> str:
+    """Return how text is encoded here, in sentences."""
+    if isinstance(own, Tokenizer):
+        return f"Pre-tokenizer {own.pretokenizer.name}, {encoded} by bpe_core."
+    tokenizer = own.tokenizer
+    parts = [f"Pre-tokenizer {tokenizer.pretokenizer.name}, {encoded} by bpe_core."]
+    if n_ordinary := len(tokenizer.special_tokens) - len(own.special_tokens):
+        some = "token is" if n_ordinary == 1 else "tokens are"
+        parts.append(f"{n_ordinary:,} added {some} found in ordinary text.")
+    if own.normalizer_name:
+        parts.append(f"Text is normalized first ({own.normalizer_name}).")
+    if own.may_lack_bytes:
+        parts.append(f"Its alphabet has {len(tokenizer.base_ids):,} bytes, and others are dropped.")
+    return _joined(*parts)
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))

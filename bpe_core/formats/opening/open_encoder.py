@@ -1,0 +1,121 @@
+"""Open any tokenizer: a file, a folder, or a published tokenizer by its name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bpe_core.checks import describe, is_a
+from bpe_core.errors import (
+    ArgumentTypeError,
+    BpeError,
+    ConfigError,
+    FormatError,
+    MissingFileError,
+)
+from bpe_core.formats.description import check_not_overruled
+from bpe_core.formats.folder_files import files_at
+from bpe_core.formats.opening.engines import choose_engine
+from bpe_core.formats.opening.opening import open_files
+from bpe_core.formats.opening.reading import read_files
+from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
+from bpe_core.published.cache import read_cached
+from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
+from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
+from bpe_core.tokenizer.merges_of import made_by_merges
+from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+
+def open_encoder(
+    path_or_name: str | os.PathLike[str], pretokenizer: str | None = None
+) -> NamedEncoder:
+    """Open any tokenizer: the path of a file or folder, or a name such as "gpt2" or "llama3".
+
+    OpenAI's tokenizers also have tiktoken's names, such as "cl100k_base" and "o200k_harmony".
+
+    The result is an encoder: it has `encode`, `segments`, `vocab`, `engine` and `fingerprint`.
+    `engine` says whether bpe_core or the publisher's library encodes, and `provenance` why. A path
+    takes precedence over a name; "./gpt2" is always a path. Only the vocabulary of a GGUF file is
+    read, however large the file is. Pass `pretokenizer` for files that do not store it.
+
+    Raises `UnavailableError` for a name that has not been fetched, `FormatError` for a file that is
+    not a tokenizer, `ConfigError` if the pre-tokenizer is missing or is not the one that the file
+    names, and `MissingExtraError` for a library that is not installed. Nothing is downloaded.
+
+    >>> opened = open_encoder("gpt2")
+    >>> opened.encode("The quick"), opened.engine, opened.name
+    ([464, 2068], 'bpe_core', 'GPT-2')
+    """
+    if not is_a(path_or_name, str, os.PathLike):
+        raise ArgumentTypeError(f"Expected a path or a name, got {describe(path_or_name)}.")
+    if not os.fspath(path_or_name):
+        raise FormatError("The path is empty. Name a file, a folder or a published tokenizer.")
+    path = Path(path_or_name)
+    try:
+        if path.exists():
+            return open_files(files_at(path), pretokenizer=pretokenizer)
+    except BpeError:
+        raise
+    except ValueError:
+        raise FormatError(
+            f"{os.fspath(path_or_name)!r} is not a path: it contains a NUL or a lone surrogate."
+        ) from None
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+    if (name := str(path_or_name)) in CATALOGUE or name in TIKTOKEN_ENCODINGS:
+        opened = open_published(CATALOGUE[name]) if name in CATALOGUE else _open_encoding(name)
+        _check_cut(opened, pretokenizer)
+        return opened
+    raise MissingFileError(
+        f"{path} is neither a file nor the name of a published tokenizer. Check the path, or use "
+        f"one of {', '.join((*NAMES, *TIKTOKEN_ENCODINGS))}."
+    )
+
+
+def open_published(found: Published) -> NamedEncoder:
+    """Open a published tokenizer that is installed or was fetched.
+
+    Raises `UnavailableError` if it was not fetched, and `IntegrityError` if its file is damaged.
+
+    >>> open_published(CATALOGUE["gpt2"]).provenance
+    'Published by OpenAI (modified MIT). Pre-tokenizer gpt2, encoded exactly by bpe_core.'
+    """
+    who = f"Published by {found.publisher} ({found.licence})."
+    if found.package is None:
+        from bpe_core.tokenizer.gpt2 import gpt2
+
+        cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
+        return NamedEncoder(found.title, gpt2(), f"{who} {cut}")
+    # The SHA-256 was checked, and the tests compare these files with their libraries.
+    read = read_files({found.file_name: read_cached(found)})
+    opened = choose_engine(read, is_known=True)[1]
+    return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}")
+
+
+def _open_encoding(name: str) -> NamedEncoder:
+    """Open an encoding by tiktoken's name; raises as `open_published`."""
+    encoding = TIKTOKEN_ENCODINGS[name]
+    opened = open_published(CATALOGUE[encoding.published])
+    base = opened.encoder
+    if encoding.special_tokens is not None and isinstance(base, Tokenizer):
+        special = set(base.special_tokens.values())
+        ranks = {token: id for id, token in base.vocab.items() if id not in special}
+        base = tokenizer_of_ranks(
+            ranks | dict(encoding.more_ranks),
+            pretokenizer=base.pretokenizer.name,
+            special_tokens=encoding.special_tokens,
+        )
+    return NamedEncoder(name, base, opened.provenance)
+
+
+def _check_cut(opened: NamedEncoder, pretokenizer: str | None) -> None:
+    """Raise `ConfigError` if a pre-tokenizer is not the one of a published tokenizer."""
+    merges = made_by_merges(opened)
+    if merges is not None:
+        check_not_overruled(opened.name, merges, pretokenizer, None)
+    elif pretokenizer is not None:
+        raise ConfigError(
+            f"{opened.name} itself says how text is cut, and {opened.engine} cuts it so. Leave "
+            "pretokenizer out."
+        )

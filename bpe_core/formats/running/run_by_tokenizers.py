@@ -1,0 +1,227 @@
+"""Run tokenizers that are not plain byte-pair encoding with Hugging Face's `tokenizers`.
+
+These are Unigram and WordPiece models, BPE behind a normalizer, and everything else that the
+library can load. Tokens are placed in the text by the offsets that the library reports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from bpe_core.errors import FormatError, TokenizationError
+from bpe_core.extras import needs_extra
+from bpe_core.formats.running.library_encoder import LibraryEncoder
+from bpe_core.formats.running.library_errors import library_failures
+from bpe_core.formats.running.offsets_to_segments import columns_of, segments_of
+from bpe_core.formats.running.pattern_runs import check_patterns
+from bpe_core.formats.running.safe_cuts import is_cut_at_spaces, parts_of
+from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.types import Segment
+from bpe_core.unicode.byte_alphabet import from_printable
+
+if TYPE_CHECKING:
+    import tokenizers
+
+_FALLBACK_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
+_META: Final = "▁"
+
+
+class ForeignTokenizer(LibraryEncoder):
+    """A tokenizer.json as the `tokenizers` library encodes with it; immutable.
+
+    `source` is the file as `for_library` returns it, and `special` are the texts of the added
+    tokens that are special; the others are found in any text. The bytes of `vocab` include marks
+    that represent no text, such as WordPiece's ##. Raises `FormatError` if the library cannot read
+    it, and `MissingExtraError` if the library is not installed.
+
+    >>> import tokenizers
+    >>> model = tokenizers.models.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk_token="[UNK]")
+    >>> foreign = ForeignTokenizer(tokenizers.Tokenizer(model).to_str())
+    >>> foreign.encode("ab"), foreign.model, foreign.unknown_id
+    ([1, 2], 'WordPiece', 0)
+    >>> [(each.token, each.byte_start, each.byte_end) for each in foreign.segments("ab")]
+    [(b'a', 0, 1), (b'##b', 1, 2)]
+    """
+
+    def __init__(self, source: str, special: Collection[str] = ()) -> None:
+        with needs_extra("formats", "Encoding with Hugging Face's tokenizers"):
+            import tokenizers
+
+        self._source, self._special = source, frozenset(special)
+        self._peer = _built(tokenizers.Tokenizer, source)
+        written = self._peer.to_str()
+        self._described: dict[str, Any] = json.loads(written)
+        self._peer.encode_special_tokens = True
+        normalizer = self._peer.normalizer
+        self._is_cut_at_spaces = is_cut_at_spaces(
+            self._described, None if normalizer is None else normalizer.normalize_str
+        )
+        engine = f"tokenizers {tokenizers.__version__}"
+        added = self._peer.get_added_tokens_decoder().items()
+        super().__init__(
+            engine,
+            self._bytes_by_id(),
+            {token.content: id for id, token in added if token.content in self._special},
+            hashlib.sha256(f"{engine} {written}".encode()).hexdigest(),
+        )
+
+    def check_patterns(self) -> None:
+        """Raise FormatError if a pattern is unusably slow on some text."""
+        check_patterns(self._described, self.encode)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ForeignTokenizer, (self._source, self._special)
+
+    @cached_property
+    def _peer_with_special(self) -> tokenizers.Tokenizer:
+        """The tokenizer that finds special tokens in a text; building a large one takes seconds.
+
+        It is another object, because that is a setting of the whole object: changing it for one
+        call would affect calls in other threads.
+        """
+        return _built(type(self._peer), self._source)
+
+    @property
+    def model(self) -> str:
+        """BPE, Unigram, WordPiece or WordLevel."""
+        return str(self._described["model"]["type"])
+
+    @property
+    def unknown_id(self) -> int | None:
+        """The id of the token for text that the vocabulary cannot spell."""
+        model = self._described["model"]
+        if isinstance(model.get("unk_id"), int):
+            return int(model["unk_id"])
+        unknown = model.get("unk_token")
+        return self._peer.token_to_id(unknown) if isinstance(unknown, str) else None
+
+    @property
+    def drops_text(self) -> bool:
+        """True: many drop white space between words, and the file does not show which."""
+        return True
+
+    def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
+        """Return the ids of a text, with all special tokens allowed or none.
+
+        Raises `InvalidTextError` for a lone surrogate, and `TokenizationError` if the library
+        fails or if only some special tokens are allowed.
+        """
+        return self._encoded([text], allowed_special)[0].ids
+
+    def normalized(self, text: str) -> str:
+        """Return a text as the file's normalizer changes it; raises what `encode` raises."""
+        check_text(text)
+        normalizer = self._peer.normalizer
+        if normalizer is None:
+            return text
+        with self._failures():
+            return normalizer.normalize_str(text)
+
+    def written(self, id: int) -> str | None:
+        """Return a token with the marks that its file writes; None where that is bytes."""
+        return None if self._by_bytes else self._peer.id_to_token(id)
+
+    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
+        """Return the tokens with their places in a text; raises what `encode` raises.
+
+        If a normalizer makes several tokens of one character, the last one gets it and the others
+        are empty. A token for a space that was put in front of the text is empty too.
+        """
+        (columns,) = self.place_tokens([text], allowed_special)
+        return segments_of(text, columns, self.vocab)
+
+    def place_tokens(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
+    ) -> list[TokenColumns]:
+        """Return the segments of each text in columns; raises what `encode` raises.
+
+        The library encodes all texts in one call, on all cores and without the interpreter's lock,
+        and no object is made for each token.
+        """
+        return [
+            columns_of(text, encoding.ids, encoding.offsets, self.vocab)
+            for text, encoding in zip(texts, self._encoded(texts, allowed_special), strict=True)
+        ]
+
+    def parts(self, text: str, size: int) -> Iterator[str]:
+        """Cut a text where its ids provably don't change; yield it whole where none can be proved.
+
+        `size` is the number of characters that each part has at least.
+
+        >>> import tokenizers
+        >>> peer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
+        >>> peer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+        >>> list(ForeignTokenizer(peer.to_str()).parts("one two three", 3))
+        ['one', ' two', ' three']
+        """
+        return parts_of(text, size if self._is_cut_at_spaces else len(text))
+
+    def _bytes_by_id(self) -> dict[int, bytes]:
+        described = json.dumps(
+            [self._described.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")]
+        )
+        self._by_bytes = by_bytes = '"ByteLevel"' in described
+        by_meta = '"Metaspace"' in described or json.dumps(_META) in described
+        fallback = bool(self._described["model"].get("byte_fallback"))
+        added = self._peer.get_added_tokens_decoder()
+        return {
+            id: text.encode()
+            if id in added
+            else _token_bytes(text, by_bytes=by_bytes, by_meta=by_meta, fallback=fallback)
+            for text, id in sorted(self._peer.get_vocab().items(), key=itemgetter(1))
+        }
+
+    def _encoded(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial
+    ) -> list[tokenizers.Encoding]:
+        for text in texts:
+            check_text(text)
+        special = self.special_tokens
+        allowed = allowed_tokens(special, allowed_special)
+        if allowed and len(allowed) < len(special):
+            raise TokenizationError(
+                f"{self.engine} recognises either all special tokens or none, and {len(allowed):,} "
+                f"of {len(special):,} are allowed. Allow 'all' or none."
+            )
+        peer = self._peer_with_special if allowed else self._peer
+        with self._failures():
+            return peer.encode_batch(texts, add_special_tokens=False)
+
+    def _failures(self) -> AbstractContextManager[None]:
+        return library_failures(
+            lambda _: TokenizationError(
+                f"{self.engine} cannot encode this text with this tokenizer. Often the cause is an "
+                f"unknown token that its vocabulary lacks: check its file."
+            )
+        )
+
+
+def _built(peer: type[tokenizers.Tokenizer], described: str) -> tokenizers.Tokenizer:
+    with library_failures(
+        lambda place: FormatError(
+            f"Hugging Face's tokenizers cannot read this as a tokenizer.json{place}. Use the file "
+            f"as it was saved."
+        )
+    ):
+        return peer.from_str(described)
+
+
+def _token_bytes(text: str, *, by_bytes: bool, by_meta: bool, fallback: bool) -> bytes:
+    if by_bytes:
+        try:
+            return from_printable(text)
+        except KeyError:
+            return text.encode()
+    if fallback:
+        byte = _FALLBACK_BYTE.fullmatch(text)
+        if byte:
+            return bytes([int(byte[1], 16)])
+    return (text.replace(_META, " ") if by_meta else text).encode()
