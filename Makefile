@@ -49,7 +49,7 @@ fuzz: .venv/dev.stamp
 	$(BIN)/python -m bpe_core.kernels.compiling
 	$(BIN)/python -m tests.fuzz
 
-# Its own compiled kernels, because those beside the sources are the app's.
+# Its own compiled kernels, because those next to the sources are the app's.
 bench: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-bench/kernels
 bench: .venv-bench/run.stamp
 	.venv-bench/bin/python -m bpe_core.kernels.compiling

@@ -134,7 +134,7 @@ class AppClient:
     async def set(self, key: str, value: Value) -> float:
         """Give a widget a value, and return the seconds until the page is drawn again."""
         widget = self.widget(key)
-        self._values[widget.id] = _state_of(widget, value)
+        self._values[widget.id] = _encode_state(widget, value)
         return await self.rerun(fragment=widget.fragment)
 
     async def upload(self, key: str, name: str, data: bytes) -> float:
@@ -282,7 +282,7 @@ async def open_tab(address: str) -> AsyncIterator[AppClient]:
 
 async def connected_tab(address: str) -> AppClient:
     """Return a tab connected to the app; its caller closes it."""
-    xsrf = await asyncio.to_thread(_xsrf_of, address)
+    xsrf = await asyncio.to_thread(_fetch_xsrf, address)
     socket = await connect(
         f"ws://{urlsplit(address).netloc}/_stcore/stream",
         additional_headers={"Cookie": f"{_XSRF}={xsrf}", "Origin": address},
@@ -294,7 +294,7 @@ async def connected_tab(address: str) -> AppClient:
     return AppClient(address, socket, xsrf)
 
 
-def _xsrf_of(address: str) -> str:
+def _fetch_xsrf(address: str) -> str:
     with urllib.request.urlopen(f"{address}/_stcore/health", timeout=SECONDS_AT_MOST) as answer:
         for cookie in answer.headers.get_all("Set-Cookie") or ():
             name, _, value = cookie.partition(";")[0].partition("=")
@@ -323,7 +323,7 @@ def _put(address: str, path: str, xsrf: str, name: str, data: bytes) -> None:
         pass
 
 
-def _state_of(widget: Drawn, value: Value) -> WidgetState:
+def _encode_state(widget: Drawn, value: Value) -> WidgetState:
     """Return a value as the frontend sends it for a kind of widget."""
     state = WidgetState(id=widget.id)
     match widget.kind, value:

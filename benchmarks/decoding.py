@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks import corpora
-from benchmarks.encoding import ROUNDS, Tools, ratio_of, speed, timed
+from benchmarks.encoding import ROUNDS, Tools, median_ratio, speed, timed
 from benchmarks.report import against, middle, table
 from bpe_core.tokenizer.gpt2 import gpt2
 
@@ -30,19 +30,19 @@ def decoding(folder: Path | None) -> list[str]:
         times["tokenizers"].append(timed(lambda: tools.tokenizers.decode(listed)))
         encoding["ours"].append(timed(lambda: ours.encode(text)))
         encoding["theirs"].append(timed(lambda: tools.tiktoken.encode_ordinary(text)))
-    to_list = ratio_of(encoding["theirs"], encoding["ours"])
+    to_list = median_ratio(encoding["theirs"], encoding["ours"])
     segments = [timed(lambda: ours.segments(text)) for _ in range(3)]
     n = len(text.encode())
     rows = [
         [
             "bpe_core, ids as an array",
             speed(n, times["array"]),
-            against(ratio_of(times["theirs"], times["array"]), 6, at_most=False),
+            against(median_ratio(times["theirs"], times["array"]), 6, at_most=False),
         ],
         [
             "bpe_core, ids as a list",
             speed(n, times["list"]),
-            against(ratio_of(times["theirs"], times["list"]), 1.3, at_most=False),
+            against(median_ratio(times["theirs"], times["list"]), 1.3, at_most=False),
         ],
         ["tiktoken, ids as a list", speed(n, times["theirs"]), ""],
         ["tokenizers, ids as a list", speed(n, times["tokenizers"]), ""],

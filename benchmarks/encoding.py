@@ -31,7 +31,7 @@ from bpe_core.unicode.byte_alphabet import from_printable
 PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
 ROUNDS = 7
 SHORT_TEXTS = 10_000
-MOST_FOR_TOKENIZERS = 2_000_000  # bytes; it needs a second per megabyte
+MAX_BYTES_FOR_TOKENIZERS = 2_000_000  # bytes; it needs a second per megabyte
 GOALS: dict[tuple[str, str], float] = {
     ("English", "tiktoken, cold"): 12,
     ("English", "tiktoken, warm"): 17,
@@ -100,7 +100,7 @@ def timed(function: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def ratio_of(theirs: Sequence[float], ours: Sequence[float]) -> float:
+def median_ratio(theirs: Sequence[float], ours: Sequence[float]) -> float:
     """Return how many times faster ours is: the median over adjacent runs."""
     return middle([a / b for a, b in zip(theirs, ours, strict=True)])
 
@@ -133,7 +133,7 @@ def _against_peers(tools: Tools, folder: Path | None) -> list[str]:
                     continue
                 if tool.endswith("cold") and state == "warm":
                     continue
-                ratio = ratio_of(seconds, times[f"ours, {state}"])
+                ratio = median_ratio(seconds, times[f"ours, {state}"])
                 goal = GOALS.get((name, f"{tool.split(',')[0]}, {state}"))
                 figure = f"{ratio:.2f}" if goal is None else against(ratio, goal, at_most=False)
                 shown.append(f"{state} {figure}")
@@ -157,7 +157,7 @@ def _in_turn(tools: Tools, name: str, text: str, n_bytes: int) -> dict[str, list
     warm = tools.gigatoken()
     if warm is not None:
         _same(name, ids, warm.encode(text))
-    with_tokenizers = n_bytes <= MOST_FOR_TOKENIZERS
+    with_tokenizers = n_bytes <= MAX_BYTES_FOR_TOKENIZERS
     if with_tokenizers:
         _same(name, ids, tools.tokenizers.encode(text).ids)
     data = text.encode()

@@ -19,7 +19,7 @@ from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.types import TrainingConfig
 
 N_TOKENS = 2_000
-MOST_RATIO = 1.5
+MAX_RATIO = 1.5
 N_PAIRS = {10: 9, 100: 3}
 """How often each is measured, by megabytes."""
 
@@ -44,7 +44,7 @@ def against_training(folder: Path | None) -> list[str]:
                 f"{corpus.n_bytes / 1e6:,.0f} MB",
                 f"{middle(training):.2f} s",
                 f"{middle(extending):.2f} s",
-                against(ratio, MOST_RATIO),
+                against(ratio, MAX_RATIO),
             ]
         )
     return [

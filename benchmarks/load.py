@@ -45,9 +45,9 @@ ENVIRONMENT: Final = {
 """As scripts/container/start.sh starts a server, and with figures."""
 _AT_ONCE: Final = 3
 _SECONDS_TO_WARM_UP: Final = 15.0
-_MOST_RATIO: Final = 2.0
-_MOST_SECONDS: Final = 0.6
-_MOST_GROWTH: Final = 1.25
+_MAX_RATIO: Final = 2.0
+_MAX_SECONDS: Final = 0.6
+_MAX_GROWTH: Final = 1.25
 _ERRORS: Final = (ScriptFailedError, NoSuchWidgetError, TimeoutError, OSError)
 
 
@@ -63,7 +63,7 @@ class Reruns:
 
 
 def under_load(folder: Path | None) -> list[str]:
-    """Measure reruns beside a large training, and memory after many visitors."""
+    """Measure reruns during a large training, and memory after many visitors."""
     text = corpora.mixed(LARGE, folder)
     data = text.text.encode()
     # What the machine has may be less: the rest repeats it, so it has no new words.
@@ -85,7 +85,7 @@ def soak(minutes: float) -> list[str]:
 
 @contextmanager
 def _server() -> Iterator[str]:
-    """Start a server of its own with an empty store, and yield its address."""
+    """Start its own server with an empty store, and yield its address."""
     with (
         tempfile.TemporaryDirectory() as folder,
         running_app(Path(folder), ENVIRONMENT) as address,
@@ -135,17 +135,17 @@ async def _smoothness(address: str, data: bytes) -> list[str]:
                 f"{period[1] - period[0]:.0f} s",
                 str(len(seconds)),
                 f"{1e3 * median(seconds):.0f} ms",
-                f"{ratio:.1f}{'' if ratio <= _MOST_RATIO else ', **missed**'}",
+                f"{ratio:.1f}{'' if ratio <= _MAX_RATIO else ', **missed**'}",
                 f"{1e3 * seconds[len(seconds) * 19 // 20]:.0f} ms",
-                f"{1e3 * longest:.0f} ms{'' if longest <= _MOST_SECONDS else ', **missed**'}",
+                f"{1e3 * longest:.0f} ms{'' if longest <= _MAX_SECONDS else ', **missed**'}",
                 f"{loads[name]:.1f}",
             ]
         )
     head = ["while", "for", "reruns", "median", "of the idle one", "95th percentile", "longest"]
     return [
         f"The reruns of {N_LIGHT} visitors who think for {THINK_SECONDS[0]} to {THINK_SECONDS[1]} "
-        f"seconds. Goals: a median of {_MOST_RATIO:g} times the idle one, and "
-        f"{1e3 * _MOST_SECONDS:.0f} ms at most. The load is the machine's, over a minute.",
+        f"seconds. Goals: a median of {_MAX_RATIO:g} times the idle one, and "
+        f"{1e3 * _MAX_SECONDS:.0f} ms at most. The load is the machine's, over a minute.",
         "",
         table([*head, "load"], rows),
     ]
@@ -163,11 +163,11 @@ async def _memory_after(address: str) -> list[str]:
     after = figures(address)["process_resident_memory_bytes"]
     ratio = after / before
     megabytes = [f"{n / 1e6:,.0f} MB" for n in (unvisited, before, at_end, after)]
-    growth = f"{ratio:.2f} times the start{'' if ratio <= _MOST_GROWTH else ', **missed**'}"
+    growth = f"{ratio:.2f} times the start{'' if ratio <= _MAX_GROWTH else ', **missed**'}"
     return [
         f"The server's resident memory with {N_MEDIUM} visitors, {_AT_ONCE} at a time, who upload "
         f"and train on {MEDIUM / 1e6:.0f} MB of Python's library each and look at the run. Goal: "
-        f"{_MOST_GROWTH:g} times the start, which is after a first visitor, with a tenth of that, "
+        f"{_MAX_GROWTH:g} times the start, which is after a first visitor, with a tenth of that, "
         "has left.",
         "",
         table(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tiktoken import Encoding
 
 from benchmarks import corpora
-from benchmarks.encoding import ROUNDS, ratio_of, speed, timed
+from benchmarks.encoding import ROUNDS, median_ratio, speed, timed
 from benchmarks.report import against, table
 from bpe_core.errors import BpeError
 from bpe_core.formats.huggingface import for_library
@@ -69,9 +69,9 @@ def by_name(folder: Path | None) -> list[str]:
                     each.name,
                     kind,
                     speed(n, times[0]),
-                    f"{ratio_of(times[0], times[1]):.2f}",
+                    f"{median_ratio(times[0], times[1]):.2f}",
                     f"{each.peer_name} {speed(n, times[2])}",
-                    f"{ratio_of(times[2], times[0]):.1f}",
+                    f"{median_ratio(times[2], times[0]):.1f}",
                 ]
             )
     head = ["name", "text", "MB/s", "time / GPT-2's", "its library, MB/s", "times as fast"]
@@ -128,7 +128,7 @@ def _compared() -> tuple[list[Compared], str]:
             found.append(Compared(name, "", encoder.encode, gpt2().encode, "tokenizers", theirs))
         else:
             runs = encoder.encode
-            found.append(Compared(name, opened.engine, *(runs, kernel_of_gpt2), "", runs))
+            found.append(Compared(name, opened.engine, runs, kernel_of_gpt2, "", runs))
     return found, f"Not fetched here: {', '.join(absent)}." if absent else ""
 
 

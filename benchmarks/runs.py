@@ -24,8 +24,8 @@ from bpe_core.types import PretokenCounts, TrainingConfig
 CONFIG = TrainingConfig(32_000)
 N_PAIRS = 101  # the times of two runs in a row differ by 5 %, whichever reports
 N_STEPS = 40
-MOST_SECONDS = 0.3
-MOST_SLOWED = 1.02
+MAX_SECONDS = 0.3
+MAX_SLOWDOWN = 1.02
 
 
 def watched_and_asked(folder: Path | None) -> list[str]:
@@ -56,7 +56,7 @@ def _watched(pretokens: PretokenCounts) -> list[str]:
         for i in range(N_PAIRS)
     ]
     ratio = middle([watched / alone for watched, alone in pairs])
-    missed = "" if ratio <= MOST_SLOWED else f" (**more than {MOST_SLOWED:g}**)"
+    missed = "" if ratio <= MAX_SLOWDOWN else f" (**more than {MAX_SLOWDOWN:g}**)"
     return [
         f"Progress and cancel in the merge loop, 10 MB to 32,000, {looks // N_PAIRS} reports: "
         f"{ratio:.3f} times the time without them{missed}, the median of {N_PAIRS} adjacent pairs "
@@ -78,12 +78,12 @@ def _learn(pretokens: PretokenCounts, look: Callable[[int, int, int], bool]) -> 
 
 def _without_looks(pretokens: PretokenCounts) -> float:
     """Time the merge loop with kernel calls that stop for lack of room only, not to report."""
-    kept = compiled_training.FEWEST_A_CALL
-    compiled_training.FEWEST_A_CALL = CONFIG.vocab_size
+    kept = compiled_training.MIN_PER_CALL
+    compiled_training.MIN_PER_CALL = CONFIG.vocab_size
     try:
         return _learn(pretokens, lambda done, saved, count: False)
     finally:
-        compiled_training.FEWEST_A_CALL = kept
+        compiled_training.MIN_PER_CALL = kept
 
 
 def _asked(run: TrainingRun) -> list[str]:
@@ -103,7 +103,7 @@ def _asked(run: TrainingRun) -> list[str]:
                 name,
                 f"{middle(times):.3f} s",
                 f"{max(times):.3f} s",
-                seconds_against(max(times), MOST_SECONDS),
+                seconds_against(max(times), MAX_SECONDS),
             ]
         )
     return [

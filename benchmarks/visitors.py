@@ -15,7 +15,11 @@ from typing import Final
 from benchmarks.app_client import AppClient, open_tab
 
 LOOKED_AT: Final = (
-    *("merge_loop", "pair_frequencies", "token_boundaries", "compare", "vocabulary"),
+    "merge_loop",
+    "pair_frequencies",
+    "token_boundaries",
+    "compare",
+    "vocabulary",
 )
 _SECONDS_TO_TRAIN: Final = 900.0
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
@@ -29,7 +33,7 @@ def figures(address: str) -> dict[str, int]:
     return {name.removeprefix("bpe_explorer_"): int(float(value)) for name, _, value in found}
 
 
-def text_of(seed: int, n_bytes: int) -> bytes:
+def make_text(seed: int, n_bytes: int) -> bytes:
     """Return a text of Python's library that shares few merges with that of another seed."""
     files = sorted(Path(sys.base_prefix, "lib").glob("python3.*/**/*.py"))
     chosen = random.Random(seed)
@@ -71,7 +75,7 @@ async def train(tab: AppClient) -> None:
 
 async def visit(address: str, seed: int, n_bytes: int) -> None:
     """Open a tab, train on an uploaded text, look at the run on several pages, close the tab."""
-    text = await asyncio.to_thread(text_of, seed, n_bytes)
+    text = await asyncio.to_thread(make_text, seed, n_bytes)
     async with open_tab(address) as tab:
         await upload_and_train(tab, f"text {seed}.txt", text)
         run = tab.query

@@ -8,7 +8,7 @@ from typing import Any, cast, get_args
 
 from bpe_core.errors import ArgumentTypeError, BpeError, ConfigError
 
-_MOST_SHOWN = 40
+_MAX_SHOWN = 40
 _NO_SEQUENCE = (str, bytes, bytearray, set, frozenset, Mapping)
 
 
@@ -24,7 +24,7 @@ def describe(value: object) -> str:
     if not isinstance(value, (str, bytes, int, float)):
         return f"a value of type {name}"
     shown = repr(value)
-    return f"{shown if len(shown) <= _MOST_SHOWN else shown[:_MOST_SHOWN] + '...'} ({name})"
+    return f"{shown if len(shown) <= _MAX_SHOWN else shown[:_MAX_SHOWN] + '...'} ({name})"
 
 
 def is_a(value: object, *kinds: type) -> bool:

@@ -49,7 +49,14 @@ def compare(stored: StoredRun) -> None:
     languages = languages_part(members)
     if report_room is not None and compared is not None and judged is not None:
         report_button(
-            *(report_room, stored, compared, judged, where, members, passage, languages),
+            report_room,
+            stored,
+            compared,
+            judged,
+            where,
+            members,
+            passage,
+            languages,
             costs=costs,
             terms=terms,
         )

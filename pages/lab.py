@@ -3,8 +3,8 @@
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.lab.measurements import MOST_CHARACTERS, LabOrder
-from bpe_core.tokenizer.merges_of import changes_text
+from bpe_core.lab.measurements import MAX_CHARACTERS, LabOrder
+from bpe_core.tokenizer.equivalent_tokenizer import changes_text
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.requests import measurements_of_address, small_measurement
@@ -23,7 +23,7 @@ def draw_lab(stored: StoredRun) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="lab_choice"):
         chosen = choose_tokenizer(stored, key="lab_tokenizer")
         add_button(stored)
-        text = choose_text(MOST_CHARACTERS)
+        text = choose_text(MAX_CHARACTERS)
     draw_shelf_problems()
     st.space("small")
     encoding, training = measurements_of_address("encoding", "training")

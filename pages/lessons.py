@@ -1,4 +1,4 @@
-"""Lessons: byte-pair encoding step by step, each step beside the code it runs."""
+"""Lessons: byte-pair encoding step by step, each step next to the code it runs."""
 
 from functools import partial
 from typing import Any
@@ -61,7 +61,7 @@ def draw_lesson(lesson: Lesson[Any]) -> None:
 
 frame.plain_page_frame(
     "Lessons",
-    "Byte-pair encoding, one step at a time. Each step runs the code beside it, on words that you "
+    "Byte-pair encoding, one step at a time. Each step runs the code next to it, on words that you "
     "can edit.",
 )
 draw_lesson(choose_lesson())

@@ -12,7 +12,7 @@ from ui.shell import address, frame, workspace
 from ui.shell.open_run import OpenRun
 from ui.storage.run_store import StoredRun
 
-MOST_OWN_TEXT = 200
+MAX_OWN_TEXT = 200
 
 
 @fragment()
@@ -28,7 +28,7 @@ def draw_player(stored: StoredRun) -> None:
         on_words=lambda: keep_words(workspace.component_value(key, "words")),
     )
     send_block(player=key, block=player_run.player_block(stored.id, wanted, step))
-    text = address.query_text("words", MOST_OWN_TEXT) or ""
+    text = address.query_text("words", MAX_OWN_TEXT) or ""
     try:
         send_own_words(player=key, words=player_run.player_words(stored.id, text))
     except BpeError as error:
@@ -68,7 +68,7 @@ def keep_step(report: object, n_merges: int) -> None:
 
 def keep_words(words: object) -> None:
     if isinstance(words, str):
-        address.set_query(words=words[:MOST_OWN_TEXT] or None)
+        address.set_query(words=words[:MAX_OWN_TEXT] or None)
 
 
 shown = frame.page_frame(

@@ -51,12 +51,12 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
     file_messages()
     text = own_text(FIRST_TEXT)
     text_field(text, first=FIRST_TEXT, key="boundaries_text")
-    if len(text) > own_reading.MOST_CHARACTERS:
+    if len(text) > own_reading.MAX_CHARACTERS:
         st.warning(
             f"The text has {len(text):,} characters. Only the first "
-            f"{own_reading.MOST_CHARACTERS:,} are read."
+            f"{own_reading.MAX_CHARACTERS:,} are read."
         )
-        text = text[: own_reading.MOST_CHARACTERS]
+        text = text[: own_reading.MAX_CHARACTERS]
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = choose_tokenizer(stored, key="tokenizer")
         encoder = chosen.encoder

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.newness import unseen_share
-from bpe_core.comparison.parts import TextPart, gain_of
+from bpe_core.comparison.parts import TextPart, compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.sampling import sample_spans
 from bpe_core.corpus.spans import rest
@@ -80,7 +80,7 @@ def judge(
 ) -> tuple[TextPart, float, float]:
     """Return the figure on held-out text, the true one, and the share of held-out words unseen."""
     run = train(training, CONFIG)
-    part = gain_of(compare(held_out, [run.tokenizer, other])).whole
+    part = compute_gain(compare(held_out, [run.tokenizer, other])).whole
     truth = compare(new, [run.tokenizer, other]).verdict().percent_fewer_tokens
     held_out_words = count_pretokens(held_out, get_pretokenizer(CONFIG.pretokenizer))
     return part, truth, unseen_share(run.pretokens, held_out_words)

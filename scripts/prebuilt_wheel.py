@@ -18,8 +18,17 @@ from bpe_core.kernels.compiling.load import KERNELS, SHARED, X86_64_V3, compiled
 
 ROOT = Path(__file__).parents[1]
 _NEEDED = (
-    *("bpe_core", "ui", "pages", ".streamlit", "app.py", "serve.py", "setup.py", "pyproject.toml"),
-    *("README.md", "LICENSE", "NOTICE.md"),
+    "bpe_core",
+    "ui",
+    "pages",
+    ".streamlit",
+    "app.py",
+    "serve.py",
+    "setup.py",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "NOTICE.md",
 )
 _BUILD = """
 from setuptools.build_meta import build_wheel

@@ -42,11 +42,11 @@ def _many_empty_strings() -> bytes:
     return _parquet(values, use_dictionary=False)
 
 
-def _words(count: int, most_bytes: int) -> bytes:
+def _words(count: int, max_bytes: int) -> bytes:
     """Return lines of JSON with `count` new keys each."""
     lines: list[str] = []
     size = n = 0
-    while size < most_bytes:
+    while size < max_bytes:
         lines.append(json.dumps({f"k{n + i}": "a" for i in range(count)}))
         size += len(lines[-1])
         n += count

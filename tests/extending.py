@@ -129,7 +129,7 @@ LEFT_OUT = st.lists(
 
 
 @st.composite
-def cases_of(draw: st.DrawFn) -> Case:
+def draw_cases(draw: st.DrawFn) -> Case:
     """Draw cases; most terms are words of the corpus or parts of them."""
     words = draw(WORDS)
     terms: list[str | bytes] = []
@@ -153,7 +153,7 @@ def cases_of(draw: st.DrawFn) -> Case:
     )
 
 
-cases = cases_of()
+cases = draw_cases()
 
 
 def in_tokens_of_the_base(run: TrainingRun, ids: list[int]) -> list[int]:

@@ -35,7 +35,7 @@ def compare() -> None:
         words = Counter(word.encode() for text in texts for word in pretokenizer.split(text))
         assert found.words == tuple(words), name
         assert found.counts.tolist() == list(words.values()), name
-    indexing._FEWEST_SLOTS = 1
+    indexing._MIN_SLOTS = 1
     cases: list[tuple[TieBreak, int]] = [
         ("smallest-pair", 1),
         ("first-seen", 1),

@@ -10,7 +10,7 @@ import numpy as np
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
-from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import apply_merge, count_pairs
 from bpe_core.types import Pair, TieBreak, TrainingConfig
 
@@ -43,7 +43,7 @@ class Recount:
         """Recount the pairs around the merge after `step`."""
         base_ids = run.tokenizer.base_ids
         words = [
-            [base_ids[symbol] for symbol in symbols_of(word, run.tokenizer.base)]
+            [base_ids[symbol] for symbol in split_symbols(word, run.tokenizer.base)]
             for word in run.pretokens.words
         ]
         counts: list[int] = run.pretokens.counts.tolist()

@@ -7,7 +7,7 @@ import numpy as np
 from bpe_core.kernels import scanning
 from bpe_core.kernels.compiling.decorate import kernel
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import scanner_of
+from bpe_core.pretokenizers.scanners import get_scanner
 
 # An entry point from Python, because the scanners are parts of other kernels.
 scan_block = kernel(getattr(scanning.scan, "py_func", scanning.scan))
@@ -22,7 +22,7 @@ def scan(text: str, pretokenizer: Pretokenizer, room: int, *, after: str = "") -
     while at < end:
         scratch = np.empty(room, np.uint8), np.empty(room, np.uint8)
         ends = np.empty(room, np.int64)
-        n = scan_block(data, at, end, scanner_of(pretokenizer.name), *scratch, ends)
+        n = scan_block(data, at, end, get_scanner(pretokenizer.name), *scratch, ends)
         if n == 0:
             room *= 2
         else:

@@ -23,6 +23,6 @@ def segments_of_pieces(*pieces: bytes | tuple[bytes, int], first_id: int = 0) ->
     return segments
 
 
-def text_of(segments: list[Segment]) -> str:
+def covered_text(segments: list[Segment]) -> str:
     """Return the text that segments cover, without an end-of-word marker."""
     return b"".join(s.token[: s.byte_end - s.byte_start] for s in segments).decode()

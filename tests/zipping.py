@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 
 
-def zip_of(files: Mapping[str, bytes]) -> bytes:
+def make_zip(files: Mapping[str, bytes]) -> bytes:
     """Return a compressed archive of files, without times, because its bytes may name tests."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:

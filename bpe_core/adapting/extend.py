@@ -22,14 +22,14 @@ from bpe_core.runs.learn import Continued, learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.by_name import to_encoder
-from bpe_core.tokenizer.merges_of import changes_text, merges_of
+from bpe_core.tokenizer.equivalent_tokenizer import changes_text, equivalent_tokenizer
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer, extended
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
 
 # Training keeps arrays with a place for each id; published vocabularies skip hundreds at most.
-_MOST_FREE_IDS: Final = 1 << 20
+_MAX_FREE_IDS: Final = 1 << 20
 
 
 def extend(
@@ -140,7 +140,7 @@ def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:
             f"Expected a tokenizer to adapt, got {describe(encoder)}. bpe_core.load and "
             "bpe_core.open_encoder return one."
         )
-    merges = merges_of(encoder)
+    merges = equivalent_tokenizer(encoder)
     if merges is not None:
         _check_ids(name, merges)
         return merges
@@ -188,8 +188,8 @@ def _check_ids(name: str, base: Tokenizer) -> None:
     lowest, highest = min(base.vocab, default=0), max(base.vocab, default=-1)
     if highest < 0:
         raise FormatError(f"{name} has no tokens. Use a tokenizer that encodes text.")
-    if lowest < 0 or highest + 1 - base.vocab_size > _MOST_FREE_IDS:
+    if lowest < 0 or highest + 1 - base.vocab_size > _MAX_FREE_IDS:
         raise FormatError(
             f"{name} cannot be adapted: its {base.vocab_size:,} ids range from {lowest:,} to "
-            f"{highest:,}. Use ids from 0 with at most {_MOST_FREE_IDS:,} left out."
+            f"{highest:,}. Use ids from 0 with at most {_MAX_FREE_IDS:,} left out."
         )

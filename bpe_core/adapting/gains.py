@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
-from bpe_core.unicode.kinds import PUNCTUATION, WORD, are_numbers, code_points, kinds_of
+from bpe_core.unicode.kinds import PUNCTUATION, WORD, are_numbers, classify, code_points
 from bpe_core.unicode.utf8_states import are_whole_characters
 
 KINDS: Final = ("words", "numbers", "punctuation", "white space", "cut characters")
@@ -64,7 +64,7 @@ def kind_of_token(token: bytes) -> str:
     'cut characters'
     """
     points = code_points(token.decode(errors="ignore"))
-    kinds, numbers = kinds_of(points), are_numbers(points)
+    kinds, numbers = classify(points), are_numbers(points)
     if np.any((kinds == WORD) & ~numbers):
         return "words"
     if np.any(numbers):

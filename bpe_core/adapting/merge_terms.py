@@ -22,11 +22,11 @@ from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.reference import apply_merge, count_pairs, order_pairs
 from bpe_core.types import Pair, PretokenCounts, TieBreak
 
-MOST_PARTS: Final = 100
+MAX_PARTS: Final = 100
 """A term of more of the base's tokens is refused: words are shorter."""
-MOST_TRIED: Final = 200
+MAX_TRIED: Final = 200
 """How many ways to cut a term are tried; far more than are needed, unless merges are left out."""
-MOST_WORK: Final = 50_000_000
+MAX_WORK: Final = 50_000_000
 """How many symbols of words are read for all terms together; that takes about ten seconds."""
 
 NO_SYMBOL: Final = "It has a character that the base has no symbol for."
@@ -170,8 +170,8 @@ class _Chooser:
             return NO_MERGES
         if self._most_bytes is not None and len(token) > self._most_bytes:
             return f"It has {len(token):,} bytes, and the limit is {self._most_bytes:,}."
-        if len(ids) > MOST_PARTS:
-            return f"It is {len(ids):,} tokens of the base; at most {MOST_PARTS} can be joined."
+        if len(ids) > MAX_PARTS:
+            return f"It is {len(ids):,} tokens of the base; at most {MAX_PARTS} can be joined."
         return None
 
     def _path(
@@ -193,7 +193,7 @@ class _Chooser:
         def is_new(symbols: Sequence[int]) -> bool:
             """Note a way to cut the term; return False if it was tried, or there is no time."""
             lengths = tuple(len(tokens[id]) for id in symbols)
-            if lengths in tried or len(tried) >= MOST_TRIED or self._work > MOST_WORK:
+            if lengths in tried or len(tried) >= MAX_TRIED or self._work > MAX_WORK:
                 return False
             tried.add(lengths)
             return not self._should_stop()
@@ -219,7 +219,7 @@ class _Chooser:
         path = search(list(ids), words) if is_new(ids) else None
         if path is None and self._should_stop():
             return None, CANCELLED
-        if self._work > MOST_WORK:
+        if self._work > MAX_WORK:
             return path, TOO_MUCH
         return path, NO_WAY if is_blocked else None
 
@@ -264,7 +264,7 @@ def forms_of_terms(
     ...     for forms in forms_of_terms(["hugs", b"hugs"], gpt2(), words)]
     [[[b' hugs'], [b'h', b'ugs']], [[b'h', b'ugs']]]
     """
-    texts = [_words_of(term, base) if isinstance(term, str) else [] for term in terms]
+    texts = [_spell_term(term, base) if isinstance(term, str) else [] for term in terms]
     wanted = {text.encode() for words in texts for text in words}
     occurs = dict.fromkeys(wanted, 0)
     for word, count in zip(pretokens.words, pretokens.counts.tolist(), strict=True):
@@ -274,7 +274,7 @@ def forms_of_terms(
     found: list[list[Form]] = []
     for term, words in zip(terms, texts, strict=True):
         if isinstance(term, bytes):
-            found.append([Form(parts.ids_of(term))])
+            found.append([Form(parts.look_up_ids(term))])
         elif words:
             # The form with the space comes first if both occur equally often: most words follow a
             # space.
@@ -287,7 +287,7 @@ def forms_of_terms(
     return found
 
 
-def _words_of(term: str, base: Tokenizer) -> list[str]:
+def _spell_term(term: str, base: Tokenizer) -> list[str]:
     """Return the term and the term after a space, if the pre-tokenizer takes them as one word."""
     written = [term] if term[:1].isspace() else [f" {term}", term]
     return [text for text in written if base.pretokenizer.split(text) == [text]]
@@ -306,7 +306,7 @@ class _Parts:
         self._ranks: dict[Pair, int] | None = None
         self._made: list[int] = []
 
-    def ids_of(self, token: bytes) -> tuple[int, ...]:
+    def look_up_ids(self, token: bytes) -> tuple[int, ...]:
         """Return the ids, -1 for a symbol that is missing from the alphabet."""
         base = self._base
         marker = (base.end_of_word or "").encode()

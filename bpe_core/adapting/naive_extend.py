@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bpe_core.adapting.merge_terms import MOST_PARTS, MOST_TRIED
+from bpe_core.adapting.merge_terms import MAX_PARTS, MAX_TRIED
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import apply_merge, choose_pair, count_pairs, encode_reference
 from bpe_core.types import Merge, Pair, StopReason, TieBreak
@@ -140,16 +140,16 @@ def _make_term(
 ) -> tuple[bytes | None, int, int]:
     """Make a term one token, if that is possible and there is room; return what it cost."""
     possible: list[list[int]] = []
-    for ids in _forms_of(term, base, corpus.word_counts):
+    for ids in _spell_term(term, base, corpus.word_counts):
         for merge in corpus.merges:
             ids = apply_merge(ids, merge.pair, merge.id)
         if min(ids) < 0:
             continue
         if len(ids) == 1:
             return corpus.tokens[ids[0]], 0, 0
-        if len(ids) <= MOST_PARTS:
+        if len(ids) <= MAX_PARTS:
             possible.append(ids)
-        found = _joined(corpus, ids, tie_break, set()) if len(ids) <= MOST_PARTS else None
+        found = _joined(corpus, ids, tie_break, set()) if len(ids) <= MAX_PARTS else None
         if found is not None:
             return _taken(corpus, found, n_tokens)
     # The corpus contains none of the forms, so pairs that do not occur are merged too.
@@ -169,7 +169,7 @@ def _taken(corpus: _Corpus, found: _Corpus, n_tokens: int) -> tuple[bytes | None
     return corpus.tokens[found.merges[-1].id], n_added, n_saved
 
 
-def _forms_of(
+def _spell_term(
     term: str | bytes, base: Tokenizer, word_counts: Mapping[str, int]
 ) -> list[list[int]]:
     """Return the base's ids of each way to write a term, the more frequent one first."""
@@ -197,7 +197,7 @@ def _joined(
     if len(ids) == 1:
         return corpus
     lengths = tuple(len(corpus.tokens[id]) for id in ids)
-    if lengths in tried or len(tried) >= MOST_TRIED:
+    if lengths in tried or len(tried) >= MAX_TRIED:
         return None
     tried.add(lengths)
     pairs = {pair: n for pair, n in corpus.pairs().items() if pair in pairwise(ids)}

@@ -99,7 +99,9 @@ def replace(
         corpus = to_corpus(corpus)
     tried = checked_terms(terms)
     removals = removals_to_replace(
-        *(tokenizer, corpus, n_tokens),
+        tokenizer,
+        corpus,
+        n_tokens,
         pinned=pinned,
         scripts=scripts,
         order=order,
@@ -111,7 +113,10 @@ def replace(
         return None
     smaller = removals.at(removals.base.vocab_size - n_tokens)
     run = extend_to_size(
-        *(smaller, corpus, on_progress, should_stop),
+        smaller,
+        corpus,
+        on_progress,
+        should_stop,
         terms=tried,
         left_out=left_out,
         tie_break=tie_break,
@@ -142,7 +147,9 @@ def removals_to_replace(
     base = extendable(tokenizer)
     check_whole("n_tokens", n_tokens, least=1)
     return remove_leaves(
-        *(base, corpus, max(base.vocab_size - int(n_tokens), 0)),
+        base,
+        corpus,
+        max(base.vocab_size - int(n_tokens), 0),
         pinned=[*pinned, *tokens_of_terms(checked_terms(terms), base)],
         order=order,
         scripts=scripts,
@@ -171,7 +178,11 @@ def extend_to_size(
     """
     n_tokens = len(smaller.removed)
     run = extend(
-        *(smaller.tokenizer, corpus, n_tokens, on_progress, should_stop),
+        smaller.tokenizer,
+        corpus,
+        n_tokens,
+        on_progress,
+        should_stop,
         tie_break=tie_break,
         terms=terms,
         left_out=left_out,

@@ -183,7 +183,7 @@ def remove_leaves(
     if on_progress is not None:
         on_progress(0, leaves.n_removable if n_wanted is None else n_wanted)
     watch = Watch(0, time.perf_counter(), None, should_stop)
-    words = _words_of(tokenizer, corpus, held_out, watch)
+    words = _count_words(tokenizer, corpus, held_out, watch)
     row = None if watch.asked_to_stop() else LeafRow(tokenizer, *words, watch.asked_to_stop)
     if row is None or watch.stopped:
         return None
@@ -276,7 +276,7 @@ class _Leaves:
         return n_removed
 
 
-def _words_of(
+def _count_words(
     tokenizer: Tokenizer,
     corpus: Corpus | StreamedCorpus | CountedCorpus,
     held_out: Corpus | None,

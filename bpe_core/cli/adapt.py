@@ -23,14 +23,14 @@ from bpe_core.cli.options import (
 from bpe_core.cli.outputs import check_outputs
 from bpe_core.cli.support import (
     HeldOutChoice,
-    corpus_of,
     is_watched,
     note_what_lacks,
+    open_corpus,
+    parse_special_tokens,
     read_text,
     report_run,
     show_progress,
     show_removals,
-    special_tokens_of,
 )
 
 if TYPE_CHECKING:
@@ -165,8 +165,8 @@ def extend(
         n_tokens,
         show_progress if is_watched() else None,
         tie_break=cast("TieBreak", tie_break),
-        terms=[*terms, *_lines_of(terms_file)],
-        left_out=[_bytes_of(text) for text in left_out],
+        terms=[*terms, *_read_terms(terms_file)],
+        left_out=[_encode_term(text) for text in left_out],
     )
     report_run(run, test)
     _report_terms(run.terms)
@@ -253,8 +253,8 @@ def replace(
         pinned=pinned,
         scripts=scripts or None,
         order=cast("RemovalOrder", order),
-        terms=[*terms, *_lines_of(terms_file)],
-        left_out=[_bytes_of(text) for text in left_out],
+        terms=[*terms, *_read_terms(terms_file)],
+        left_out=[_encode_term(text) for text in left_out],
         on_removal=show_removals if watched else None,
     )
     _end_progress()
@@ -262,7 +262,7 @@ def replace(
     _write(adapted, opened, corpus, test, common)
 
 
-def _lines_of(name: str | None) -> list[str]:
+def _read_terms(name: str | None) -> list[str]:
     """Return the terms in a file, one per line; space at the end of a line is dropped."""
     if name is None:
         return []
@@ -270,7 +270,7 @@ def _lines_of(name: str | None) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-def _bytes_of(text: str) -> bytes:
+def _encode_term(text: str) -> bytes:
     from bpe_core.pretokenizers.special_tokens import check_text
 
     check_text(text)
@@ -318,7 +318,7 @@ def _open(
 
     choice = HeldOutChoice(common["held_out"], common["held_out_by"], common["held_out_files"])
     choice.check()
-    special_tokens = special_tokens_of(common["special_tokens"])
+    special_tokens = parse_special_tokens(common["special_tokens"])
     opened = open_base(base, common["pretokenizer"], special_tokens or None)
     # Written once unchanged, because a refusal after the whole run would come too late.
     unchanged = trace_ids(opened.tokenizer, opened.tokenizer)
@@ -333,7 +333,7 @@ def _open(
         note=f"{common['out']} is written as a folder of several files." if is_file_name else None,
     )
     columns_and_encoding = common["text_column"], common["encoding"], common["errors"]
-    corpus, test = corpus_of(files, *columns_and_encoding, choice)
+    corpus, test = open_corpus(files, *columns_and_encoding, choice)
     if not isinstance(corpus, StreamedCorpus):
         return opened, corpus, test
     watch = Watch(1, time.perf_counter(), None, None)

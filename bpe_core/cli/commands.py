@@ -1,7 +1,7 @@
 """The command line: a module for each command, or for a few that belong together.
 
 Only click is imported at the top of these modules. The rest is loaded by the command that needs it,
-so help and mistyped commands answer at once.
+so help and mistyped commands answer immediately.
 """
 
 from __future__ import annotations
@@ -73,7 +73,19 @@ def explore(port: int, host: str) -> None:
 
 
 for command in (
-    *(train, count, merge_counts, sample_check, encode, decode, compare, inspect, convert),
-    *(extend, shrink, replace, fetch, store),
+    train,
+    count,
+    merge_counts,
+    sample_check,
+    encode,
+    decode,
+    compare,
+    inspect,
+    convert,
+    extend,
+    shrink,
+    replace,
+    fetch,
+    store,
 ):
     main.add_command(command)

@@ -15,7 +15,7 @@ from bpe_core.cli.options import (
     held_out_option,
     text_column_option,
 )
-from bpe_core.cli.support import HeldOutChoice, load_encoder, read_corpus_of, split_corpus
+from bpe_core.cli.support import HeldOutChoice, load_encoder, read_whole_corpus, split_corpus
 from bpe_core.errors import ConfigError, FormatError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def compare(
     """
     from bpe_core.comparison.comparison import compare as compare_tokenizers
     from bpe_core.comparison.interval_words import method_words
-    from bpe_core.comparison.parts import gain_of
+    from bpe_core.comparison.parts import compute_gain
 
     tokenizers = [_load(name, pretokenizer) for name in names]
     choice = HeldOutChoice(held_out, held_out_by)
@@ -75,7 +75,7 @@ def compare(
     if choice.is_any:
         _, corpus = split_corpus(files, text_column, encoding, errors, choice)
     else:
-        corpus = read_corpus_of(files, text_column, encoding, errors)
+        corpus = read_whole_corpus(files, text_column, encoding, errors)
     found = compare_tokenizers(corpus, tokenizers)
     rows = found.rows
     click.echo(f"documents {found.n_documents:,}, bytes {found.n_bytes:,}, words {found.n_words:,}")
@@ -96,7 +96,7 @@ def compare(
         click.echo("  ".join(cells).rstrip())
     short = [Path(name).name for name in names]
     for place in range(1, len(names)):
-        click.echo(_difference(gain_of(found, 0, place), short[0], short[place]))
+        click.echo(_difference(compute_gain(found, 0, place), short[0], short[place]))
     if len(names) > 1 and found.blocks is not None:
         click.echo(method_words(found.blocks))
 
@@ -134,12 +134,12 @@ def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
 def _difference(gain: TokenSaving, own: str, other: str) -> str:
     """Return how many fewer or more tokens the first needs, or what a verdict lacks."""
     from bpe_core.comparison.interval_words import interval_words
-    from bpe_core.comparison.parts import FEWEST_TOKENS
+    from bpe_core.comparison.parts import MIN_TOKENS
 
     whole = gain.whole
-    if min(whole.own, whole.theirs) < FEWEST_TOKENS:
+    if min(whole.own, whole.theirs) < MIN_TOKENS:
         return (
-            f"{own} against {other}: too little text for a verdict, which needs {FEWEST_TOKENS} "
+            f"{own} against {other}: too little text for a verdict, which needs {MIN_TOKENS} "
             "tokens of each. Give more text."
         )
     interval = f" ({interval_words(whole)})" if whole.has_interval else ""

@@ -30,7 +30,7 @@ class Start(NamedTuple):
     environment: Mapping[str, str]
 
 
-def start_of(port: int, host: str) -> Start:
+def plan_start(port: int, host: str) -> Start:
     """Return how to start the app on a port of an address.
 
     Raises `MissingExtraError` if Streamlit is not installed, and `UnavailableError` if the app's
@@ -60,8 +60,8 @@ def start_of(port: int, host: str) -> Start:
 
 
 def start_app(port: int, host: str) -> NoReturn:
-    """Replace this process with the app's server; raises what `start_of` raises."""
-    command, folder, environment = start_of(port, host)
+    """Replace this process with the app's server; raises what `plan_start` raises."""
+    command, folder, environment = plan_start(port, host)
     if host in _ALL_ADDRESSES:
         click.echo(
             f"Other machines can open the app at this machine's network address, on port {port}.\n"

@@ -47,12 +47,12 @@ def fetch(names: tuple[str, ...], wants_all: bool) -> None:
 
 def _list() -> None:
     """List all names with their state, publisher, licence and the size of the download."""
-    from bpe_core.published.cache import state_of
+    from bpe_core.published.cache import cached_state
     from bpe_core.published.catalogue import CATALOGUE
 
     for found in CATALOGUE.values():
         size = f"{found.package.n_bytes / 1e6:.1f} MB" if found.package else ""
-        state = _STATES[state_of(found)]
+        state = _STATES[cached_state(found)]
         line = f"{found.name:14}{state:15}{size:>8}  {found.publisher}, {found.licence}"
         click.echo(line.rstrip())
 

@@ -12,7 +12,7 @@ from bpe_core.cli.options import (
     pretokenizer_option,
     text_column_option,
 )
-from bpe_core.cli.support import is_watched, read_corpus_of
+from bpe_core.cli.support import is_watched, read_whole_corpus
 
 if TYPE_CHECKING:
     from bpe_core.corpus.text_decoding import DecodingErrors
@@ -48,7 +48,7 @@ def sample_check(
     from bpe_core.runs.sample_check import sample_check as check
     from bpe_core.types import TrainingConfig
 
-    corpus = read_corpus_of(files, text_column, encoding, errors)
+    corpus = read_whole_corpus(files, text_column, encoding, errors)
     config = TrainingConfig(vocab_size=vocab_size, pretokenizer=pretokenizer)
     found = check(corpus, config, on_progress=_show if is_watched() else None)
     click.echo("sample       bytes  merges  equal tokens  weighted Jaccard  bytes per token")

@@ -159,16 +159,16 @@ class CountingPlan:
             with cluster(self.scheduler) as client:
                 yield DaskWorkers(client)
         elif self.memory is not None or self.processes is not None:
-            with local_processes(bytes_of(self.memory or "4GB"), self.processes) as client:
+            with local_processes(parse_size(self.memory or "4GB"), self.processes) as client:
                 yield DaskWorkers(client)
         else:
             yield ThisProcess()
 
 
-def bytes_of(size: str) -> int:
+def parse_size(size: str) -> int:
     """Return a size such as 4GB or 512M in bytes.
 
-    >>> bytes_of("1.5GB") >> 20
+    >>> parse_size("1.5GB") >> 20
     1536
     """
     found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([KMGT]?)(?:i?B)?", size, re.IGNORECASE)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bpe_core.files.store.entries import Entry
 
 _NOT_SHOWN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
-_LONGEST_TITLE = 60
+_MAX_TITLE_LENGTH = 60
 
 
 @click.group()
@@ -61,7 +61,7 @@ def list_entries() -> None:
         kind = entry.kind or "unknown"
         click.echo(
             f"{entry.name:39}  {size:>11}  {entry.opened:%Y-%m-%d %H:%M}  {safe(kind, 9):9}  "
-            f"{_title_of(entry)}".rstrip()
+            f"{_safe_title(entry)}".rstrip()
         )
     n_bytes = sum(entry.n_bytes for entry in found)
     click.echo(f"{_number(found)}, {n_bytes / 1e6:,.2f} MB, in {store_folder()}", err=True)
@@ -70,7 +70,7 @@ def list_entries() -> None:
 @store.command(short_help="Compare the files with their checksums.")
 @click.argument("names", metavar="[ID]...", nargs=-1)
 def verify(names: tuple[str, ...]) -> None:
-    """Compare each file with the checksum stored beside it; exit with 1 if one is damaged.
+    """Compare each file with the checksum stored next to it; exit with 1 if one is damaged.
 
     Without an ID, all entries are checked.
 
@@ -168,7 +168,7 @@ def export(name: str, out: str, force: bool, format_name: str | None) -> None:
             write_tokenizer(files, out)
         else:
             check_output(ENTRY, out, [str(folder)], force=force)
-            write_output(_zip_of(folder), out)
+            write_output(_zip_folder(folder), out)
 
 
 def safe(text: str, longest: int) -> str:
@@ -183,17 +183,17 @@ def safe(text: str, longest: int) -> str:
     return shown if len(text) <= longest else f"{shown}…"
 
 
-def _title_of(entry: Entry) -> str:
+def _safe_title(entry: Entry) -> str:
     if not entry.is_permitted:
         return "(belongs to another user)"
-    return safe(entry.title, _LONGEST_TITLE)
+    return safe(entry.title, _MAX_TITLE_LENGTH)
 
 
 def _number(found: list[Entry]) -> str:
     return f"{len(found):,} {'entry' if len(found) == 1 else 'entries'}"
 
 
-def _zip_of(folder: Path) -> bytes:
+def _zip_folder(folder: Path) -> bytes:
     from io import BytesIO
     from zipfile import ZIP_STORED, ZipFile
 

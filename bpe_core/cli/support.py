@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.types import TrainingProgress
 
-_LEAST_BYTES_TO_STREAM = 64 << 20
+_MIN_BYTES_TO_STREAM = 64 << 20
 _STOP_REASONS = {
     "vocab-size": "the vocabulary is full",
     "no-pairs": "no pairs are left",
@@ -99,7 +99,7 @@ class StandardInput:
 
 
 class HeldOutChoice(NamedTuple):
-    """What to measure on: a part of the corpus, or files of its own."""
+    """What to measure on: a part of the corpus, or other files."""
 
     share: float
     by: str
@@ -125,7 +125,7 @@ class HeldOutChoice(NamedTuple):
             raise ConfigError("Give either --held-out or --held-out-file, not both.")
 
 
-def corpus_of(
+def open_corpus(
     files: tuple[str, ...],
     text_column: str | None,
     encoding: str | None,
@@ -142,7 +142,7 @@ def corpus_of(
         return split_corpus(files, text_column, encoding, errors, held_out)
     test = None
     if held_out.files:
-        test = read_corpus_of(held_out.files, text_column, encoding, errors)
+        test = read_whole_corpus(held_out.files, text_column, encoding, errors)
     corpus = read_or_stream(files, text_column, encoding, errors)
     if test is None or isinstance(corpus, StreamedCorpus):
         return corpus, test
@@ -161,7 +161,7 @@ def split_corpus(
     held_out: HeldOutChoice,
 ) -> tuple[Corpus, Corpus]:
     """Read a corpus of files, split it, and report on stderr what was held out."""
-    corpus = read_corpus_of(files, text_column, encoding, errors, held_out.column)
+    corpus = read_whole_corpus(files, text_column, encoding, errors, held_out.column)
     training, test = corpus.split(held_out.share, by=held_out.by)
     how = test.how
     if how is None or not test.n_bytes:
@@ -189,10 +189,10 @@ def read_or_stream(
         # error.
         with suppress(CorpusError):
             return stream_corpus(files)
-    return read_corpus_of(files, text_column, encoding, errors)
+    return read_whole_corpus(files, text_column, encoding, errors)
 
 
-def read_corpus_of(
+def read_whole_corpus(
     files: tuple[str, ...],
     text_column: str | None,
     encoding: str | None,
@@ -226,7 +226,7 @@ def _are_large(files: tuple[str, ...]) -> bool:
     paths = [Path(name) for name in files if name != "-"]
     if len(paths) < len(files) or not all(path.is_file() for path in paths):
         return False
-    return sum(path.stat().st_size for path in paths) >= _LEAST_BYTES_TO_STREAM
+    return sum(path.stat().st_size for path in paths) >= _MIN_BYTES_TO_STREAM
 
 
 def load_tokenizer(
@@ -236,7 +236,7 @@ def load_tokenizer(
 
     Raises FormatError if only another library can run it.
     """
-    specials = special_tokens_of(special_tokens)
+    specials = parse_special_tokens(special_tokens)
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.load_save import load
 
@@ -247,10 +247,10 @@ def load_tokenizer(
         return gpt2()
     if _is_published(name):
         from bpe_core.formats.opening.open_encoder import open_encoder
-        from bpe_core.tokenizer.merges_of import merges_of
+        from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 
         opened = open_encoder(name)
-        merges = merges_of(opened)
+        merges = equivalent_tokenizer(opened)
         if merges is None:
             raise FormatError(
                 f"{opened.name} cannot be loaded as plain byte-pair encoding; bpe encode and bpe "
@@ -261,7 +261,7 @@ def load_tokenizer(
     return load(Path(name), pretokenizer=pretokenizer, special_tokens=specials or None)
 
 
-def special_tokens_of(options: tuple[str, ...]) -> dict[str, int]:
+def parse_special_tokens(options: tuple[str, ...]) -> dict[str, int]:
     """Return the special tokens that options give as TEXT=ID."""
     specials: dict[str, int] = {}
     for option in options:

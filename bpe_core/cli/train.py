@@ -33,9 +33,9 @@ from bpe_core.cli.outputs import (
 from bpe_core.cli.scale import CountingPlan
 from bpe_core.cli.support import (
     HeldOutChoice,
-    corpus_of,
     is_watched,
     note_what_lacks,
+    open_corpus,
     report_run,
     show_progress,
 )
@@ -177,7 +177,7 @@ def train(
     elif plan.is_for(files):
         corpus = plan.counted(files, out, config, text_column, errors)
     else:
-        corpus, test = corpus_of(files, text_column, encoding, errors, choice)
+        corpus, test = open_corpus(files, text_column, encoding, errors, choice)
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
     note_what_lacks(run.tokenizer, format)
     write_tokenizer(dumps(run, format), out)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import TokenizationError
 from bpe_core.types import Segment
-from bpe_core.unicode.kinds import WORD, code_points, kinds_of, utf8_lengths
+from bpe_core.unicode.kinds import WORD, classify, code_points, utf8_lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ tokenizations of this text.
     byte_starts, stops = common[places - 1], common[places]
     starts = np.searchsorted(at, byte_starts, side="right") - 1
     ends_in_characters = np.searchsorted(at, stops)
-    words = np.concatenate([[0], np.cumsum(kinds_of(points) == WORD)])
+    words = np.concatenate([[0], np.cumsum(classify(points) == WORD)])
     has_word = words[ends_in_characters] > words[starts]
     return Stretches(byte_starts, stops, starts, ends_in_characters, has_word)
 
@@ -186,4 +186,4 @@ def _past_empty(segments: Sequence[Segment], index: int) -> int:
 
 def _word_characters(text: str) -> list[int]:
     """Count the word characters before each character of the text, and before its end."""
-    return [0, *np.cumsum(kinds_of(code_points(text)) == WORD).tolist()]
+    return [0, *np.cumsum(classify(code_points(text)) == WORD).tolist()]

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.composition import file_of, file_type
+from bpe_core.corpus.composition import file_name, file_type
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
 from bpe_core.corpus.spans import main_script
@@ -70,7 +70,7 @@ def divide(corpus: Corpus) -> Blocks:
     if corpus.word_counts is not None:
         return _dealt(len(corpus.word_counts), corpus.how)
     documents = corpus.documents
-    files, file_places = _largest([file_of(name) for name in corpus.names], documents, "files")
+    files, file_places = _largest([file_name(name) for name in corpus.names], documents, "files")
     types, type_places = _largest([file_type(name) for name in corpus.names], documents, "types")
     kinds = list(map(_Kind, file_places, type_places, map(main_script, documents)))
     units, kind_of_unit = _joined(_unit_labels(corpus), kinds, documents)

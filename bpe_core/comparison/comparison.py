@@ -59,7 +59,8 @@ class Comparison:
     differing: tuple[Stretch, ...] = field(default=(), repr=False)
     """The stretches not split alike by all tokenizers, if a text was compared."""
     blocks: Blocks | None = field(default=None, repr=False, compare=False)
-    """The blocks and units of the corpus, over which `parts.gain_of` estimates the uncertainty."""
+    """The blocks and units of the corpus, over which `parts.compute_gain` draws the
+    intervals."""
     by_block: tuple[BlockCounts, ...] = field(default=(), repr=False, compare=False)
     """Each tokenizer's tokens in those blocks."""
 

@@ -14,10 +14,10 @@ from bpe_core.errors import ConfigError
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
-HIGHEST_PRICE: Final = 1_000_000_000
+MAX_PRICE: Final = 1_000_000_000
 """Per million tokens: 1,000 for one token."""
-WIDEST_MODEL: Final = 1_000_000
-LARGEST_WINDOW: Final = 1_000_000_000
+MAX_MODEL_WIDTH: Final = 1_000_000
+MAX_WINDOW: Final = 1_000_000_000
 _MILLION: Final = 1_000_000
 
 
@@ -44,12 +44,10 @@ class Rates:
     def __post_init__(self) -> None:
         price = self.price
         # In this order nan is refused too, because every comparison with it is false.
-        if price is not None and not (is_a(price, int, float) and 0 <= price <= HIGHEST_PRICE):
-            raise ConfigError(
-                f"Expected a price from 0 to {HIGHEST_PRICE:,}, got {describe(price)}."
-            )
-        _check_whole("model width", self.model_width, WIDEST_MODEL)
-        _check_whole("context window", self.context_window, LARGEST_WINDOW)
+        if price is not None and not (is_a(price, int, float) and 0 <= price <= MAX_PRICE):
+            raise ConfigError(f"Expected a price from 0 to {MAX_PRICE:,}, got {describe(price)}.")
+        _check_whole("model width", self.model_width, MAX_MODEL_WIDTH)
+        _check_whole("context window", self.context_window, MAX_WINDOW)
 
 
 class Usage(NamedTuple):
@@ -80,11 +78,11 @@ class Costs(NamedTuple):
     """The parameters of a matrix for the input and another for the output."""
 
 
-def costs_of(usage: Usage, rates: Rates, other: Usage | None = None) -> Costs:
+def compute_costs(usage: Usage, rates: Rates, other: Usage | None = None) -> Costs:
     """Return the costs of a text under a tokenizer, and what it saves against another.
 
     >>> own, other = Usage(80, 400, 1_000), Usage(100, 400, 50_257)
-    >>> costs = costs_of(own, Rates(price=2.5, model_width=768, context_window=4_000), other)
+    >>> costs = compute_costs(own, Rates(price=2.5, model_width=768, context_window=4_000), other)
     >>> costs.price, costs.bytes_in_window, round(costs.window_saved, 3), round(costs.tokens_saved)
     (0.0002, 20000.0, 0.2, 800)
     >>> costs.parameters_tied, costs.parameters_untied

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.intervals import N_RESAMPLES
-from bpe_core.comparison.parts import TextPart, gain_of
+from bpe_core.comparison.parts import TextPart, compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
 from bpe_core.tokenizer.protocol import Encoder
@@ -42,7 +42,7 @@ def describe_interval(corpus: Corpus, own: Encoder, theirs: Encoder) -> Interval
     """
     found = compare(corpus, [own, theirs])
     method = "" if found.blocks is None else method_words(found.blocks)
-    return IntervalWords(interval_words(gain_of(found).whole), method)
+    return IntervalWords(interval_words(compute_gain(found).whole), method)
 
 
 def interval_words(part: TextPart) -> str:

@@ -20,12 +20,12 @@ from bpe_core.corpus.text_decoding import decode_text
 from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.kinds import code_points, script_of
+from bpe_core.unicode.kinds import code_points, find_script
 from bpe_core.unicode.token_scripts import script_of_token
 
-_MOST_LANGUAGES = 200
-_MOST_BYTES = 25_000_000
-_MOST_SENTENCES = 300_000
+_MAX_LANGUAGES = 200
+_MAX_BYTES = 25_000_000
+_MAX_SENTENCES = 300_000
 """In all languages together. A table of 25 million short lines took more than 5 GB."""
 
 
@@ -155,9 +155,9 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
     >>> [(text.name, text.sentences) for text in read_parallel([("two.tsv", table)])]
     [('English', ('Good morning.',)), ('German', ('Guten Morgen.',))]
     """
-    if (n_bytes := sum(len(data) for _, data in files)) > _MOST_BYTES:
+    if (n_bytes := sum(len(data) for _, data in files)) > _MAX_BYTES:
         raise CorpusError(
-            f"These sentences take {n_bytes:,} bytes, more than the {_MOST_BYTES:,} that are "
+            f"These sentences take {n_bytes:,} bytes, more than the {_MAX_BYTES:,} that are "
             "compared. Give fewer sentences."
         )
     columns: dict[str, list[str]] = {}
@@ -174,13 +174,13 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
                 )
             text = decode_text(data, name).text.removesuffix("\n")
             n_sentences += text.count("\n") + 1
-            if n_sentences > _MOST_SENTENCES:
+            if n_sentences > _MAX_SENTENCES:
                 raise _too_many_sentences()
             lines = text.split("\n")
             columns[language] = [line.removesuffix("\r") for line in lines]
-    if not 2 <= len(columns) <= _MOST_LANGUAGES:
+    if not 2 <= len(columns) <= _MAX_LANGUAGES:
         raise CorpusError(
-            f"Expected 2 to {_MOST_LANGUAGES} languages, found {len(columns):,}. Give a table with "
+            f"Expected 2 to {_MAX_LANGUAGES} languages, found {len(columns):,}. Give a table with "
             "one column per language, or one text file per language."
         )
     lengths = {name: len(sentences) for name, sentences in columns.items()}
@@ -194,7 +194,7 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
             if not sentence.strip():
                 raise CorpusError(f"Sentence {number:,} of {name!r:.60} is empty.")
     return tuple(
-        ParallelText("", name, _scripts_of(sentences), tuple(sentences))
+        ParallelText("", name, _find_scripts(sentences), tuple(sentences))
         for name, sentences in columns.items()
     )
 
@@ -204,7 +204,7 @@ def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
     delimiter = max("\t,;", key=first_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     # Checked before a row of millions of cells is in memory.
-    if has_more_cells(text, delimiter, _MOST_SENTENCES):
+    if has_more_cells(text, delimiter, _MAX_SENTENCES):
         raise _too_many_sentences()
     rows: list[list[str]] = []
     n_cells = 0
@@ -212,7 +212,7 @@ def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
         for row in reader:
             n_cells += max(1, len(row))
             # The first row names the languages.
-            if n_cells > _MOST_SENTENCES + _MOST_LANGUAGES:
+            if n_cells > _MAX_SENTENCES + _MAX_LANGUAGES:
                 raise _too_many_sentences()
             rows.append(row)
     except csv.Error:
@@ -236,14 +236,14 @@ def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
 
 def _too_many_sentences() -> CorpusError:
     return CorpusError(
-        f"There are more than {_MOST_SENTENCES:,} sentences in all languages together. Give fewer."
+        f"There are more than {_MAX_SENTENCES:,} sentences in all languages together. Give fewer."
     )
 
 
-def _scripts_of(sentences: Sequence[str]) -> tuple[str, ...]:
+def _find_scripts(sentences: Sequence[str]) -> tuple[str, ...]:
     found: Counter[str] = Counter()
     characters, counts = np.unique(code_points("".join(sentences)), return_counts=True)
     for character, count in zip(characters.tolist(), counts.tolist(), strict=True):
-        if name := script_of(chr(character)):
+        if name := find_script(chr(character)):
             found[name] += count
     return tuple(name for name, _ in found.most_common())

@@ -23,16 +23,16 @@ from bpe_core.comparison.text_map import TOKEN_KINDS
 from bpe_core.errors import ConfigError
 from bpe_core.unicode.script_codes import NO_LETTER, SCRIPT_GROUPS
 
-FEWEST_TOKENS: Final = 300
+MIN_TOKENS: Final = 300
 """With fewer tokens of either tokenizer, the text is too short to judge by."""
 POINTS_APART: Final = 10.0
 """A part disagrees if its figure differs from the whole's by this many percentage points, or by
-half of the whole's figure if that is less, but by at least `FEWEST_POINTS`."""
-FEWEST_POINTS: Final = 3.0
-SMALLEST_SCRIPT: Final = 0.01
+half of the whole's figure if that is less, but by at least `MIN_POINTS`."""
+MIN_POINTS: Final = 3.0
+MIN_SCRIPT_SHARE: Final = 0.01
 """Scripts with a smaller share of all tokens are taken together."""
 OTHER_SCRIPTS: Final = "other scripts"
-SMALLEST_SHARE: Final = 0.05
+MIN_SHARE: Final = 0.05
 """A part with a smaller share of the tokens does not count as disagreeing."""
 
 Way = Literal["fewer", "more", "unclear"]
@@ -81,13 +81,13 @@ class TokenSaving(NamedTuple):
     @property
     def has_enough_text(self) -> bool:
         """True if there are enough tokens to say who needs fewer of them on this text."""
-        return min(self.whole.own, self.whole.theirs) >= FEWEST_TOKENS
+        return min(self.whole.own, self.whole.theirs) >= MIN_TOKENS
 
     @property
     def disagreeing(self) -> tuple[tuple[Division, TextPart], ...]:
         """The parts whose figure differs materially from the whole's, the weightiest first.
 
-        Such a part has `SMALLEST_SHARE` of the other tokenizer's tokens, and an interval without
+        Such a part has `MIN_SHARE` of the other tokenizer's tokens, and an interval without
         the whole's figure. It goes the other way, or is far away: see `POINTS_APART`.
         """
         found: list[tuple[Division, TextPart]] = [
@@ -99,7 +99,7 @@ class TokenSaving(NamedTuple):
         return tuple(sorted(found, key=lambda each: -_weight(each[1], self.whole)))
 
 
-def gain_of(comparison: Comparison, first: int = 0, second: int = 1) -> TokenSaving:
+def compute_gain(comparison: Comparison, first: int = 0, second: int = 1) -> TokenSaving:
     """Return the tokens that one tokenizer saves against another, with intervals and by part.
 
     Raises OutOfRangeError for an invalid index, and ConfigError for a comparison made without
@@ -108,7 +108,7 @@ def gain_of(comparison: Comparison, first: int = 0, second: int = 1) -> TokenSav
     >>> from bpe_core.comparison.comparison import compare
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> comparison = compare("the bare bytes\\n" * 200, [gpt2(), gpt2().truncated(0)])
-    >>> gain = gain_of(comparison)
+    >>> gain = compute_gain(comparison)
     >>> gain.whole.own, gain.whole.theirs, round(gain.whole.percent_fewer, 1)
     (800, 3000, 73.3)
     >>> [(part.name, part.own, part.theirs) for part in dict(gain.divisions)["kind"]]
@@ -176,7 +176,7 @@ def _scripts(own: NDArray[np.int64], theirs: NDArray[np.int64]) -> _Columns:
     There are none for a text in one script: they would only repeat those by kind.
     """
     sums = (own + theirs).sum(axis=0)
-    is_frequent = sums >= SMALLEST_SCRIPT * sums.sum()
+    is_frequent = sums >= MIN_SCRIPT_SHARE * sums.sum()
     is_frequent[NO_LETTER] = sums[NO_LETTER] > 0
     frequent = np.flatnonzero(is_frequent)
     if np.count_nonzero(frequent != NO_LETTER) < 2:
@@ -189,15 +189,13 @@ def _scripts(own: NDArray[np.int64], theirs: NDArray[np.int64]) -> _Columns:
 
 
 def _disagrees(part: TextPart, whole: TextPart) -> bool:
-    if part.theirs < SMALLEST_SHARE * whole.theirs or not (
-        part.has_interval and whole.has_interval
-    ):
+    if part.theirs < MIN_SHARE * whole.theirs or not (part.has_interval and whole.has_interval):
         return False
     if part.low <= whole.percent_fewer <= part.high:
         return False
     if whole.way != "unclear" and part.way not in (whole.way, "unclear"):
         return True
-    apart = min(POINTS_APART, max(FEWEST_POINTS, abs(whole.percent_fewer) / 2))
+    apart = min(POINTS_APART, max(MIN_POINTS, abs(whole.percent_fewer) / 2))
     return abs(part.percent_fewer - whole.percent_fewer) >= apart
 
 

@@ -14,8 +14,8 @@ from bpe_core.checks import describe, is_whole
 from bpe_core.errors import ConfigError, OutOfRangeError
 from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
 
-MOST_TERMS: Final = 2_000
-LONGEST_TERM: Final = 200
+MAX_TERMS: Final = 2_000
+MAX_TERM_LENGTH: Final = 200
 """In characters."""
 
 _Places = Sequence[tuple[int | None, int, int]]
@@ -27,11 +27,11 @@ class TermList(NamedTuple):
     terms: tuple[str, ...]
     n_repeated: int = 0
     n_too_long: int = 0
-    """Lines of more than LONGEST_TERM characters."""
+    """Lines of more than MAX_TERM_LENGTH characters."""
     n_invalid: int = 0
     """Lines with a lone surrogate, which is not text."""
     n_beyond: int = 0
-    """Terms after the first MOST_TERMS."""
+    """Terms after the first MAX_TERMS."""
 
 
 class TermCut(NamedTuple):
@@ -80,7 +80,7 @@ class TermLoss(NamedTuple):
 def read_terms(text: str) -> TermList:
     r"""Return the terms of a text: one per line, without white space around it, each once.
 
-    Blank lines are ignored. Terms that are too long and terms beyond the first MOST_TERMS are left
+    Blank lines are ignored. Terms that are too long and terms beyond the first MAX_TERMS are left
     out and counted, not cut.
 
     >>> read_terms(" hug \r\nhugging face\n\nhug\n")
@@ -90,7 +90,7 @@ def read_terms(text: str) -> TermList:
     found: dict[str, None] = {}
     n_repeated = n_too_long = n_invalid = 0
     for line in filter(None, lines):
-        if len(line) > LONGEST_TERM:
+        if len(line) > MAX_TERM_LENGTH:
             n_too_long += 1
         elif any("\ud800" <= character <= "\udfff" for character in line):
             n_invalid += 1
@@ -99,8 +99,8 @@ def read_terms(text: str) -> TermList:
         else:
             found[line] = None
     terms = tuple(found)
-    n_beyond = max(0, len(terms) - MOST_TERMS)
-    return TermList(terms[:MOST_TERMS], n_repeated, n_too_long, n_invalid, n_beyond)
+    n_beyond = max(0, len(terms) - MAX_TERMS)
+    return TermList(terms[:MAX_TERMS], n_repeated, n_too_long, n_invalid, n_beyond)
 
 
 def cut_terms(terms: Sequence[str], encoder: Encoder) -> tuple[TermCuts, ...]:

@@ -14,8 +14,8 @@ from bpe_core.unicode.kinds import (
     WHITE_SPACE,
     WORD,
     are_numbers,
+    classify,
     code_points,
-    kinds_of,
     utf8_lengths,
 )
 from bpe_core.unicode.script_codes import (
@@ -124,7 +124,7 @@ class TextMap:
 
     def __init__(self, text: str) -> None:
         points = code_points(text)
-        kinds = kinds_of(points)
+        kinds = classify(points)
         offsets = np.concatenate([[0], np.cumsum(utf8_lengths(points))])
         in_word = np.concatenate([[False], kinds == WORD, [False]])
         edges = np.flatnonzero(in_word[1:] != in_word[:-1])

@@ -72,7 +72,7 @@ class Member(NamedTuple):
     data: bytes | CorpusError
 
 
-def members_of(
+def iterate_members(
     data: bytes, name: str, budget: Budget, max_files: int | None = None
 ) -> Iterator[Member]:
     """Yield the files of a zip or tar archive, each with its bytes or the error of unpacking it.

@@ -11,22 +11,22 @@ from typing import IO, Final
 
 from bpe_core.errors import UnsupportedFileError
 
-MOST_UNPACKED_BYTES: Final = 512 * 2**20
+MAX_UNPACKED_BYTES: Final = 512 * 2**20
 # Text compresses to a tenth, logs and tables to a fiftieth. Below a hundredth it is one line
 # repeated, which is harmless only while it is small.
-MOST_TIMES_PACKED: Final = 100
+MAX_UNPACKING_RATIO: Final = 100
 FREELY_UNPACKED_BYTES: Final = 16 * 2**20
-MOST_ROWS: Final = 4_000_000
+MAX_ROWS: Final = 4_000_000
 # A row takes two bytes or more unless it is packed, and ten or more if it holds a sentence.
 FREE_ROWS: Final = 250_000
 _BYTES_FOR_ROW: Final = 2
-MOST_COLUMNS: Final = 50_000
-MOST_CELLS: Final = 1_000_000
+MAX_COLUMNS: Final = 50_000
+MAX_CELLS: Final = 1_000_000
 """The most values in one row of a csv or tsv file."""
-MOST_JSON_VALUES: Final = 20_000_000
+MAX_JSON_VALUES: Final = 20_000_000
 """The most values in memory at a time, in a JSON file or one line of a jsonl file."""
-MOST_SECONDS_APART: Final = 60.0
-"""How long all files that are read in processes of their own may take together."""
+MAX_SECONDS_APART: Final = 60.0
+"""How long all files that are read in their own processes may take together."""
 SECONDS_TO_DESCRIBE: Final = 10.0
 """The same if only the columns of the first tables are described."""
 _CHUNK: Final = 1 << 20
@@ -35,10 +35,10 @@ _CHUNK: Final = 1 << 20
 class Budget:
     """What one reading may still take: unpacked bytes, bytes of text from tables, and rows.
 
-    Archives may together unpack to `MOST_UNPACKED_BYTES`, and each source to `MOST_TIMES_PACKED`
+    Archives may together unpack to `MAX_UNPACKED_BYTES`, and each source to `MAX_UNPACKING_RATIO`
     times its size or to `FREELY_UNPACKED_BYTES`, whichever is more. All tables together may have
-    `MOST_ROWS` rows and twice `MOST_UNPACKED_BYTES` of text, and each source `FREE_ROWS` rows or
-    one for every two of its bytes. Parquet files may together take `MOST_SECONDS_APART`: each has a
+    `MAX_ROWS` rows and twice `MAX_UNPACKED_BYTES` of text, and each source `FREE_ROWS` rows or
+    one for every two of its bytes. Parquet files may together take `MAX_SECONDS_APART`: each has a
     limit of its own, but an archive may have thousands. `take` methods raise UnsupportedFileError.
 
     >>> budget = Budget()
@@ -50,16 +50,16 @@ class Budget:
     """
 
     def __init__(self, *, seconds_apart: float | None = None) -> None:
-        self._unpacked = MOST_UNPACKED_BYTES
-        self._written_out = 2 * MOST_UNPACKED_BYTES
-        self._rows = MOST_ROWS
-        self._seconds_apart = MOST_SECONDS_APART if seconds_apart is None else seconds_apart
+        self._unpacked = MAX_UNPACKED_BYTES
+        self._written_out = 2 * MAX_UNPACKED_BYTES
+        self._rows = MAX_ROWS
+        self._seconds_apart = MAX_SECONDS_APART if seconds_apart is None else seconds_apart
         self.begin(0)
 
     def begin(self, n_bytes: int) -> None:
         """Start a new source of `n_bytes`."""
         self._size = n_bytes
-        self._unpacked_of_source = max(FREELY_UNPACKED_BYTES, MOST_TIMES_PACKED * n_bytes)
+        self._unpacked_of_source = max(FREELY_UNPACKED_BYTES, MAX_UNPACKING_RATIO * n_bytes)
         self._rows_of_source = self._most_rows = max(FREE_ROWS, n_bytes // _BYTES_FOR_ROW)
 
     def read(self, stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
@@ -71,12 +71,12 @@ class Budget:
             self._unpacked_of_source -= len(chunk)
             if self._unpacked < 0:
                 raise UnsupportedFileError(
-                    f"{name} exceeds the {MOST_UNPACKED_BYTES:,} bytes that may be unpacked at "
+                    f"{name} exceeds the {MAX_UNPACKED_BYTES:,} bytes that may be unpacked at "
                     "a time. Give fewer or smaller files."
                 )
             if self._unpacked_of_source < 0:
                 raise UnsupportedFileError(
-                    f"{name} unpacks to more than {MOST_TIMES_PACKED} times its size, as only "
+                    f"{name} unpacks to more than {MAX_UNPACKING_RATIO} times its size, as only "
                     "very repetitive text does. Unpack it first if you want to train on it."
                 )
             unpacked.write(chunk)
@@ -88,7 +88,7 @@ class Budget:
         self._rows_of_source -= n_rows
         if self._rows < 0:
             raise UnsupportedFileError(
-                f"{name} exceeds the {MOST_ROWS:,} rows that are read at a time. Split it, or give "
+                f"{name} exceeds the {MAX_ROWS:,} rows that are read at a time. Split it, or give "
                 "fewer files."
             )
         if self._rows_of_source < 0:
@@ -100,14 +100,14 @@ class Budget:
 
     @contextmanager
     def take_time(self, name: str) -> Generator[None]:
-        """Count the time of the block, which reads a file in a process of its own.
+        """Count the time of the block, which reads a file in its own process.
 
         Raises UnsupportedFileError before the block if none is left.
         """
         if self._seconds_apart <= 0:
             raise UnsupportedFileError(
                 f"{name} was not read, because the Parquet files before it took "
-                f"{MOST_SECONDS_APART:.0f} seconds. Give fewer files at a time."
+                f"{MAX_SECONDS_APART:.0f} seconds. Give fewer files at a time."
             )
         started = time.monotonic()
         try:
@@ -120,17 +120,17 @@ class Budget:
         self._written_out -= n_bytes
         if self._written_out < 0:
             raise UnsupportedFileError(
-                f"{name} exceeds the {2 * MOST_UNPACKED_BYTES:,} bytes of text that are read from "
+                f"{name} exceeds the {2 * MAX_UNPACKED_BYTES:,} bytes of text that are read from "
                 "tables at a time. Split it, or give fewer files."
             )
 
 
 def too_many_columns(name: str) -> UnsupportedFileError:
-    """Return the error for a table with more than `MOST_COLUMNS` columns.
+    """Return the error for a table with more than `MAX_COLUMNS` columns.
 
     >>> print(too_many_columns("a.csv"))
     a.csv has more than 50,000 columns. Keep the column of text and a few others.
     """
     return UnsupportedFileError(
-        f"{name} has more than {MOST_COLUMNS:,} columns. Keep the column of text and a few others."
+        f"{name} has more than {MAX_COLUMNS:,} columns. Keep the column of text and a few others."
     )

@@ -14,19 +14,35 @@ from bpe_core.errors import CorpusError
 ROWS_DESCRIBED: Final = 2_000
 """The number of first rows of a csv, tsv or JSON file that are looked at."""
 PREFERRED_NAMES: Final = (
-    *("text", "content", "body", "document", "article", "passage", "story", "message", "sentence"),
-    *("comment", "review", "abstract", "description", "answer", "output", "completion"),
-    *("messages", "conversations", "conversation"),
+    "text",
+    "content",
+    "body",
+    "document",
+    "article",
+    "passage",
+    "story",
+    "message",
+    "sentence",
+    "comment",
+    "review",
+    "abstract",
+    "description",
+    "answer",
+    "output",
+    "completion",
+    "messages",
+    "conversations",
+    "conversation",
 )
 """The names that columns of text usually have, the most usual first."""
 _UNUSUAL: Final = 2 * len(PREFERRED_NAMES)
 """The rank of a name that is not among them."""
 # `title` often has less than 1 % of the characters, and a `content` with "video" in each row too.
-_LEAST_OF_LARGEST: Final = 1 / 50
+_MIN_SHARE_OF_LARGEST: Final = 1 / 50
 _N_SAMPLES: Final = 3
-_LONGEST_SAMPLE: Final = 200
-_MOST_NAMED: Final = 12
-_LONGEST_NAME: Final = 60
+_MAX_SAMPLE_LENGTH: Final = 200
+_MAX_NAMED: Final = 12
+_MAX_NAME_LENGTH: Final = 60
 _VALUES_JUDGED: Final = 200
 _LETTER: Final = regex.compile(r"\p{L}")
 _WORD: Final = regex.compile(r"[\p{L}\p{N}]+")
@@ -80,7 +96,7 @@ class TableColumns(NamedTuple):
             return min(usual, key=lambda column: _rank(column.name), default=None) or (
                 strings[0] if len(self.names) == len(strings) == 1 else None
             )
-        least = max((column.share for column in self.texts), default=0.0) * _LEAST_OF_LARGEST
+        least = max((column.share for column in self.texts), default=0.0) * _MIN_SHARE_OF_LARGEST
         real = [column for column in self.texts if column.share >= least]
         return min(real, key=lambda column: (_rank(column.name), -column.share), default=None)
 
@@ -170,7 +186,7 @@ def quoted(name: str) -> str:
     >>> quoted("text")
     "'text'"
     """
-    return repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
+    return repr(name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…")
 
 
 def no_column(file: str, wanted: str, found: TableColumns) -> CorpusError:
@@ -195,7 +211,7 @@ def no_text_column(file: str, found: TableColumns) -> CorpusError:
     a.csv has no column of text: its columns are 'id', 'price'. Name the one to read, or give a \
 file with a column of text; nested objects are not read.
     """
-    names = listed([quoted(name) for name in found.names], _MOST_NAMED)
+    names = listed([quoted(name) for name in found.names], _MAX_NAMED)
     return CorpusError(
         f"{file} has no column of text: its columns are {names}. Name the one to read, or give a "
         "file with a column of text; nested objects are not read."
@@ -204,10 +220,10 @@ file with a column of text; nested objects are not read.
 
 def _choices(found: TableColumns) -> str:
     largest = sorted(found.texts, key=lambda column: -column.share)
-    texts = listed([described(column) for column in largest], _MOST_NAMED) or "none"
+    texts = listed([described(column) for column in largest], _MAX_NAMED) or "none"
     text_names = {column.name for column in found.texts}
     others = [quoted(name) for name in found.names if name not in text_names]
-    rest = f" Others: {listed(others, _MOST_NAMED)}." if others else ""
+    rest = f" Others: {listed(others, _MAX_NAMED)}." if others else ""
     return f"Its columns of text: {texts}.{rest}"
 
 
@@ -231,7 +247,7 @@ def _is_text(values: Sequence[object]) -> bool:
 def _samples(values: Iterable[object]) -> tuple[str, ...]:
     texts = [text for text in map(text_in, values) if text and not text.isspace()]
     return tuple(
-        text if len(text) <= _LONGEST_SAMPLE else f"{text[: _LONGEST_SAMPLE - 1]}…"
+        text if len(text) <= _MAX_SAMPLE_LENGTH else f"{text[: _MAX_SAMPLE_LENGTH - 1]}…"
         for text in map(_in_utf8, texts[:_N_SAMPLES])
     )
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from bpe_core.corpus.file_kinds import TABLE_KINDS
-from bpe_core.unicode.kinds import code_points, group_of
+from bpe_core.unicode.kinds import code_points, find_group
 
 _PIECE: Final = 1 << 20
 _ROW: Final = re.compile(
@@ -48,10 +48,10 @@ class Composition(NamedTuple):
     scripts: tuple[ScriptShare, ...]
 
 
-def file_of(name: str) -> str:
+def file_name(name: str) -> str:
     """Return the file that a document comes from: rows of a table share one.
 
-    >>> file_of("talks.zip/a.csv row 12"), file_of("chapter 1")
+    >>> file_name("talks.zip/a.csv row 12"), file_name("chapter 1")
     ('talks.zip/a.csv', 'chapter 1')
     """
     # The pattern takes long, and only a row's name has a space after the file's.
@@ -65,15 +65,15 @@ def file_type(name: str) -> str:
     >>> file_type("project.zip/src/Main.PY"), file_type("a.csv row 12"), file_type("LICENSE")
     ('.py', '.csv', 'no file type')
     """
-    return splitext(file_of(name).lower())[1] or WITHOUT_TYPE
+    return splitext(file_name(name).lower())[1] or WITHOUT_TYPE
 
 
-def composition_of(
+def compose(
     documents: Sequence[str], names: Sequence[str], word_counts: Mapping[str, int] | None
 ) -> Composition:
     """Return the shares of each file, file type and script.
 
-    >>> found = composition_of(["да", "x = 1"], ["a.txt", "b.py"], None)
+    >>> found = compose(["да", "x = 1"], ["a.txt", "b.py"], None)
     >>> [(share.name, share.n_bytes) for share in found.types]
     [('.py', 5), ('.txt', 4)]
     """
@@ -81,7 +81,7 @@ def composition_of(
     by_type: Counter[str] = Counter()
     for text, name in zip(documents, names, strict=True):
         n_bytes = len(text) if text.isascii() else len(text.encode())
-        by_file[file_of(name)] += n_bytes
+        by_file[file_name(name)] += n_bytes
         by_type[file_type(name)] += n_bytes
     return Composition(
         tuple(FileShare(*share) for share in _shares(by_file)),
@@ -107,7 +107,7 @@ def script_shares(
             points[ord(character)] += count
     groups: Counter[str] = Counter()
     for point in np.flatnonzero(points).tolist():
-        groups[group_of(chr(point))] += int(points[point])
+        groups[find_group(chr(point))] += int(points[point])
     return tuple(ScriptShare(*share) for share in _shares(groups))
 
 

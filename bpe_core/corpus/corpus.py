@@ -14,7 +14,7 @@ from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.corpus.composition import (
     Composition,
     ScriptShare,
-    composition_of,
+    compose,
     script_shares,
 )
 from bpe_core.corpus.copies import copied
@@ -264,7 +264,10 @@ class Corpus(Immutable):
             return (
                 Corpus((), (), rest, self.file_notes, divided=divided),
                 Corpus(
-                    *((), (), part, self.file_notes),
+                    (),
+                    (),
+                    part,
+                    self.file_notes,
                     divided=divided,
                     how=HeldOut("word", len(part), 0.0),
                 ),
@@ -373,7 +376,7 @@ class Corpus(Immutable):
         >>> [(kind.name, kind.share) for kind in corpus.composition().types]
         [('.py', 0.6), ('.txt', 0.4)]
         """
-        return composition_of(self.documents, self.names, self.word_counts)
+        return compose(self.documents, self.names, self.word_counts)
 
     def scripts(self) -> tuple[ScriptShare, ...]:
         """Return the share of each script, of white space, of punctuation, and of the rest.
@@ -404,14 +407,14 @@ class Corpus(Immutable):
             for_each_span(self.names),
             file_notes=self.file_notes,
             encodings=for_each_span(self.encodings) if self.encodings else (),
-            places=tuple(self._places_of(spans)),
+            places=tuple(self._document_places(spans)),
             divided=divided,
             units=for_each_span(units) if units else (),
             columns={name: for_each_span(values) for name, values in self.columns.items()},
             how=how,
         )
 
-    def _places_of(self, spans: Sequence[Sequence[Span]]) -> Iterator[Place]:
+    def _document_places(self, spans: Sequence[Sequence[Span]]) -> Iterator[Place]:
         """Yield the place of each span in the source of its document."""
         places = self.places or repeat(Place(0, 1))
         for i, (place, found) in enumerate(zip(places, spans, strict=False)):

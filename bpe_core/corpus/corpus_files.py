@@ -94,7 +94,11 @@ def read_corpus_files(folder: Path, *, stays_on_disk: bool = False) -> Corpus:
         names = tuple(map(str, head["names"]))
         if head["counts"] is None:
             corpus = Corpus(
-                *(texts, names, None, notes, _unpacked(head["encodings"], len(texts))),
+                texts,
+                names,
+                None,
+                notes,
+                _unpacked(head["encodings"], len(texts)),
                 columns={name: tuple(found) for name, found in head.get("columns", {}).items()},
             )
         else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.word_counts import LARGEST_SUM
+from bpe_core.corpus.word_counts import MAX_SUM
 from bpe_core.errors import CorpusError
 
 
@@ -104,7 +104,7 @@ def corpus_of_counts(
     >>> corpus.n_bytes, corpus.word_counts["hug"]
     (40, 10)
     """
-    if summary.n_bytes > LARGEST_SUM:
+    if summary.n_bytes > MAX_SUM:
         raise CorpusError(
             f"The words are said to come from {summary.n_bytes:,} bytes of text, more than 64 bits "
             "can count. Count again."

@@ -13,13 +13,29 @@ import zlib
 from typing import Final
 
 ARCHIVE_DAMAGE: Final = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
     # The last two are for encrypted archives and for newer compression methods.
-    *(ValueError, IndexError, OverflowError, RuntimeError, NotImplementedError),
+    ValueError,
+    IndexError,
+    OverflowError,
+    RuntimeError,
+    NotImplementedError,
 )
 
 # An array's header is Python source that states how much memory to allocate.
 ARRAY_DAMAGE: Final = (
-    *(EOFError, OSError, ValueError, KeyError, TypeError, SyntaxError),
-    *(tokenize.TokenError, OverflowError, MemoryError),
+    EOFError,
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    SyntaxError,
+    tokenize.TokenError,
+    OverflowError,
+    MemoryError,
 )

@@ -23,8 +23,8 @@ from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.notes import Note
 from bpe_core.unicode.kinds import code_points
 
-MOST_BEGINNINGS: Final = 100
-_LONGEST_BEGINNING: Final = 10_000
+MAX_BEGINNINGS: Final = 100
+_MAX_BEGINNING_LENGTH: Final = 10_000
 _PIECE: Final = 1 << 20
 
 
@@ -49,10 +49,10 @@ class TextFigures:
     cut_by: ClassVar[None] = None
 
 
-def figures_of(corpus: Corpus) -> TextFigures:
+def measure_text(corpus: Corpus) -> TextFigures:
     """Return the figures of a corpus of documents.
 
-    >>> found = figures_of(Corpus.from_documents(["hug", "hugs"]))
+    >>> found = measure_text(Corpus.from_documents(["hug", "hugs"]))
     >>> found.n_bytes, found.characters, found.beginnings
     (7, 'ghsu', ('hug', 'hugs'))
     """
@@ -62,13 +62,15 @@ def figures_of(corpus: Corpus) -> TextFigures:
         sha256=corpus.sha256,
         n_sources=corpus.n_sources,
         composition=corpus.composition(),
-        characters=_characters_of(corpus),
-        beginnings=tuple(text[:_LONGEST_BEGINNING] for text in corpus.documents[:MOST_BEGINNINGS]),
+        characters=_find_characters(corpus),
+        beginnings=tuple(
+            text[:_MAX_BEGINNING_LENGTH] for text in corpus.documents[:MAX_BEGINNINGS]
+        ),
         how=corpus.how,
     )
 
 
-def _characters_of(corpus: Corpus) -> str:
+def _find_characters(corpus: Corpus) -> str:
     seen = np.zeros(sys.maxunicode + 1, np.bool_)
     for text in corpus.documents:
         for start in range(0, len(text), _PIECE):
@@ -105,7 +107,7 @@ class Filed:
 
 
 class FiledCorpus:
-    """A corpus of documents in a folder of its own, which is deleted with this object."""
+    """A corpus of documents in its own folder, which is deleted with this object."""
 
     word_counts: ClassVar[None] = None
     is_counted: ClassVar[bool] = False

@@ -13,21 +13,34 @@ import regex
 # The letters beyond ASCII of each language, in the order in which the encodings are tried.
 _ALPHABETS: Final = {
     "cp1252": (
-        *("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúüªº", "áàâãçéêíóôõúüªº", "àèéìíîòóùúªº"),
-        *("åäöéàü", "æøåéèêóòô", "áðéíóúýþæö", "ëïéèêüöáóí", "àçèéíïòóúü·ñªº", "áéíóú"),
+        "äöüß",
+        "àâæçéèêëîïôœùûüÿ",
+        "áéíñóúüªº",
+        "áàâãçéêíóôõúüªº",
+        "àèéìíîòóùúªº",
+        "åäöéàü",
+        "æøåéèêóòô",
+        "áðéíóúýþæö",
+        "ëïéèêüöáóí",
+        "àçèéíïòóúü·ñªº",
+        "áéíóú",
         # English: names and loanwords.
         "éèêëïîôñçöüàâäáíóúåæø",
     ),
     "cp1250": (
-        *("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű"),
-        *("ăâîşţ", "čćđšž"),
+        "ąćęłńóśźż",
+        "áčďéěíňóřšťúůýž",
+        "áäčďéíĺľňóôŕšťúýž",
+        "áéíóöőúüű",
+        "ăâîşţ",
+        "čćđšž",
     ),
     "cp1254": ("çğıiöşüâîû",),
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"),
 }
 # Typography that all of these encodings have, and cp1252 first.
 _PUNCTUATION: Final = frozenset("‘’‚“”„–—…•«»‹›¿¡§©®°™€£·×\xa0\xad½¼¾²³†‡µ¶´¢¥‰")
-_LEAST_COVERED: Final = 0.97
+_MIN_COVERED: Final = 0.97
 _ASCII_LETTER: Final = regex.compile(rb"[A-Za-z]")
 _HIGH_BYTE: Final = regex.compile(rb"[\x80-\xff]")
 # A letter, or a symbol within a word or before one, as in `³ódŸ`: it stands for a letter.
@@ -39,7 +52,7 @@ _LETTER_OR_SYMBOL: Final = regex.compile(
 
 
 def latin_guess(data: bytes) -> str | None:
-    """Return the encoding in which a text has the letters of one language; None if there is none.
+    """Return the encoding in which a text has the letters of one language, or None.
 
     Western encodings come first if several fit. None also stands for text in other scripts.
 
@@ -59,7 +72,7 @@ def latin_guess(data: bytes) -> str | None:
         covered = _most_covered(text, alphabets)
         if covered > covered_best:
             best, covered_best = encoding, covered
-    return best if covered_best >= _LEAST_COVERED else None
+    return best if covered_best >= _MIN_COVERED else None
 
 
 def _most_covered(text: str, alphabets: tuple[str, ...]) -> float:

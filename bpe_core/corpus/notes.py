@@ -20,7 +20,7 @@ NoteKind = Literal[
     "rows",
     "mark",
 ]
-_MOST_NAMES: Final = 3
+_MAX_NAMES: Final = 3
 
 
 class _Kind(NamedTuple):
@@ -84,7 +84,7 @@ def group_notes(notes: Iterable[Note]) -> tuple[NoteGroup, ...]:
     )
 
 
-def listed(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+def listed(names: Sequence[str], most: int = _MAX_NAMES) -> str:
     """Join names with commas; count those beyond the first few.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d", "e"])

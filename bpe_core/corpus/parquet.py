@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.budget import MOST_COLUMNS, MOST_UNPACKED_BYTES, too_many_columns
+from bpe_core.corpus.budget import MAX_COLUMNS, MAX_UNPACKED_BYTES, too_many_columns
 from bpe_core.corpus.columns import TableColumns, Tally, columns_of_tallies
 from bpe_core.corpus.file_kinds import PARQUET_MARK
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
@@ -22,8 +22,8 @@ from bpe_core.extras import needs_extra
 BYTES_DESCRIBED: Final = 32 * 2**20
 # Few rows, because one may be a whole book; many, because most are a line.
 _BATCH_BYTES: Final = 4 * 2**20
-_FEWEST_BATCH_ROWS: Final = 16
-_MOST_BATCH_ROWS: Final = 16_384
+_MIN_BATCH_ROWS: Final = 16
+_MAX_BATCH_ROWS: Final = 16_384
 _GROUPS_DESCRIBED: Final = 8
 _FIRST_VALUES: Final = 200
 _OF_COUNTS: Final = ({"word", "count"}, {"word", "count", "first"})
@@ -56,7 +56,7 @@ class ParquetFile:
     errors: DecodingErrors
     """What becomes of bytes that are not UTF-8."""
 
-    def describe(self, most_bytes: int = BYTES_DESCRIBED) -> TableColumns:
+    def describe(self, max_bytes: int = BYTES_DESCRIBED) -> TableColumns:
         """Describe the columns of strings, by a sample spread over the file if it is large."""
         metadata = self.file.metadata
         n_groups = metadata.num_row_groups
@@ -78,7 +78,7 @@ class ParquetFile:
                     n_characters[name] += _n_characters(values, arrow)
                     if (missing := _FIRST_VALUES - len(first[name])) > 0:
                         first[name] += self._first(values.slice(0, missing), name, n_rows)
-                if n_bytes > most_bytes / len(groups):
+                if n_bytes > max_bytes / len(groups):
                     break
         return columns_of_tallies(
             self.columns,
@@ -100,9 +100,9 @@ class ParquetFile:
                 n_bytes += values.nbytes
                 if hasattr(values, "dictionary"):
                     n_bytes += _unpacked_size(values, arrow)
-                if n_bytes > MOST_UNPACKED_BYTES:
+                if n_bytes > MAX_UNPACKED_BYTES:
                     raise too_much_text(self.name)
-                yield _texts_of(_as_bytes(values, arrow), n_rows, arrow)
+                yield _decode_texts(_as_bytes(values, arrow), n_rows, arrow)
                 n_rows += batch.num_rows
 
     def group_sizes(self, column: str) -> tuple[int, ...]:
@@ -143,7 +143,7 @@ class ParquetFile:
         with _damage_named(self.name):
             described = self.file.metadata.row_group(group)
             share = max(1, described.total_byte_size // max(1, described.num_rows))
-            n_rows = min(max(_FEWEST_BATCH_ROWS, _BATCH_BYTES // share), _MOST_BATCH_ROWS)
+            n_rows = min(max(_MIN_BATCH_ROWS, _BATCH_BYTES // share), _MAX_BATCH_ROWS)
             yield from self.file.iter_batches(
                 batch_size=n_rows, columns=list(columns), row_groups=[group], use_threads=False
             )
@@ -179,7 +179,7 @@ def open_parquet_file(
     """Open a Parquet file; raises UnsupportedFileError and MissingExtraError."""
     with _damage_named(name):
         file = _arrow(name).parquet.ParquetFile(opened)
-        if file.metadata.num_columns > MOST_COLUMNS:
+        if file.metadata.num_columns > MAX_COLUMNS:
             raise too_many_columns(name)
         fields = list(file.schema_arrow)
         types = _arrow(name).types
@@ -238,7 +238,7 @@ def too_much_text(name: str) -> UnsupportedFileError:
 smaller files.
     """
     return UnsupportedFileError(
-        f"{name} holds more than {MOST_UNPACKED_BYTES >> 20} MB of text in this column once it is "
+        f"{name} holds more than {MAX_UNPACKED_BYTES >> 20} MB of text in this column once it is "
         "unpacked. Split it into smaller files."
     )
 
@@ -301,8 +301,13 @@ def _is_readable(kind: Any, types: Any) -> bool:
     return _is_bytes(kind, types) or any(
         is_kind(kind)
         for is_kind in (
-            *(types.is_integer, types.is_floating, types.is_boolean, types.is_decimal),
-            *(types.is_date, types.is_timestamp, types.is_time),
+            types.is_integer,
+            types.is_floating,
+            types.is_boolean,
+            types.is_decimal,
+            types.is_date,
+            types.is_timestamp,
+            types.is_time,
         )
     )
 
@@ -366,7 +371,7 @@ def _n_characters(values: Any, arrow: _Arrow) -> int:
     return _total_length(values, arrow.compute.utf8_length, arrow)
 
 
-def _texts_of(values: Any, n_before: int, arrow: _Arrow) -> Texts:
+def _decode_texts(values: Any, n_before: int, arrow: _Arrow) -> Texts:
     written_out = values
     lengths = arrow.compute.fill_null(arrow.compute.binary_length(written_out), 0)
     all_lengths = lengths.to_numpy(zero_copy_only=False)

@@ -31,11 +31,11 @@ from bpe_core.extras import needs_extra
 from bpe_core.processes.call import call, stream
 from bpe_core.processes.limits import GB, Limits
 
-_MOST_BYTES: Final = 3 * 2**29
-_MOST_TIMES_FILE: Final = 2
-_MOST_PROCESSOR_SECONDS: Final = 30
+_MAX_BYTES: Final = 3 * 2**29
+_MAX_FILE_RATIO: Final = 2
+_MAX_PROCESSOR_SECONDS: Final = 30
 # More than the processor time, because the processor may be shared with many.
-_MOST_SECONDS: Final = 300.0
+_MAX_SECONDS: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,24 +145,24 @@ def opened_parquet(
 
 
 def describe_parquet(
-    data: bytes, name: str, *, budget: Budget, most_bytes: int = BYTES_DESCRIBED
+    data: bytes, name: str, *, budget: Budget, max_bytes: int = BYTES_DESCRIBED
 ) -> TableColumns:
-    """Describe the columns of a Parquet file by a sample of about `most_bytes`.
+    """Describe the columns of a Parquet file by a sample of about `max_bytes`.
 
     Raises UnsupportedFileError and MissingExtraError.
     """
     _check(data, name)
     limits = _limits(data)
     with budget.take_time(name), _limits_named(name, limits):
-        return call(describe_columns, _array(data), name, most_bytes, limits=limits)
+        return call(describe_columns, _array(data), name, max_bytes, limits=limits)
 
 
-def describe_columns(data: NDArray[np.uint8], name: str, most_bytes: int) -> TableColumns:
+def describe_columns(data: NDArray[np.uint8], name: str, max_bytes: int) -> TableColumns:
     """Describe the columns of a Parquet file; see `describe_parquet`."""
     # Columns are described without a choice of what becomes of bad bytes.
     file = open_parquet(data, name, "replace")
     refuse_counts(file.columns, name)
-    return file.describe(most_bytes)
+    return file.describe(max_bytes)
 
 
 def read_column(
@@ -198,8 +198,8 @@ def _array(data: bytes) -> NDArray[np.uint8]:
 
 
 def _limits(data: bytes) -> Limits:
-    memory = _MOST_BYTES + _MOST_TIMES_FILE * len(data)
-    return Limits(_MOST_SECONDS, memory, _MOST_PROCESSOR_SECONDS)
+    memory = _MAX_BYTES + _MAX_FILE_RATIO * len(data)
+    return Limits(_MAX_SECONDS, memory, _MAX_PROCESSOR_SECONDS)
 
 
 @contextmanager
@@ -210,6 +210,6 @@ def _limits_named(name: str, limits: Limits) -> Generator[None]:
         assert limits.memory is not None
         raise UnsupportedFileError(
             f"{name} takes too much memory or time to unpack: more than "
-            f"{limits.memory / GB:.1f} GB or {_MOST_PROCESSOR_SECONDS} seconds. Split it, or "
+            f"{limits.memory / GB:.1f} GB or {_MAX_PROCESSOR_SECONDS} seconds. Split it, or "
             "export it again with smaller row groups."
         ) from None

@@ -15,10 +15,10 @@ from bpe_core.corpus.readers import (
     Document,
     Source,
     expand_folder,
-    name_of,
     read_source,
     reasons,
     skipped,
+    source_name,
     source_size,
     table_columns,
 )
@@ -107,8 +107,8 @@ def read_corpus(
                 source, choices, budget, lambda part, at=before, of=own: report(at + part * of)
             )
         except CorpusError as error:
-            failures.append((name_of(source), error))
-            notes.append(skipped(name_of(source), error))
+            failures.append((source_name(source), error))
+            notes.append(skipped(source_name(source), error))
             continue
         documents.extend(found)
         notes.extend(new_notes)
@@ -131,7 +131,7 @@ def read_corpus(
     )
 
 
-def columns_of(
+def describe_columns(
     upload: Source, *, encoding: str | Mapping[str, str] | None = None
 ) -> TableColumns | None:
     """Describe a table's columns by some of its rows; None if the file is not a table.
@@ -141,7 +141,7 @@ def columns_of(
     >>> import io
     >>> class Upload(io.BytesIO):
     ...     name = "words.csv"
-    >>> found = columns_of(Upload(b"id,text,note\\n1,hug,a\\n2,hugs,b\\n"))
+    >>> found = describe_columns(Upload(b"id,text,note\\n1,hug,a\\n2,hugs,b\\n"))
     >>> found.chosen.name, [column.name for column in found.texts]
     ('text', ['text', 'note'])
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from bpe_core.checks import check_choice, describe
-from bpe_core.corpus.archives import members_of, unpack
+from bpe_core.corpus.archives import iterate_members, unpack
 from bpe_core.corpus.budget import SECONDS_TO_DESCRIBE, Budget
 from bpe_core.corpus.columns import TableColumns, quoted
 from bpe_core.corpus.file_kinds import (
@@ -43,7 +43,7 @@ from bpe_core.errors import (
     UnsupportedFileError,
 )
 
-_MOST_REASONS = 5
+_MAX_REASONS = 5
 
 
 class Upload(Protocol):
@@ -96,12 +96,12 @@ class Choices(NamedTuple):
             if encoding is not None:
                 check_encoding(encoding)
 
-    def column_of(self, name: str) -> str | None:
+    def chosen_column(self, name: str) -> str | None:
         """Return the column chosen for a file."""
         column = self.text_column
         return column.get(name) if isinstance(column, Mapping) else column
 
-    def decoding_of(self, name: str) -> tuple[str | None, DecodingErrors]:
+    def chosen_decoding(self, name: str) -> tuple[str | None, DecodingErrors]:
         """Return the encoding chosen for a file, and what becomes of bytes that do not fit."""
         own = self.encoding.get(name) if isinstance(self.encoding, Mapping) else self.encoding
         return own, self.errors
@@ -170,13 +170,13 @@ def skipped(name: str, error: CorpusError) -> Note:
 
 def reasons(failures: Sequence[tuple[str, CorpusError]]) -> str:
     """Return why files could not be read, grouped if there are many."""
-    if len(failures) <= _MOST_REASONS:
+    if len(failures) <= _MAX_REASONS:
         return " ".join(str(error) for _, error in failures)
     groups = group_notes(skipped(name, error) for name, error in failures)
     return " ".join(group.sentence for group in groups)
 
 
-def name_of(source: Source) -> str:
+def source_name(source: Source) -> str:
     """Return the name of a source, as documents and notes use it."""
     if isinstance(source, FileOfFolder):
         return source.name
@@ -190,17 +190,17 @@ def read_source(source: Source, choices: Choices, budget: Budget, report: OnPart
 
     Raises CorpusError or a subclass if it has no text that can be read.
     """
-    data, name = _bytes_of(source)
+    data, name = _source_bytes(source)
     budget.begin(len(data))
     return _read_bytes(data, name, choices, budget, report, nested=False)
 
 
 def table_columns(source: Source, choices: Choices) -> TableColumns | None:
     """Describe the columns of a table, gzipped or not; None if the file is not a table."""
-    data, name = _bytes_of(source)
+    data, name = _source_bytes(source)
     budget = Budget()
     budget.begin(len(data))
-    return _table_of(data, name, choices, budget)[1]
+    return _find_table(data, name, choices, budget)[1]
 
 
 def tables_in(
@@ -233,11 +233,11 @@ def _tables_in(sources: Sequence[Source], choices: Choices) -> Iterator[tuple[st
     budget = Budget(seconds_apart=SECONDS_TO_DESCRIBE)
     for source in sources:
         with suppress(CorpusError):
-            data, name = _bytes_of(source)
+            data, name = _source_bytes(source)
             budget.begin(len(data))
             for member, own in _files_in(data, name, budget, choices):
                 with suppress(CorpusError):
-                    own_name, columns = _table_of(own, member, choices, budget)
+                    own_name, columns = _find_table(own, member, choices, budget)
                     if columns is not None:
                         yield own_name, columns
 
@@ -250,19 +250,19 @@ def _files_in(
     if not is_archive(data) or other_kind(data[:HEAD_BYTES], name) is not None:
         yield name, data
         return
-    for member in members_of(data, name, budget, choices.max_archive_files):
+    for member in iterate_members(data, name, budget, choices.max_archive_files):
         if not isinstance(member.data, CorpusError):
             yield member.name, member.data
 
 
-def _table_of(
+def _find_table(
     data: bytes, name: str, choices: Choices, budget: Budget
 ) -> tuple[str, TableColumns | None]:
     data, name = _unpacked(data, name, budget)
     kind = file_suffix(name)
     if is_archive(data) or not is_table(data, kind):
         return name, None
-    encoding, errors = choices.decoding_of(name)
+    encoding, errors = choices.chosen_decoding(name)
     return name, describe_table(data, kind, name, encoding=encoding, errors=errors, budget=budget)
 
 
@@ -274,13 +274,13 @@ def _unpacked(data: bytes, name: str, budget: Budget) -> tuple[bytes, str]:
     return unpack(data, packing, name, budget), unpacked_name(name)[0]
 
 
-def _bytes_of(source: Source) -> tuple[bytes, str]:
+def _source_bytes(source: Source) -> tuple[bytes, str]:
     if isinstance(source, (str, os.PathLike)):
         if not os.fspath(source):
             raise CorpusError("The path is empty: name a file.")
         path = Path(source)
         try:
-            return path.read_bytes(), name_of(source)
+            return path.read_bytes(), source_name(source)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             kind = MissingFileError if isinstance(error, FileNotFoundError) else CorpusError
@@ -320,11 +320,11 @@ def _read_bytes(
                 f"{name} is an archive inside an archive, not text. Unpack it first."
             )
         return _read_archive(data, name, choices, budget, report)
-    encoding, errors = choices.decoding_of(name)
+    encoding, errors = choices.chosen_decoding(name)
     kind = file_suffix(name)
     if is_table(head, kind):
         table = read_table(
-            data, kind, name, choices.column_of(name), kept_column=choices.kept_column,
+            data, kind, name, choices.chosen_column(name), kept_column=choices.kept_column,
             encoding=encoding, errors=errors, budget=budget, report=report,
         )  # fmt: skip
         values = table.values or [""] * len(table.texts)
@@ -336,7 +336,7 @@ def _read_bytes(
     if not decoded.text:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
     notes = [decoded.note] if decoded.note else []
-    if (column := choices.column_of(name)) is not None:
+    if (column := choices.chosen_column(name)) is not None:
         text = f"{name} is not a table: read all of it, not a column {quoted(column)}."
         notes.append(Note("not-a-table", name, text))
     return [Document(decoded.text, name, decoded.encoding)], notes
@@ -348,7 +348,7 @@ def _read_archive(
     documents: list[Document] = []
     notes: list[Note] = []
     failures: list[tuple[str, CorpusError]] = []
-    for member in members_of(data, name, budget, choices.max_archive_files):
+    for member in iterate_members(data, name, budget, choices.max_archive_files):
         try:
             if isinstance(member.data, CorpusError):
                 raise member.data

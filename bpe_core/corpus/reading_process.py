@@ -16,11 +16,11 @@ from typing import Final, TypeVar
 import regex
 
 from bpe_core.corpus.columns import TableColumns
-from bpe_core.corpus.composition import file_of
+from bpe_core.corpus.composition import file_name
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
-from bpe_core.corpus.filed_corpus import Filed, FiledCorpus, Parts, figures_of
+from bpe_core.corpus.filed_corpus import Filed, FiledCorpus, Parts, measure_text
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Choices, Upload, may_be_tables, source_size, tables_in
 from bpe_core.errors import ConfigError, ProcessError, UnsupportedFileError
@@ -28,17 +28,17 @@ from bpe_core.processes.call import call
 from bpe_core.processes.limits import Limits
 from bpe_core.processes.report import Report
 
-LEAST_BYTES: Final = 4_000_000
+MIN_BYTES: Final = 4_000_000
 """The size from which files are worth a process, which takes half a second to start."""
-_LEAST_MARKS: Final = 200_000
+_MIN_MARKS: Final = 200_000
 """Each line or comma may be a row or a value, and 1.9 million rows of a 4 MB table took 5 to 20
 seconds."""
-MOST_BYTES_IN_MEMORY: Final = 20_000_000
+MAX_BYTES_IN_MEMORY: Final = 20_000_000
 """A text of up to this size is returned as a `Corpus`, as if it had been read here."""
-_MOST_BYTES: Final = 4 * 2**30
-_MOST_TIMES_FILES: Final = 8
-_MOST_SECONDS: Final = 900.0
-_MOST_EXCERPTS: Final = 16
+_MAX_BYTES: Final = 4 * 2**30
+_MAX_FILES_RATIO: Final = 8
+_MAX_SECONDS: Final = 900.0
+_MAX_EXCERPTS: Final = 16
 _WINDOW: Final = 200
 _BEYOND_ASCII: Final = regex.compile(r"[^\x00-\x7f]")
 _Answer = TypeVar("_Answer")
@@ -57,11 +57,11 @@ def worth_a_process(uploads: Sequence[Upload]) -> bool:
     >>> worth_a_process([Upload(b"hug")])
     False
     """
-    if sum(map(source_size, uploads)) >= LEAST_BYTES:
+    if sum(map(source_size, uploads)) >= MIN_BYTES:
         return True
-    texts = [_data_of(upload) for upload in uploads]
+    texts = [_read_data(upload) for upload in uploads]
     marks = sum(data.count(b"\n") + data.count(b",") for data in texts)
-    return marks >= _LEAST_MARKS or any(is_packed(data[:HEAD_BYTES]) for data in texts)
+    return marks >= _MIN_MARKS or any(is_packed(data[:HEAD_BYTES]) for data in texts)
 
 
 def read_in_process(
@@ -79,7 +79,7 @@ def read_in_process(
     not possible. Raises what `read_corpus` and `on_progress` raise, UnsupportedFileError if
     the files take too much memory or time, and OSError if the folder cannot be written.
     """
-    with _folder_of(uploads, place) as folder:
+    with _write_folder(uploads, place) as folder:
         names = [upload.name for upload in uploads]
         asked = names, choices, held_out_share, held_out_by
         filed = _ask(read_files, folder, *asked, on_progress=on_progress)
@@ -98,18 +98,18 @@ def filed_corpus(folder: Path, filed: Filed) -> FiledCorpus:
 def read_beginning_in_process(
     uploads: Sequence[Upload],
     choices: Choices,
-    most_characters: int,
+    max_characters: int,
     *,
     place: Path,
     on_progress: Callable[[float], None],
 ) -> tuple[Corpus, int]:
-    """Read the first documents of files, `most_characters` in all; return the characters of all.
+    """Read the first documents of files, `max_characters` in all; return the characters of all.
 
     Raises what `read_in_process` raises. Nothing is left in `place`.
     """
-    with _folder_of(uploads, place) as folder:
+    with _write_folder(uploads, place) as folder:
         names = [upload.name for upload in uploads]
-        asked = names, choices, most_characters
+        asked = names, choices, max_characters
         n_characters = _ask(read_beginning, folder, *asked, on_progress=on_progress)
         corpus = read_corpus_files(folder)
         shutil.rmtree(folder, ignore_errors=True)
@@ -124,22 +124,22 @@ def describe_in_process(
     place: Path,
 ) -> list[tuple[str, TableColumns]]:
     """Describe tables as `tables_in` does. Raises what `read_in_process` raises."""
-    tables = [upload for upload in uploads if may_be_tables(_data_of(upload), upload.name)]
+    tables = [upload for upload in uploads if may_be_tables(_read_data(upload), upload.name)]
     if not tables:
         return []
-    with _folder_of(tables, place) as folder:
+    with _write_folder(tables, place) as folder:
         found = _ask(describe_tables, folder, [upload.name for upload in tables], choices, most)
         shutil.rmtree(folder, ignore_errors=True)
     return found
 
 
 @contextmanager
-def _folder_of(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
+def _write_folder(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
     """Yield a new folder in `place` with the files; it is deleted if the block raises."""
     folder = Path(tempfile.mkdtemp(prefix=".unfinished-corpus-", dir=place))
     try:
         for number, upload in enumerate(uploads):
-            (folder / f"upload-{number}").write_bytes(_data_of(upload))
+            (folder / f"upload-{number}").write_bytes(_read_data(upload))
         yield folder
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -150,7 +150,7 @@ def _divide(folder: Path, held_out_share: float, by: str, text: Path | None) -> 
     return _ask(divide, folder, held_out_share, by, text)
 
 
-def _data_of(upload: Upload) -> bytes:
+def _read_data(upload: Upload) -> bytes:
     get_value: Callable[[], bytes] | None = getattr(upload, "getvalue", None)
     return get_value() if get_value else upload.read()
 
@@ -163,7 +163,7 @@ def _ask(
 ) -> _Answer:
     """Call a function in a process with limits that suit the size of the files in the folder."""
     size = sum(path.stat().st_size for path in folder.iterdir())
-    limits = Limits(_MOST_SECONDS, _MOST_BYTES + _MOST_TIMES_FILES * size)
+    limits = Limits(_MAX_SECONDS, _MAX_BYTES + _MAX_FILES_RATIO * size)
     try:
         return call(function, folder, *arguments, limits=limits, on_progress=on_progress)
     except ProcessError:
@@ -191,7 +191,7 @@ def read_files(
     """Read the uploads of a folder, and write their corpus to it; return None for a small one."""
     corpus = _read(folder, names, choices, report)
     write_corpus(folder, corpus)
-    if corpus.n_bytes <= MOST_BYTES_IN_MEMORY:
+    if corpus.n_bytes <= MAX_BYTES_IN_MEMORY:
         return None
     report(0.6, must_arrive=True)
     try:
@@ -203,7 +203,7 @@ def read_files(
         n_bytes=corpus.n_bytes,
         sha256=corpus.sha256,
         n_sources=corpus.n_sources,
-        files=tuple(dict.fromkeys(map(file_of, corpus.names))),
+        files=tuple(dict.fromkeys(map(file_name, corpus.names))),
         notes=corpus.file_notes,
         excerpts=_excerpts(corpus),
         share=share,
@@ -214,11 +214,11 @@ def read_files(
 
 
 def read_beginning(
-    folder: Path, names: list[str], choices: Choices, most_characters: int, report: Report[float]
+    folder: Path, names: list[str], choices: Choices, max_characters: int, report: Report[float]
 ) -> int:
     """Write the first documents of the uploads of a folder to it; return the characters of all."""
     corpus = _read(folder, names, choices, report)
-    write_corpus(folder, _beginning(corpus, most_characters))
+    write_corpus(folder, _beginning(corpus, max_characters))
     return corpus.n_characters + max(0, len(corpus.documents) - 1)
 
 
@@ -254,13 +254,13 @@ def _files(folder: Path, names: list[str]) -> list[_File]:
     return [_File(folder / f"upload-{number}", name) for number, name in enumerate(names)]
 
 
-def _beginning(corpus: Corpus, most_characters: int) -> Corpus:
+def _beginning(corpus: Corpus, max_characters: int) -> Corpus:
     documents: list[str] = []
     for document in corpus.documents:
-        if most_characters < 0:
+        if max_characters < 0:
             break
-        documents.append(document[:most_characters])
-        most_characters -= len(document) + 1
+        documents.append(document[:max_characters])
+        max_characters -= len(document) + 1
     n = len(documents)
     return Corpus(
         tuple(documents),
@@ -271,7 +271,7 @@ def _beginning(corpus: Corpus, most_characters: int) -> Corpus:
 
 
 def _parts(training: Corpus, held_out: Corpus) -> Parts:
-    return figures_of(training), figures_of(held_out)
+    return measure_text(training), measure_text(held_out)
 
 
 def _excerpts(corpus: Corpus) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -282,7 +282,7 @@ def _excerpts(corpus: Corpus) -> tuple[tuple[str, ...], tuple[str, ...]]:
     for text, name in zip(corpus.documents, corpus.names, strict=True):
         file = next((file for file in wanted if name == file or name.startswith(f"{file} ")), None)
         found = _BEYOND_ASCII.search(text) if file is not None else None
-        if file is not None and found and len(texts) < _MOST_EXCERPTS:
+        if file is not None and found and len(texts) < _MAX_EXCERPTS:
             wanted.remove(file)
             texts.append(text[max(0, found.start() - _WINDOW) : found.start() + _WINDOW])
             names.append(name)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
 from bpe_core.corpus.budget import (
-    MOST_CELLS,
-    MOST_COLUMNS,
-    MOST_JSON_VALUES,
+    MAX_CELLS,
+    MAX_COLUMNS,
+    MAX_JSON_VALUES,
     Budget,
     too_many_columns,
 )
@@ -29,8 +29,8 @@ _DELIMITERS: Final = ",;\t|"
 _ROWS_BETWEEN_COUNTS: Final = 256
 _ROWS_BETWEEN_REPORTS: Final = 4_096
 _PIECE: Final = 1 << 20
-_MOST_PLACES: Final = 5
-_LONGEST_EXCERPT: Final = 30
+_MAX_PLACES: Final = 5
+_MAX_EXCERPT_LENGTH: Final = 30
 _NOT_SPACE: Final = re.compile(r"\S")
 _DECODER: Final = json.JSONDecoder()
 
@@ -63,7 +63,7 @@ class RowReader:
     notes: list[Note] = field(default_factory=list[Note])
 
     def rows(self, kind: str) -> Iterator[Record]:
-        """Yield the rows of a file of a kind, such as ".csv".
+        """Yield the rows of a file with an extension, such as ".csv".
 
         Raises EmptyCorpusError for a table without rows, and UnsupportedFileError if the file is
         not of its kind, or has more rows, columns or values than are read.
@@ -151,7 +151,7 @@ class RowReader:
                 raise
             except (ValueError, RecursionError):
                 n_broken += 1
-                if n_broken <= _MOST_PLACES + 1:
+                if n_broken <= _MAX_PLACES + 1:
                     first_broken = first_broken or _excerpt(line)
                     broken.append(number)
                 continue
@@ -168,10 +168,10 @@ class RowReader:
             text = f"skipped line {broken[0]:,}, which is not valid JSON: {first_broken}."
             self.notes.append(Note("lines", self.name, f"{self.name}: {text}"))
         elif broken:
-            places = listed([f"{number:,}" for number in broken], _MOST_PLACES)
-            if n_broken > _MOST_PLACES + 1:
-                first = ", ".join(f"{number:,}" for number in broken[:_MOST_PLACES])
-                places = f"{first} and {n_broken - _MOST_PLACES:,} more"
+            places = listed([f"{number:,}" for number in broken], _MAX_PLACES)
+            if n_broken > _MAX_PLACES + 1:
+                first = ", ".join(f"{number:,}" for number in broken[:_MAX_PLACES])
+                places = f"{first} and {n_broken - _MAX_PLACES:,} more"
             text = (
                 f"skipped {n_broken:,} of {n_lines:,} lines, which are not valid JSON: lines "
                 f"{places}. In the first: {first_broken}."
@@ -272,16 +272,16 @@ class RowReader:
         return json.loads(text)
 
     def _check_values(self, text: str, where: str) -> None:
-        if has_more_values(text, MOST_JSON_VALUES):
+        if has_more_values(text, MAX_JSON_VALUES):
             raise UnsupportedFileError(
-                f"{self.name} has more than {MOST_JSON_VALUES:,} JSON values{where}. Split it, or "
+                f"{self.name} has more than {MAX_JSON_VALUES:,} JSON values{where}. Split it, or "
                 "keep only the texts."
             )
 
     def _add_columns(self, names: Iterable[str]) -> None:
         for name in names:
             if name not in self.columns:
-                if len(self.columns) == MOST_COLUMNS:
+                if len(self.columns) == MAX_COLUMNS:
                     raise too_many_columns(self.name)
                 self.columns[name] = None
 
@@ -301,7 +301,7 @@ class _Lines:
         self._name = name
         self._delimiter = delimiter
         self._begin = self._end = 0
-        self._allowed = self._left = MOST_COLUMNS
+        self._allowed = self._left = MAX_COLUMNS
         self._is_header = True
         self._lines = self._split()
 
@@ -320,7 +320,7 @@ class _Lines:
         """Return the end of the last row, in characters, and begin to count the cells of a row."""
         self._is_header = False
         self._begin = self._end
-        self._allowed = self._left = MOST_CELLS
+        self._allowed = self._left = MAX_CELLS
         return self._end
 
     def _split(self) -> Iterator[str]:
@@ -335,12 +335,12 @@ class _Lines:
 
     def _check(self) -> None:
         """Count the cells of a row that is long enough to have too many."""
-        most = MOST_COLUMNS if self._is_header else MOST_CELLS
+        most = MAX_COLUMNS if self._is_header else MAX_CELLS
         if has_more_cells(self._text[self._begin : self._end], self._delimiter, most):
             if self._is_header:
                 raise too_many_columns(self._name)
             raise UnsupportedFileError(
-                f"{self._name} has more than {MOST_CELLS:,} values in a row. Check its quotes, or "
+                f"{self._name} has more than {MAX_CELLS:,} values in a row. Check its quotes, or "
                 "rename the file to .txt."
             )
         # Later, because a row of many lines would be counted again for each of them.
@@ -362,5 +362,5 @@ def _excerpt(text: str) -> str:
     text = text.strip()
     if not text:
         return "it ends there"
-    cut = text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}…"
+    cut = text if len(text) <= _MAX_EXCERPT_LENGTH else f"{text[:_MAX_EXCERPT_LENGTH]}…"
     return f"found {cut!r}"

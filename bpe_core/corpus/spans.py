@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from bpe_core.corpus.composition import file_of, file_type
-from bpe_core.unicode.kinds import group_of
+from bpe_core.corpus.composition import file_name, file_type
+from bpe_core.unicode.kinds import find_group
 
 _MAX_CHARACTERS_READ: Final = 32
 _LETTERS: Final = (" letters", " characters")
@@ -42,7 +42,7 @@ def folder(name: str) -> str:
     >>> folder("talks.zip/2024/a.csv row 12"), folder("chapter 1")
     ('talks.zip/2024', '')
     """
-    return file_of(name).rpartition("/")[0]
+    return file_name(name).rpartition("/")[0]
 
 
 def main_script(text: str) -> str:
@@ -54,7 +54,7 @@ def main_script(text: str) -> str:
     if text.isascii():
         return "Latin letters"
     sample = text[:: max(1, len(text) // _MAX_CHARACTERS_READ)]
-    groups = Counter(group for group in map(group_of, sample) if group.endswith(_LETTERS))
+    groups = Counter(group for group in map(find_group, sample) if group.endswith(_LETTERS))
     return groups.most_common(1)[0][0] if groups else ""
 
 

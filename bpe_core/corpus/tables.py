@@ -28,7 +28,7 @@ from bpe_core.corpus.text_decoding import DecodingErrors, decode_text
 from bpe_core.corpus.values import text_in
 from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
 
-_MOST_NAMED = 6
+_MAX_NAMED = 6
 _LONE_SURROGATE = regex.compile("[\ud800-\udfff]")
 
 _Value = tuple[str, object, object]
@@ -186,7 +186,7 @@ def _note_of_choice(name: str, columns: TableColumns, chosen: Column) -> Iterato
         for column in sorted(columns.texts, key=lambda column: -column.share)
         if column.name != chosen.name
     ]
-    rest = f" Other columns of text: {listed(others, _MOST_NAMED)}." if others else ""
+    rest = f" Other columns of text: {listed(others, _MAX_NAMED)}." if others else ""
     sampled = " The shares are of a sample of its rows." if columns.is_sample else ""
     text = f"{name}: took the column {described(chosen)}.{rest}{sampled}"
     yield Note("column", name, text, quoted(chosen.name))

@@ -26,14 +26,29 @@ _BYTE_ORDER_MARKS = (
 )
 
 # UTF-8 with more NUL bytes than both this share and this number is not text.
-_MOST_NULS = 0.05
+_MAX_NULS = 0.05
 _FEW_NULS = 4
 
 # The encodings to guess from if a file is not UTF-8. Python has many more codecs, but they are
 # hardly used and fit any bytes.
 LEGACY_ENCODINGS = (
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
-    *("cp874", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
+    "cp1252",
+    "cp1250",
+    "cp1251",
+    "cp1253",
+    "cp1254",
+    "cp1255",
+    "cp1256",
+    "cp1257",
+    "cp1258",
+    "cp874",
+    "koi8_r",
+    "koi8_u",
+    "cp932",
+    "euc_jp",
+    "gb18030",
+    "big5",
+    "cp949",
 )
 
 # Python has these too, but they are for domain names and source code.
@@ -96,7 +111,7 @@ def decode_text(
         decoded = _decode_exactly(data, bare, name, 0, errors)
         return decoded._replace(note=decoded.note or Note("encoding", name, note, bare))
     nuls = data.count(0)
-    if nuls > max(_MOST_NULS * len(data), _FEW_NULS):
+    if nuls > max(_MAX_NULS * len(data), _FEW_NULS):
         raise UnsupportedFileError(
             f"{name} is not text: {nuls:,} of its {len(data):,} bytes are NUL. Give a text file."
         )

@@ -9,10 +9,10 @@ import numpy as np
 
 from bpe_core.errors import CorpusError, EmptyCorpusError
 
-_MOST_DIGITS = 15
-LARGEST_COUNT = 10**_MOST_DIGITS - 1
+_MAX_DIGITS = 15
+MAX_COUNT = 10**_MAX_DIGITS - 1
 """The largest count that a text may state: JavaScript, and so every page, shows it exactly."""
-LARGEST_SUM = int(np.iinfo(np.int64).max)
+MAX_SUM = int(np.iinfo(np.int64).max)
 """The largest number that an int64 holds."""
 
 
@@ -34,12 +34,12 @@ def parse_word_counts(text: str) -> dict[str, int]:
         if not re.fullmatch("[0-9]+", digits):
             raise CorpusError(
                 f"Line {number}: expected a word, a space, and a whole number from 1 to "
-                f"{LARGEST_COUNT:,}, such as 'hug 10', got {_shown(line)!r}."
+                f"{MAX_COUNT:,}, such as 'hug 10', got {_shown(line)!r}."
             )
-        if len(digits) > _MOST_DIGITS:
+        if len(digits) > _MAX_DIGITS:
             raise CorpusError(
                 f"Line {number}: the count {_shown(digits)} is too large. A count may be at most "
-                f"{LARGEST_COUNT:,}. Divide all counts by the same number."
+                f"{MAX_COUNT:,}. Divide all counts by the same number."
             )
         word_counts[parts[0]] = word_counts.get(parts[0], 0) + int(digits)
     if not word_counts:
@@ -64,7 +64,7 @@ def check_symbols(n_symbols: int, whose: str = "The words") -> None:
     bpe_core.errors.CorpusError: The words of a.parquet have 9,223,372,036,854,775,808 symbols in \
 all, more than 64 bits can count. Divide all counts by the same number.
     """
-    if n_symbols > LARGEST_SUM:
+    if n_symbols > MAX_SUM:
         raise CorpusError(
             f"{whose} have {n_symbols:,} symbols in all, more than 64 bits can count. Divide all "
             "counts by the same number."

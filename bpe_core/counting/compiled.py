@@ -27,17 +27,17 @@ from bpe_core.pretokenizers.blocks import (
     sections,
 )
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
+from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
 from bpe_core.types import PretokenCounts
 
 _CHUNK = 1 << 19
 _FIRST_BLOCK = 1 << 19
 _BLOCK = 1 << 22
 _SCAN_AHEAD = 8192  # bytes scanned at a time: their classes, flags and ends stay in the L1 cache
-_FEWEST_ENTRIES = 1 << 13  # starting with a large table took 97 ns a token, with a small one 23
+_MIN_ENTRIES = 1 << 13  # starting with a large table took 97 ns a token, with a small one 23
 _LONG = 1 << 18  # bytes of an array that gets a reserve when it grows
 _RESERVE = 64  # times the room it needs
-_MOST_RESERVED = 1 << 29  # bytes; a process may be refused more than it could ever use
+_MAX_RESERVED = 1 << 29  # bytes; a process may be refused more than it could ever use
 _BATCH = 256  # words looked up at a time: their entries stay in the L1 cache
 
 
@@ -45,7 +45,7 @@ class _Table:
     """A table of words that grows."""
 
     def __init__(self) -> None:
-        self._words = _words(_FEWEST_ENTRIES, 8 * _FEWEST_ENTRIES)
+        self._words = _words(_MIN_ENTRIES, 8 * _MIN_ENTRIES)
         self._reserve = self._words.entries
         self._batch = Batch(*(np.empty(_BATCH, np.uint64) for _ in Batch._fields))
         self._resize_scratch(_SCAN_AHEAD)
@@ -132,7 +132,7 @@ class _Table:
             kernels.spread_entries(entries)
             self._words = self._words._replace(entries=entries)
         words = self._words
-        room = kernels.room_of(words.entries)
+        room = kernels.word_capacity(words.entries)
         self._words = words._replace(
             starts=_with_reserve(words.starts, room),
             firsts=_with_reserve(words.firsts, room),
@@ -153,7 +153,7 @@ class _Table:
     def _grow(self) -> None:
         """Double the room for words or, if that is not exhausted, for letters."""
         words = self._words
-        if words.used[0] + _BATCH > kernels.room_of(words.entries):
+        if words.used[0] + _BATCH > kernels.word_capacity(words.entries):
             self.make_room(2 * self.n_entries, words.letters.size)
         else:
             # Long words exhaust the letters first, and one word may need any length.
@@ -162,7 +162,7 @@ class _Table:
 
 def _words(n_entries: int, n_letters: int) -> WordTable:
     entries = aligned_zeros(n_entries * ENTRY)
-    room = kernels.room_of(entries)
+    room = kernels.word_capacity(entries)
     return WordTable(
         entries=entries,
         starts=np.empty(room, np.int64),
@@ -185,7 +185,7 @@ def _reserve_for(room: int, itemsize: int) -> int:
     """Return the length of an array with a reserve, if it is long."""
     if room * itemsize < _LONG:
         return room
-    return max(room, min(_RESERVE * room, _MOST_RESERVED // itemsize))
+    return max(room, min(_RESERVE * room, _MAX_RESERVED // itemsize))
 
 
 def count_documents(
@@ -226,7 +226,7 @@ def count_sections(
     (b'hug', b' hugs')
     """
     waiting = SharedText(iter(text), min(_FIRST_BLOCK, block_bytes), block_bytes)
-    scanner = scanner_of(pretokenizer.name)
+    scanner = get_scanner(pretokenizer.name)
     if should_stop is not None and should_stop():
         waiting.stop()
     # This thread takes part because `should_stop` and what it calls may be bound to it.
@@ -285,7 +285,7 @@ def compile_all() -> None:
     table, other = _Table(), _Table()
     block = Buffer().fill(sections([["hug hugs"]], get_pretokenizer("gpt2")), 1)
     assert block is not None
-    table.count(scanner_of("gpt2"), 0, block)
+    table.count(get_scanner("gpt2"), 0, block)
     table.count_given(block.text, np.array([block.text.size]), 0)
     other.fold(table)
     other.result()

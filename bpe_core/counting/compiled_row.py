@@ -13,10 +13,10 @@ from bpe_core.kernels.laying_out import place_letters
 from bpe_core.kernels.threads import n_threads, together
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
-_FEWEST_LETTERS: Final = 1 << 19
+_MIN_LETTERS: Final = 1 << 19
 
 
-def ids_of(letters: NDArray[np.uint8], id_of: NDArray[np.int32]) -> NDArray[np.int32]:
+def row_ids(letters: NDArray[np.uint8], id_of: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the ids of words in one row, int32[1 + n_letters]: of a gap, then of each letter.
 
     Each thread takes a part. Most of the time is spent touching new memory for the first time,
@@ -25,12 +25,12 @@ def ids_of(letters: NDArray[np.uint8], id_of: NDArray[np.int32]) -> NDArray[np.i
 
     >>> id_of = np.arange(256, dtype=np.int32)
     >>> id_of[AFTER_WORD] = -1
-    >>> ids_of(np.frombuffer(b"ab\\xff", np.uint8), id_of).tolist()
+    >>> row_ids(np.frombuffer(b"ab\\xff", np.uint8), id_of).tolist()
     [-1, 97, 98, -1]
     """
     ids = np.empty(1 + letters.size, np.int32)
     ids[0] = id_of[AFTER_WORD]
-    n_parts = max(1, min(n_threads(), letters.size // _FEWEST_LETTERS))
+    n_parts = max(1, min(n_threads(), letters.size // _MIN_LETTERS))
     bounds = [part * letters.size // n_parts for part in range(n_parts + 1)]
 
     together(
@@ -46,4 +46,4 @@ def compile_all() -> None:
     """Compile the kernel of this module by calling it."""
     letters = np.array([AFTER_WORD], np.uint8)
     letters.flags.writeable = False  # as those of counted words are
-    ids_of(letters, np.zeros(256, np.int32))
+    row_ids(letters, np.zeros(256, np.int32))

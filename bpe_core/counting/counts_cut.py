@@ -16,7 +16,7 @@ from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.types import Base, PretokenCounts
 
-_LONGEST_SHOWN = 60
+_MAX_SHOWN_LENGTH = 60
 
 
 def count_words(
@@ -55,8 +55,8 @@ def count_words(
 def as_corpus(counts: WordCounts, sample: Corpus | None = None) -> CountsCorpus:
     """Return word counts as a corpus, with a sample of the text if there is one.
 
-    >>> from bpe_core.counting.counts_file import counts_of
-    >>> as_corpus(counts_of({"hug": 10}, "gpt2")).n_bytes
+    >>> from bpe_core.counting.counts_file import make_counts
+    >>> as_corpus(make_counts({"hug": 10}, "gpt2")).n_bytes
     30
     """
     pretokens = counts.pretokens
@@ -68,8 +68,8 @@ def as_corpus(counts: WordCounts, sample: Corpus | None = None) -> CountsCorpus:
 def of_corpus(corpus: CountsCorpus) -> WordCounts:
     """Return the word counts of such a corpus.
 
-    >>> from bpe_core.counting.counts_file import counts_of
-    >>> of_corpus(as_corpus(counts_of({"hug": 10}))).pretokens.words
+    >>> from bpe_core.counting.counts_file import make_counts
+    >>> of_corpus(as_corpus(make_counts({"hug": 10}))).pretokens.words
     (b'hug',)
     """
     word_counts = corpus.word_counts or {}
@@ -86,10 +86,10 @@ def as_counted(
     Raises ConfigError if the words were cut by another pre-tokenizer, or, if that is unknown, if
     this one would split one of them.
 
-    >>> from bpe_core.counting.counts_file import counts_of
-    >>> as_counted(counts_of({"hug": 10}), "gpt2").n_bytes
+    >>> from bpe_core.counting.counts_file import make_counts
+    >>> as_counted(make_counts({"hug": 10}), "gpt2").n_bytes
     30
-    >>> as_counted(counts_of({"hug me": 10}), "gpt2")
+    >>> as_counted(make_counts({"hug me": 10}), "gpt2")
     Traceback (most recent call last):
     bpe_core.errors.ConfigError: The pre-tokenizer gpt2 splits the word 'hug me'. Count words as \
 it cuts them, or train with the pre-tokenizer that cut these, or with 'none', which cuts nothing.
@@ -119,7 +119,7 @@ def _check_words(counts: WordCounts, name: str) -> None:
             return
     for word in map(bytes.decode, words):
         if pretokenizer.split(word) != [word]:
-            shown = word if len(word) <= _LONGEST_SHOWN else word[:_LONGEST_SHOWN] + "..."
+            shown = word if len(word) <= _MAX_SHOWN_LENGTH else word[:_MAX_SHOWN_LENGTH] + "..."
             raise ConfigError(
                 f"The pre-tokenizer {name} splits the word {shown!r}. Count words as it cuts them, "
                 "or train with the pre-tokenizer that cut these, or with 'none', which cuts "

@@ -19,8 +19,8 @@ import numpy as np
 from bpe_core.checks import several
 from bpe_core.corpus.counts_corpus import CountsSummary
 from bpe_core.corpus.urls import reading, shown, writing
-from bpe_core.corpus.word_counts import LARGEST_SUM
-from bpe_core.counting.exact_sums import check_pretokens, check_total, lengths_of, weighted_sum
+from bpe_core.corpus.word_counts import MAX_SUM
+from bpe_core.counting.exact_sums import check_pretokens, check_total, weighted_sum, word_lengths
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 from bpe_core.types import Base, PretokenCounts
@@ -42,7 +42,7 @@ class WordCounts:
     def symbols(self, base: Base) -> frozenset[bytes]:
         """Return the base symbols that occur in the corpus.
 
-        >>> sorted(counts_of({"é": 1}).symbols("bytes"))
+        >>> sorted(make_counts({"é": 1}).symbols("bytes"))
         [b'\\xa9', b'\\xc3']
         """
         if base == "characters":
@@ -50,21 +50,21 @@ class WordCounts:
         return frozenset(bytes([byte]) for byte in self.summary.characters.encode())
 
 
-def counts_of(word_counts: dict[str, int], pretokenizer: str | None = None) -> WordCounts:
+def make_counts(word_counts: dict[str, int], pretokenizer: str | None = None) -> WordCounts:
     """Make word counts from a dict, as if read from a file made elsewhere.
 
-    >>> counts_of({"hug": 10, "ugg": 5}).summary.n_bytes
+    >>> make_counts({"hug": 10, "ugg": 5}).summary.n_bytes
     45
     """
     words = tuple(word.encode() for word in word_counts)
     pretokens = PretokenCounts(words, np.array(list(word_counts.values()), np.int64))
-    return WordCounts(pretokens, summary_of(pretokens, pretokenizer))
+    return WordCounts(pretokens, summarize_counts(pretokens, pretokenizer))
 
 
-def summary_of(pretokens: PretokenCounts, pretokenizer: str | None) -> CountsSummary:
+def summarize_counts(pretokens: PretokenCounts, pretokenizer: str | None) -> CountsSummary:
     """Describe words whose text is not known.
 
-    >>> summary_of(PretokenCounts((b"hug",), np.array([2])), "gpt2").n_bytes
+    >>> summarize_counts(PretokenCounts((b"hug",), np.array([2])), "gpt2").n_bytes
     6
     """
     digest = hashlib.sha256(b"word counts")
@@ -73,16 +73,16 @@ def summary_of(pretokens: PretokenCounts, pretokenizer: str | None) -> CountsSum
         digest.update(word)
     return CountsSummary(
         pretokenizer,
-        weighted_sum(lengths_of(pretokens.words), pretokens.counts),
+        weighted_sum(word_lengths(pretokens.words), pretokens.counts),
         digest.hexdigest(),
-        characters_of(pretokens.words),
+        find_characters(pretokens.words),
     )
 
 
-def characters_of(words: Iterable[bytes]) -> str:
+def find_characters(words: Iterable[bytes]) -> str:
     """Return the characters of some words, sorted.
 
-    >>> characters_of([b"hugs", b"ugg"])
+    >>> find_characters([b"hugs", b"ugg"])
     'ghsu'
     """
     return "".join(sorted(set(b"".join(words).decode())))
@@ -98,7 +98,7 @@ def read_counts(path: str | PathLike[str]) -> WordCounts:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_counts(counts_of({"hug": 10, "ugg": 5}), f"{folder}/counts.parquet")
+    ...     write_counts(make_counts({"hug": 10, "ugg": 5}), f"{folder}/counts.parquet")
     ...     read_counts(f"{folder}/counts.parquet").pretokens.words
     (b'hug', b'ugg')
     """
@@ -112,9 +112,9 @@ def counts_in(file: BinaryIO, name: str) -> WordCounts:
     pretokens = _pretokens(table)
     check_pretokens(pretokens, name)
     if summary is None:
-        return WordCounts(pretokens, summary_of(pretokens, None))
+        return WordCounts(pretokens, summarize_counts(pretokens, None))
     # The alphabet of a corpus has at least the characters of its words.
-    missing = set(characters_of(pretokens.words)) - set(summary.characters)
+    missing = set(find_characters(pretokens.words)) - set(summary.characters)
     if missing:
         raise UnsupportedFileError(
             f"{name} has words with {min(missing)!r}, which is not among the characters that its "
@@ -170,8 +170,8 @@ def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str])
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_counts(counts_of({"hug": 10}), f"{folder}/a.parquet")
-    ...     write_counts(counts_of({"hug": 1, "ugg": 5}), f"{folder}/b.parquet")
+    ...     write_counts(make_counts({"hug": 10}), f"{folder}/a.parquet")
+    ...     write_counts(make_counts({"hug": 1, "ugg": 5}), f"{folder}/b.parquet")
     ...     _ = merge_counts([f"{folder}/a.parquet", f"{folder}/b.parquet"], f"{folder}/c.parquet")
     ...     read_counts(f"{folder}/c.parquet").pretokens.counts.tolist()
     [11, 5]
@@ -186,11 +186,11 @@ def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str])
     for name in names:
         table, summary = _read(name)
         if summary is None:
-            summary = summary_of(_pretokens(table), None)
+            summary = summarize_counts(_pretokens(table), None)
         if summaries and summary.pretokenizer != summaries[0].pretokenizer:
             raise ConfigError(
-                f"{shown(names[0])} was cut by {_cut_of(summaries[0])} and {shown(name)} by "
-                f"{_cut_of(summary)}. Merge only files that were cut by the same pre-tokenizer."
+                f"{shown(names[0])} was cut by {_name_cut(summaries[0])} and {shown(name)} by "
+                f"{_name_cut(summary)}. Merge only files that were cut by the same pre-tokenizer."
             )
         summaries.append(summary)
         if merged is None:
@@ -231,7 +231,7 @@ def add_up(table: Any, name: str) -> Any:
     return grouped.rename_columns(["word", "count", "first"]).sort_by("first")
 
 
-def _cut_of(summary: CountsSummary) -> str:
+def _name_cut(summary: CountsSummary) -> str:
     return summary.pretokenizer or "an unknown pre-tokenizer"
 
 
@@ -373,7 +373,7 @@ def _counts(column: Any, name: str, arrow: _Arrow) -> Any:
     except arrow.arrow.ArrowInvalid:
         largest = arrow.compute.max(column).as_py()
         raise CorpusError(
-            f"{name} has the count {int(largest):,}, more than the {LARGEST_SUM:,} that 64 bits "
+            f"{name} has the count {int(largest):,}, more than the {MAX_SUM:,} that 64 bits "
             "can hold. Divide all counts by the same number."
         ) from None
     least = arrow.compute.min(counts).as_py()

@@ -21,11 +21,11 @@ from bpe_core.processes.call import call
 from bpe_core.processes.limits import Limits
 from bpe_core.types import PretokenCounts
 
-MOST_WORDS: Final = 1_000_000
+MAX_WORDS: Final = 1_000_000
 """The distinct words of a file; each takes some 300 bytes in memory, and 600 in training."""
-_MOST_BYTES: Final = 2**31
-_MOST_PROCESSOR_SECONDS: Final = 60
-_MOST_SECONDS: Final = 300.0
+_MAX_BYTES: Final = 2**31
+_MAX_PROCESSOR_SECONDS: Final = 60
+_MAX_SECONDS: Final = 300.0
 
 
 def is_counts_file(data: bytes) -> bool:
@@ -49,9 +49,9 @@ def read_counts_in_process(data: bytes, name: str, sample: Corpus | None = None)
     """Read a counts file as a corpus, with a sample of the text if there is one.
 
     Raises UnsupportedFileError for a file that is not valid, takes too much memory or time, or has
-    more than MOST_WORDS distinct words.
+    more than MAX_WORDS distinct words.
     """
-    limits = Limits(_MOST_SECONDS, _MOST_BYTES + 8 * len(data), _MOST_PROCESSOR_SECONDS)
+    limits = Limits(_MAX_SECONDS, _MAX_BYTES + 8 * len(data), _MAX_PROCESSOR_SECONDS)
     try:
         found = call(read_words, np.frombuffer(data, np.uint8), name, limits=limits)
     except ProcessError:
@@ -74,9 +74,9 @@ def read_words(data: NDArray[np.uint8], name: str) -> Words:
     """Read a counts file; see `read_counts_in_process`."""
     counts = counts_in(io.BytesIO(data.data), name)
     words = counts.pretokens.words
-    if len(words) > MOST_WORDS:
+    if len(words) > MAX_WORDS:
         raise UnsupportedFileError(
-            f"{name} has {len(words):,} distinct words; the limit here is {MOST_WORDS:,}. "
+            f"{name} has {len(words):,} distinct words; the limit here is {MAX_WORDS:,}. "
             "Drop rare words with bpe count --floor, or train on it from the command line "
             "with bpe train --counts."
         )

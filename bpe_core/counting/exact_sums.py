@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.word_counts import LARGEST_SUM, check_symbols
+from bpe_core.corpus.word_counts import MAX_SUM, check_symbols
 from bpe_core.errors import CorpusError
 from bpe_core.types import PretokenCounts
 
@@ -19,7 +19,7 @@ def check_total(counts: NDArray[np.int64], name: str) -> None:
 more than 64 bits can hold. Divide all counts by the same number.
     """
     total = weighted_sum(np.ones(len(counts), np.int64), counts)
-    if total > LARGEST_SUM:
+    if total > MAX_SUM:
         raise CorpusError(
             f"The counts of {name} add up to {total:,}, more than 64 bits can hold. Divide all "
             "counts by the same number."
@@ -31,7 +31,7 @@ def check_pretokens(pretokens: PretokenCounts, name: str) -> None:
 
     Each word has one symbol more than bytes, because training may add an end-of-word marker.
     """
-    n_symbols = weighted_sum(lengths_of(pretokens.words) + 1, pretokens.counts)
+    n_symbols = weighted_sum(word_lengths(pretokens.words) + 1, pretokens.counts)
     check_symbols(n_symbols, f"The words of {name}")
 
 
@@ -53,10 +53,10 @@ def weighted_sum(weights: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
     return total
 
 
-def lengths_of(words: tuple[bytes, ...]) -> NDArray[np.int64]:
+def word_lengths(words: tuple[bytes, ...]) -> NDArray[np.int64]:
     """Return int64[n]: the number of bytes of each word.
 
-    >>> lengths_of((b"hug", b"hugs")).tolist()
+    >>> word_lengths((b"hug", b"hugs")).tolist()
     [3, 4]
     """
     return np.fromiter(map(len, words), np.int64, len(words))

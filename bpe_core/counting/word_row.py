@@ -108,7 +108,7 @@ def lay_out_pretokens(
         # Imported when needed, because it loads the kernels.
         from bpe_core.counting import compiled_row
 
-        return Layout(compiled_row.ids_of(pretokens.letters, id_of), pretokens.counts)
+        return Layout(compiled_row.row_ids(pretokens.letters, id_of), pretokens.counts)
     ids = np.empty(1 + symbols.size, np.int32)
     ids[0] = BETWEEN
     np.take(id_of, symbols, out=ids[1:], mode="clip")  # in range, but only "clip" needs no copy

@@ -28,12 +28,12 @@ def continuation_to_dict(continues: Continuation) -> dict[str, object]:
     }
 
 
-def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuation:
+def parse_continuation(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuation:
     """Return what a head describes. Raises FormatError, and ConfigError for a wrong number.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> head = {"base_merges": 49_999, "counts": [5]}
-    >>> continuation_of(head, gpt2()).counts
+    >>> parse_continuation(head, gpt2()).counts
     (5,)
     """
     counts = _listed(head, "counts")
@@ -44,7 +44,7 @@ def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuati
         tuple(cast("list[int]", counts)),
         # Files of earlier versions have neither.
         tuple(map(_token, _listed(head, "left_out", []))),
-        tuple(map(term_of, _listed(head, "terms", []))),
+        tuple(map(parse_term, _listed(head, "terms", []))),
     )
     if continues.n_term_merges > len(counts):
         raise FormatError("Its terms took more merges than it has.")
@@ -56,7 +56,7 @@ def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuati
 def term_to_dict(cost: TermCost) -> dict[str, object]:
     """Return a term and its cost as JSON values.
 
-    >>> term_of(term_to_dict(TermCost(b"hug", None, reason="Cut."))).reason
+    >>> parse_term(term_to_dict(TermCost(b"hug", None, reason="Cut."))).reason
     'Cut.'
     """
     is_text = isinstance(cost.term, str)
@@ -71,7 +71,7 @@ def term_to_dict(cost: TermCost) -> dict[str, object]:
     }
 
 
-def term_of(found: object) -> TermCost:
+def parse_term(found: object) -> TermCost:
     """Return what `term_to_dict` described; raise FormatError if it is damaged."""
     match found:
         case {

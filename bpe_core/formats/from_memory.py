@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bpe_core.checks import describe
 from bpe_core.errors import ArgumentTypeError, FormatError
-from bpe_core.formats.patterns import pretokenizer_of
+from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -39,7 +39,7 @@ def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
     pattern = encoding._pat_str  # pyright: ignore[reportPrivateUsage]
     ranks = encoding._mergeable_ranks  # pyright: ignore[reportPrivateUsage]
     special_tokens = encoding._special_tokens  # pyright: ignore[reportPrivateUsage]
-    pretokenizer = pretokenizer_of(pattern)
+    pretokenizer = find_pretokenizer(pattern)
     if pretokenizer.startswith("regex:"):
         raise FormatError(
             f"The pattern of {encoding.name!r} is not that of "

@@ -24,9 +24,9 @@ from bpe_core.formats.patterns import (
     BYTE_LEVEL,
     FALCON,
     WHITESPACE,
+    find_pretokenizer,
     name_of_steps,
     pre_tokenizer_part,
-    pretokenizer_of,
     without_crossing_numbers,
 )
 from bpe_core.formats.running.added_tokens import (
@@ -116,7 +116,7 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
 def read_huggingface(data: bytes) -> Tokenizer:
     """Build the tokenizer that a tokenizer.json describes.
 
-    Raises what `tokenizer_of` raises.
+    Raises what `build_tokenizer` raises.
 
     >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "aa": 1}, [("a", "a")]))
@@ -124,7 +124,7 @@ def read_huggingface(data: bytes) -> Tokenizer:
     [1, 0]
     """
     given = Given(FILE_NAME, data, merges_only=True)
-    return tokenizer_of(describe_huggingface(given, parse_json(data, FILE_NAME)))
+    return build_tokenizer(describe_huggingface(given, parse_json(data, FILE_NAME)))
 
 
 def describe_huggingface(
@@ -184,7 +184,7 @@ def for_library(described: Part) -> bytes:
     return json.dumps(plain).encode()
 
 
-def tokenizer_of(described: Description) -> Tokenizer:
+def build_tokenizer(described: Description) -> Tokenizer:
     """Build the plain tokenizer that encodes as a description says.
 
     Added tokens become special tokens, so encoding with `allowed_special="all"` gives the ids that
@@ -221,7 +221,7 @@ def _read_merges(described: Part) -> Merges:
     _refuse_what_is_not_plain_bpe(model)
     ids = checked_ids(model.get("vocab"), "the vocabulary")
     special_tokens = {each.text: each.id for each in read_added_tokens(described, ids)}
-    pretokenizer, byte_level = _pretokenizer_of(described.get("pre_tokenizer"))
+    pretokenizer, byte_level = _find_pretokenizer(described.get("pre_tokenizer"))
     merges = _merges(model.get("merges"))
     whole_words_first = bool(model.get("ignore_merges"))
     if _is_falcon(described.get("pre_tokenizer")):
@@ -308,7 +308,7 @@ def _is_empty(normalizer: object) -> bool:
     )
 
 
-def _pretokenizer_of(part: object) -> tuple[str, bool]:
+def _find_pretokenizer(part: object) -> tuple[str, bool]:
     """Return the pre-tokenizer's name, and whether tokens are written in printable bytes."""
     if _is_falcon(part):
         return "falcon", True
@@ -358,13 +358,13 @@ def _split_name(split: Part) -> str | None:
         return None
     how = split.get("behavior"), split.get("invert")
     if how == ("Isolated", False):
-        return pretokenizer_of(expression)
+        return find_pretokenizer(expression)
     if how == ("Removed", True):
         # Only matches are kept, which is the same as isolating if the pattern always matches all
         # text.
         named = map(get_pretokenizer, PRETOKENIZER_NAMES)
         dropping = {each.pattern: each.name for each in named if each.drops_text}
-        name = dropping.get(expression, pretokenizer_of(expression))
+        name = dropping.get(expression, find_pretokenizer(expression))
         return None if name.startswith("regex:") else name
     return None
 

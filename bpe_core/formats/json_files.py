@@ -9,9 +9,9 @@ from typing import Any, Final, cast
 from bpe_core.corpus.structure import has_more_values
 from bpe_core.errors import FormatError
 
-MOST_VALUES: Final = 12_000_000
+MAX_VALUES: Final = 12_000_000
 """The most values in a file: a tokenizer of a million merges has seven million."""
-MOST_TOKENS: Final = 2_000_000
+MAX_TOKENS: Final = 2_000_000
 """The most tokens in a file; the largest vocabularies in use have a quarter of a million."""
 
 
@@ -24,11 +24,11 @@ def parse_json(data: bytes, what: str) -> dict[str, Any]:
     >>> parse_json(b'{"version": 1}', "tokenizer.json")
     {'version': 1}
     """
-    if len(data) > MOST_VALUES:
+    if len(data) > MAX_VALUES:
         text = data.decode(json.detect_encoding(data), "replace")
-        if has_more_values(text, MOST_VALUES):
+        if has_more_values(text, MAX_VALUES):
             raise FormatError(
-                f"{what} has more than {MOST_VALUES:,} JSON values, more than any tokenizer."
+                f"{what} has more than {MAX_VALUES:,} JSON values, more than any tokenizer."
             )
         del text
     try:
@@ -111,8 +111,8 @@ def check_tokens(n_tokens: int, what: str) -> None:
 
     >>> check_tokens(262_144, "the vocabulary")
     """
-    if n_tokens > MOST_TOKENS:
+    if n_tokens > MAX_TOKENS:
         raise FormatError(
-            f"Expected at most {MOST_TOKENS:,} tokens in {what}, got {n_tokens:,}, more than any "
+            f"Expected at most {MAX_TOKENS:,} tokens in {what}, got {n_tokens:,}, more than any "
             "tokenizer has."
         )

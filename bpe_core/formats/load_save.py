@@ -88,11 +88,11 @@ def loads(
     True
     """
     # Imported when needed: writing a file needs no reader.
-    from bpe_core.formats.huggingface import tokenizer_of
+    from bpe_core.formats.huggingface import build_tokenizer
     from bpe_core.formats.opening.reading import read_files
 
     read = read_files(files, pretokenizer, special_tokens, merges_only=True)
-    tokenizer = tokenizer_of(read)
+    tokenizer = build_tokenizer(read)
     if read.names_cut or read.library == "tokenizers":
         check_not_overruled(read.name, tokenizer, pretokenizer, special_tokens)
     return tokenizer

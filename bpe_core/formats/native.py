@@ -21,7 +21,7 @@ FORMAT: Final = "bpe-explorer-tokenizer"
 VERSION: Final = 1
 FILE_NAME: Final = "tokenizer.bpe.json"
 # 16,000 tokens of 4 KB each. Checking them takes six times as much memory.
-_MOST_TOKEN_BYTES: Final = 1 << 26
+_MAX_TOKEN_BYTES: Final = 1 << 26
 
 
 def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -105,9 +105,9 @@ def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
             )
         # Forty merges, each doubling the last token, would otherwise take all memory.
         n_bytes += len(vocab[left]) + len(vocab[right])
-        if n_bytes > _MOST_TOKEN_BYTES:
+        if n_bytes > _MAX_TOKEN_BYTES:
             raise FormatError(
-                f"By merge {rank} the tokens add up to more than {_MOST_TOKEN_BYTES:,} bytes, "
+                f"By merge {rank} the tokens add up to more than {_MAX_TOKEN_BYTES:,} bytes, "
                 f"which no trained vocabulary reaches."
             )
         vocab[made] = vocab[left] + vocab[right]

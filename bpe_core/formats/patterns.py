@@ -132,7 +132,7 @@ def pre_tokenizer_part(cut: Pretokenizer, *, by_bytes: bool) -> dict[str, Any] |
 def without_crossing_numbers(merges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the merges of printable tokens that are all numbers or have none.
 
-    After Falcon's steps no other merge ever happens, because numbers are in pieces of their own.
+    After Falcon's steps no other merge ever happens, because numbers are in their own pieces.
     Raises `FormatError` for a merge of ASCII digits with other numbers, which the pre-tokenizer
     `falcon` keeps apart and those steps do not.
 
@@ -150,7 +150,7 @@ def without_crossing_numbers(merges: Sequence[tuple[str, str]]) -> list[tuple[st
 
 
 def name_of_steps(steps: Sequence[Step]) -> str | None:
-    """Return the name of the pre-tokenizer that cuts as several steps do, None if there is none.
+    """Return the name of the pre-tokenizer that cuts as several steps do, or None.
 
     >>> name_of_steps([{"type": "Digits", "individual_digits": True}, BY_REGEX])
     'starcoder'
@@ -167,16 +167,16 @@ def _as_written(step: Step) -> Step:
     written = cast("Step", pattern).get("Regex") if isinstance(pattern, dict) else None
     if not isinstance(written, str) or step != isolated(written):
         return step
-    return BY_REGEX if pretokenizer_of(written) == "gpt2" else isolated(_escaped(written))
+    return BY_REGEX if find_pretokenizer(written) == "gpt2" else isolated(_escaped(written))
 
 
-def pretokenizer_of(pattern: str) -> str:
+def find_pretokenizer(pattern: str) -> str:
     r"""Return the name of the pre-tokenizer whose pieces are a pattern's matches and the gaps.
 
     >>> gpt2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-    >>> pretokenizer_of(gpt2)
+    >>> find_pretokenizer(gpt2)
     'gpt2'
-    >>> pretokenizer_of(r"\d")
+    >>> find_pretokenizer(r"\d")
     'regex:\\d'
     """
     return _NAMES.get(_escaped(pattern), f"regex:{pattern}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bpe_core.errors import FormatError
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
-_LONGEST_VARINT = 10
+_MAX_VARINT_LENGTH = 10
 Value = int | memoryview
 
 
@@ -75,7 +75,7 @@ def _written(value: int) -> bytes:
 
 def _varint(message: memoryview, place: int, at: int) -> tuple[int, int]:
     value = 0
-    for n in range(_LONGEST_VARINT):
+    for n in range(_MAX_VARINT_LENGTH):
         if place + n >= len(message):
             raise FormatError(f"The file ends within a number at byte {at + place:,}.")
         byte = message[place + n]

@@ -28,10 +28,10 @@ from bpe_core.errors import FormatError
 from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Merge, Pair
 
-_MOST_STEPS: Final = 200_000_000
+_MAX_STEPS: Final = 200_000_000
 # The most bytes that are copied and hashed for the two parts at each cut of all tokens. One token
 # of more than about 31 kB exceeds it.
-_MOST_BYTES_CUT: Final = 1_000_000_000
+_MAX_BYTES_CUT: Final = 1_000_000_000
 _NEVER: Final = 1 << 60
 _NOT_OF_TWO: Final = "Some tokens are not made of two tokens of lower rank, and "
 
@@ -76,7 +76,7 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
     >>> recover_merges({b"a": 0, b"b": 1, b"c": 2, b"abc": 3})
     []
     """
-    _check_length(ranks, ranks, _MOST_BYTES_CUT)
+    _check_length(ranks, ranks, _MAX_BYTES_CUT)
     merges: list[tuple[int, int, int]] = []
     others: list[bytes] = []
     rank_of_pair: dict[Pair, int] = {}
@@ -100,7 +100,7 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
         known.add(id)
         merges.append((left, right, id))
     _check_bytes(others, ranks)
-    _check_length(others, ranks, _MOST_STEPS, _NOT_OF_TWO)
+    _check_length(others, ranks, _MAX_STEPS, _NOT_OF_TWO)
     late = {token: pair for token in others if (pair := _last_pair(token, ranks))}
     if not late:
         return merges
@@ -109,7 +109,7 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
     # A late merge may come before others that cross its token. That makes no difference to tokens
     # that don't contain that one, so only the others are looked for again.
     crossed = _containing(late, pairs)
-    _check_length(crossed, ranks, _MOST_STEPS, _NOT_OF_TWO)
+    _check_length(crossed, ranks, _MAX_STEPS, _NOT_OF_TWO)
     for token in crossed:
         del pairs[token]
         if pair := _last_pair(token, ranks):

@@ -22,7 +22,7 @@ from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import BpeError, FormatError, MissingFileError, NewerFormatError
 from bpe_core.files.regular_files import open_regular
 from bpe_core.files.whole_files import write_whole
-from bpe_core.formats.continuation_json import continuation_of, continuation_to_dict
+from bpe_core.formats.continuation_json import continuation_to_dict, parse_continuation
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.runs.check_config import check_config
@@ -102,7 +102,7 @@ def run_to_bytes(run: TrainingRun) -> bytes:
         "word_counts": run.pretokens.counts,
         "joined_at": run.joined_at,
     }
-    return _npz_of(arrays)
+    return _pack_npz(arrays)
 
 
 def is_run(members: Iterable[str]) -> bool:
@@ -114,7 +114,7 @@ def is_run(members: Iterable[str]) -> bool:
     return set(members) == {f"{name}.npy" for name in _ARRAYS}
 
 
-def _npz_of(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def _pack_npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return what `np.savez_compressed` writes, compressed less but in a quarter of the time."""
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL) as archive:
@@ -135,7 +135,7 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
         # Opened here because np.load leaves its own file open if it is not an archive.
         with open_regular(Path(path)) as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: _array(archive, name) for name in _ARRAYS}
-        return _run_of(arrays)
+        return _parse_run(arrays)
     except FileNotFoundError:
         raise MissingFileError(f"There is no run at {path}: it may have been removed.") from None
     except NewerFormatError as error:
@@ -170,7 +170,7 @@ def _array(archive: Mapping[str, object], name: str) -> NDArray[Any]:
     return array
 
 
-def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
+def _parse_run(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     head = parse_json(arrays["head"].tobytes(), "Its head")
     format, version = head.get("format"), head.get("version")
     if format == _FORMAT and isinstance(version, int) and version > _EXTENDED_VERSION:
@@ -192,7 +192,7 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     tokenizer = tokenizer_from_dict(head["tokenizer"])
     continues = None
     if head["version"] == _EXTENDED_VERSION:
-        continues = continuation_of(head, tokenizer)
+        continues = parse_continuation(head, tokenizer)
     for slot in np.flatnonzero(_is_no_rank(arrays["joined_at"], tokenizer.n_merges))[:1]:
         raise FormatError(
             f"Entry {slot:,} of joined_at is {arrays['joined_at'][slot]:,}, and it has "
@@ -203,12 +203,12 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
         config=config,
         corpus_sha256=head["corpus_sha256"],
         corpus_bytes=head["corpus_bytes"],
-        pretokens=_pretokens_of(arrays),
+        pretokens=_parse_pretokens(arrays),
         joined_at=arrays["joined_at"],
         stop_reason=head["stop_reason"],
         elapsed_seconds=float(head["elapsed_seconds"]),
         continues=continues,
-        origin=_origin_of(head.get("origin")),
+        origin=_parse_origin(head.get("origin")),
     )
     joined = run.joined_at != NEVER
     saved = -np.diff(run.tokens_after)
@@ -220,7 +220,7 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     return run
 
 
-def _origin_of(found: object) -> RunOrigin:
+def _parse_origin(found: object) -> RunOrigin:
     match found:
         case None:  # files of earlier versions
             return RunOrigin()
@@ -261,7 +261,7 @@ def read_config(fields: dict[str, Any]) -> TrainingConfig:
     return config
 
 
-def _pretokens_of(arrays: dict[str, NDArray[Any]]) -> PretokenCounts:
+def _parse_pretokens(arrays: dict[str, NDArray[Any]]) -> PretokenCounts:
     data, lengths, counts = arrays["words"], arrays["word_lengths"], arrays["word_counts"]
     if (
         len(lengths) != len(counts)

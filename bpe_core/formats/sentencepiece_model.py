@@ -20,7 +20,7 @@ from bpe_core.formats.text_growth import check_charsmap
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 """The types of a piece; GGUF numbers its token types alike."""
-MOST_PIECES: Final = 2_000_000
+MAX_PIECES: Final = 2_000_000
 Kind = Literal["Unigram", "BPE"]
 _KINDS: Final = {1: "Unigram", 2: "BPE", 3: "Word", 4: "Char"}
 # Field numbers of ModelProto and of the messages in it.
@@ -109,8 +109,8 @@ def read_model(data: bytes) -> SentencePieceModel:
     kind, fallback, normalizer = 1, False, ""
     for number, wire, value, at in fields(memoryview(data)):
         if number == _PIECE:
-            if len(pieces) == MOST_PIECES:
-                raise FormatError(f"The model has more than {MOST_PIECES:,} pieces.")
+            if len(pieces) == MAX_PIECES:
+                raise FormatError(f"The model has more than {MAX_PIECES:,} pieces.")
             piece = _read_piece(_message(wire, value, at), at)
             if piece.text in place_of:
                 raise FormatError(

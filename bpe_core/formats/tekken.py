@@ -13,17 +13,33 @@ from typing import Any, Final, cast
 from bpe_core.errors import FormatError
 from bpe_core.formats.description import Description, Given, Ranks
 from bpe_core.formats.json_files import is_id
-from bpe_core.formats.patterns import pretokenizer_of
+from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.tiktoken_file import describe_ranks
 
-MOST_TOKENS: Final = 2_000_000
+MAX_TOKENS: Final = 2_000_000
 # Mistral's files have 1,000. They need not be listed, so a small file could claim millions.
-MOST_SPECIAL: Final = 10_000
+MAX_SPECIAL: Final = 10_000
 # Files without a list of special tokens have these (mistral_common.tokens.tokenizers.tekken).
 _UNLISTED: Final = (
-    *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
-    *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]"),
-    *("[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
+    "<unk>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[AVAILABLE_TOOLS]",
+    "[/AVAILABLE_TOOLS]",
+    "[TOOL_RESULTS]",
+    "[/TOOL_RESULTS]",
+    "[TOOL_CALLS]",
+    "[IMG]",
+    "<pad>",
+    "[IMG_BREAK]",
+    "[IMG_END]",
+    "[PREFIX]",
+    "[MIDDLE]",
+    "[SUFFIX]",
+    "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]",
     "[TOOL_CONTENT]",
 )
 
@@ -45,7 +61,7 @@ def looks_like_tekken(described: Mapping[str, Any]) -> bool:
 def describe_tekken(given: Given, described: Mapping[str, Any]) -> Description:
     """Describe the tokenizer of a parsed Tekken file; raises what `read_tekken` raises."""
     ranks = read_tekken(described)
-    pretokenizer, origin = pretokenizer_of(ranks.pattern), "A Tekken file."
+    pretokenizer, origin = find_pretokenizer(ranks.pattern), "A Tekken file."
     if not pretokenizer.startswith("regex:"):
         return describe_ranks(given.name, ranks, pretokenizer, origin=origin, names_cut=True)
     return Description(
@@ -86,12 +102,12 @@ def read_tekken(described: Mapping[str, Any]) -> Ranks:
     size, n_special = cast("int", size), cast("int", n_special)
     vocab = cast("list[Any]", described["vocab"])
     n_tokens = size - n_special
-    if n_special > MOST_SPECIAL:
+    if n_special > MAX_SPECIAL:
         raise FormatError(
             f"The Tekken file announces {n_special:,} special tokens "
-            f"(default_num_special_tokens); at most {MOST_SPECIAL:,} are read."
+            f"(default_num_special_tokens); at most {MAX_SPECIAL:,} are read."
         )
-    if not 0 < n_tokens <= min(len(vocab), MOST_TOKENS):
+    if not 0 < n_tokens <= min(len(vocab), MAX_TOKENS):
         raise FormatError(
             f"The Tekken file announces {size:,} tokens, {n_special:,} of them special, and lists "
             f"{len(vocab):,}."

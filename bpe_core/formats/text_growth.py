@@ -15,15 +15,15 @@ from typing import Any, Final, cast
 from bpe_core.errors import FormatError
 from bpe_core.formats.json_files import check_tokens
 
-_MOST_TIMES: Final = 100
-_MOST_ADDED: Final = 1_000
-_LONGEST_AFFIX: Final = 1_000
+_MAX_TIMES: Final = 100
+_MAX_ADDED: Final = 1_000
+_MAX_AFFIX_LENGTH: Final = 1_000
 """In characters; those of published tokenizers have 4 at most, as in "</w>"."""
-_LONGEST_FORM: Final = 200
+_MAX_FORM_LENGTH: Final = 200
 """In bytes. The longest form that Unicode has for one character takes 33 bytes in UTF-8."""
-_LARGEST_ID: Final = 1 << 24
+_MAX_ID: Final = 1 << 24
 """The library lists all unused ids below the largest: 2^31 of them took 4 GB."""
-_LONGEST_WORD: Final = 200
+_MAX_WORD_LENGTH: Final = 200
 """WordPiece's time grows with the cube of it; published files have 100 or 200."""
 
 
@@ -37,7 +37,7 @@ def check_growth(described: Mapping[str, Any]) -> None:
 1,000 allowed. Use the file as it was saved.
     """
     times, added = 1, 0
-    for part in _parts_of([described.get("normalizer"), described.get("pre_tokenizer")]):
+    for part in _iterate_parts([described.get("normalizer"), described.get("pre_tokenizer")]):
         content, prepended = part.get("content"), part.get("prepend")
         if isinstance(content, str):
             times = min(times * _times(part.get("pattern"), content), 1 << 62)
@@ -49,11 +49,11 @@ def check_growth(described: Mapping[str, Any]) -> None:
             except ValueError:
                 continue  # the library names the damage
             check_charsmap(decoded)
-    if times > _MOST_TIMES:
-        raise _refusal(f"makes a text more than {_MOST_TIMES} times longer")
-    if added > _MOST_ADDED:
+    if times > _MAX_TIMES:
+        raise _refusal(f"makes a text more than {_MAX_TIMES} times longer")
+    if added > _MAX_ADDED:
         raise _refusal(
-            f"adds {added:,} characters to each text, more than the {_MOST_ADDED:,} allowed"
+            f"adds {added:,} characters to each text, more than the {_MAX_ADDED:,} allowed"
         )
     if isinstance(model := described.get("model"), dict):
         _check_model(cast("dict[str, Any]", model))
@@ -69,8 +69,8 @@ def check_charsmap(charsmap: bytes) -> None:
         return
     (size,) = struct.unpack("<I", charsmap[:4])
     longest = max(map(len, charsmap[4 + size :].split(b"\0")), default=0)
-    if longest > _LONGEST_FORM:
-        raise _refusal(f"writes {longest:,} bytes for one character, more than {_LONGEST_FORM}")
+    if longest > _MAX_FORM_LENGTH:
+        raise _refusal(f"writes {longest:,} bytes for one character, more than {_MAX_FORM_LENGTH}")
 
 
 def _times(pattern: object, content: str) -> int:
@@ -88,27 +88,27 @@ def _check_model(model: Mapping[str, Any]) -> None:
         check_tokens(len(cast("list[object]", vocab)), "the vocabulary")
     ids = cast("dict[str, object]", vocab).values() if isinstance(vocab, dict) else ()
     largest = max((id for id in ids if isinstance(id, int)), default=0)
-    if largest > _LARGEST_ID:
+    if largest > _MAX_ID:
         raise FormatError(
-            f"Its largest id is {largest:,}, more than the {_LARGEST_ID:,} allowed. Use the file "
+            f"Its largest id is {largest:,}, more than the {_MAX_ID:,} allowed. Use the file "
             "as it was saved."
         )
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         affix = model.get(name)
-        if isinstance(affix, str) and len(affix) > _LONGEST_AFFIX:
+        if isinstance(affix, str) and len(affix) > _MAX_AFFIX_LENGTH:
             raise FormatError(
-                f"Its {name} has {len(affix):,} characters, more than the {_LONGEST_AFFIX:,} "
+                f"Its {name} has {len(affix):,} characters, more than the {_MAX_AFFIX_LENGTH:,} "
                 "allowed. Use the file as it was saved."
             )
     longest = model.get("max_input_chars_per_word")
-    if isinstance(longest, int) and longest > _LONGEST_WORD:
+    if isinstance(longest, int) and longest > _MAX_WORD_LENGTH:
         raise FormatError(
-            f"Its max_input_chars_per_word is {longest:,}, more than the {_LONGEST_WORD:,} "
+            f"Its max_input_chars_per_word is {longest:,}, more than the {_MAX_WORD_LENGTH:,} "
             "allowed. Use the file as it was saved."
         )
 
 
-def _parts_of(described: object) -> Iterator[dict[str, Any]]:
+def _iterate_parts(described: object) -> Iterator[dict[str, Any]]:
     """Yield the objects in parts of a tokenizer.json, at any depth."""
     left = [described]
     while left:

@@ -16,7 +16,7 @@ from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
 from bpe_core.formats.description import Description, Given, Merges, Ranks
 from bpe_core.formats.json_files import check_tokens
-from bpe_core.formats.patterns import pretokenizer_of
+from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.recovered_merges import MergesNotFoundError, ranks_imply, recover_merges
 from bpe_core.formats.sidecars import special_beside
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -159,7 +159,7 @@ def describe_ranks(
             names_cut=names_cut,
         )
     except MergesNotFoundError as error:
-        if pretokenizer_of(ranks.pattern) != pretokenizer:
+        if find_pretokenizer(ranks.pattern) != pretokenizer:
             raise  # tiktoken might cut the text differently
         return Description(
             name=name,

@@ -40,7 +40,7 @@ class WordTable(NamedTuple):
     entries: NDArray[np.uint64]
     """uint64[ENTRY * n], n a power of two."""
     starts: NDArray[np.int64]
-    """int64[n], at least `room_of` the entries: where a word's bytes start in letters."""
+    """int64[n], at least `word_capacity` the entries: where a word's bytes start in letters."""
     firsts: NDArray[np.int64]
     """int64[n], as many: the offset of its first occurrence in everything counted."""
     letters: NDArray[np.uint8]
@@ -64,7 +64,7 @@ class Batch(NamedTuple):
 
 
 @inlined
-def room_of(entries):
+def word_capacity(entries):
     """Return how many words fit among the entries before lookups become slow."""
     return entries.size // ENTRY * 3 // 4
 
@@ -73,19 +73,19 @@ def room_of(entries):
 def _has_room(words, n_words, n_bytes):
     """Return True if more words, of `n_bytes` bytes in all, fit into a table."""
     return (
-        words.used[0] + n_words <= room_of(words.entries)
+        words.used[0] + n_words <= word_capacity(words.entries)
         and words.used[1] + n_bytes + n_words <= words.letters.size
     )
 
 
 @inlined
-def _place_of(entries, low, high):
+def _free_place(entries, low, high):
     """Return where a word's entry starts if no other word is there."""
     return (spread_word(low, high) & np.uint64(entries.size // ENTRY - 1)) * _ENTRY
 
 
 @inlined
-def _entry_of(words, low, high, place, text, start):
+def _find_entry(words, low, high, place, text, start):
     """Search from `place` on; return where the word's entry, or the free one for it, starts."""
     entries = words.entries
     last = np.uint64(entries.size - 1)
@@ -136,7 +136,7 @@ def _look_up(text, begin, ends, i, n_ends, entries, batch):
         batch.low[n] = low
         batch.high[n] = high
         batch.starts[n] = start
-        batch.places[n] = _place_of(entries, low, high)
+        batch.places[n] = _free_place(entries, low, high)
         kept = np.int64(ends[j] > 0)
         n += kept
         n_bytes += kept * np.int64(width)
@@ -163,7 +163,7 @@ def count_ends(text, begin, ends, n_ends, words, batch, base):
             return i
         for j in range(n_words):
             low, high, at = batch.low[j], batch.high[j], batch.starts[j]
-            place = _entry_of(words, low, high, batch.places[j], text, at)
+            place = _find_entry(words, low, high, batch.places[j], text, at)
             if entries[place + _HIGH] == _FREE:
                 _enter(words, place, low, high, text, at, base + np.int64(at))
             entries[place + _COUNT] += _ONE
@@ -225,13 +225,13 @@ def fold_words(source, counts, taken, words, batch):
             batch.low[j] = low
             batch.high[j] = high
             batch.starts[j] = start
-            batch.places[j] = _place_of(entries, low, high)
+            batch.places[j] = _free_place(entries, low, high)
         for j in range(n):
             batch.fetched[j] = entries[batch.places[j]]
         for j in range(n):
             low, high, start = batch.low[j], batch.high[j], batch.starts[j]
             first = source.firsts[begin + j]
-            place = _entry_of(words, low, high, batch.places[j], source.letters, start)
+            place = _find_entry(words, low, high, batch.places[j], source.letters, start)
             if entries[place + _HIGH] == _FREE:
                 _enter(words, place, low, high, source.letters, start, first)
             known = np.int64(entries[place + _NUMBER])
@@ -261,7 +261,7 @@ def spread_entries(entries):
         if high != _FREE:
             count, number = entries[at + _COUNT], entries[at + _NUMBER]
             entries[at + _HIGH] = _FREE
-            place = _place_of(entries, low, high)
+            place = _free_place(entries, low, high)
             while entries[place + _HIGH] != _FREE:
                 place = (place + _ENTRY) & last
             entries[place] = low

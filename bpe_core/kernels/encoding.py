@@ -17,9 +17,9 @@ from bpe_core.kernels.compiling.decorate import inlined, kernel, part
 from bpe_core.kernels.hashing import same_bytes, short_key, spread_word, word_key
 from bpe_core.kernels.rank_merging import (
     enter_pairs,
+    find_rank,
     merge_by_heap,
     merge_by_scan,
-    rank_of,
 )
 from bpe_core.kernels.scanning import scan
 from bpe_core.kernels.trie import encode_by_trie, enter_symbol, longest_match
@@ -30,8 +30,8 @@ from bpe_core.kernels.word_cache import (
     append_cached,
     append_cached_long,
     append_found,
+    find_line,
     is_crowded,
-    line_of,
     remember,
     remember_long,
 )
@@ -86,7 +86,7 @@ class EncodingScratch(NamedTuple):
     dead: NDArray[np.uint8]
     """uint8[size + 1], for the trie."""
     neighbours: NDArray[np.uint64]
-    """Also for the trie: see `trie.longest_apart`."""
+    """Also for the trie: see `trie.max_apart`."""
     heap: NDArray[np.uint64]
     links: NDArray[np.int64]
     """uint64[3 * size], int64[2 * size] if there is no trie."""
@@ -103,7 +103,7 @@ def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scrat
     """
     enter_pairs(lefts, rights, merges.pairs)
     for pair in range(merges.byte_ranks.size):
-        merges.byte_ranks[pair] = rank_of(merges.pairs, pair >> 8, pair & 255)
+        merges.byte_ranks[pair] = find_rank(merges.pairs, pair >> 8, pair & 255)
     n_nodes = np.int64(256)
     with_trie = trie.symbol_at.size > 0
     for symbol in range(starts.size - 2, -1, -1):
@@ -233,7 +233,7 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
         # A word too long for a key gets the key of the empty word, which is never stored;
         # the few of them are looked up one by one.
         low[j], high[j] = short_key(text, start, width & (_NONE - short))
-        places[j] = line_of(lines, low[j], high[j])
+        places[j] = find_line(lines, low[j], high[j])
         start = np.uint64(abs(end))
     for j in range(n_pieces):
         first[j] = lines[places[j]]
@@ -254,7 +254,7 @@ def _append_new(merges, cache, text, start, width, out, k, symbols, ranks):
     """Append the ids of a word of up to SHORT_WORD bytes, and cache them."""
     low, high = word_key(text, np.uint64(start), np.uint64(width))
     lines = cache.lines
-    line = line_of(lines, low, high)
+    line = find_line(lines, low, high)
     if lines[line] == low and lines[line + _ONE] == high:  # since the batch was looked up
         return append_cached(lines[line + _TWO], lines[line + _THREE], cache.arena, out, k)
     n = merge_by_scan(merges, text, start, width, symbols, ranks)

@@ -34,10 +34,10 @@ from bpe_core.kernels.pair_index import (
     pop,
     push,
     replace_top,
-    slot_of,
-    weight_of,
+    slot_at,
+    weight_at,
 )
-from bpe_core.kernels.row import count_of, id_before, join, rank_at
+from bpe_core.kernels.row import id_before, join, rank_at, word_count
 
 ENOUGH, BELOW_THRESHOLD, SMALL_INDEX, MAYBE_FORBIDDEN = 0, 1, 2, 3
 """Reasons to return from `run_merges`: all merges done, index to rebuild, index to enlarge, and the
@@ -128,7 +128,7 @@ def _best_pair(index, row, tokens, first_seen):
                 return pair
             begin = _first_standing(index, pair, row, tokens)
             index.begins[pair] = begin
-            tie = slot_of(index, begin)
+            tie = slot_at(index, begin)
             if tie == index.heap_ties[0]:
                 return pair
         replace_top(index, pair, count, tie)
@@ -141,7 +141,7 @@ def _first_standing(index, pair, row, tokens):
     left, right = pair_ids(index.keys[pair])
     i = index.begins[pair]
     while True:
-        slot = slot_of(index, i)
+        slot = slot_at(index, i)
         if row.ids[slot] == left:
             after = slot + np.uint64(tokens.n_slots[left])
             if row.ids[after] == right:
@@ -171,7 +171,7 @@ def _may_be_forbidden(spelled, key):
 def _fuse(index, pair, new, rank, row, tokens, scratch):
     """Join every occurrence of a pair, left to right; return their number and the sum of counts.
 
-    The ids beside each new token are noted, but no counts of pairs are updated here.
+    The ids next to each new token are noted, but no counts of pairs are updated here.
 
     Four in ten of the slots have merged since they were listed, so a branch on that would often be
     mispredicted. A few slots at a time, those that still hold the pair are picked out without a
@@ -191,9 +191,9 @@ def _fuse(index, pair, new, rank, row, tokens, scratch):
         stop = min(end, begin + _AT_ONCE)
         first = last = n
         for i in range(begin, stop):
-            slot = slot_of(index, i)
+            slot = slot_at(index, i)
             scratch.merged[last] = np.int32(slot)
-            scratch.weights[last] = weight_of(index, i)
+            scratch.weights[last] = weight_at(index, i)
             # The pair once was there, so its middle is inside the row.
             last += np.uint64((row.ids[slot] == left) & (row.ids[slot + to_middle] == right))
         begin = stop
@@ -202,7 +202,7 @@ def _fuse(index, pair, new, rank, row, tokens, scratch):
             if left == right and row.ids[slot] != left:
                 continue  # it overlaps the one before, which has been joined
             weight = scratch.weights[i]
-            saved += count_of(row, weight)
+            saved += word_count(row, weight)
             before = id_before(row, slot)
             scratch.befores[n] = before
             scratch.afters[n] = row.ids[slot + to_after]
@@ -221,7 +221,7 @@ def _count_new_pairs(n_merged, row, scratch):
     """Count the pairs that contain the new token, by the other id; return how many ids."""
     n = _NONE
     for i in range(np.uint64(n_merged)):
-        count = count_of(row, scratch.weights[i])
+        count = word_count(row, scratch.weights[i])
         before = scratch.befores[i]
         if before >= 0:
             n += _list_once(scratch, before, n)
@@ -337,9 +337,9 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
             return MAYBE_FORBIDDEN
         rank = log.n_done[0]
         new = log.first_id + rank
-        most_slots = 2 * (index.ends[pair] - index.begins[pair])
+        max_slots = 2 * (index.ends[pair] - index.begins[pair])
         # Each id, the new one too, may come before the new token and after it.
-        if not has_room(index, min(most_slots, 2 * (new + 1)), most_slots):
+        if not has_room(index, min(max_slots, 2 * (new + 1)), max_slots):
             return SMALL_INDEX
         left, right = pair_ids(index.keys[pair])
         tokens.n_slots[new] = tokens.n_slots[left] + tokens.n_slots[right]

@@ -110,13 +110,13 @@ def add_slot(index, pair, slot, weight):
 
 
 @inlined
-def slot_of(index, i):
+def slot_at(index, i):
     """Return the ith of all slots of all pairs."""
     return np.uint64(index.places[_TWO * np.uint64(i)])
 
 
 @inlined
-def weight_of(index, i):
+def weight_at(index, i):
     """Return the weight of the word at the ith of all slots."""
     return index.places[_TWO * np.uint64(i) + _ONE]
 
@@ -154,7 +154,7 @@ def push(index, pair, first_seen):
     """Push a pair, whose slots have been added, onto the heap."""
     pair = np.int32(pair)
     count = index.counts[pair]
-    tie = slot_of(index, index.begins[pair]) if first_seen else index.keys[pair]
+    tie = slot_at(index, index.begins[pair]) if first_seen else index.keys[pair]
     i = index.used[ENTRIES]
     index.used[ENTRIES] += 1
     while i > 0:

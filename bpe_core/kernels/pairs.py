@@ -10,7 +10,7 @@ import numpy as np
 from bpe_core.kernels.compiling.decorate import inlined, kernel
 from bpe_core.kernels.hashing import EMPTY, find_pair, pair_key, spread_pair
 from bpe_core.kernels.pair_index import add_slot
-from bpe_core.kernels.row import BETWEEN, count_of
+from bpe_core.kernels.row import BETWEEN, word_count
 
 ENTRY = 4
 """uint64 numbers per entry of a table of counts: key, count, number of slots, padding.
@@ -32,7 +32,7 @@ _NONE = np.uint64(0)
 
 
 @inlined
-def _entry_of(table, key):
+def _find_entry(table, key):
     """Return where a pair's entry, or the free one for it, starts in a table of counts."""
     mask = np.uint64(table.size // ENTRY - 1)
     place = spread_pair(key) & mask
@@ -68,10 +68,10 @@ def count_row(row, tokens, max_token_bytes, table, reached):
             and tokens.n_bytes[left] + tokens.n_bytes[np.uint64(right)] <= max_token_bytes
         ):
             key = pair_key(left, right)
-            entry = _entry_of(table, key)
+            entry = _find_entry(table, key)
             n_pairs += np.int64(table[entry + _SLOTS] == _NONE)
             table[entry] = key
-            table[entry + _COUNT] += np.uint64(count_of(row, row.weights[word - _ONE]))
+            table[entry + _COUNT] += np.uint64(word_count(row, row.weights[word - _ONE]))
             table[entry + _SLOTS] += _ONE
         slot = after
     reached[NEXT_SLOT] = np.int64(slot)
@@ -86,7 +86,7 @@ def add_counts(table, to):
     for old in range(0, table.size, ENTRY):
         from_entry = np.uint64(old)
         if table[from_entry + _SLOTS] != _NONE:
-            entry = _entry_of(to, table[from_entry])
+            entry = _find_entry(to, table[from_entry])
             to[entry] = table[from_entry]
             to[entry + _COUNT] += table[from_entry + _COUNT]
             to[entry + _SLOTS] += table[from_entry + _SLOTS]
@@ -96,7 +96,7 @@ def add_counts(table, to):
 def find_slots(table, keys, n_slots):
     """Write the number of slots that a table of counts has for each pair; 0 for a pair it lacks."""
     for i in range(keys.size):
-        n_slots[i] = np.int64(table[_entry_of(table, keys[i]) + _SLOTS])
+        n_slots[i] = np.int64(table[_find_entry(table, keys[i]) + _SLOTS])
 
 
 @kernel
@@ -115,7 +115,7 @@ def list_counts(row, begin, end, word, step, counts):
             if slot - gap > _TWO:
                 left -= 1
                 if left == 0:
-                    counts[n] = count_of(row, row.weights[of_word])
+                    counts[n] = word_count(row, row.weights[of_word])
                     n += 1
                     left = np.int64(step)
             gap = slot

@@ -42,7 +42,7 @@ class MergeTable(NamedTuple):
 
 
 @inlined
-def rank_of(pairs, left, right):
+def find_rank(pairs, left, right):
     """Return the rank of the merge that joins two symbols, NO_RANK if none does."""
     key = np.uint64(left) << _SYMBOL_BITS | np.uint64(right)
     mask = np.uint64(pairs.size - 1)
@@ -90,9 +90,9 @@ def merge_by_scan(merges, text, start, n, symbols, ranks):
             symbols[i] = symbols[i + 1]
             ranks[i - 1] = ranks[i]
         if at > 0:
-            ranks[at - 1] = rank_of(merges.pairs, symbols[at - 1], symbols[at])
+            ranks[at - 1] = find_rank(merges.pairs, symbols[at - 1], symbols[at])
         if at < n - 1:
-            ranks[at] = rank_of(merges.pairs, symbols[at], symbols[at + 1])
+            ranks[at] = find_rank(merges.pairs, symbols[at], symbols[at + 1])
     return n
 
 
@@ -126,7 +126,7 @@ def _sift_down(heap, size, value):
 @part
 def _push_pair(merges, symbols, base, i, j, heap, size):
     """Push the pair at base + i and base + j if it has a merge; return the heap's new size."""
-    rank = rank_of(merges.pairs, symbols[base + i], symbols[base + j])
+    rank = find_rank(merges.pairs, symbols[base + i], symbols[base + j])
     if rank == NO_RANK:
         return size
     _sift_up(heap, size, np.uint64(rank) << _HALF | np.uint64(i))
@@ -154,10 +154,10 @@ def merge_by_heap(merges, text, start, n, out, written, heap, links):
         i = np.int64(top & _LOW_HALF)
         j = links[2 * i + 1]
         rank = np.int64(top >> _HALF)
-        # Stale if a symbol is gone or has joined another since.
+        # Stale if a symbol no longer exists or has joined another since.
         if out[written + i] < 0 or j >= n:
             continue
-        if rank_of(merges.pairs, out[written + i], out[written + j]) != rank:
+        if find_rank(merges.pairs, out[written + i], out[written + j]) != rank:
             continue
         out[written + i] = merges.made[rank]
         out[written + j] = -1

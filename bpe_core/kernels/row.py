@@ -80,7 +80,7 @@ def join(row, slot, middle, last, new, rank):
 
 
 @inlined
-def count_of(row, weight):
+def word_count(row, weight):
     """Return how often a word occurs, given its entry in `weights`."""
     count = np.int64(weight)
     if count < 0:

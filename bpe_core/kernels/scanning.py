@@ -5,7 +5,7 @@ and returns how many it wrote; the last is where the next call begins. A negativ
 of a piece that the pattern drops (white space). If it returns 0, the buffers are too small for one
 whole pre-token, and the caller doubles them.
 
-GPT-2's pattern has a scanner of its own; the others run by the automaton that
+GPT-2's pattern has its own scanner; the others run by the automaton that
 `pretokenizers.automaton` compiles from the pattern. Their twins are the patterns in
 `pretokenizers.named_patterns`.
 """
@@ -33,8 +33,8 @@ _MARGIN = (
 )
 _NOTHING = np.uint8(255)
 _APOSTROPHES = np.uint64(0x2727272727272727)
-_LOWEST_BITS = np.uint64(0x0101010101010101)
-_HIGHEST_BITS = np.uint64(0x8080808080808080)
+_LOW_BITS = np.uint64(0x0101010101010101)
+_HIGH_BITS = np.uint64(0x8080808080808080)
 
 
 class Scanner(NamedTuple):
@@ -47,7 +47,7 @@ class Scanner(NamedTuple):
     end of the text."""
     rows: NDArray[np.int32]
     """int32[n_states * n_columns]: where in this array the row of the next state begins. Empty for
-    GPT-2's pattern, which has a scanner of its own."""
+    GPT-2's pattern, which has its own scanner."""
     flags: NDArray[np.uint8]
     """uint8[n_states * n_columns]: ENDS, STOPS, DROPS or BACK of each transition."""
 
@@ -163,7 +163,7 @@ def _classify_wide(block, n, classes, block_class):
     any_space = False
     i = np.int64(0)
     while i < n:
-        if i + 8 <= n and not eight_bytes(block, np.uint64(i)) & _HIGHEST_BITS:
+        if i + 8 <= n and not eight_bytes(block, np.uint64(i)) & _HIGH_BITS:
             i += 8
             continue
         if block[i] < 0x80:
@@ -201,7 +201,7 @@ def _cut_contractions(block, n, is_start):
         if end - begin == 8:
             others = eight_bytes(block, np.uint64(begin)) ^ _APOSTROPHES
             # True if no byte is zero.
-            if not (others - _LOWEST_BITS) & ~others & _HIGHEST_BITS:
+            if not (others - _LOW_BITS) & ~others & _HIGH_BITS:
                 continue
         for i in range(begin, end):
             if block[i] == 39 and is_start[i]:
@@ -237,11 +237,11 @@ def _scan_by_automaton(text, begin, end, scanner, ends):
         at = state + np.uint64(columns[text[i]])
         if text[i] >= np.uint8(0x80):
             width = np.int64(_width(text[i]))
-            at = state + np.uint64(columns[_column_of(classes, _code_point(text, i, end))])
+            at = state + np.uint64(columns[_find_column(classes, _code_point(text, i, end))])
         at2 = state2 + np.uint64(columns[text[j]])
         if text[j] >= np.uint8(0x80):
             width2 = np.int64(_width(text[j]))
-            at2 = state2 + np.uint64(columns[_column_of(classes, _code_point(text, j, end))])
+            at2 = state2 + np.uint64(columns[_find_column(classes, _code_point(text, j, end))])
         found, found2 = np.uint64(flags[at]), np.uint64(flags[at2])
         if (found | found2) & BACK:
             if found & BACK:
@@ -275,7 +275,7 @@ def _scan_by_automaton(text, begin, end, scanner, ends):
 
 
 @inlined
-def _column_of(classes, code_point):
+def _find_column(classes, code_point):
     """Return where in a scanner's columns the column of a character beyond ASCII is."""
     return np.int64(classes[code_point] >> np.uint8(2)) + 256
 
@@ -301,7 +301,7 @@ def _scan_on(text, i, stop, end, state, last, scanner, ends, written):
             at = state + np.uint64(columns[text[i]])
             if text[i] >= np.uint8(0x80):
                 width = np.int64(_width(text[i]))
-                at = state + np.uint64(columns[_column_of(classes, _code_point(text, i, end))])
+                at = state + np.uint64(columns[_find_column(classes, _code_point(text, i, end))])
             found = np.uint64(flags[at])
             if found & BACK:
                 break

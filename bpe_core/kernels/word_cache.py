@@ -33,7 +33,7 @@ SLACK = SHORT_WORD + 1
 """The most ids that are written for a short word, some of them past its last."""
 ID_BITS = 24
 """An id and the number of a word's ids share 32 bits, so ids are below 2**24."""
-MOST_LINES = 1 << 18
+MAX_LINES = 1 << 18
 """16 MB. Source code of 10 MB was encoded 2 to 3 times as fast as with a quarter of it."""
 
 ENTRY = np.uint64(4)
@@ -68,7 +68,7 @@ class CachedWords(NamedTuple):
 
 
 @inlined
-def line_of(lines, low, high):
+def find_line(lines, low, high):
     """Return where the line of a word's key starts."""
     return (spread_word(low, high) & np.uint64(lines.size // LINE - 1)) * np.uint64(LINE)
 
@@ -142,7 +142,7 @@ def append_cached_long(cache, text, start, width, out, k):
     """Append the ids of a word too long for a key; return k if it is not in the cache."""
     low, high = word_key(text, np.uint64(start), np.uint64(width))
     lines = cache.lines
-    entry = line_of(lines, low, high)
+    entry = find_line(lines, low, high)
     for _ in range(2):
         if lines[entry] == low and lines[entry + _ONE] == high:
             places = lines[entry + _THREE]
@@ -178,7 +178,7 @@ def remember_long(cache, text, start, width, ids, first, n):
 def _enter(cache, low, high, first, last):
     """Make an entry the first of its line; the previous first becomes second."""
     lines = cache.lines
-    line = line_of(lines, low, high)
+    line = find_line(lines, low, high)
     cache.used[1] += np.int64(lines[line + ENTRY + _ONE] != _EMPTY)
     for j in range(4):
         lines[line + ENTRY + np.uint64(j)] = lines[line + np.uint64(j)]
@@ -192,7 +192,7 @@ def _enter(cache, low, high, first, last):
 def is_crowded(cache):
     """Return whether the words that were lost are more than a sixteenth as many as the lines."""
     n_lines = cache.lines.size // LINE
-    return n_lines < MOST_LINES and cache.used[1] > n_lines // 16
+    return n_lines < MAX_LINES and cache.used[1] > n_lines // 16
 
 
 @kernel

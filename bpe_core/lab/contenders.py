@@ -20,12 +20,18 @@ from bpe_core.lab.usual_times import UsualTime
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import Trie
-from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.types import Merge, Pair
 
 ENCODERS: Final = (
-    *("list-index", "hash-map", "trie", "longest-match"),
-    *("engine-cold", "engine-warm", "tiktoken", "tokenizers"),
+    "list-index",
+    "hash-map",
+    "trie",
+    "longest-match",
+    "engine-cold",
+    "engine-warm",
+    "tiktoken",
+    "tokenizers",
 )
 _NO_RANK: Final = 1 << 60
 _ID: Final = -1
@@ -216,7 +222,7 @@ def _runs(tokenizer: Tokenizer, word: str) -> Iterator[list[int]]:
     The last run ends with the end-of-word marker, if the tokenizer has one.
     """
     run: list[int] = []
-    for symbol in symbols_of(word.encode(), tokenizer.base):
+    for symbol in split_symbols(word.encode(), tokenizer.base):
         id = tokenizer.base_ids.get(symbol)
         if id is not None:
             run.append(id)

@@ -17,9 +17,9 @@ from bpe_core.lab.measuring import (
     ignore_progress,
     timed,
 )
-from bpe_core.lab.usual_times import ENOUGH_CALLS, SHORT, UsualTime, factor_of
+from bpe_core.lab.usual_times import ENOUGH_CALLS, SHORT, UsualTime, estimate_factor
 
-_MOST_EXTRAPOLATED: Final = 16
+_MAX_EXTRAPOLATED: Final = 16
 """As a multiple of the last size measured: beyond it, two times of a few milliseconds predict
 nothing."""
 _DOUBTFUL: Final = 1.6
@@ -120,7 +120,7 @@ def _seconds_left(
         chance[name] *= _chance_to_stay(cautious, seconds_a_call, is_decided=is_decided)
         if not chance[name]:
             continue
-        if len(measured[name]) >= 2 and size <= _MOST_EXTRAPOLATED * measured[name][-1][0]:
+        if len(measured[name]) >= 2 and size <= _MAX_EXTRAPOLATED * measured[name][-1][0]:
             seconds = _expected_seconds(known, size)
         else:
             seconds = _usual_seconds(measured, name, size, usual)
@@ -153,7 +153,7 @@ def _usual_seconds(
     if its_own is None:
         return None
     names = [name] if measured[name] else list(measured)
-    factor = factor_of(
+    factor = estimate_factor(
         (seconds, one.of_call(known_size))
         for known_name in names
         if (one := usual[known_name]) is not None

@@ -26,7 +26,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 
 Kind = Literal["encoding", "training"]
 N_MERGES: Final = 500
-MOST_CHARACTERS: Final = 2_000_000
+MAX_CHARACTERS: Final = 2_000_000
 SMALL_CHARACTERS: Final = 10_000
 SMALL_TRAINING_CHARACTERS: Final = 64_000
 """Enough for the engine to use its kernels, as it does on longer texts."""
@@ -89,7 +89,7 @@ def run_in_process(
     on_progress: OnProgress,
     should_stop: Callable[[], bool] | None = None,
 ) -> Results:
-    """Run a measurement in a process of its own; raises as `call` does.
+    """Run a measurement in its own process; raises as `call` does.
 
     >>> run_in_process(LabOrder("encoding", ""), limits=Limits(seconds=60), on_progress=print)
     Results(encoding=(), training=())

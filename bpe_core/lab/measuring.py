@@ -19,7 +19,7 @@ from bpe_core.lab.usual_times import (
     FIRST_PART,
     SHORT,
     UsualTime,
-    factor_of,
+    estimate_factor,
     predicted_seconds,
     seconds_of_measuring,
 )
@@ -226,7 +226,7 @@ def _seconds_left(
     entries: Sequence[_Prepared | Measured], place: int, n_rounds: int
 ) -> float | None:
     """Return the expected time left at `place` in the first of the last `n_rounds` rounds."""
-    factor = _factor_of(entries)
+    factor = _estimate_factor(entries)
     total = 0.0
     for other, entry in enumerate(entries):
         if isinstance(entry, _Prepared):
@@ -245,7 +245,7 @@ def _seconds_until_last_round(
     n_rounds: int,
 ) -> float | None:
     """Return the expected time of an unprepared contender; None if it can't be estimated."""
-    factor = _factor_of(entries)
+    factor = _estimate_factor(entries)
     if factor is None or contender.usual is None:
         return None
     return seconds_of_measuring(
@@ -259,9 +259,9 @@ def _seconds_until_last_round(
     )
 
 
-def _factor_of(entries: Sequence[_Prepared | Measured]) -> float | None:
+def _estimate_factor(entries: Sequence[_Prepared | Measured]) -> float | None:
     """Return how many times as long as usual the contenders so far took for their parts."""
-    return factor_of(
+    return estimate_factor(
         (entry.first_seconds, entry.contender.usual.of_call(len(entry.part)))
         for entry in entries
         if isinstance(entry, _Prepared) and entry.contender.usual is not None

@@ -51,12 +51,12 @@ def predicted_seconds(seconds: float, before: float) -> float:
     return seconds * (max(FACTOR, seconds / before) if before > 0 else _UNKNOWN_GROWTH)
 
 
-def factor_of(times: Iterable[tuple[float, float]]) -> float | None:
+def estimate_factor(times: Iterable[tuple[float, float]]) -> float | None:
     """Return how many times as long as usual calls took, from pairs of seconds: taken and usual.
 
     None if there are none. Long calls weigh more, because short ones are timed less exactly.
 
-    >>> factor_of([(3.0, 1.0), (0.1, 0.55)])
+    >>> estimate_factor([(3.0, 1.0), (0.1, 0.55)])
     2.0
     """
     pairs = list(times)

@@ -84,10 +84,10 @@ class Buffer:
 class SharedText:
     """Sections of text that several threads take in turn."""
 
-    def __init__(self, waiting: Iterator[Section], first_bytes: int, most_bytes: int) -> None:
+    def __init__(self, waiting: Iterator[Section], first_bytes: int, max_bytes: int) -> None:
         """Give out blocks of about `first_bytes`, then twice as many each time up to the most."""
         self._waiting = waiting
-        self._enough, self._most = first_bytes, most_bytes
+        self._enough, self._most = first_bytes, max_bytes
         self._n_taken = 0
         self._lock = threading.Lock()
         self._stopped = False

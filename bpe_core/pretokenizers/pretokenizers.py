@@ -25,8 +25,8 @@ from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, PatternError, PatternTimeoutError
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern
-from bpe_core.pretokenizers.pattern_reasons import reason_of
-from bpe_core.pretokenizers.shadows import over_shadows, shadow_of
+from bpe_core.pretokenizers.pattern_reasons import explain
+from bpe_core.pretokenizers.shadows import cast_shadow, over_shadows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,7 +101,7 @@ class Pretokenizer(Immutable):
 
     @property
     def pattern(self) -> str | None:
-        r"""The regular expression that matches pre-tokens; None if there is none.
+        r"""The regular expression that matches pre-tokens, or None.
 
         >>> get_pretokenizer("whitespace").pattern
         '\\S+'
@@ -134,7 +134,7 @@ class Pretokenizer(Immutable):
             return _isolated(self._matches(self._custom, text), len(text))
         if self._compiled is None:
             return [(0, len(text))] if text else []
-        return [match.span() for match in self._compiled.finditer(shadow_of(text))]
+        return [match.span() for match in self._compiled.finditer(cast_shadow(text))]
 
     def starts(self, text: str, before: int) -> NDArray[np.int64]:
         """Return where the pre-tokens begin that begin before the character `before`.
@@ -146,7 +146,7 @@ class Pretokenizer(Immutable):
         [0, 3]
         """
         if self._custom is None and self._compiled is not None:
-            matches = self._compiled.finditer(shadow_of(text))
+            matches = self._compiled.finditer(cast_shadow(text))
             begun = (match.start() for match in matches)
         else:
             begun = (start for start, _ in self.spans(text))
@@ -232,7 +232,7 @@ character 2 is not closed. ...
     except regex.error as error:
         raise PatternError(
             f"The pattern {_shortened(pattern)} is not a valid regular expression: "
-            f"{reason_of(error)}. {remedy}."
+            f"{explain(error)}. {remedy}."
         ) from None
     except (OverflowError, RecursionError, MemoryError, ValueError) as error:
         raise PatternError(

@@ -25,12 +25,12 @@ _KINDS: Final = {"space": 1, "number": 3, **dict.fromkeys(_LETTERS, 2)}
 
 
 @cache
-def scanner_of(name: str) -> Scanner:
+def get_scanner(name: str) -> Scanner:
     """Return the tables with which kernels cut by a pattern; those of GPT-2 for any other name.
 
     Compiling a pattern takes 10 to 40 ms.
 
-    >>> scanner_of("o200k").flags.dtype
+    >>> get_scanner("o200k").flags.dtype
     dtype('uint8')
     """
     # Imported when needed: most of the listed patterns are never run by kernels.

@@ -73,7 +73,7 @@ class _Shadows(dict[int, str]):
     """A table for str.translate that fills in each character's representative on first use."""
 
     def __missing__(self, code_point: int) -> str:
-        shadow = REPRESENTATIVES[_class_of(code_point)]
+        shadow = REPRESENTATIVES[_classify(code_point)]
         self[code_point] = shadow
         return shadow
 
@@ -81,10 +81,10 @@ class _Shadows(dict[int, str]):
 _SHADOWS: Final = _Shadows({code_point: chr(code_point) for code_point in range(128)})
 
 
-def shadow_of(text: str) -> str:
+def cast_shadow(text: str) -> str:
     """Return the shadow of a text, which has the same length.
 
-    >>> shadow_of("Ça va, 漢?")
+    >>> cast_shadow("Ça va, 漢?")
     'Éa va, 一?'
     """
     return text if text.isascii() else text.translate(_SHADOWS)
@@ -99,7 +99,7 @@ def shadow_runs() -> Iterator[tuple[int, int, str]]:
     borders = {_LONG_S, _LONG_S + 1, *(border for both in _RANGES for border in both), 0x110000}
     starts = sorted({*class_runs()[0], *borders})
     for i in range(len(starts) - 1):
-        yield starts[i], starts[i + 1], _class_of(starts[i])
+        yield starts[i], starts[i + 1], _classify(starts[i])
 
 
 def over_shadows(pattern: str) -> str:
@@ -121,7 +121,7 @@ def over_shadows(pattern: str) -> str:
     return "".join(written)
 
 
-def _class_of(code_point: int) -> str:
+def _classify(code_point: int) -> str:
     if code_point == _LONG_S:
         return "long s"
     name = unicode_class(code_point)

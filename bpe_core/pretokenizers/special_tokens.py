@@ -130,16 +130,16 @@ def find_special_tokens(
     """
     if not allowed:
         return []
-    matches = _any_of(allowed).finditer(text)
+    matches = _match_any(allowed).finditer(text)
     return [SpecialToken(*match.span(), special_tokens[match.group()]) for match in matches]
 
 
-def pieces_of(text: str, found: Iterable[SpecialToken]) -> list[Piece]:
+def list_pieces(text: str, found: Iterable[SpecialToken]) -> list[Piece]:
     """Return the special tokens that were found in a text and the ordinary text around them.
 
     The pieces cover all of the text from left to right.
 
-    >>> pieces_of("a<s>b<s>", [SpecialToken(1, 4, id=7), SpecialToken(5, 8, id=7)])
+    >>> list_pieces("a<s>b<s>", [SpecialToken(1, 4, id=7), SpecialToken(5, 8, id=7)])
     [OrdinaryText(start=0, end=1), SpecialToken(start=1, end=4, id=7), \
 OrdinaryText(start=4, end=5), SpecialToken(start=5, end=8, id=7)]
     """
@@ -156,5 +156,5 @@ OrdinaryText(start=4, end=5), SpecialToken(start=5, end=8, id=7)]
 
 
 @lru_cache(maxsize=64)
-def _any_of(special_tokens: frozenset[str]) -> re.Pattern[str]:
+def _match_any(special_tokens: frozenset[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, sorted(special_tokens, key=len, reverse=True))))

@@ -1,4 +1,4 @@
-"""How a function that runs in a process of its own reports its progress."""
+"""How a function that runs in its own process reports its progress."""
 
 from __future__ import annotations
 

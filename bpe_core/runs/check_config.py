@@ -13,8 +13,8 @@ from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.types import Alphabet, Base, TieBreak, TrainingConfig
 
-_LARGEST_ID: Final = int(np.iinfo(np.int32).max)
-_LARGEST_COUNT: Final = int(np.iinfo(np.int64).max)
+_MAX_ID: Final = int(np.iinfo(np.int32).max)
+_MAX_COUNT: Final = int(np.iinfo(np.int64).max)
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {"base": get_args(Base), "alphabet": get_args(Alphabet), "tie_break": get_args(TieBreak)}
@@ -38,13 +38,13 @@ def check_config(config: TrainingConfig) -> None:
             raise ConfigError(f"{name} is {value!r}. Use {' or '.join(map(repr, choices))}.")
     _check_number("vocab_size", config.vocab_size, 1)
     # Counts of weighted words can exceed the largest id.
-    _check_number("min_frequency", config.min_frequency, 0, _LARGEST_COUNT)
+    _check_number("min_frequency", config.min_frequency, 0, _MAX_COUNT)
     if config.max_token_bytes is not None:
         _check_number("max_token_bytes", config.max_token_bytes, 1)
     _check_special_tokens(config)
 
 
-def _check_number(name: str, value: object, least: int, most: int = _LARGEST_ID) -> None:
+def _check_number(name: str, value: object, least: int, most: int = _MAX_ID) -> None:
     is_number = isinstance(value, int) and not isinstance(value, bool)
     if not is_number or not least <= cast("int", value) <= most:
         error = ConfigError if is_number else ArgumentTypeError

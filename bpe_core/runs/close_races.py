@@ -19,7 +19,7 @@ from bpe_core.unicode.kinds import is_letter
 
 CLOSE_RACE: Final = 0.95
 """A race is close if the runner-up occurs at least this often, as a share of the winner's count."""
-_MOST_SEARCHED: Final = 1_000
+_MAX_SEARCHED: Final = 1_000
 """Merges searched from the first merge of letters on; in natural text one of the first 20 is
 close."""
 _SEARCHED_FIRST: Final = 16
@@ -95,7 +95,7 @@ def _is_letters(tokenizer: Tokenizer, id: int) -> bool:
 
 def _traces(run: TrainingRun, start: int) -> Iterator[MergeTrace]:
     """Trace the merges from `start` on, in growing parts: the search usually ends in the first."""
-    stop = min(start + _MOST_SEARCHED, len(run.merges))
+    stop = min(start + _MAX_SEARCHED, len(run.merges))
     size = _SEARCHED_FIRST
     while start < stop:
         end = min(start + size, stop)

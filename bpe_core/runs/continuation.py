@@ -28,7 +28,7 @@ class Continuation:
         """How many of the first merges were made for terms."""
         return sum(cost.tokens_added for cost in self.terms)
 
-    def merges_of(self, tokenizer: Tokenizer) -> tuple[Merge, ...]:
+    def list_merges(self, tokenizer: Tokenizer) -> tuple[Merge, ...]:
         """Return the merges that follow those of the base, ranked from 0, with their counts.
 
         Raises `ConfigError` unless there is one count for each.
@@ -36,7 +36,7 @@ class Continuation:
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> from bpe_core.tokenizer.tokenizer import extended
         >>> longer = extended(gpt2(), [(262, 262, 50257)])
-        >>> Continuation(gpt2(), (7,)).merges_of(longer)
+        >>> Continuation(gpt2(), (7,)).list_merges(longer)
         (Merge(rank=0, left=262, right=262, id=50257, count=7),)
         """
         new = tokenizer.table.merges(self.base.n_merges)

@@ -14,9 +14,9 @@ from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.fastest import learn_merges, text_bytes
 from bpe_core.types import PretokenCounts, TrainingConfig
 
-MOST_SLOTS_TRAINED: Final = 200_000
+MAX_SLOTS_TRAINED: Final = 200_000
 """Training to the end on this many symbols of distinct pre-tokens takes kernels about 0.4 s."""
-MOST_SLOTS_IN_PYTHON: Final = 20_000
+MAX_SLOTS_IN_PYTHON: Final = 20_000
 _NO_LIMIT: Final = int(np.iinfo(np.int32).max)
 
 
@@ -34,13 +34,13 @@ def largest_vocab_size(
     config: TrainingConfig,
     symbols: Iterable[bytes] = (),
     *,
-    most_slots: int | None = None,
+    max_slots: int | None = None,
 ) -> LargestSize:
     """Return the largest vocabulary that training on these pre-tokens reaches, or a bound on it.
 
     `config.vocab_size` is ignored. `symbols` are the base symbols that occur in the corpus, as for
     training; they are not needed if the alphabet is all 256 bytes. If the distinct pre-tokens have
-    at most `most_slots` symbols, the size is exact, because training is tried to the end; None
+    at most `max_slots` symbols, the size is exact, because training is tried to the end; None
     chooses a limit that takes less than a second. Beyond it, the size is a bound: each merge
     shortens at least one distinct pre-token by at least one symbol, and saves at least half as many
     tokens of the corpus as its pair has occurrences.
@@ -51,7 +51,7 @@ def largest_vocab_size(
     >>> config = TrainingConfig(special_tokens=())
     >>> largest_vocab_size(words, config)
     LargestSize(size=259, is_exact=True)
-    >>> largest_vocab_size(words, config, most_slots=0)
+    >>> largest_vocab_size(words, config, max_slots=0)
     LargestSize(size=261, is_exact=False)
     """
     config = replace(config, vocab_size=_NO_LIMIT)
@@ -60,10 +60,10 @@ def largest_vocab_size(
         pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
     )
     n_initial = len(vocabulary)
-    if most_slots is None:
+    if max_slots is None:
         is_quick = use_kernels(text_bytes(layout))
-        most_slots = MOST_SLOTS_TRAINED if is_quick else MOST_SLOTS_IN_PYTHON
-    if layout.ids.size > most_slots:
+        max_slots = MAX_SLOTS_TRAINED if is_quick else MAX_SLOTS_IN_PYTHON
+    if layout.ids.size > max_slots:
         return LargestSize(n_initial + _most_merges(layout, config.min_frequency), is_exact=False)
     learn_merges(layout, vocabulary, config, lambda done, saved, count: False)
     return LargestSize(len(vocabulary), is_exact=True)

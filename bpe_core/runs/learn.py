@@ -45,7 +45,7 @@ def learn_run(
 ) -> TrainingRun:
     """Learn merges from the counted words of a corpus, and return the run.
 
-    `layout` holds the words as ids of the vocabulary, and is used up. `tokenizer_of` builds the
+    `layout` holds the words as ids of the vocabulary, and is used up. `build_tokenizer` builds the
     tokenizer once the vocabulary holds the new tokens. `continued` says what the run begins with;
     None if it begins with the alphabet.
 

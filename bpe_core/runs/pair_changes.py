@@ -24,7 +24,7 @@ merges (a, b) -> X and (a, X) -> Y:
        before slot 3   a and b from step 0 to 1
 
 4. When a meeting starts, the number of occurrences of the word is added to its pair's count; when
-   it stops, that number is subtracted (`_changes_of`): (a, a) has +5 at step 0 and -5 at step 1.
+   it stops, that number is subtracted (`_list_changes`): (a, a) has +5 at step 0 and -5 at step 1.
    Changes of the same pair at the same step are summed (`_summed`).
 """
 
@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
-from bpe_core.trainers.pair_table import order_of
+from bpe_core.trainers.pair_table import argsort_stable
 
 # Sorting takes about 300 bytes per slot, so a row is processed in parts, cut between words.
 _SLOTS_AT_ONCE = 1 << 20
@@ -97,7 +97,7 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
         stops = _stops(meetings, joined_at)
         fits = _fits(run, meetings)
         meetings, stops = meetings.taken(fits), stops[fits]
-        code, change = _changes_of(meetings, stops, weights[part], n_ids, n_steps)
+        code, change = _list_changes(meetings, stops, weights[part], n_ids, n_steps)
         codes.append(code)
         changes.append(change)
     if len(codes) == 2:
@@ -200,7 +200,7 @@ def _in_order(first: _Meetings, later: _Meetings, n_steps: int) -> _Meetings:
     [7 9 8]
     """
     meetings = _Meetings(*(np.concatenate(pair) for pair in zip(first, later, strict=True)))
-    meetings = meetings.taken(order_of(meetings.boundaries * n_steps + meetings.starts))
+    meetings = meetings.taken(argsort_stable(meetings.boundaries * n_steps + meetings.starts))
     # The first meeting at each boundary has both symbols, so no id leaks in from another boundary.
     meetings = meetings._replace(lefts=_filled(meetings.lefts), rights=_filled(meetings.rights))
     # A merge that makes both symbols of a meeting has two entries: the later one holds both.
@@ -237,7 +237,7 @@ def _fits(run: TrainingRun, meetings: _Meetings) -> NDArray[np.bool_]:
     return fits
 
 
-def _changes_of(
+def _list_changes(
     meetings: _Meetings,
     stops: NDArray[np.int64],
     weights: NDArray[np.int64],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bpe_core.counting.word_row import Layout, at_step
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
 from bpe_core.trainers.pair_order import goes_by_slot, order_pairs
-from bpe_core.trainers.pair_table import PairTable, pair_of, pair_table
+from bpe_core.trainers.pair_table import PairTable, pair_table, unpack_pair
 from bpe_core.types import Pair, PairCount, TieBreak
 
 
@@ -50,7 +50,7 @@ def pair_counts(table: PairTable) -> dict[Pair, int]:
     order = np.argsort(table.first_slots)
     counts: list[int] = table.counts[order].tolist()
     keys: list[int] = table.keys[order].tolist()
-    return {pair_of(key): count for key, count in zip(keys, counts, strict=True)}
+    return {unpack_pair(key): count for key, count in zip(keys, counts, strict=True)}
 
 
 def top_pairs(table: PairTable, k: int, tie_break: TieBreak) -> list[PairCount]:
@@ -69,6 +69,6 @@ def top_pairs(table: PairTable, k: int, tie_break: TieBreak) -> list[PairCount]:
     most = counts[0] if counts else 0
     is_tie = int(np.count_nonzero(table.counts == most)) > 1
     return [
-        PairCount(*pair_of(key), count, tied=is_tie and count == most)
+        PairCount(*unpack_pair(key), count, tied=is_tie and count == most)
         for key, count in zip(keys, counts, strict=True)
     ]

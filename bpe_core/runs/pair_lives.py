@@ -76,7 +76,7 @@ class PairLives:
     >>> life = PairLives(run).of((1, 2))
     >>> life.counts.tolist(), life.ranks.tolist()
     ([10, 0, 0, 0], [2, 0, 0, 0])
-    >>> PairLives(run).n_steps_of((1, 2))
+    >>> PairLives(run).count_steps((1, 2))
     1
     """
 
@@ -104,7 +104,7 @@ class PairLives:
 
         Raises OutOfRangeError for an id outside the run's vocabulary.
         """
-        counts = self._counts_of(pair)
+        counts = self._expand_counts(pair)
         ranks = np.zeros(self._n_steps, np.int64)
         n_tied = np.zeros(self._n_steps, np.int64)
         for begin, end in _falling_parts(counts):
@@ -114,24 +114,24 @@ class PairLives:
             n_tied[begin:end] = as_many - more - 1
         return PairLife(read_only(counts), read_only(ranks), read_only(n_tied))
 
-    def n_steps_of(self, pair: Pair) -> int:
+    def count_steps(self, pair: Pair) -> int:
         """Return the number of steps at which a pair occurs, without computing its ranks.
 
         Raises OutOfRangeError as `of` does.
         """
-        pieces = self._pieces_of(pair)
+        pieces = self._find_pieces(pair)
         there = self._counts[pieces] > 0
         return int((self._stops[pieces] - self._starts[pieces])[there].sum())
 
-    def _counts_of(self, pair: Pair) -> NDArray[np.int64]:
+    def _expand_counts(self, pair: Pair) -> NDArray[np.int64]:
         counts = np.zeros(self._n_steps, np.int64)
-        pieces = self._pieces_of(pair)
+        pieces = self._find_pieces(pair)
         starts, stops = self._starts[pieces], self._stops[pieces]
         if len(starts):
             counts[starts[0] : stops[-1]] = np.repeat(self._counts[pieces], stops - starts)
         return counts
 
-    def _pieces_of(self, pair: Pair) -> slice:
+    def _find_pieces(self, pair: Pair) -> slice:
         """Return the slice of a pair's pieces, during each of which its count stays the same."""
         left, right = pair
         if not (0 <= left < self._n_ids and 0 <= right < self._n_ids):

@@ -86,7 +86,7 @@ class Queue(PairQueue):
     def __init__(
         self, is_at: Callable[[int, int], bool], counts: Counts, table: PairTable, rule: TieBreak
     ) -> None:
-        super().__init__(rule, counts.of, self._slots_of, is_at)
+        super().__init__(rule, counts.of, self._list_slots, is_at)
         self._counts = counts
         self._table = table
         self._outside = np.arange(len(table.keys))
@@ -124,7 +124,7 @@ class Queue(PairQueue):
         self._outside = self._outside[~enter]
         self._most_outside = int(counts[~enter].max(initial=0))
 
-    def _slots_of(self, key: int) -> Integers:
+    def _list_slots(self, key: int) -> Integers:
         slots = self._born.get(key)
         if slots is None:
             pair = int(np.searchsorted(self._table.keys, key))

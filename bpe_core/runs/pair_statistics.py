@@ -28,11 +28,11 @@ class PairMatrix:
     counts: NDArray[np.int64]
     """int64[n_left, n_right]: 0 if the two are never adjacent."""
 
-    def cell_of(self, pair: Pair) -> tuple[int, int] | None:
+    def find_cell(self, pair: Pair) -> tuple[int, int] | None:
         """Return the row and column of a pair, or None if it is not in the matrix.
 
         >>> matrix = PairMatrix((7, 8), (9,), np.array([[5], [2]]))
-        >>> matrix.cell_of((8, 9)), matrix.cell_of((9, 8))
+        >>> matrix.find_cell((8, 9)), matrix.find_cell((9, 8))
         ((1, 0), None)
         """
         left, right = pair

@@ -184,7 +184,7 @@ class TrainingRun(Immutable):
         """
         if self.continues is None:
             return self.tokenizer.merges
-        return self.continues.merges_of(self.tokenizer)
+        return self.continues.list_merges(self.tokenizer)
 
     def truncated(self, n_merges: int) -> Tokenizer:
         """Return the tokenizer after the first `n_merges` merges of the run; 0 gives the base.

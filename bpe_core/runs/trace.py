@@ -1,7 +1,7 @@
 """Trace what training saw before each merge and what the merge changed, as arrays.
 
 A run records where each merge joined symbols, so nothing has to be searched for: each merge is
-applied to all its places at once with NumPy, and only the pairs beside them are recounted.
+applied to all its places at once with NumPy, and only the pairs next to them are recounted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bpe_core.counting.word_row import Layout
 from bpe_core.runs.pair_ranking import Counts, Integers, Queue, Ties
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
-from bpe_core.trainers.pair_table import BITS, order_of_pairs, pair_of, pair_table
+from bpe_core.trainers.pair_table import BITS, order_of_pairs, pair_table, unpack_pair
 from bpe_core.types import Merge, MergeTrace, TrainingConfig
 
 _RIGHT = (1 << BITS) - 1
@@ -70,7 +70,7 @@ def trace_merges(
             others = [entry for entry in best if entry[2] != winner]
             best = [queue.entry(winner), *others][:k]
         for column, (less, _, key) in enumerate(best):
-            trace.top_left[at, column], trace.top_right[at, column] = pair_of(key)
+            trace.top_left[at, column], trace.top_right[at, column] = unpack_pair(key)
             trace.top_count[at, column] = -less
         trace.n_pairs[at] = counts.n_pairs
         trace.n_tied[at] = 1 if is_for_term else counts.n_with[count]
@@ -173,7 +173,7 @@ class _Row:
 
     def is_at(self, key: int, slot: int) -> bool:
         """Return True if a pair (still) starts at a slot."""
-        left, right = pair_of(key)
+        left, right = unpack_pair(key)
         return bool(self._ids[slot] == left and self._ids[self._after[slot]] == right)
 
     def merge(

@@ -83,7 +83,7 @@ def train(
             counted.pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
         ),
         vocabulary,
-        lambda learned: _tokenizer_of(vocabulary, learned, config),
+        lambda learned: _build_tokenizer(vocabulary, learned, config),
         config,
         watch,
     )
@@ -111,7 +111,7 @@ def _has_all_bytes(config: TrainingConfig) -> bool:
     return config.base == "bytes" and config.alphabet == "full"
 
 
-def _tokenizer_of(
+def _build_tokenizer(
     vocabulary: GrowingVocabulary, learned: LearnedMerges, config: TrainingConfig
 ) -> Tokenizer:
     with without_garbage_collection():

@@ -24,7 +24,7 @@ from bpe_core.kernels.rank_merging import SYMBOL_BITS
 from bpe_core.kernels.word_cache import ID_BITS, LONG_WORD, SLACK, CachedWords
 from bpe_core.pretokenizers.blocks import Block, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
+from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
 from bpe_core.tokenizer.compiled_tables import (
     empty_cache,
     encoding_tables,
@@ -33,7 +33,7 @@ from bpe_core.tokenizer.compiled_tables import (
     spelling,
     twice_as_large,
 )
-from bpe_core.tokenizer.shared_blocks import Taken, Waiting, blocks_of, in_order
+from bpe_core.tokenizer.shared_blocks import Taken, Waiting, cut_blocks, in_order
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
@@ -41,7 +41,7 @@ Ids = NDArray[np.int32]
 Encoded = tuple[Ids, NDArray[np.int64]]
 """The ids of several sections of text, and the running number of ids after each section."""
 
-_LEAST_BYTES_TO_SHARE: Final = 1 << 19
+_MIN_BYTES_TO_SHARE: Final = 1 << 19
 """From about this size, a second thread is worth starting and filling its own cache."""
 _PIECE: Final = 1 << 18
 """The characters that a thread takes at once if there are several, so that they end together."""
@@ -49,7 +49,7 @@ _LONG_PIECE: Final = 1 << 20
 """The characters that one thread converts to UTF-8 at once."""
 _LIKELY_BYTES: Final = 6
 """The expected average length of a token; if it is longer, decoding enlarges its buffer."""
-_MOST_KEPT: Final = 1 << 21
+_MAX_KEPT: Final = 1 << 21
 """The most ids of a worker's buffer that is kept for the next text: 8 MB."""
 _SCAN_AHEAD: Final = 8192
 _PACKED_AT_ONCE: Final = 4096
@@ -93,7 +93,7 @@ class CompiledEncoder:
 
     def __init__(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
         self._pretokenizer = pretokenizer
-        self._scanner = scanner_of(pretokenizer.name)
+        self._scanner = get_scanner(pretokenizer.name)
         self._merges, self._whole, self._trie, cache = encoding_tables(table)
         self._spelling = spelling(table)
         self._longest = int(self._spelling.width.max())
@@ -113,7 +113,7 @@ class CompiledEncoder:
             return self._encode_by_regex(text, left_out)
         if n_threads is None:
             n_threads = _threads(len(text))
-        blocks = blocks_of(text, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
+        blocks = cut_blocks(text, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
         take = partial(self._encode_waiting, Waiting(blocks), len(text) // n_threads, left_out)
         return in_order(threads.together([take] * n_threads))
 
@@ -130,7 +130,7 @@ class CompiledEncoder:
 
     def _taken_by(self, worker: _Worker, waiting: Waiting, n_likely: int, left_out: bytes) -> Taken:
         # A character has up to four bytes, and what is not written to takes no memory.
-        ids = worker.room_for(min(4 * n_likely + SLACK, _MOST_KEPT))
+        ids = worker.room_for(min(4 * n_likely + SLACK, _MAX_KEPT))
         n_ids = n_done = 0
         numbers, ends = list[int](), list[int]()
         while (taken := waiting.take()) is not None:
@@ -306,7 +306,7 @@ def _whole(text: str) -> Block:
 
 
 def _threads(n_bytes: int) -> int:
-    return 1 if n_bytes < _LEAST_BYTES_TO_SHARE else threads.n_threads()
+    return 1 if n_bytes < _MIN_BYTES_TO_SHARE else threads.n_threads()
 
 
 def _joined(parts: Iterable[Encoded]) -> Encoded:
@@ -367,7 +367,7 @@ class _Worker:
 
     def room_for(self, n_ids: int) -> Ids:
         """Return an array to write ids to, reused if possible, because new memory is slow."""
-        if n_ids > _MOST_KEPT:
+        if n_ids > _MAX_KEPT:
             return np.empty(n_ids, np.int32)
         if n_ids > len(self._out):
             self._out = np.empty(n_ids, np.int32)
@@ -383,8 +383,8 @@ class _Worker:
     def tidy(self) -> None:
         """Release the buffers of a very long word, and a word cache whose arrays are full.
 
-        Such a cache cannot store words of many ids or letters; a larger one, or one that adapts to
-        the text anew, can.
+        Such a cache cannot store words of many ids or letters; a larger one, or one
+        that adapts to the text again, can.
         """
         cache = self.cache
         if (

@@ -17,14 +17,14 @@ from bpe_core.kernels.word_cache import LINE, CachedWords
 from bpe_core.tokenizer.tables import TokenTable
 
 _CACHE_LINES: Final = 1 << 16
-"""4 MB per thread, up to 16 MB for texts of many words; see `word_cache.MOST_LINES`."""
+"""4 MB per thread, up to 16 MB for texts of many words; see `word_cache.MAX_LINES`."""
 _LINES_PER_TOKEN: Final = 2
 _ARENA_PER_LINE: Final = 2
 _LETTERS_PER_LINE: Final = 8
 _BATCH: Final = 256
 _NEIGHBOURS: Final = 1 << 12
 """Pairs of tokens of which a thread remembers the outcome: 32 kB."""
-_MOST_TRIE_LETTERS: Final = 1 << 23
+_MAX_TRIE_LETTERS: Final = 1 << 23
 _FREE: Final = np.iinfo(np.uint64).max
 
 
@@ -45,9 +45,9 @@ def empty_cache(n_lines: int | None = None) -> CachedWords:
 
 
 def _cache_for(n_tokens: int) -> CachedWords:
-    """Return an empty word cache with enough room beside the words of a vocabulary."""
+    """Return an empty word cache with enough room in addition to the words of a vocabulary."""
     n_lines = max(_CACHE_LINES, _power_of_two(_LINES_PER_TOKEN * n_tokens))
-    return empty_cache(min(n_lines, word_cache.MOST_LINES))
+    return empty_cache(min(n_lines, word_cache.MAX_LINES))
 
 
 def twice_as_large(cache: CachedWords) -> CachedWords:
@@ -64,11 +64,11 @@ def twice_as_large(cache: CachedWords) -> CachedWords:
 def larger_or_empty(cache: CachedWords) -> CachedWords:
     """Return a larger word cache with the same words, or an empty one if it may not grow.
 
-    >>> len(larger_or_empty(empty_cache(word_cache.MOST_LINES)).lines) // LINE
+    >>> len(larger_or_empty(empty_cache(word_cache.MAX_LINES)).lines) // LINE
     262144
     """
     n_lines = len(cache.lines) // LINE
-    return twice_as_large(cache) if n_lines < word_cache.MOST_LINES else empty_cache(n_lines)
+    return twice_as_large(cache) if n_lines < word_cache.MAX_LINES else empty_cache(n_lines)
 
 
 def scratch(size: int, heap: bool) -> EncodingScratch:
@@ -143,7 +143,7 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArra
         ids=symbols.ids,
     )
     each_its_own = bool((symbols.made == np.arange(256, 256 + n_merges)).all())
-    with_trie = each_its_own and int(starts[-1]) <= _MOST_TRIE_LETTERS
+    with_trie = each_its_own and int(starts[-1]) <= _MAX_TRIE_LETTERS
     occurs = np.zeros(len(tokens), np.uint8)
     room = _power_of_two(4 * len(tokens))
     while True:

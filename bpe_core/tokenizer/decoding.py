@@ -19,7 +19,7 @@ OnInvalid = Literal["replace", "strict"]
 """At bytes that are not valid UTF-8: write U+FFFD, or raise an error."""
 
 
-def bytes_of(
+def join_bytes(
     ids: Iterable[int] | NDArray[np.integer], table: TokenTable, kernels: Kernels
 ) -> bytes | memoryview:
     """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id.
@@ -28,7 +28,7 @@ def bytes_of(
 
     >>> from bpe_core.pretokenizers.pretokenizers import Pretokenizer
     >>> table = TokenTable(vocab={0: b"a", 1: b"b"}, merges=[])
-    >>> bytes_of([1, 0], table, Kernels(table, Pretokenizer("none")))
+    >>> join_bytes([1, 0], table, Kernels(table, Pretokenizer("none")))
     b'ba'
     """
     given = _flat_ids(ids)

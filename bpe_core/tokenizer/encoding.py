@@ -12,7 +12,7 @@ from bpe_core.pretokenizers.special_tokens import (
     OrdinaryText,
     SpecialToken,
     find_special_tokens,
-    pieces_of,
+    list_pieces,
 )
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.segments import Placed, PlacedWord, lay_out
@@ -129,7 +129,7 @@ class TextEncoder:
     def placed_words(self, text: str, allowed: frozenset[str]) -> Iterator[PlacedWord]:
         """Yield each pre-token and special token: start, end, and its tokens laid out."""
         layouts = self.word_layouts
-        for piece in pieces_of(text, self._special_in(text, allowed)):
+        for piece in list_pieces(text, self._special_in(text, allowed)):
             start, end = piece.start, piece.end
             if isinstance(piece, SpecialToken):
                 token = self._table.vocab[piece.id]
@@ -165,7 +165,7 @@ class TextEncoder:
             ids = self._encode_ordinary(text)
         else:
             ids: list[int] = []
-            for piece in pieces_of(text, found):
+            for piece in list_pieces(text, found):
                 if isinstance(piece, SpecialToken):
                     ids.append(piece.id)
                 else:
@@ -189,7 +189,7 @@ class TextEncoder:
         found = self._special_in(text, allowed)
         if not found:
             return encoder.encode(text)
-        pieces = pieces_of(text, found)
+        pieces = list_pieces(text, found)
         ordinary = [piece for piece in pieces if isinstance(piece, OrdinaryText)]
         ids, ends = encoder.encode_batch([text[start:end] for start, end in ordinary])
         # Insert each special token after the ids of the ordinary text before it.

@@ -87,7 +87,7 @@ def merge_by_heap(
     while heap:
         rank, i = divmod(heappop(heap), n)
         j = following[i]
-        # Stale if the symbol is gone (-1 is in no pair) or has joined another since.
+        # Stale if the symbol no longer exists (-1 is in no pair) or has joined another since.
         if j == n or ranks.get((ids[i], ids[j])) != rank:
             continue
         ids[i], ids[j] = made[rank], -1

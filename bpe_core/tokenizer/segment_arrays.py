@@ -14,15 +14,15 @@ from bpe_core.pretokenizers.special_tokens import (
     SpecialToken,
     allowed_tokens,
     find_special_tokens,
-    pieces_of,
+    list_pieces,
 )
-from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.protocol import BatchEncoder, Encoder, TokenColumns
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 from bpe_core.unicode.kinds import code_points, utf8_lengths
 
-_LARGEST_ID: Final = 1 << 22  # of a table with an entry an id: 32 MB
+_MAX_ID: Final = 1 << 22  # of a table with an entry an id: 32 MB
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,11 +61,11 @@ def boundaries(
     encoder: Encoder,
     allowed_special: AllowedSpecial = (),
     *,
-    most_starts: int | None = None,
+    max_starts: int | None = None,
 ) -> Boundaries:
     """Return `encoder.segments(text, allowed_special)` in columns; raises what that raises.
 
-    With `most_starts`, the beginnings of pre-tokens are found only among that many segments.
+    With `max_starts`, the beginnings of pre-tokens are found only among that many segments.
 
     For a tokenizer that covers every byte, no segment objects are made, which saves a second per
     million tokens.
@@ -77,28 +77,28 @@ def boundaries(
     """
     if isinstance(encoder, BatchEncoder):
         (columns,) = encoder.place_tokens([text], allowed_special)
-        own = merges_of(encoder)
+        own = equivalent_tokenizer(encoder)
         if own is None:
             # Pre-tokens are unknown here: see `Boundaries.starts_pretoken`.
             starts = np.zeros(len(columns.ids), np.bool_)
         else:
             found = _special_in(text, columns, own)
-            starts = _starts(text, columns.byte_ends, found, own, most_starts)
+            starts = _starts(text, columns.byte_ends, found, own, max_starts)
         return Boundaries(columns.ids, columns.byte_ends, starts)
     if not isinstance(encoder, Tokenizer) or not _covers_all(encoder):
-        return boundaries_of(text, encoder.segments(text, allowed_special), encoder)
+        return find_boundaries(text, encoder.segments(text, allowed_special), encoder)
     ids = encoder.encode_to_numpy(text, allowed_special).astype(np.int64)
     byte_ends = np.cumsum(token_widths(encoder.vocab)[ids])
     tokens = encoder.special_tokens
     found = find_special_tokens(text, tokens, allowed_tokens(tokens, allowed_special))
-    return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder, most_starts))
+    return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder, max_starts))
 
 
-def boundaries_of(text: str, segments: Sequence[Segment], encoder: Encoder) -> Boundaries:
+def find_boundaries(text: str, segments: Sequence[Segment], encoder: Encoder) -> Boundaries:
     """Return segments of a text in columns.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> boundaries_of("to be", gpt2().segments("to be"), gpt2()).byte_ends.tolist()
+    >>> find_boundaries("to be", gpt2().segments("to be"), gpt2()).byte_ends.tolist()
     [2, 5]
     """
     n = len(segments)
@@ -138,7 +138,7 @@ def _covers_all(tokenizer: Tokenizer) -> bool:
         and tokenizer.end_of_word is None
         and tokenizer.base == "bytes"
         and len(tokenizer.base_ids) == 256
-        and max(tokenizer.vocab) < _LARGEST_ID
+        and max(tokenizer.vocab) < _MAX_ID
     )
 
 
@@ -159,7 +159,7 @@ def _starts(
         if offsets is not None:
             before = int(np.searchsorted(offsets, before))
     begun: list[NDArray[np.int64]] = []
-    for piece in pieces_of(text, found):
+    for piece in list_pieces(text, found):
         if piece.start >= before:
             break
         if isinstance(piece, SpecialToken):

@@ -31,7 +31,7 @@ class Waiting:
         """Return the next block and its number; None if there is no more.
 
         >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-        >>> waiting = Waiting(blocks_of("hug hugs", get_pretokenizer("gpt2"), 4))
+        >>> waiting = Waiting(cut_blocks("hug hugs", get_pretokenizer("gpt2"), 4))
         >>> number, block = waiting.take()
         >>> number, block.bounds.tolist(), waiting.take()
         (0, [0, 8], None)
@@ -44,11 +44,11 @@ class Waiting:
         self._stopped = True
 
 
-def blocks_of(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
+def cut_blocks(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
     """Cut a text where no pre-token crosses, into blocks of about `size` characters, at least 1.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-    >>> blocks = blocks_of("hug hugs", get_pretokenizer("gpt2"), 2)
+    >>> blocks = cut_blocks("hug hugs", get_pretokenizer("gpt2"), 2)
     >>> [block.bounds.tolist() for block in blocks]
     [[0, 3], [3, 8]]
     """

@@ -20,7 +20,7 @@ from bpe_core.errors import (
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.tokenizer.decoding import OnInvalid, bytes_of, decode_text
+from bpe_core.tokenizer.decoding import OnInvalid, decode_text, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.explaining import explain_pieces
 from bpe_core.tokenizer.segments import segments_of_ids, to_segments
@@ -431,7 +431,7 @@ class Tokenizer(Immutable):
         >>> gpt2().decode_bytes([2068, 10263])
         b' quick \xe5'
         """
-        return bytes(bytes_of(ids, self._table, self._kernels))
+        return bytes(join_bytes(ids, self._table, self._kernels))
 
     def decode(
         self,
@@ -448,12 +448,12 @@ class Tokenizer(Immutable):
         'The quick brown fox'
         """
         check_choice("errors", errors, OnInvalid, TokenizationError)
-        return decode_text(bytes_of(ids, self._table, self._kernels), errors)
+        return decode_text(join_bytes(ids, self._table, self._kernels), errors)
 
     # Internals
 
     def _checked(self, allowed_special: AllowedSpecial, errors: OnUnknown) -> frozenset[str]:
-        """Check the arguments beside the text; return the special tokens to recognise."""
+        """Check the arguments other than the text; return the special tokens to recognise."""
         check_choice("errors", errors, OnUnknown, TokenizationError)
         return allowed_tokens(self._table.special_tokens, allowed_special)
 

@@ -17,12 +17,12 @@ from bpe_core.unicode.byte_alphabet import BYTE_ORDER
 _PLACE_OF_BYTE = {bytes([byte]): place for place, byte in enumerate(BYTE_ORDER)}
 
 
-def symbols_of(word: bytes, base: Base) -> list[bytes]:
+def split_symbols(word: bytes, base: Base) -> list[bytes]:
     """Split a pre-token into base symbols: single bytes, or characters encoded as UTF-8.
 
-    >>> symbols_of("né".encode(), "bytes")
+    >>> split_symbols("né".encode(), "bytes")
     [b'n', b'\\xc3', b'\\xa9']
-    >>> symbols_of("né".encode(), "characters")
+    >>> split_symbols("né".encode(), "characters")
     [b'n', b'\\xc3\\xa9']
     """
     if base == "bytes":
@@ -88,7 +88,7 @@ class GrowingVocabulary:
 
     def start(self, word: bytes) -> list[int]:
         """Return a pre-token's initial ids, followed by the end-of-word marker if there is one."""
-        ids = [self.base_ids[symbol] for symbol in symbols_of(word, self.base)]
+        ids = [self.base_ids[symbol] for symbol in split_symbols(word, self.base)]
         return ids if self.end_of_word_id is None else [*ids, self.end_of_word_id]
 
     def join(self, left: int, right: int) -> int:

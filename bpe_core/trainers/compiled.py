@@ -28,11 +28,11 @@ from bpe_core.trainers.incremental import learn_merges as learn_merges_increment
 from bpe_core.trainers.indexing import (
     SPARE,
     CountedPairs,
+    build_index,
+    build_table,
     count_pairs,
     counts_of_words,
-    index_of,
-    parts_of,
-    table_of,
+    cut_row,
     with_room,
 )
 from bpe_core.trainers.pair_order import goes_by_slot, order_pairs
@@ -45,9 +45,9 @@ _WORDS_SAMPLED = 1 << 16  # for the first threshold
 _NO_LIMIT = int(np.iinfo(np.int32).max)
 # Calling the kernel and reporting cost 10 microseconds, 0.05 % of this.
 SECONDS_A_CALL = 0.02
-FEWEST_A_CALL, _MOST_A_CALL = 16, 1 << 14
+MIN_PER_CALL, _MAX_PER_CALL = 16, 1 << 14
 # Later merges are faster, so calls grow; but no call's time says much about the next one's.
-_MOST_GROWTH = 2
+_MAX_GROWTH = 2
 _SHORTEST = 1e-6  # seconds, where a coarse clock shows 0
 
 
@@ -104,7 +104,7 @@ class _Work:
         n_ids = self.first_new_id + self._wanted
         self._floor = max(1, config.min_frequency)
         self._rule = Rule(goes_by_slot(config.tie_break), config.max_token_bytes or _NO_LIMIT)
-        self._row = Row(layout.ids, *weights_of(layout.counts))
+        self._row = Row(layout.ids, *pack_weights(layout.counts))
         self._counts = layout.counts
         self._tokens = Tokens(
             n_slots=np.ones(n_ids, np.int32),
@@ -132,7 +132,7 @@ class _Work:
             n_after=np.zeros(n_ids, np.int32),
             neighbours=np.empty(n_ids, np.int32),
         )
-        self._parts = parts_of(self._row)
+        self._parts = cut_row(self._row)
         self._index = self._new_index()
 
     @property
@@ -152,7 +152,7 @@ class _Work:
     def run(self, should_stop: Callable[[int, int, int], bool]) -> StopReason:
         """Learn until a stop condition is met or `should_stop` returns True."""
         reported = 0
-        a_call = FEWEST_A_CALL
+        a_call = MIN_PER_CALL
         while True:
             done = self.n_done
             if done == self._wanted:
@@ -165,8 +165,8 @@ class _Work:
             status = self._run_merges(min(self._wanted, done + a_call))
             if status == merging.ENOUGH:
                 took = max(time.perf_counter() - started, _SHORTEST)
-                a_call = int(a_call * min(_MOST_GROWTH, SECONDS_A_CALL / took))
-                a_call = max(FEWEST_A_CALL, min(_MOST_A_CALL, a_call))
+                a_call = int(a_call * min(_MAX_GROWTH, SECONDS_A_CALL / took))
+                a_call = max(MIN_PER_CALL, min(_MAX_PER_CALL, a_call))
             elif status == merging.SMALL_INDEX:
                 self._index = self._with_room_for_best()
             elif status == merging.MAYBE_FORBIDDEN:
@@ -213,9 +213,9 @@ class _Work:
     def _with_room_for_best(self) -> PairIndex:
         """Return the index with room for the pairs that merging the best pair may make."""
         best = self._index.heap[0]
-        most_slots = 2 * int(self._index.ends[best] - self._index.begins[best])
-        most_pairs = 2 * (self.first_new_id + self.n_done + 1)
-        return with_room(self._index, min(most_slots, most_pairs), most_slots)
+        max_slots = 2 * int(self._index.ends[best] - self._index.begins[best])
+        max_pairs = 2 * (self.first_new_id + self.n_done + 1)
+        return with_room(self._index, min(max_slots, max_pairs), max_slots)
 
     def _judge_best(self) -> None:
         """Compare the bytes of the best pair: allow it, or take it out of the index."""
@@ -269,7 +269,7 @@ class _Work:
                 may_merge = ~self._are_forbidden(found.keys)
                 threshold = self._threshold(found.counts[may_merge])
                 kept = may_merge & (found.counts >= threshold)
-        index = index_of(self._row, self._tokens, self._parts, found.where(kept), threshold)
+        index = build_index(self._row, self._tokens, self._parts, found.where(kept), threshold)
         first_slots = index.places[2 * index.begins].astype(np.uint64)
         ties = first_slots if self._rule.first_seen else index.keys
         order = order_pairs(index.counts, ties).astype(np.int32)  # sorted, so it is a heap
@@ -277,10 +277,10 @@ class _Work:
         return with_room(index, SPARE, SPARE)
 
 
-def weights_of(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def pack_weights(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the weights that stand for these counts in a row, and the counts that are too large.
 
-    >>> [array.tolist() for array in weights_of(np.array([5, 2**40]))]
+    >>> [array.tolist() for array in pack_weights(np.array([5, 2**40]))]
     [[5, -1], [1099511627776]]
     """
     is_large = counts > _NO_LIMIT
@@ -297,7 +297,7 @@ def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
         return Spelled(known=none, hashes=none, factors=none, allowed=none)
     hashes, factors = forbidden.hashes()
     return Spelled(
-        known=table_of(forbidden.spelled_hashes),
+        known=build_table(forbidden.spelled_hashes),
         hashes=longer(hashes, n_ids + 1),  # a copy, with room for those of new tokens
         factors=longer(factors, n_ids + 1),
         allowed=np.full(1, EMPTY),

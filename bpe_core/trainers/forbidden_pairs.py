@@ -38,8 +38,8 @@ class ForbiddenPairs:
         self._left_out = frozenset(left_out)
         ids = list(base_ids)
         self._spelled = frozenset([*map(tokens.__getitem__, ids), *left_out])
-        self._hashes, self._factors = hashes_of(tokens)
-        self.spelled_hashes = np.sort(np.append(self._hashes[ids], hashes_of(left_out)[0]))
+        self._hashes, self._factors = hash_tokens(tokens)
+        self.spelled_hashes = np.sort(np.append(self._hashes[ids], hash_tokens(left_out)[0]))
         """uint64[n], ascending: the hashes of the bytes that no merge may make."""
 
     def spells(self, token: bytes) -> bool:
@@ -67,20 +67,20 @@ class ForbiddenPairs:
         return found
 
     def hashes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return the hashes and factors of all tokens, as `hashes_of` does."""
+        """Return the hashes and factors of all tokens, as `hash_tokens` does."""
         if new := self._tokens[len(self._hashes) :]:
-            hashes, factors = hashes_of(new)
+            hashes, factors = hash_tokens(new)
             self._hashes = np.concatenate([self._hashes, hashes])
             self._factors = np.concatenate([self._factors, factors])
         return self._hashes, self._factors
 
 
-def hashes_of(tokens: Sequence[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def hash_tokens(tokens: Sequence[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return the hash of each token, and the factor by which the hash before it is multiplied.
 
     The hash of two tokens joined is `hash(left) * factor(right) + hash(right)`, modulo 2**64.
 
-    >>> hashes, factors = hashes_of([b"hu", b"g", b"hug"])
+    >>> hashes, factors = hash_tokens([b"hu", b"g", b"hug"])
     >>> (hashes[:1] * factors[1:2] + hashes[1:2] == hashes[2:]).tolist()
     [True]
     """

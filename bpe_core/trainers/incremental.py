@@ -20,7 +20,7 @@ from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
 from bpe_core.trainers.pair_order import PairQueue
-from bpe_core.trainers.pair_table import BITS, pair_of, pair_table
+from bpe_core.trainers.pair_table import BITS, pair_table, unpack_pair
 from bpe_core.types import StopReason, TrainingConfig
 
 _MERGES_BETWEEN_YIELDS = 64
@@ -36,10 +36,10 @@ class MergeState:
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> state = MergeState(lay_out([[7, 7, 7]], [2]))
-    >>> {pair_of(key): count for key, count in state.counts.items()}
+    >>> {unpack_pair(key): count for key, count in state.counts.items()}
     {(7, 7): 4}
     >>> changes = state.merge(7, 7, 9)
-    >>> {pair_of(key): count for key, count in state.counts.items()}
+    >>> {unpack_pair(key): count for key, count in state.counts.items()}
     {(9, 7): 2}
     """
 
@@ -79,7 +79,7 @@ class MergeState:
     def _may_merge(self, key: int) -> bool:
         if self._max_token_bytes is None and self._forbidden is None:
             return True
-        left, right = pair_of(key)
+        left, right = unpack_pair(key)
         if self._forbidden is not None and self._forbidden.has(left, right):
             return False
         if self._max_token_bytes is None:
@@ -88,7 +88,7 @@ class MergeState:
 
     def is_at(self, key: int, slot: int) -> bool:
         """Return True if a pair (still) starts at a slot."""
-        left, right = pair_of(key)
+        left, right = unpack_pair(key)
         return self.symbols[slot] == left and self.symbols[self._after[slot]] == right
 
     def merge(self, left: int, right: int, new_id: int) -> dict[int, int]:
@@ -216,7 +216,7 @@ def learn_merges(
         if count < config.min_frequency:
             stop_reason = "min-frequency"
             break
-        left, right = pair_of(best[2])
+        left, right = unpack_pair(best[2])
         new_id = vocabulary.join(left, right)
         merges.append((left, right, new_id))
         counts.append(count)

@@ -19,8 +19,8 @@ from bpe_core.kernels.threads import n_threads, together
 SPARE: Final = 1024
 """The least room for more pairs, slots and heap entries in an index."""
 
-_FEWEST_ENTRIES: Final = 1 << 12
-_FEWEST_SLOTS: Final = 1 << 19
+_MIN_ENTRIES: Final = 1 << 12
+_MIN_SLOTS: Final = 1 << 19
 """A part of a row has at least this many slots: starting a thread takes as long as 50,000 slots."""
 
 
@@ -56,14 +56,14 @@ class RowPart(NamedTuple):
     """The number of words before it."""
 
 
-def parts_of(row: Row) -> list[RowPart]:
+def cut_row(row: Row) -> list[RowPart]:
     """Cut a row between words into a part for each thread.
 
     >>> none = np.empty(0, np.int32)
-    >>> parts_of(Row(np.array([-1, 7, 8, -1, 7, -1], np.int32), none, none))
+    >>> cut_row(Row(np.array([-1, 7, 8, -1, 7, -1], np.int32), none, none))
     [RowPart(begin=0, end=6, word=0)]
     """
-    n_parts = max(1, min(n_threads(), row.ids.size // _FEWEST_SLOTS))
+    n_parts = max(1, min(n_threads(), row.ids.size // _MIN_SLOTS))
     cuts = {_gap_from(row, part * row.ids.size // n_parts) for part in range(1, n_parts)}
     bounds = sorted({0, *cuts, row.ids.size})
     words = [int(np.count_nonzero(row.ids[:begin] == BETWEEN)) for begin in bounds]
@@ -87,13 +87,13 @@ def count_pairs(
 
     >>> ones, large = np.ones(9, np.int32), np.empty(0, np.int64)
     >>> row = Row(np.array([-1, 7, 8, -1, 7, 8, 8, -1], np.int32), ones[:2] * 5, large)
-    >>> found = count_pairs(row, Tokens(ones, ones, ones), 9, parts_of(row))
+    >>> found = count_pairs(row, Tokens(ones, ones, ones), 9, cut_row(row))
     >>> counts = zip(found.keys.tolist(), found.counts.tolist())
     >>> sorted((key >> 32, key % 2**32, count) for key, count in counts)
     [(7, 8, 10), (8, 8, 5)]
     """
     tables = together([partial(_count_part, row, tokens, max_token_bytes, part) for part in parts])
-    total = tables[0] if len(tables) == 1 else _sum_of(tables)
+    total = tables[0] if len(tables) == 1 else _add_tables(tables)
     keys, counts, _, _ = total.reshape(-1, ENTRY)[total[2::ENTRY] > 0].T.copy()
     return CountedPairs(keys, counts.view(np.int64), tables)
 
@@ -102,7 +102,7 @@ def _count_part(
     row: Row, tokens: Tokens, max_token_bytes: int, part: RowPart
 ) -> NDArray[np.uint64]:
     """Return the table of counts of a part of a row; see `pairs.count_row`."""
-    table = aligned_zeros(_FEWEST_ENTRIES * ENTRY)
+    table = aligned_zeros(_MIN_ENTRIES * ENTRY)
     reached = np.zeros(4, np.int64)
     reached[[NEXT_SLOT, END, NEXT_WORD]] = part
     while not pairs.count_row(row, tokens, max_token_bytes, table, reached):
@@ -112,7 +112,7 @@ def _count_part(
     return table
 
 
-def _sum_of(tables: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+def _add_tables(tables: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """Return a table of the pairs of several."""
     n_pairs = sum(int(np.count_nonzero(table[2::ENTRY])) for table in tables)
     total = aligned_zeros((1 << max(12, (2 * n_pairs).bit_length())) * ENTRY)
@@ -126,7 +126,7 @@ def counts_of_words(row: Row, parts: list[RowPart], step: int) -> NDArray[np.int
 
     >>> counts, none = np.array([5, 4, 3], np.int32), np.empty(0, np.int64)
     >>> row = Row(np.array([-1, 7, 8, -1, 7, -1, 8, 8, -1], np.int32), counts, none)
-    >>> [counts_of_words(row, parts_of(row), step).tolist() for step in (1, 2)]
+    >>> [counts_of_words(row, cut_row(row), step).tolist() for step in (1, 2)]
     [[5, 3], [3]]
     """
 
@@ -137,20 +137,20 @@ def counts_of_words(row: Row, parts: list[RowPart], step: int) -> NDArray[np.int
     return np.concatenate(together([partial(of_part, part) for part in parts]))
 
 
-def index_of(
+def build_index(
     row: Row, tokens: Tokens, parts: list[RowPart], counted: CountedPairs, threshold: int
 ) -> PairIndex:
     """Return an index of these pairs, with an empty heap.
 
     >>> ones, large = np.ones(9, np.int32), np.empty(0, np.int64)
     >>> row = Row(np.array([-1, 7, 8, -1, 7, 8, -1], np.int32), ones[:2] * 5, large)
-    >>> tokens, parts = Tokens(ones, ones, ones), parts_of(row)
-    >>> index = index_of(row, tokens, parts, count_pairs(row, tokens, 9, parts), threshold=1)
+    >>> tokens, parts = Tokens(ones, ones, ones), cut_row(row)
+    >>> index = build_index(row, tokens, parts, count_pairs(row, tokens, 9, parts), threshold=1)
     >>> index.counts.tolist(), index.places[2 * index.begins[0] : 2 * index.ends[0] : 2].tolist()
     ([10], [1, 4])
     """
     keys, counts, n_slots = counted.keys, counted.counts, counted.n_slots()
-    table_keys, table_pairs = _table_of(keys, keys.size)
+    table_keys, table_pairs = _enter_pairs(keys, keys.size)
     of_pair = n_slots.sum(axis=0)
     n_windows = int(of_pair.sum())
     begins = np.cumsum(of_pair) - of_pair
@@ -187,8 +187,8 @@ def with_room(index: PairIndex, more_pairs: int, more_slots: int) -> PairIndex:
 
     >>> ones, large = np.ones(9, np.int32), np.empty(0, np.int64)
     >>> row = Row(np.array([-1, 7, 8, -1], np.int32), ones[:1], large)
-    >>> tokens, parts = Tokens(ones, ones, ones), parts_of(row)
-    >>> index = index_of(row, tokens, parts, count_pairs(row, tokens, 9, parts), threshold=1)
+    >>> tokens, parts = Tokens(ones, ones, ones), cut_row(row)
+    >>> index = build_index(row, tokens, parts, count_pairs(row, tokens, 9, parts), threshold=1)
     >>> larger = with_room(index, 100, 0)
     >>> index.keys.size, larger.keys.size >= 101, larger.keys[:1].tolist() == index.keys.tolist()
     (1, True, True)
@@ -196,7 +196,7 @@ def with_room(index: PairIndex, more_pairs: int, more_slots: int) -> PairIndex:
     n_pairs, n_entries = (int(index.used[of]) + more_pairs for of in (PAIRS, ENTRIES))
     n_slots = int(index.used[SLOTS]) + more_slots
     if 2 * n_pairs > index.table_keys.size:
-        table_keys, table_pairs = _table_of(index.keys[: index.used[PAIRS]], n_pairs)
+        table_keys, table_pairs = _enter_pairs(index.keys[: index.used[PAIRS]], n_pairs)
         index = index._replace(table_keys=table_keys, table_pairs=table_pairs)
     return index._replace(
         keys=longer(index.keys, n_pairs),
@@ -210,16 +210,16 @@ def with_room(index: PairIndex, more_pairs: int, more_slots: int) -> PairIndex:
     )
 
 
-def table_of(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def build_table(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return a table in which `hashing.find_pair` finds these keys.
 
     keys: uint64[n]. The table is uint64[capacity], a power of two, EMPTY where no key is.
 
-    >>> table = table_of(np.array([5, 9], np.uint64))
+    >>> table = build_table(np.array([5, 9], np.uint64))
     >>> sorted(table[table != EMPTY].tolist())
     [5, 9]
     """
-    return _table_of(keys, keys.size)[0]
+    return _enter_pairs(keys, keys.size)[0]
 
 
 def _used(n_pairs: int, n_slots: int, n_entries: int) -> NDArray[np.int64]:
@@ -228,7 +228,7 @@ def _used(n_pairs: int, n_slots: int, n_entries: int) -> NDArray[np.int64]:
     return used
 
 
-def _table_of(
+def _enter_pairs(
     keys: NDArray[np.uint64], n_places: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     size = 1 << max(12, (4 * n_places).bit_length())

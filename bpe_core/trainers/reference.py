@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary, symbols_of
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary, split_symbols
 from bpe_core.types import Merge, Pair, PretokenCounts, StopReason, TieBreak, TrainingConfig
 
 
@@ -132,9 +132,9 @@ def learn_merges(
 
 
 def short_pairs(
-    pair_counts: Mapping[Pair, int], tokens: Sequence[bytes], most_bytes: int
+    pair_counts: Mapping[Pair, int], tokens: Sequence[bytes], max_bytes: int
 ) -> dict[Pair, int]:
-    """Return the pairs whose merged token would have at most `most_bytes` bytes.
+    """Return the pairs whose merged token would have at most `max_bytes` bytes.
 
     >>> short_pairs({(0, 1): 5, (1, 1): 3}, [b"hug", b"s"], 3)
     {(1, 1): 3}
@@ -142,7 +142,7 @@ def short_pairs(
     return {
         (left, right): count
         for (left, right), count in pair_counts.items()
-        if len(tokens[left] + tokens[right]) <= most_bytes
+        if len(tokens[left] + tokens[right]) <= max_bytes
     }
 
 
@@ -164,7 +164,7 @@ def train_reference(
     [(b'g', b'</w>', 15), (b'h', b'u', 10)]
     """
     if document_symbols is None:
-        document_symbols = {s for word in pretokens.words for s in symbols_of(word, config.base)}
+        document_symbols = {s for word in pretokens.words for s in split_symbols(word, config.base)}
     vocabulary = GrowingVocabulary(config, document_symbols)
     words = [vocabulary.start(word) for word in pretokens.words]
     counts: list[int] = pretokens.counts.tolist()

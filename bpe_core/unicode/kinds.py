@@ -29,7 +29,7 @@ _SCRIPTS = """
 """
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in _SCRIPTS.split()))
 SCRIPT_NAMES: Final = tuple(name.replace("_", " ") for name in _SCRIPTS.split())
-"""The scripts that have a name here; `script_of` returns `OTHER_SCRIPT` for all others."""
+"""The scripts that have a name here; `find_script` returns `OTHER_SCRIPT` for all others."""
 _SHARED = regex.compile(r"[\p{Script=Common}\p{Script=Inherited}]")
 OTHER_SCRIPT: Final = "other"
 _LETTERS_AND_MARKS = frozenset({*LETTER_CLASSES, "mark"})
@@ -42,13 +42,13 @@ _KIND_OF_CLASS = {"space": WHITE_SPACE, **dict.fromkeys(_NO_WORD, PUNCTUATION)}
 
 
 @lru_cache(maxsize=65_536)
-def script_of(character: str) -> str | None:
+def find_script(character: str) -> str | None:
     """Return the script of a letter or mark.
 
     None for anything else, and for letters and marks that several scripts share, such as the
     prolonged sound mark of Katakana and Hiragana or a combining accent.
 
-    >>> script_of("ж"), script_of("漢"), script_of("ー"), script_of("!")
+    >>> find_script("ж"), find_script("漢"), find_script("ー"), find_script("!")
     ('Cyrillic', 'Han', None, None)
     """
     if not is_letter(character):
@@ -61,8 +61,8 @@ def script_of(character: str) -> str | None:
 
 def forget_characters() -> None:
     """Forget the characters looked up so far, to free memory."""
-    script_of.cache_clear()
-    group_of.cache_clear()
+    find_script.cache_clear()
+    find_group.cache_clear()
 
 
 def is_letter(character: str) -> bool:
@@ -75,13 +75,13 @@ def is_letter(character: str) -> bool:
 
 
 @lru_cache(maxsize=65_536)
-def group_of(character: str) -> str:
+def find_group(character: str) -> str:
     """Return the group of a character in a summary of a text by scripts.
 
-    >>> group_of("ж"), group_of("漢"), group_of("ー"), group_of("!"), group_of("7")
+    >>> find_group("ж"), find_group("漢"), find_group("ー"), find_group("!"), find_group("7")
     ('Cyrillic letters', 'Han characters', 'other letters', 'punctuation', 'digits and other')
     """
-    script = script_of(character)
+    script = find_script(character)
     if script == "Han":
         return "Han characters"
     if is_letter(character):
@@ -112,13 +112,13 @@ def utf8_lengths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
     return lengths
 
 
-def kinds_of(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+def classify(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """Return the kind of each code point: WORD, PUNCTUATION or WHITE_SPACE, uint8[n_characters].
 
     Letters, marks and numbers are WORD. PUNCTUATION is everything else except white space, so also
     symbols, emoji and control characters.
 
-    >>> kinds_of(code_points("a1 !")).tolist()
+    >>> classify(code_points("a1 !")).tolist()
     [1, 1, 3, 2]
     """
     return _kind_table()[points]

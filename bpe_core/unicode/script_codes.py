@@ -1,4 +1,4 @@
-"""Number the scripts of many characters at once; the names are those of `kinds.group_of`."""
+"""Number the scripts of many characters at once; the names are those of `kinds.find_group`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.unicode.kinds import SCRIPT_NAMES, group_of, is_letter, script_of
+from bpe_core.unicode.kinds import SCRIPT_NAMES, find_group, find_script, is_letter
 
 NO_LETTER: Final = 0
 OTHER_LETTER: Final = 1
@@ -40,15 +40,15 @@ def script_codes(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
     missing = codes == _UNKNOWN
     if missing.any():
         for point in np.unique(points[missing]).tolist():
-            table[point] = _code_of(chr(point))
+            table[point] = _find_code(chr(point))
         codes = table[points]
     return codes
 
 
-def _code_of(character: str) -> int:
+def _find_code(character: str) -> int:
     if not is_letter(character):
         return NO_LETTER
-    return SHARED_LETTER if script_of(character) is None else _CODES[group_of(character)]
+    return SHARED_LETTER if find_script(character) is None else _CODES[find_group(character)]
 
 
 @cache

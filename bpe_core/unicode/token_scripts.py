@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from bpe_core.unicode.kinds import OTHER_SCRIPT, is_letter, script_of
+from bpe_core.unicode.kinds import OTHER_SCRIPT, find_script, is_letter
 from bpe_core.unicode.utf8_states import are_whole_characters
 
 CUT_CHARACTERS: Final = "Cut characters"
@@ -28,7 +28,7 @@ def script_of_token(token: bytes) -> str:
     # A shortcut for most tokens: looking up the script of each letter takes eight times as long.
     if text.isascii() and any(map(str.isalpha, text)):
         return "Latin"
-    scripts = Counter(filter(None, map(script_of, text)))
+    scripts = Counter(filter(None, map(find_script, text)))
     if scripts:
         return scripts.most_common(1)[0][0]
     if any(map(is_letter, text)):

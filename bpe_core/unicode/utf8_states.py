@@ -71,10 +71,10 @@ def are_whole_characters(data: bytes) -> bool:
     return True
 
 
-def entries_of(data: bytes) -> dict[int, int]:
+def list_entries(data: bytes) -> dict[int, int]:
     """Return each state in which these bytes are valid, with the state after them.
 
-    >>> entries_of(b"a"), entries_of(b"\\xff")
+    >>> list_entries(b"a"), list_entries(b"\\xff")
     ({0: 0}, {})
     """
     # Whole characters are valid only between characters. Nearly all tokens are of this kind, and

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import count_pretokens
 from bpe_core.runs.token_curves import count_ids
-from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
@@ -195,7 +195,7 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
     special = set(tokenizer.special_tokens.values())
     ids = sorted(id for id in tokenizer.vocab if id not in special)
     used = {id for id in ids if uses[id]}
-    own = merges_of(tokenizer)
+    own = equivalent_tokenizer(tokenizer)
     needed = used if own is None else with_parts(own, used)
     marker = None if own is None else own.end_of_word_id
     never_used = tuple(id for id in ids if id not in used)

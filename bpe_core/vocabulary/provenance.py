@@ -16,9 +16,9 @@ from bpe_core.errors import InvalidTokenIdError
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
-_MOST_LETTERS_AROUND = 110
-_MOST_WORDS = 5_000
-MOST_SEARCHED = 2_000_000
+_MAX_LETTERS_AROUND = 110
+_MAX_WORDS = 5_000
+MAX_SEARCHED = 2_000_000
 # The end of an incomplete text may be pre-tokenized differently.
 _UNSURE = 1_000
 
@@ -145,24 +145,24 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
     >>> [(found.line, found.text, found.spans) for found in source_lines(run, corpus, 256).lines]
     [(1, 'a pug', ((3, 5),)), (2, 'hugs bugs', ((1, 3), (6, 8)))]
     """
-    origin = token_origin(run, id, _MOST_WORDS)
+    origin = token_origin(run, id, _MAX_WORDS)
     holding = {word.word.decode(): _characters(word) for word in origin.words}
     lines: list[SourceLine] = []
-    searched, is_all = 0, origin.n_words <= _MOST_WORDS
+    searched, is_all = 0, origin.n_words <= _MAX_WORDS
     per_document = 2 if len(corpus.documents) > 1 else n_lines
     first_lines = [place.line for place in corpus.places] or [1] * len(corpus.documents)
     for name, document, first_line in zip(corpus.names, corpus.documents, first_lines, strict=True):
-        if len(lines) >= n_lines or searched >= MOST_SEARCHED:
+        if len(lines) >= n_lines or searched >= MAX_SEARCHED:
             is_all = False
             break
-        part = document[: MOST_SEARCHED - searched]
+        part = document[: MAX_SEARCHED - searched]
         searched += len(part)
         sure = len(part)
         if len(part) < len(document):
             is_all = False
             sure = 0 if run.tokenizer.pretokenizer.name.startswith("regex:") else sure - _UNSURE
         if holding and sure > 0:
-            found = _lines_of(name, part, first_line, _hits(run, part, holding, sure))
+            found = _iterate_lines(name, part, first_line, _hits(run, part, holding, sure))
             most = min(per_document, n_lines - len(lines))
             few = list(_first(found, most))
             is_all = is_all and len(few) < most
@@ -240,7 +240,7 @@ def _hits(
             yield start + first, start + last
 
 
-def _lines_of(
+def _iterate_lines(
     name: str, text: str, first_line: int, hits: Iterator[tuple[int, int]]
 ) -> Iterator[SourceLine]:
     """Yield each line that contains a span, with all spans in that line."""
@@ -268,8 +268,8 @@ def _cut_line(
     name: str, number: int, line: str, line_start: int, spans: Sequence[tuple[int, int]]
 ) -> SourceLine:
     first, last = spans[0][0] - line_start, spans[0][1] - line_start
-    begin = max(0, first - _MOST_LETTERS_AROUND)
-    stop = min(len(line), last + _MOST_LETTERS_AROUND)
+    begin = max(0, first - _MAX_LETTERS_AROUND)
+    stop = min(len(line), last + _MAX_LETTERS_AROUND)
     within = [(a - line_start - begin, b - line_start - begin) for a, b in spans]
     return SourceLine(
         document=name,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import PatternTimeoutError, SearchError
 from bpe_core.pretokenizers.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
-from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.types import read_only
 from bpe_core.unicode.token_scripts import script_of_token
 from bpe_core.vocabulary.reachability import is_partial_utf8
@@ -27,7 +27,7 @@ SortBy = Literal["id", "length", "use"]
 Rows = NDArray[np.int64]
 
 _SECONDS: Final = 1.0
-_MOST_HEX: Final = 2_000
+_MAX_HEX: Final = 2_000
 _FEW_CHARACTERS: Final = 12
 _SEARCHES_BETWEEN_CHECKS: Final = 32
 
@@ -92,7 +92,7 @@ class Vocabulary:
         """bool[n]: whether a token's bytes are not whole characters."""
         self.special = read_only(np.array([id in special for id in ids], np.bool_))
         """bool[n]"""
-        own = merges_of(tokenizer)
+        own = equivalent_tokenizer(tokenizer)
         merges = () if own is None else own.merges
         ranks = {merge.id: merge.rank for merge in reversed(merges)}
         self.ranks = read_only(np.array([ranks.get(id, -1) for id in ids], np.int64))
@@ -243,7 +243,7 @@ class Vocabulary:
 
 
 def _bytes_of_hex(text: str) -> bytes:
-    digits = regex.sub(r"0[xX]|[\s,:\\x]+", "", text[:_MOST_HEX])
+    digits = regex.sub(r"0[xX]|[\s,:\\x]+", "", text[:_MAX_HEX])
     try:
         return bytes.fromhex(digits)
     except ValueError:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.unicode.utf8_states import BETWEEN_CHARACTERS, entries_of
+from bpe_core.unicode.utf8_states import BETWEEN_CHARACTERS, list_entries
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -24,7 +24,7 @@ _ALONE: Final = ("", "")
 _IN_CONTRACTION: Final = (_ALONE, ("", "e"), ("", "l"))
 # White space with a line end in it is cut after the last line end, if other white space follows.
 _IN_SPACE: Final = (_ALONE, ("", "\n"))
-# And capitals beside letters without case are cut unless a small letter follows, and signs with a
+# And capitals next to letters without case are cut unless a small letter follows, and signs with a
 # mark or a line end in them unless they begin with two signs.
 _IN_WORD: Final = (*_IN_SPACE, ("", "a"), ("!!", ""))
 # And contractions, of any case, belong to the word before them.
@@ -42,8 +42,8 @@ CONTEXTS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
 pre-token with it. A pre-tokenizer is missing if that was not proved."""
 _ALL_TRIED: Final = ("gpt2", "cl100k", "whitespace", "words-punctuation", "none", "starcoder")
 """Pre-tokenizers whose contexts other than none make all pre-tokens that have the part in them."""
-_MOST_TRIES: Final = 400
-_MOST_NEIGHBOURS: Final = 64
+_MAX_TRIES: Final = 400
+_MAX_NEIGHBOURS: Final = 64
 
 _Node = tuple[int, int]
 
@@ -71,7 +71,7 @@ class TokenChains:
         own = [id for id in ids if id in self._spelled and self._merged(self._spelled[id]) == [id]]
         # Short tokens first: most tokens can be their neighbours, so searches end early.
         own.sort(key=lambda id: (len(self._bytes[id]), id != self._marker, id))
-        self._entries = {id: entries_of(self._bytes[id]) for id in own}
+        self._entries = {id: list_entries(self._bytes[id]) for id in own}
         self._before: dict[int, list[_Node]] = defaultdict(list)
         """UTF-8 state -> the (token, entry state) that may precede a token entered in it."""
         self._left: dict[_Node, _Node | None] = {}
@@ -96,7 +96,7 @@ class TokenChains:
 
         The neighbours found by the search of the graph come first, then others.
         """
-        yield from islice(self._texts_with(id), _MOST_TRIES)
+        yield from islice(self._texts_with(id), _MAX_TRIES)
 
     def is_always_cut(self, id: int) -> bool:
         """Return True if every text cuts the token, given that no text of `texts_with` keeps it."""
@@ -148,7 +148,7 @@ class TokenChains:
 
     @staticmethod
     def _neighbours(first: _Node, others: list[_Node]) -> list[_Node]:
-        return [first, *(other for other in others[:_MOST_NEIGHBOURS] if other != first)]
+        return [first, *(other for other in others[:_MAX_NEIGHBOURS] if other != first)]
 
     def _ways(self, id: int) -> Iterator[tuple[int, int]]:
         for entry, end in self._entries[id].items():

@@ -53,11 +53,11 @@ def extended(open_app: OpenApp, n_tokens: int = 12) -> AppTest:
 NO_INTERVAL = "No interval: it takes 20 documents to say how far off the figure may be on new text"
 
 
-def text_of(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
-def verdict_of(app: AppTest) -> str:
+def read_verdict(app: AppTest) -> str:
     for element in app.get("bidi_component"):
         data = json.loads(element.proto.json)
         if "sentence" in data:
@@ -80,9 +80,9 @@ def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
     tokens = stored.held_out_tokens_after
     assert tokens is not None
     fewer = 100 * (1 - tokens[-1] / tokens[0])
-    assert f"held-out text takes {fewer:.1f}% fewer tokens than with GPT-2" in verdict_of(app)
-    assert f"{tokens[0]:,} → {tokens[-1]:,} tokens" in verdict_of(app)
-    assert NO_INTERVAL in verdict_of(app)
+    assert f"held-out text takes {fewer:.1f}% fewer tokens than with GPT-2" in read_verdict(app)
+    assert f"{tokens[0]:,} → {tokens[-1]:,} tokens" in read_verdict(app)
+    assert NO_INTERVAL in read_verdict(app)
 
 
 def test_the_cut_decides_which_figures_and_files_are_offered(open_app: OpenApp) -> None:
@@ -91,7 +91,7 @@ def test_the_cut_decides_which_figures_and_files_are_offered(open_app: OpenApp) 
     app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
     assert not app.exception
     assert in_address(app, "merges") == "4"
-    assert f"Tokens added **4** :gray[of 12, {50_257 + 4:,} in all]" in text_of(app)
+    assert f"Tokens added **4** :gray[of 12, {50_257 + 4:,} in all]" in page_text(app)
 
 
 def test_what_is_gained_is_divided_by_kind(open_app: OpenApp) -> None:
@@ -293,8 +293,8 @@ def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
     wait_until(background_work.shrinkings(), id)
     app.run()
     assert not app.exception
-    assert "of GPT-2’s 50,257 tokens" in verdict_of(app)
-    assert NO_INTERVAL in verdict_of(app)
+    assert "of GPT-2’s 50,257 tokens" in read_verdict(app)
+    assert NO_INTERVAL in read_verdict(app)
     slider = next(each for each in app.slider if each.label == "Tokens removed")
     assert slider.max == 50_000  # which leaves 256 bytes and a special token
     slider.set_value(1_000).run()
@@ -323,8 +323,8 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     wait_until(background_work.replacings(), id)
     app.run()
     assert not app.exception
-    assert "with the same vocabulary size, 50,257." in verdict_of(app)
-    assert NO_INTERVAL in verdict_of(app)
+    assert "with the same vocabulary size, 50,257." in read_verdict(app)
+    assert NO_INTERVAL in read_verdict(app)
     found = background_work.replacings().status(id).result
     assert found is not None
     before, *after = found.judged.tokens
@@ -340,7 +340,7 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     metrics = {metric.label: metric.value for metric in app.metric}
     assert metrics["Next 1 token"] == f"{100 * (after[1] - after[2]) / before:.2f}%"
     _judge_by_general_texts(app, found)
-    assert "2 tokens were removed" in text_of(app)
+    assert "2 tokens were removed" in page_text(app)
     (new,) = (d for d in data if d.get("caption") == "New tokens and the tokens they replace")
     unwanted = found.at(1).tokenizer.vocab[50_256].hex()
     assert len(new["rows"]) == 2
@@ -353,7 +353,7 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     assert bytes.fromhex(unwanted) not in other.adapted.tokenizer.vocab.values()
     assert bytes.fromhex(unwanted) in found.adapted.tokenizer.vocab.values()
     app.run()
-    assert "New tokens left out: 1. Pinned: 0." in text_of(app)
+    assert "New tokens left out: 1. Pinned: 0." in page_text(app)
 
 
 def _judge_by_general_texts(app: AppTest, found: Swapped) -> None:
@@ -410,7 +410,7 @@ def test_shrinking_and_replacing_are_cancelled_and_begun_again(
     assert wait_until(manager(), id).state == "cancelled"
     app.run()
     assert not app.exception
-    assert "was cancelled" in text_of(app)
+    assert "was cancelled" in page_text(app)
     assert not download_labels(app)
     monkeypatch.setattr(background_work, function, real)
     app.button(key=f"{key}_again").click().run()

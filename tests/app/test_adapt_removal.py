@@ -13,7 +13,7 @@ from bpe_core.adapting.shrink import Removals, remove_leaves
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.unicode.token_scripts import script_of_token
-from tests.app.test_adapt_page import OpenApp, choose, paste, verdict_of
+from tests.app.test_adapt_page import OpenApp, choose, paste, read_verdict
 from tests.app.training import assert_press_is_refused, in_address
 from tests.waiting import wait_until
 from ui.adapt import background_work
@@ -89,7 +89,7 @@ def test_only_tokens_of_chosen_scripts_go(open_app: OpenApp, orders: list[Order]
     gone = {script_of_token(found.base.vocab[id]) for id in found.order}
     assert gone == {"Arabic", "Cyrillic"}
     assert as_in_the_core(found, order, scripts=["Arabic", "Cyrillic"])
-    assert "those that must stay" in verdict_of(app)
+    assert "those that must stay" in read_verdict(app)
 
 
 def test_listed_tokens_and_their_parts_are_kept(open_app: OpenApp, orders: list[Order]) -> None:
@@ -200,13 +200,13 @@ def test_the_result_of_replacing_survives_a_reload(open_app: OpenApp, orders: li
     app.button(key="extend_again").click().run()
     wait_until(background_work.replacings(), f"{orders[1].id} 5")
     app.run()
-    assert "With 5 tokens replaced" in verdict_of(app)
+    assert "With 5 tokens replaced" in read_verdict(app)
     query = {name: in_address(app, name) for name in app.query_params}
     # The browser puts what is chosen in these widgets in the address.
     bound = {"adapt": "Replace", "replace_tokens": "5", "shrink_order": "Last learned first"}
     again = open_app("adapt", **query | bound)
     assert not again.exception
-    assert verdict_of(again) == verdict_of(app)
+    assert read_verdict(again) == read_verdict(app)
 
 
 def test_wrong_choices_in_the_address_are_ignored(open_app: OpenApp) -> None:

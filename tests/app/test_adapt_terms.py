@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.comparison.terms import MOST_TERMS
+from bpe_core.comparison.terms import MAX_TERMS
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.training import in_address, until_ended
 from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
@@ -41,7 +41,7 @@ def press(app: AppTest, key: str = "extend") -> StoredRun:
     return load_run(in_address(app, "run"))
 
 
-def text_of(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown).replace("\\", "")
 
 
@@ -54,7 +54,7 @@ def tables(app: AppTest) -> dict[str, dict[str, list[str]]]:
     }
 
 
-def tokens_of(stored: StoredRun) -> set[bytes]:
+def new_tokens(stored: StoredRun) -> set[bytes]:
     return {stored.run.tokenizer.vocab[id] for id in stored.run.new_tokens}
 
 
@@ -62,7 +62,7 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
     app = open_form(open_app)
     app.text_area(key="adapt_terms").set_value(TERMS).run()
     assert "1 line that repeats a term" in app.warning[0].value
-    assert "5 terms are tried first" in text_of(app)
+    assert "5 terms are tried first" in page_text(app)
     stored = press(app)
     costs = {cost.term: cost for cost in stored.run.terms}
     assert costs["Donaudampfschifffahrt"].token == b" Donaudampfschifffahrt"
@@ -73,8 +73,8 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
         f"{costs['Kubernetes'].tokens_saved:,}",
         f"{costs['Kubernetes'].occurrences:,}",
     ]
-    assert "3 of 5 terms are one token." in text_of(app)
-    assert "“Zwei Worte”. The base’s pre-tokenizer cuts it into 2 words" in text_of(app)
+    assert "3 of 5 terms are one token." in page_text(app)
+    assert "“Zwei Worte”. The base’s pre-tokenizer cuts it into 2 words" in page_text(app)
     shown = "\n".join(element.value for element in app.markdown)
     assert "<img" in shown
     assert not re.search(r"(?<!\\)<img", shown)
@@ -116,7 +116,7 @@ def test_a_term_that_the_text_does_not_contain_is_made_and_marked(open_app: Open
     added = stored.run.terms[0].tokens_added
     table = tables(app)["What each term cost, and saved on the training text"]
     assert table["Zookeeper"] == [f"{added}", "0", "0"]
-    assert "1 of them does not occur in the training text." in text_of(app)
+    assert "1 of them does not occur in the training text." in page_text(app)
     for page in ("merge_loop", "pair_frequencies", "vocabulary", "compare", "token_boundaries"):
         app.switch_page(f"pages/{page}.py").run()
         assert not app.exception
@@ -148,8 +148,8 @@ def test_a_token_is_left_out_and_another_pinned_in_a_second_extension(open_app: 
     assert second.run.base == gpt2()
     assert second.run.left_out == (unwanted,)
     assert [cost.term for cost in second.run.terms] == ["Kubernetes", wanted]
-    assert unwanted not in tokens_of(second)
-    assert wanted in tokens_of(second)
+    assert unwanted not in new_tokens(second)
+    assert wanted in new_tokens(second)
     assert len(second.run.merges) == 12
     # The second run opens with the choices that it was made with.
     assert app.multiselect(key=f"adapt_leave_out_{second.id}").value == [unwanted.hex()]
@@ -192,11 +192,11 @@ def test_what_is_left_out_and_pinned_at_once_is_said(open_app: OpenApp) -> None:
     token = first.run.tokenizer.vocab[first.run.merges[-1].id]
     app.multiselect(key=f"adapt_pin_{first.id}").set_value([token.hex()]).run()
     app.multiselect(key=f"adapt_leave_out_{first.id}").set_value([token.hex()]).run()
-    assert "Left out and pinned at once" in app.warning[0].value
+    assert "Both left out and pinned" in app.warning[0].value
     second = press(app, "extend_again")
     assert second.run.terms[0].reason == "It is among the tokens to leave out."
-    assert "(pinned)" in text_of(app)
-    assert token not in tokens_of(second)
+    assert "(pinned)" in page_text(app)
+    assert token not in new_tokens(second)
 
 
 @pytest.mark.parametrize("terms", ["\ufeff\u202e\0x\n" + "y" * 300, "[x](http://y)\n$a$\n**b**"])
@@ -212,7 +212,7 @@ def test_hostile_terms_do_not_break_the_page(open_app: OpenApp, terms: str) -> N
 
 def test_no_more_terms_are_tried_than_a_list_may_have(open_app: OpenApp) -> None:
     app = open_form(open_app, 3)
-    app.text_area(key="adapt_terms").set_value("\n".join(f"x{n}" for n in range(MOST_TERMS + 2)))
+    app.text_area(key="adapt_terms").set_value("\n".join(f"x{n}" for n in range(MAX_TERMS + 2)))
     app.run()
     assert "2 terms after the first 2,000" in app.warning[0].value
-    assert len(press(app).run.terms) == MOST_TERMS
+    assert len(press(app).run.terms) == MAX_TERMS

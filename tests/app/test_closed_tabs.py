@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from benchmarks.app_client import connected_tab
-from benchmarks.visitors import figures, text_of
+from benchmarks.visitors import figures, make_text
 from tests.browser.serving import running_app
 
 TABS = 3
@@ -21,7 +21,7 @@ async def upload_and_close(address: str) -> dict[str, int]:
     for number, tab in enumerate(tabs):
         await tab.open("train")
         await tab.set("corpus_source", "Upload")
-        await tab.upload("corpus_uploads", "a.txt", text_of(number, MEGABYTE))
+        await tab.upload("corpus_uploads", "a.txt", make_text(number, MEGABYTE))
     open_tabs = figures(address)
     for tab in tabs:
         await tab.close()

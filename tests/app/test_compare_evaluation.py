@@ -9,7 +9,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.comparison import compare
-from bpe_core.comparison.parts import gain_of
+from bpe_core.comparison.parts import compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.compare import evaluation
@@ -46,7 +46,7 @@ def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> Non
     assert not app.error
     corpus = Corpus.from_documents(list(files.values()), list(files))
     comparison = compare(corpus, [load_run(SAMPLE_RUN_ID).run.tokenizer, gpt2()])
-    whole = gain_of(comparison).whole
+    whole = compute_gain(comparison).whole
     said = sentence(app)
     assert said.startswith("On your own text, 24 documents, your tokenizer needs ")
     assert f"{abs(whole.percent_fewer):.1f}%" in said

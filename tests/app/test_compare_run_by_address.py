@@ -1,4 +1,4 @@
-"""Compare adds another run by its address, and reports any other text beside the field."""
+"""Compare adds another run by its address, and reports any other text next to the field."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cards(app: AppTest) -> list[str]:
 
 
 def paste(app: AppTest, text: str) -> AppTest:
-    """Paste a text as the address of a run, and press the button beside it."""
+    """Paste a text as the address of a run, and press the button next to it."""
     app.text_input(key="add_address_text").set_value(text)
     next(button for button in app.button if button.label == "Add run").click()
     return app.run()

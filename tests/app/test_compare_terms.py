@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.comparison.terms import MOST_TERMS, cut_terms, terms_by_loss
+from bpe_core.comparison.terms import MAX_TERMS, cut_terms, terms_by_loss
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.compare.terms_part import FIRST_TERMS
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -98,7 +98,7 @@ def test_hostile_terms_are_shown_as_text(open_app: OpenApp) -> None:
 
 
 def test_a_long_list_from_a_file_is_kept_on_the_server(open_app: OpenApp) -> None:
-    lines = [f"term {number}" for number in range(MOST_TERMS + 7)]
+    lines = [f"term {number}" for number in range(MAX_TERMS + 7)]
     app = open_file(open_app("compare"), "\n".join(lines))
     assert not app.exception
     assert any("7 terms after the first 2,000" in warning.value for warning in app.warning)
@@ -130,7 +130,7 @@ def test_a_file_too_large_for_a_list_of_terms_is_refused(open_app: OpenApp) -> N
     # Guessing the encoding of a large file would hold up all other visitors.
     open_file(app, b"\xe9\xe8 \x81" * 3_000_000)
     warnings = "".join(warning.value.replace("\\", "") for warning in app.warning)
-    assert "a list of terms may have 8,000,000" in warnings
+    assert "a list of terms can have 8,000,000" in warnings
     assert field(app) == "Kubernetes"
 
 

@@ -21,7 +21,7 @@ from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.compare import compared
-from ui.host.sizes import size_of
+from ui.host.sizes import measure_size
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.work.background import TooMuchWorkError
 
@@ -56,7 +56,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> HeldBack:
     monkeypatch.setattr(compared, "measure_on", held_back)
     monkeypatch.setattr(compared, "SAMPLE_BYTES", SAMPLE)
     monkeypatch.setattr(compared, "_QUICK_BYTES", 0)
-    monkeypatch.setattr(compared, "LONGEST_WAIT", 0.0)
+    monkeypatch.setattr(compared, "MAX_WAIT", 0.0)
     for cached in (compared._sample, compared._measured, compared._compared):  # pyright: ignore[reportPrivateUsage]
         cached.clear()
     return held_back
@@ -73,7 +73,7 @@ def sentence(app: AppTest) -> str:
     return "".join(text for text, _ in next(d for d in data if "sentence" in d)["sentence"])
 
 
-def tokens_of(corpus: Corpus) -> list[str]:
+def count_tokens(corpus: Corpus) -> list[str]:
     encoders = [load_run(SAMPLE_RUN_ID).run.tokenizer, gpt2()]
     return [f"{row.n_tokens:,}" for row in compare(corpus, encoders).rows]
 
@@ -94,7 +94,7 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     app = open_app("compare")
     assert not app.exception
     assert marked(app)
-    assert tokens(app) == tokens_of(held_out.sample(SAMPLE)) != tokens_of(held_out)
+    assert tokens(app) == count_tokens(held_out.sample(SAMPLE)) != count_tokens(held_out)
     assert "On a sample of held-out text" in sentence(app)
     assert "On a sample of held-out text" in [header.value for header in app.header]
     assert app.button(key="compare_whole_cancel").label == "Cancel"
@@ -105,7 +105,7 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     held_back.released.set()
     assert wait_until(compared.works(), work_id()).state == "finished"
     app.run()
-    assert tokens(app) == tokens_of(held_out)
+    assert tokens(app) == count_tokens(held_out)
     assert not marked(app)
     assert "On held-out text" in sentence(app)
     assert "On all held-out text" in [header.value for header in app.header]
@@ -121,7 +121,7 @@ def test_a_link_opened_again_shows_the_whole_at_once(
     compared.works().forget(work_id())
     again = open_app("compare")
     assert not marked(again)
-    assert tokens(again) == tokens_of(load_run(SAMPLE_RUN_ID).held_out)
+    assert tokens(again) == count_tokens(load_run(SAMPLE_RUN_ID).held_out)
     # Once for each of the two tokenizers.
     assert held_back.n_whole == 2
 
@@ -179,5 +179,5 @@ def test_a_short_text_is_compared_at_once(open_app: OpenApp) -> None:
 
 def test_the_size_of_a_comparison_includes_its_arrays() -> None:
     small, large = (compare(Corpus.from_text("a line\n" * n), [gpt2()]) for n in (10, 10_000))
-    assert 0 < size_of(small).n_bytes < size_of(large).n_bytes
-    assert size_of(large).n_bytes > sum(each.nbytes for each in large.by_block[0])
+    assert 0 < measure_size(small).n_bytes < measure_size(large).n_bytes
+    assert measure_size(large).n_bytes > sum(each.nbytes for each in large.by_block[0])

@@ -61,13 +61,13 @@ def container(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     (folder / "data").mkdir()
     start = without_privileges(read_dockerfile().start)
 
-    def command_of(port: int) -> list[str]:
+    def command(port: int) -> list[str]:
         settings = {"BPE_DATA": str(folder / "data"), "PORT": str(port), "HOST": "127.0.0.1"}
         named = [f"{name}={value}" for name, value in bare_environment(**settings).items()]
         return ["env", "-i", *named, "BPE_EXPLORER_METRICS=1", *start]
 
     before = files_in(image)
-    with running_app(folder, command_of=command_of, folder=image) as url:
+    with running_app(folder, command_of=command, folder=image) as url:
         yield Container(url, image, folder)
     assert files_in(image) == before
 

@@ -16,12 +16,16 @@ from ui.work.task import Status
 
 OpenApp = Callable[..., AppTest]
 READERS = (
-    *("tokenizers 0.23", "transformers 5", "tokenizers 0.23", "tiktoken 0.14"),
-    *("gguf 0.19, encoded by tokenizers", "bpe_core 0"),
+    "tokenizers 0.23",
+    "transformers 5",
+    "tokenizers 0.23",
+    "tiktoken 0.14",
+    "gguf 0.19, encoded by tokenizers",
+    "bpe_core 0",
 )
 
 
-def text_of(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(each.value for each in app.markdown)
 
 
@@ -43,19 +47,19 @@ def test_each_download_is_opened_in_the_background(open_app: OpenApp) -> None:
         plain = sentence.replace("\\", "")
         assert plain.startswith(f":small[:green[✓] :gray[Opened by {reader}")
         assert ": same ids on 10" in plain
-    assert "Opening it" not in text_of(app)
+    assert "Opening it" not in page_text(app)
 
 
 def test_the_page_does_not_wait_for_the_checks(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live = Status("id", "", "running", 0, None, False, 0.0, 0.0, None, None)
-    monkeypatch.setattr("ui.run.download_rows.checks_of", lambda *_: live)
+    monkeypatch.setattr("ui.run.download_rows.check_formats", lambda *_: live)
     monkeypatch.setattr(checks(), "status", lambda _: live)
     app = open_app()
     assert not app.exception
     assert len(app.get("download_button")) == 6
-    assert text_of(app).count("Opening it with") == 6
+    assert page_text(app).count("Opening it with") == 6
 
 
 def test_the_lines_that_load_a_download_are_beside_it(open_app: OpenApp) -> None:
@@ -71,8 +75,8 @@ def test_a_busy_server_still_offers_the_downloads(
     def refuse(*_: object) -> None:
         raise TooMuchWorkError("32 others are already waiting.")
 
-    monkeypatch.setattr("ui.run.download_rows.checks_of", refuse)
+    monkeypatch.setattr("ui.run.download_rows.check_formats", refuse)
     app = open_app()
     assert not app.error
     assert len(app.get("download_button")) == 6
-    assert "Not checked yet" in text_of(app)
+    assert "Not checked yet" in page_text(app)

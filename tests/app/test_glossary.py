@@ -23,7 +23,7 @@ def tooltips(app: AppTest) -> dict[str, str]:
     return {part.value: part.proto.help for part in app.markdown if part.proto.help}
 
 
-def terms_of(app: AppTest, name: str, field: str = "terms") -> list[str]:
+def explained_terms(app: AppTest, name: str, field: str = "terms") -> list[str]:
     """Return the terms that a component explains, after checking their definitions."""
     part = next(one for one in app.get("bidi_component") if one.proto.component_name == name)
     found = json.loads(part.proto.json)[field]
@@ -61,20 +61,20 @@ def test_pair_frequencies_explains_terms_beside_its_figures_and_charts(open_app:
 def test_token_boundaries_explains_terms_beside_its_switches(open_app: OpenApp) -> None:
     app = open_app("token_boundaries")
     assert app.toggle(key="special").proto.help == explain("Special token")
-    assert terms_of(app, "bpe.token_view", "border_terms") == ["Pre-token"]
+    assert explained_terms(app, "bpe.token_view", "border_terms") == ["Pre-token"]
 
 
 def test_compare_explains_held_out_text_only_if_it_is_compared_on_it(open_app: OpenApp) -> None:
-    assert terms_of(open_app("compare"), "bpe.verdict") == ["Token", "Held-out text"]
+    assert explained_terms(open_app("compare"), "bpe.verdict") == ["Token", "Held-out text"]
     run = train(Corpus.from_text("hug pug"), TrainingConfig(vocab_size=258))
     app = open_app("compare", run=store_run(Trained("Nothing held out", run, NOTHING_HELD_OUT)))
-    assert terms_of(app, "bpe.verdict") == ["Token"]
+    assert explained_terms(app, "bpe.verdict") == ["Token"]
 
 
 def test_vocabulary_explains_terms_beside_its_choice_and_sentence(open_app: OpenApp) -> None:
     app = open_app("vocabulary")
     assert tooltips(app)["Count uses in"] == explain("Held-out text")
-    assert terms_of(app, "bpe.verdict") == ["Special token"]
+    assert explained_terms(app, "bpe.verdict") == ["Special token"]
 
 
 def test_the_lab_explains_pretokens_at_its_comparison_with_longest_match(open_app: OpenApp) -> None:

@@ -32,7 +32,7 @@ AUTHORS = "author,words\n" + "".join(
 )
 
 
-def text_of(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
@@ -69,7 +69,7 @@ def test_folders_are_held_out_at_a_chosen_depth_and_after_a_reload(open_app: Ope
     labels = app.selectbox(key="corpus_held_by").options
     assert labels == ["Documents", "Folders", "Folders, 1 level deep", "Your own files"]
     hold_out(app, "folder:1")
-    assert "from 1 folder are held out" in text_of(app)
+    assert "from 1 folder are held out" in page_text(app)
     again = reloaded(open_app, app)
     assert again.selectbox(key="corpus_held_by").value == "folder:1"
     train(again)
@@ -85,7 +85,7 @@ def test_folders_are_held_out_at_a_chosen_depth_and_after_a_reload(open_app: Ope
 def test_all_rows_of_some_authors_are_held_out(open_app: OpenApp) -> None:
     app = upload(choose(open_app(), source="Upload"), "posts.csv", AUTHORS.encode())
     hold_out(app, "column:author")
-    assert "from 1 value of “author” are held out" in text_of(app)
+    assert "from 1 value of “author” are held out" in page_text(app)
     train(app)
     stored = load_run(in_address(app, "run"))
     assert stored.held_out.how == HeldOut("column:author", 1, 0.0)
@@ -99,7 +99,7 @@ def test_all_rows_of_some_authors_are_held_out(open_app: OpenApp) -> None:
     # From the run alone, and from the address.
     for again in (open_app("train", run=stored.id), reloaded(open_app, app)):
         assert again.selectbox(key="corpus_held_by").value == "column:author"
-        assert "from 1 value of “author” are held out" in text_of(again)
+        assert "from 1 value of “author” are held out" in page_text(again)
 
 
 def test_a_column_that_cannot_be_divided_by_is_explained_and_can_be_left(
@@ -111,20 +111,20 @@ def test_a_column_that_cannot_be_divided_by_is_explained_and_can_be_left(
     assert "All text is in one unit" in app.error[0].value
     hold_out(app, "column:author")
     assert not app.error
-    assert "of “author” are held out" in text_of(app)
+    assert "of “author” are held out" in page_text(app)
 
 
 def test_own_files_are_held_out_and_their_copies_are_not_trained_on(open_app: OpenApp) -> None:
     app = upload(choose(open_app(), source="Upload"), "all.zip", packed(DOCUMENTS))
     hold_out(app, "file")
-    assert "Nothing is held out yet" in text_of(app)
+    assert "Nothing is held out yet" in page_text(app)
     upload(app, "bad.png", b"\x89PNG\r\n\x1a\n\x00\x00", key="corpus_held_files")
     assert "not text" in app.error[0].value
-    assert "Nothing is held out yet" in text_of(app)
+    assert "Nothing is held out yet" in page_text(app)
     upload(app, "own.zip", packed(OWN), key="corpus_held_files")
     assert not app.error
     n_bytes = sum(map(len, OWN.values()))
-    said = text_of(app)
+    said = page_text(app)
     assert f"Your own files, {n_bytes:,} bytes in 2 documents, are held out." in said
     assert "1 document of the corpus is also in them, and left out of the training text." in said
     train(app)
@@ -137,11 +137,11 @@ def test_own_files_are_held_out_and_their_copies_are_not_trained_on(open_app: Op
     assert split.by == f"file:{stored.held_out.sha256}"
     # From the run alone, and from the address.
     for again in (open_app("train", run=stored.id), reloaded(open_app, app)):
-        assert f"Your own files, {n_bytes:,} bytes in 2 documents" in text_of(again)
+        assert f"Your own files, {n_bytes:,} bytes in 2 documents" in page_text(again)
     again.button(key="corpus_held_files_close").click().run()
-    assert "Nothing is held out yet" in text_of(again)
+    assert "Nothing is held out yet" in page_text(again)
     hold_out(again, "document")
-    assert "more bytes from 2 documents are held out" in text_of(again)
+    assert "more bytes from 2 documents are held out" in page_text(again)
     assert "held_file" not in again.query_params
 
 
@@ -165,29 +165,29 @@ def test_compare_proposes_to_hold_out_by_folder_where_folders_are_newer(open_app
     app.switch_page("pages/compare.py").run()
     # In the session that trained, and in one that opens a link to the run.
     for session in (app, open_app("compare", run=run_id)):
-        assert "Will your text come from other projects" in text_of(session)
+        assert "Will your text come from other projects" in page_text(session)
         session.button(key="hold_out_by_folder").click().run()
         assert not session.exception
         assert session.title[0].value == "Train"
         assert session.selectbox(key="corpus_held_by").value == "folder"
-        assert "folders are held out" in text_of(session)
+        assert "folders are held out" in page_text(session)
         assert in_address(session, "held_by") == "folder"
     train(session)
     stored = load_run(in_address(session, "run"))
     assert stored.held_out.how == HeldOut("folder", 3, 0.0)
     assert stored.run.tokenizer.vocab_size == 400
     session.switch_page("pages/compare.py").run()
-    assert "Will your text come" not in text_of(session)
+    assert "Will your text come" not in page_text(session)
 
 
 def test_own_files_that_are_no_longer_kept_are_asked_for_again(open_app: OpenApp) -> None:
     app = open_app("train", held_by="file", held_file=new_id())
     assert not app.exception
     assert "no longer kept" in app.error[0].value
-    assert "Nothing is held out yet" in text_of(app)
+    assert "Nothing is held out yet" in page_text(app)
     hold_out(app, "document")
     assert not app.error
-    assert "more bytes" in text_of(app)
+    assert "more bytes" in page_text(app)
 
 
 def test_shrinking_is_judged_on_own_files(open_app: OpenApp) -> None:
@@ -197,8 +197,7 @@ def test_shrinking_is_judged_on_own_files(open_app: OpenApp) -> None:
     corpus = Corpus.from_documents(list(DOCUMENTS.values()))
     training, held_out = divide(corpus, 0.0, by)
     assert held_out == own
-    removals = shrink_in_process(Order(gpt2(), corpus, held_out_by=by), Task())
-    assert removals is not None
+    removals = shrink_in_process(Order(gpt2(), corpus, held_out_by=by), Task()).removals
     assert removals.held_out_tokens_after is not None
     assert removals.held_out_tokens_after[0] == sum(len(gpt2().encode(t)) for t in OWN.values())
     size = gpt2().vocab_size - 100

@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from benchmarks.app_client import AppClient, open_tab
-from benchmarks.visitors import figures, text_of, upload_and_train
+from benchmarks.visitors import figures, make_text, upload_and_train
 from tests.browser.serving import running_app
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
@@ -26,7 +26,7 @@ SECONDS_OF_A_RERUN = 10
 """The longest that a rerun may take, even while other tests keep the processors busy."""
 
 
-def server_of(address: str) -> psutil.Process:
+def find_server(address: str) -> psutil.Process:
     port = f"--server.port={address.rpartition(':')[2]}"
     (found,) = (each for each in psutil.Process().children() if port in each.cmdline())
     return found
@@ -34,7 +34,7 @@ def server_of(address: str) -> psutil.Process:
 
 async def killed(address: str, module: str) -> None:
     """Wait for a process of the server that runs a function of `module`, and kill it."""
-    server = server_of(address)
+    server = find_server(address)
     async with asyncio.timeout(SECONDS_AT_MOST):
         while True:
             for process in server.children():
@@ -82,14 +82,14 @@ def test_a_killed_server_begins_its_trainings_again_at_their_addresses(tmp_path:
                 await begin_both(address, one, other)
 
     async def begin_both(address: str, one: AppClient, other: AppClient) -> None:
-        await upload(one, "large.txt", text_of(1, LARGE))
+        await upload(one, "large.txt", make_text(1, LARGE))
         await upload(other, "short.txt", SHORT)
         await begin(one)
         await begin(other)
         found = figures(address)
         assert (found["trainings_running"], found["trainings_waiting"]) == (1, 1)
         queries.extend([one.query, other.query])
-        server_of(address).kill()
+        find_server(address).kill()
 
     async def opened_again(address: str, query: str, name: str) -> None:
         async with open_tab(address) as tab:
@@ -128,14 +128,14 @@ def test_killed_processes_are_errors_for_their_visitors_alone(tmp_path: Path) ->
             await tab.open("train")
             await tab.set("corpus_source", "Upload")
             uploading = asyncio.create_task(
-                tab.upload("corpus_uploads", "large.txt", text_of(2, LARGE))
+                tab.upload("corpus_uploads", "large.txt", make_text(2, LARGE))
             )
             await killed(address, "bpe_core.corpus.reading_process")
             await uploading
             assert "take too much memory or time to read" in alerts(tab)
 
             # The same file is read when uploaded again; this time its training is killed.
-            await upload(tab, "large.txt", text_of(2, LARGE))
+            await upload(tab, "large.txt", make_text(2, LARGE))
             await begin(tab)
             await killed(address, "ui.work.training_process")
             await until(lambda: "stopped by the system" in alerts(tab))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.components.large_paste import MOST_EDITED
+from ui.components.large_paste import MAX_EDITED
 from ui.corpus import large_text_area, opened_text, own_reading
 from ui.shell import workspace
 
@@ -89,7 +89,7 @@ def test_an_opened_text_that_is_edited_is_the_visitors_own(open_app: OpenApp) ->
 
 def test_a_long_text_from_an_address_can_be_closed_too(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="mine")
-    after(app, lambda: workspace.update(opened_text.OwnText, text="x" * (MOST_EDITED + 1)))
+    after(app, lambda: workspace.update(opened_text.OwnText, text="x" * (MAX_EDITED + 1)))
     assert field(app)["opened"] == ["Long text", "500 kB"]
     after(app, lambda: opened_text.close_text("first"))
     assert field(app)["text"] == "first"
@@ -98,7 +98,7 @@ def test_a_long_text_from_an_address_can_be_closed_too(open_app: OpenApp) -> Non
 def test_only_what_is_read_of_a_paste_is_kept_and_the_rest_is_counted(
     open_app: OpenApp, browser_says: Callable[[object], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_reading, "MOST_CHARACTERS", 1_000)
+    monkeypatch.setattr(own_reading, "MAX_CHARACTERS", 1_000)
     app = open_app("token_boundaries")
     browser_says(message(LINE * 100, n_characters=9_000_000, n_bytes=9_500_000))
     after(app, lambda: opened_text.open_pasted("boundaries_text"))

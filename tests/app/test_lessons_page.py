@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ui.lessons.order import LESSONS
-from ui.lessons.parts import LONGEST_TEXT, LessonTexts, cut_text
+from ui.lessons.parts import MAX_TEXT_LENGTH, LessonTexts, cut_text
 from ui.shell.workspace import state_key
 
 STEPS = [
@@ -199,9 +199,9 @@ def test_next_and_back_lead_through_the_steps(open_app: Callable[..., AppTest]) 
 def test_a_long_text_is_truncated_at_a_line_end_if_it_has_one() -> None:
     lines = "hug 10\n" * 1_000
     assert cut_text(lines) == lines[: 285 * 7 - 1]
-    assert cut_text("hug" * 1_000) == ("hug" * 1_000)[:LONGEST_TEXT]
-    assert cut_text("\n \n" + "a" * 5_000) == "\n \n" + "a" * (LONGEST_TEXT - 3)
-    assert cut_text("a" * LONGEST_TEXT) == "a" * LONGEST_TEXT
+    assert cut_text("hug" * 1_000) == ("hug" * 1_000)[:MAX_TEXT_LENGTH]
+    assert cut_text("\n \n" + "a" * 5_000) == "\n \n" + "a" * (MAX_TEXT_LENGTH - 3)
+    assert cut_text("a" * MAX_TEXT_LENGTH) == "a" * MAX_TEXT_LENGTH
 
 
 @pytest.mark.parametrize(("typed", "used"), [("na " * 1_500, 2_000), ("na na\n" * 600, 1_997)])

@@ -24,11 +24,11 @@ def player_messages(app: AppTest) -> list[bytes]:
     return [proto.bytes for proto in protos if proto.WhichOneof("data") == "bytes"]
 
 
-def header_of(message: bytes) -> dict:
+def parse_header(message: bytes) -> dict:
     return json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")])
 
 
-def own_words_of(app: AppTest) -> list[dict]:
+def find_own_words(app: AppTest) -> list[dict]:
     protos = [element.proto for element in app.get("bidi_component")]
     given = [json.loads(proto.json) for proto in protos if proto.WhichOneof("data") == "json"]
     return [data for data in given if "words" in data]
@@ -40,9 +40,9 @@ def test_the_player_shows_the_sample_run(open_app: OpenApp) -> None:
     assert app.title[0].value == "Merge loop"
     message, block = player_messages(app)
     run = load_run(SAMPLE_RUN_ID).run
-    header = header_of(message)
+    header = parse_header(message)
     assert header["n_merges"] == len(run.merges)
-    assert header_of(block)["start"] <= int(FIRST_SIGHT) < header_of(block)["stop"]
+    assert parse_header(block)["start"] <= int(FIRST_SIGHT) < parse_header(block)["stop"]
     assert header["n_pretokens"] == len(run.pretokens.words)
     assert header["ending"] == "It stopped because the vocabulary reached 4,096."
 
@@ -53,14 +53,20 @@ def test_the_same_run_is_passed_at_every_step_and_rerun(open_app: OpenApp) -> No
     assert player_messages(app.run()) == first
     run, block = player_messages(open_app("merge_loop", step="3000"))
     assert run == first[0]
-    assert header_of(block)["start"] <= 3_000 < header_of(block)["stop"]
+    assert parse_header(block)["start"] <= 3_000 < parse_header(block)["stop"]
 
 
 @pytest.mark.parametrize(
     ("asked", "step"),
     [
-        *(("7", "7"), ("0", "0"), ("999999", "3839"), ("abc", FIRST_SIGHT), ("-3", FIRST_SIGHT)),
-        *(("99999999999", FIRST_SIGHT), ("<b>", FIRST_SIGHT), ("", FIRST_SIGHT)),
+        ("7", "7"),
+        ("0", "0"),
+        ("999999", "3839"),
+        ("abc", FIRST_SIGHT),
+        ("-3", FIRST_SIGHT),
+        ("99999999999", FIRST_SIGHT),
+        ("<b>", FIRST_SIGHT),
+        ("", FIRST_SIGHT),
     ],
 )
 def test_the_address_names_a_step_that_exists(open_app: OpenApp, asked: str, step: str) -> None:
@@ -83,14 +89,14 @@ def test_an_own_run_opens_at_its_first_close_race_of_letters(open_app: OpenApp) 
 
 def test_own_words_in_the_address_are_split_into_the_runs_pretokens(open_app: OpenApp) -> None:
     app = open_app("merge_loop", words="don't panic")
-    [own] = own_words_of(app)
+    [own] = find_own_words(app)
     base = load_run(SAMPLE_RUN_ID).run.tokenizer.base_ids
     assert own["words"] == [[base[bytes([b])] for b in part] for part in (b"don", b"'t", b" panic")]
     assert own["problem"] == ""
 
 
 def test_a_text_too_long_for_the_address_is_ignored(open_app: OpenApp) -> None:
-    [own] = own_words_of(open_app("merge_loop", words="x" * 201))
+    [own] = find_own_words(open_app("merge_loop", words="x" * 201))
     assert own["words"] == []
 
 

@@ -66,20 +66,23 @@ class Server:
     def opened(self, *headers: str, path: str = "/_stcore/stream") -> socket.socket:
         """Send the headers of a websocket's handshake."""
         lines = (
-            *(f"GET {path} HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket"),
-            *("Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="),
+            f"GET {path} HTTP/1.1",
+            "Connection: Upgrade",
+            "Upgrade: websocket",
+            "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
         )
         return self._sent(lines, headers)
 
     def handshake(self, *headers: str) -> int:
         """Return the status that answers a websocket's handshake."""
         with self.opened(*headers) as connection:
-            return status_of(connection)
+            return read_status(connection)
 
     def ask(self, *headers: str, path: str = "/", method: str = "GET", http: str = "1.1") -> int:
         """Return the status that answers a request."""
         with self._sent((f"{method} {path} HTTP/{http}", "Connection: close"), headers) as sent:
-            return status_of(sent)
+            return read_status(sent)
 
     def _sent(self, lines: Sequence[str], headers: Sequence[str]) -> socket.socket:
         connection = socket.create_connection(("127.0.0.1", self.port), timeout=20)
@@ -88,7 +91,7 @@ class Server:
         return connection
 
 
-def status_of(connection: socket.socket) -> int:
+def read_status(connection: socket.socket) -> int:
     with connection.makefile("rb") as answer:
         return int(answer.readline().split()[1])
 
@@ -175,16 +178,19 @@ def test_a_name_of_another_site_that_leads_here_opens_nothing(server: Server, ho
 @pytest.mark.parametrize(
     "origin",
     [
-        *("http://evil.example", "http://evil.example:PORT", "http://localhost.evil.example:PORT"),
-        *(
-            "http://localhost:1",
-            "http://127.0.0.1:PORT",
-            "https://localhost",
-            "null",
-            "",
-            "http://",
-        ),
-        *("file://", "localhost:PORT", "http://localhost:PORT@evil.example", "http://[::1"),
+        "http://evil.example",
+        "http://evil.example:PORT",
+        "http://localhost.evil.example:PORT",
+        "http://localhost:1",
+        "http://127.0.0.1:PORT",
+        "https://localhost",
+        "null",
+        "",
+        "http://",
+        "file://",
+        "localhost:PORT",
+        "http://localhost:PORT@evil.example",
+        "http://[::1",
     ],
 )
 def test_a_page_of_another_origin_opens_nothing_and_nobody_waits(
@@ -267,10 +273,10 @@ def test_floods_of_broken_messages_and_refused_requests_leave_a_few_lines(tmp_pa
 
 
 def test_without_serve_py_a_name_of_another_site_connects_no_tab(tmp_path: Path) -> None:
-    def command_of(port: int) -> list[str | Path]:
+    def command(port: int) -> list[str | Path]:
         return ["app.py" if part == "serve.py" else part for part in of_checkout(port)]
 
-    with running_app(tmp_path, command_of=command_of) as address:
+    with running_app(tmp_path, command_of=command) as address:
         server = Server(address, tmp_path)
         for host in ("localhost:PORT", "127.0.0.1:PORT", "[::1]:PORT"):
             assert server.handshake(f"Host: {host}", f"Origin: http://{host}") == 101

@@ -323,7 +323,7 @@ def test_an_own_run_opens_at_its_race_and_a_pair_that_rises_and_falls(
     assert step > 0
     app = open_app(PAGE, run=run_id)
     assert app.query_params["step"] in (str(step), [str(step)])
-    assert PairLives(run).n_steps_of(run.merges[step].pair) >= 10  # enough steps for a curve
+    assert PairLives(run).count_steps(run.merges[step].pair) >= 10  # enough steps for a curve
     assert _says(app, "its rank rises and falls the most")
     assert not _says(app, f"Merge {step + 1} joins it")
 

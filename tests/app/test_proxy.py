@@ -19,7 +19,9 @@ from tests.browser.serving import running_app
 from tests.packaging import ROOT
 
 HANDSHAKE = (
-    *("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"),
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
     "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
 )
 # `openssl passwd -apr1 -salt saltsalt secret`

@@ -92,7 +92,14 @@ def test_every_preset_trains_on_every_sample(open_app: OpenApp, sample: str) -> 
 
 
 TITLES = [
-    *("", " ", "[a](b)", ":red[a]", "<b>a</b>", "a" * 10_000, "\u202egnp.exe", ":material/home:"),
+    "",
+    " ",
+    "[a](b)",
+    ":red[a]",
+    "<b>a</b>",
+    "a" * 10_000,
+    "\u202egnp.exe",
+    ":material/home:",
     "a\nb",
 ]
 

@@ -21,7 +21,7 @@ from ui.pair_frequencies.sample_work import checking, checks, stored_text
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import Trained, load_run, store_run
-from ui.storage.training_text import MOST_KEPT
+from ui.storage.training_text import MAX_KEPT
 
 OpenApp = Callable[..., AppTest]
 CONFIG = TrainingConfig(330)
@@ -105,7 +105,7 @@ def test_a_long_text_is_checked_only_while_it_is_uploaded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
-    corpus = Corpus.from_text("a line of hugs\n" * (MOST_KEPT // 10))
+    corpus = Corpus.from_text("a line of hugs\n" * (MAX_KEPT // 10))
     stored = load_run(_stored(corpus))
     why = stored_text(stored, None)
     assert isinstance(why, str)

@@ -14,7 +14,7 @@ from bpe_core.types import Base, TrainingConfig
 from ui.storage.run_store import Trained, store_run
 
 OpenApp = Callable[..., AppTest]
-# The prolonged sound mark, half-width letters, letters beside kanji, and a separate accent.
+# The prolonged sound mark, half-width letters, letters next to kanji, and a separate accent.
 JAPANESE = (
     "コーヒーとケーキのメニュー。スーパーカーのエンジンはメーカー製。サーバーのデータをコピーする。\n"
     "ｺｰﾋｰﾄｹｰｷ ｻｰﾊﾞｰﾉﾃﾞｰﾀ らーめん と ラーメン カフェのメニュー製品 Tシャツ cafe\u0301 café Ωメガ\n"

@@ -19,10 +19,18 @@ from ui.storage.upload_store import keep_text
 
 OWN = ("/metrics", "/metrics/")
 NAMES = (
-    *("visitors", "trainings_waiting", "trainings_running", "queue_limit"),
-    *("uploads_bytes", "uploads_limit_bytes"),
-    *("caches_bytes", "caches_results", "caches_limit_bytes"),
-    *("store_runs", "store_uploads", "store_bytes"),
+    "visitors",
+    "trainings_waiting",
+    "trainings_running",
+    "queue_limit",
+    "uploads_bytes",
+    "uploads_limit_bytes",
+    "caches_bytes",
+    "caches_results",
+    "caches_limit_bytes",
+    "store_runs",
+    "store_uploads",
+    "store_bytes",
 )
 
 

@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app_pages import START
-from ui.components.start_loop import LONGEST_SENTENCE
+from ui.components.start_loop import MAX_SENTENCE_LENGTH
 from ui.start.doors import DOORS
 
 ROOT = Path(__file__).parents[2]
@@ -51,8 +51,8 @@ def test_the_bare_address_shows_the_loop_and_three_doors() -> None:
     assert titles(app) == [START]
     assert [header.value for header in app.header] == ["Learn", "Train", "Compare"]
     given = loop(app)
-    assert given["longest"] == LONGEST_SENTENCE
-    assert 0 < len(given["sentence"]) <= LONGEST_SENTENCE
+    assert given["longest"] == MAX_SENTENCE_LENGTH
+    assert 0 < len(given["sentence"]) <= MAX_SENTENCE_LENGTH
     pages = [link.proto.page for link in app.get("page_link")]
     assert pages == ["lessons", "train", "compare"]
     assert [Path(door.page).stem for door in DOORS] == pages

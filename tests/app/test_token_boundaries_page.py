@@ -14,8 +14,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.published.cache import VARIABLE
+from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
-from bpe_core.tokenizer.merges_of import made_by_merges
 from bpe_core.tokenizer.protocol import NamedEncoder
 from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
@@ -223,7 +223,7 @@ def field_text(app: AppTest) -> str:
 def test_only_the_shown_part_of_a_long_file_is_sent_to_the_browser(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_reading, "MOST_CHARACTERS", 1_000)
+    monkeypatch.setattr(own_reading, "MAX_CHARACTERS", 1_000)
     line = "a line of an opened file\n"
     app = open_app("token_boundaries", tokenizer="GPT-2")
     opener = app.file_uploader(key="boundaries_file")
@@ -237,7 +237,7 @@ def test_only_the_shown_part_of_a_long_file_is_sent_to_the_browser(
 def test_only_the_first_tokens_are_shown_but_all_are_counted(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_reading, "MOST_TOKENS", 5)
+    monkeypatch.setattr(own_reading, "MAX_TOKENS", 5)
     text = "one two three 漢字 five"
     app = open_app("token_boundaries", tokenizer="GPT-2", text=text)
     every = gpt2().encode(text)

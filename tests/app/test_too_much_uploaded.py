@@ -23,7 +23,7 @@ def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_upload, "MAX_BYTES", 2_000)
 
 
-def text_of(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
@@ -43,7 +43,7 @@ def submit(app: AppTest, uploader: str, button: str, files: dict[str, bytes]) ->
 @pytest.mark.usefixtures("small_limit")
 def test_train_reads_files_up_to_the_limit(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Upload")
-    assert LIMIT in text_of(app)
+    assert LIMIT in page_text(app)
     uploader = app.file_uploader(key="corpus_uploads")
     uploader.set_value([("a.txt", TEXT, "text/plain")]).run()
     assert not app.error
@@ -77,7 +77,7 @@ def test_the_forms_of_compare_take_files_up_to_the_limit(
     open_app: OpenApp, uploader: str, button: str
 ) -> None:
     app = open_app("compare")
-    assert text_of(app).count(LIMIT) == 2
+    assert page_text(app).count(LIMIT) == 2
     submit(app, uploader, button, {"a.txt": TEXT, "b.txt": TEXT})
     assert errors(app).startswith(PROBLEM)
 

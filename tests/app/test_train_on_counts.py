@@ -62,7 +62,7 @@ def test_a_counts_file_trains_the_merges_of_the_command(
 def test_text_beside_the_counts_is_held_out(open_app: OpenApp, counts_file: bytes) -> None:
     files = ("notes.txt", SAMPLE.encode()), ("counts.parquet", counts_file)
     app = open_with(open_app, *files)
-    assert "the 280 B uploaded beside the counts" in shown(app)
+    assert "the 280 B uploaded with the counts" in shown(app)
     app = train(app)
     stored = load_run(in_address(app, "run"))
     assert stored.held_out == bpe.Corpus.from_text(SAMPLE)

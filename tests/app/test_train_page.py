@@ -29,16 +29,19 @@ def component(app: AppTest, name: str) -> dict[str, Any]:
     return json.loads(found.json)
 
 
-def text_of(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
 def test_the_page_first_shows_the_samples_result(open_app: OpenApp) -> None:
     app = open_app()
-    assert "3,839 merges" in text_of(app)
+    assert "3,839 merges" in page_text(app)
     figures = component(app, "bpe.corpus_strip")["figures"]
     assert [figure["name"] for figure in figures] == [
-        *("documents", "bytes", "pre-tokens", "distinct"),
+        "documents",
+        "bytes",
+        "pre-tokens",
+        "distinct",
     ]
     sample = load_run("sample")
     assert app.metric[1].value == f"{int(sample.run.tokens_after[-1]):,}"
@@ -46,7 +49,7 @@ def test_the_page_first_shows_the_samples_result(open_app: OpenApp) -> None:
     assert app.metric[0].value == f"{sample.run.corpus_bytes / sample.run.tokens_after[-1]:.2f}"
     assert sample.held_out_tokens_after is not None
     held_out = sample.held_out.n_bytes / sample.held_out_tokens_after[-1]
-    assert f"{held_out:.2f} on held-out text" in text_of(app)
+    assert f"{held_out:.2f} on held-out text" in page_text(app)
 
 
 def test_training_on_a_pasted_text_puts_its_run_in_the_address(open_app: OpenApp) -> None:
@@ -62,7 +65,7 @@ def test_training_on_a_pasted_text_puts_its_run_in_the_address(open_app: OpenApp
     assert stored.title == "Pasted text"
     assert stored.run.config.vocab_size == 300
     assert stored.held_out.n_bytes > 0
-    assert "stopped" in text_of(app)
+    assert "stopped" in page_text(app)
 
 
 def test_the_run_is_still_there_on_another_page_and_after_a_refresh(open_app: OpenApp) -> None:
@@ -87,25 +90,25 @@ def test_weighted_words_are_used_as_pretokens(open_app: OpenApp) -> None:
 
 def test_the_vocabulary_sentence_adds_up(open_app: OpenApp) -> None:
     app = open_app()
-    assert "= 256 bytes + 1 special + 3,839 merges" in text_of(app)
+    assert "= 256 bytes + 1 special + 3,839 merges" in page_text(app)
     choose(app, source="Weighted words", preset="Classroom")
     # b g h n p s u, the marker, and 15 merges.
-    assert "= 7 characters + 1 end-of-word marker + 15 merges" in text_of(app)
+    assert "= 7 characters + 1 end-of-word marker + 15 merges" in page_text(app)
 
 
 def test_the_ends_of_the_vocabulary_slider_are_labelled(open_app: OpenApp) -> None:
     app = open_app()
     ends = [f":gray[:small[{size}]]" for size in ("257", "50,257")]
-    assert [text for text in text_of(app).split("\n") if text in ends] == ends
+    assert [text for text in page_text(app).split("\n") if text in ends] == ends
     choose(app, source="Weighted words", preset="Classroom")
     ends = [f":gray[:small[{size}]]" for size in ("8", "5,008")]
-    assert [text for text in text_of(app).split("\n") if text in ends] == ends
+    assert [text for text in page_text(app).split("\n") if text in ends] == ends
 
 
 def test_reset_updates_the_controls_in_the_browser(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words", preset="Custom")
     app.button(key="reset").click().run()
-    assert "= 256 bytes + 1 special + 3,839 merges" in text_of(app)
+    assert "= 256 bytes + 1 special + 3,839 merges" in page_text(app)
     for key, first in (("corpus_source", "Sample"), ("settings_preset", "GPT-2 style")):
         control = app.segmented_control(key=key)
         assert control.value == first
@@ -116,11 +119,11 @@ def test_a_corpus_of_one_byte_is_counted_in_the_singular(open_app: OpenApp) -> N
     app = choose(open_app(), source="Paste")
     app.text_area(key="corpus_pasted").set_value("a").run()
     train(app)
-    assert "from 1 byte]" in text_of(app)
+    assert "from 1 byte]" in page_text(app)
 
 
 def test_the_downloads_have_a_label(open_app: OpenApp) -> None:
-    assert "Download the tokenizer:" in text_of(open_app())
+    assert "Download the tokenizer:" in page_text(open_app())
 
 
 def test_a_custom_config_reaches_the_run_field_by_field(open_app: OpenApp) -> None:
@@ -190,7 +193,7 @@ def test_an_unreadable_file_shows_an_error_and_keeps_the_open_run(
     assert expected in app.error[0].value.replace("\\", "")
     assert_press_is_refused(app)
     # The open run's result is still shown.
-    assert "3,839 merges" in text_of(app)
+    assert "3,839 merges" in page_text(app)
 
 
 def test_an_uploaded_corpus_is_kept_when_the_page_is_left(open_app: OpenApp) -> None:
@@ -205,7 +208,7 @@ def test_an_uploaded_corpus_is_kept_when_the_page_is_left(open_app: OpenApp) -> 
     app.switch_page("pages/pair_frequencies.py").run()
     app.switch_page("pages/train.py").run()
     assert not app.exception
-    assert "Uploaded before: **rhyme\\.txt**" in text_of(app)
+    assert "Uploaded before: **rhyme\\.txt**" in page_text(app)
     assert not app.button(key="train").disabled
 
 
@@ -240,7 +243,7 @@ def test_held_out_text_is_shown_to_be_like_the_training_text(open_app: OpenApp) 
             assert group["Held out"][name] == pytest.approx(share, rel=0.1), name
     corpus = Corpus.from_documents(list(files.values()), list(files))
     _, held_out = corpus.split(0.08, seed=HELD_OUT_SEED)
-    assert f"{held_out.n_bytes:,} more bytes from 3 documents are held out." in text_of(app)
+    assert f"{held_out.n_bytes:,} more bytes from 3 documents are held out." in page_text(app)
     train(app)
     assert not app.exception
     assert bars(app, 1) == drawn
@@ -270,7 +273,7 @@ def test_files_of_one_type_are_compared_by_file(open_app: OpenApp) -> None:
 
 def test_a_corpus_without_held_out_text_has_one_bar_and_a_note(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words", preset="Classroom")
-    assert "Too little text to hold any back." in text_of(app)
+    assert "Too little text to hold any back." in page_text(app)
     assert list(bars(app, 0)["By script, in characters"]) == ["Training text"]
 
 
@@ -280,7 +283,7 @@ def test_removing_an_upload_removes_the_corpus(open_app: OpenApp) -> None:
     uploader.upload("rhyme.txt", RHYME.encode(), "text/plain").run()
     assert not app.button(key="train").disabled
     app.file_uploader(key="corpus_uploads").set_value([]).run()
-    assert "Uploaded before" not in text_of(app)
+    assert "Uploaded before" not in page_text(app)
     assert_press_is_refused(app)
 
 
@@ -323,7 +326,7 @@ def test_a_vocabulary_smaller_than_its_alphabet_shows_an_error_before_training(
     app.number_input(key="settings_vocab_size").set_value(size).run()
     assert not app.exception
     assert [f"at least {least}" in error.value for error in app.error] == [True]
-    assert "0 merges" not in text_of(app)
+    assert "0 merges" not in page_text(app)
     assert_press_is_refused(app)
     app.number_input(key="settings_vocab_size").set_value(least).run()
     assert not app.error
@@ -364,14 +367,14 @@ def test_the_error_for_an_invalid_number_names_its_limit_and_prevents_training(
 def test_the_page_shows_how_the_special_tokens_were_read(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste", preset="Custom")
     app.text_area(key="corpus_pasted").set_value(RHYME).run()
-    assert "Read as 1 special token: **\\<\\|endoftext\\|\\>**." in text_of(app)
+    assert "Read as 1 special token: **\\<\\|endoftext\\|\\>**." in page_text(app)
     app.text_area(key="settings_special_tokens").set_value(" [CLS]\n   \n\nmy token").run()
-    assert "Read as 2 special tokens: **\\[CLS\\]**, **my␣token**." in text_of(app)
-    assert "Line 2 holds only spaces and is ignored." in text_of(app)
-    assert "Spaces around the token on line 1 are ignored." in text_of(app)
-    assert "256 bytes + 2 special" in text_of(app)
+    assert "Read as 2 special tokens: **\\[CLS\\]**, **my␣token**." in page_text(app)
+    assert "Line 2 holds only spaces and is ignored." in page_text(app)
+    assert "Spaces around the token on line 1 are ignored." in page_text(app)
+    assert "256 bytes + 2 special" in page_text(app)
     app.text_input(key="settings_end_of_word").set_value("  ").run()
-    assert "Only spaces, so there is no marker." in text_of(app)
+    assert "Only spaces, so there is no marker." in page_text(app)
     app.number_input(key="settings_vocab_size").set_value(300).run()
     train(app)
     config = load_run(in_address(app, "run")).run.config
@@ -409,9 +412,9 @@ def test_the_next_training_replaces_one_that_failed(open_app: OpenApp) -> None:
     app.selectbox(key="settings_pretokenizer").set_value("whitespace").run()
     train(app)
     assert "Training failed" in app.error[0].value
-    # The card beside the error shows the sample, and its heading says so.
+    # The card next to the error shows the sample, and its heading says so.
     assert "The open run" in [header.value for header in app.header]
-    assert "✓ finished" not in text_of(app)
+    assert "✓ finished" not in page_text(app)
     failed = in_address(app, "job")
     app.text_area(key="corpus_pasted").set_value(RHYME)
     app.number_input(key="settings_vocab_size").set_value(260).run()
@@ -428,7 +431,7 @@ def test_a_run_without_pairs_left_shows_why_it_stopped(open_app: OpenApp) -> Non
     train(app)
     assert not app.exception
     assert not app.error
-    assert "no pair was left to merge" in text_of(app)
+    assert "no pair was left to merge" in page_text(app)
 
 
 def test_an_unknown_job_in_the_address_shows_a_warning(open_app: OpenApp) -> None:
@@ -448,14 +451,14 @@ def test_a_live_training_survives_a_refresh_and_can_be_cancelled(open_app: OpenA
     app.button(key="train").click().run()
     job_id = in_address(app, "job")
     again = open_app(job=job_id)
-    assert "Training continues" in text_of(again)
+    assert "Training continues" in page_text(again)
     # A training cancelled before its first merge would leave no run.
     wait_until(jobs.manager(), job_id, lambda job: bool(job.progress and job.progress.merges_done))
     again.button(key="cancel").click().run()
     until_ended(again)
     stored = load_run(in_address(again, "run"))
     assert stored.run.stop_reason == "cancelled"
-    assert "It was cancelled." in text_of(again)
+    assert "It was cancelled." in page_text(again)
 
 
 def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_result(
@@ -477,7 +480,7 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
     app = open_app(job=job_id)
     assert "Stopping…" not in [header.value for header in app.header]
     # In a narrow window the card is far below the button that began the training.
-    assert "[See its progress](#training-progress)" in text_of(app)
+    assert "[See its progress](#training-progress)" in page_text(app)
     assert "training-progress" in [header.anchor for header in app.header]
     app.button(key="cancel").click().run()
     assert "Stopping…" in [header.value for header in app.header]
@@ -509,8 +512,10 @@ def widget_values(app: AppTest) -> dict[str, object]:
 def test_reset_brings_back_the_first_choices_of_every_widget(open_app: OpenApp) -> None:
     def visit() -> Iterator[tuple[str, str, dict[str, object]]]:
         for source, preset in (
-            *(("Sample", "GPT-2 style"), ("Sample", "Custom")),
-            *(("Paste", "GPT-4 style"), ("Weighted words", "Classroom")),
+            ("Sample", "GPT-2 style"),
+            ("Sample", "Custom"),
+            ("Paste", "GPT-4 style"),
+            ("Weighted words", "Classroom"),
         ):
             choose(app, source=source, preset=preset)
             yield source, preset, widget_values(app)
@@ -570,7 +575,7 @@ def test_a_training_cancelled_in_the_queue_is_reported_once(open_app: OpenApp) -
     for_long = manager.submit(Corpus.from_text(words), config, title="long", held_out_share=0)
     job_id = manager.submit(Corpus.from_text(RHYME), config, title="short", held_out_share=0)
     app = open_app(job=job_id)
-    assert "Waiting: 1 training run before yours." in text_of(app)
+    assert "Waiting: 1 training run before yours." in page_text(app)
     app.button(key="cancel").click().run()
     assert not app.exception
     assert "cancelled before the first merge" in app.info[0].value
@@ -587,5 +592,5 @@ def test_markup_in_a_file_name_stays_text(open_app: OpenApp) -> None:
     app.select_slider(key="settings_byte_size").set_value(300).run()
     train(app)
     assert not app.exception
-    assert "<script>" not in text_of(app)
-    assert "\\<script\\>" in text_of(app)
+    assert "<script>" not in page_text(app)
+    assert "\\<script\\>" in page_text(app)

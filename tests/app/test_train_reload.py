@@ -23,7 +23,7 @@ OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
 
 
-def text_of(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
@@ -39,7 +39,7 @@ def assert_same_run(open_app: OpenApp, app: AppTest) -> AppTest:
     assert not again.exception
     assert not again.error
     assert "Trained" in [header.value for header in again.header]
-    assert "The form now has" not in text_of(again)
+    assert "The form now has" not in page_text(again)
     train(again)
     second = load_run(in_address(again, "run"))
     assert second.id != first.id
@@ -102,14 +102,14 @@ def test_small_uploads_come_back(open_app: OpenApp) -> None:
     app = upload(open_app(), {"a.txt": RHYME, "b.csv": "text\nhug\nhugs\n", "c.txt": "x"})
     train(app)
     again = assert_same_run(open_app, app)
-    assert "Uploaded before: **a.txt, b.csv, c.txt**" in text_of(again).replace("\\", "")
+    assert "Uploaded before: **a.txt, b.csv, c.txt**" in page_text(again).replace("\\", "")
 
 
 @pytest.mark.parametrize("source", ["Upload", "Paste", "Weighted words"])
 def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
-    monkeypatch.setattr(run_corpus, "MOST_CHARACTERS_KEPT", 3)
+    monkeypatch.setattr(run_corpus, "MAX_CHARACTERS_KEPT", 3)
     app = choose(open_app(), source=source)
     if source == "Upload":
         upload(app, {"<b>manual</b>.txt": RHYME})
@@ -126,7 +126,7 @@ def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     assert "again to train on" in info.value
     assert "<b>" not in info.value
     assert_press_is_refused(again)
-    assert "The form now has no text." in text_of(again)
+    assert "The form now has no text." in page_text(again)
     again.segmented_control(key="corpus_source").set_value("Sample").run()
     assert not again.info
 
@@ -170,7 +170,7 @@ def test_the_forms_hold_a_training_that_is_running(
     wait_until(manager, job_id)
     again.run()
     assert "Trained" in [header.value for header in again.header]
-    assert "The form now has" not in text_of(again)
+    assert "The form now has" not in page_text(again)
     assert form_values(again) == forms
 
 
@@ -216,7 +216,7 @@ def test_the_sample_run_leaves_the_forms_at_the_sample(open_app: OpenApp) -> Non
     assert "Trained" in [header.value for header in app.header]
 
 
-def query_of(app: AppTest) -> dict[str, str]:
+def read_query(app: AppTest) -> dict[str, str]:
     return {name: in_address(app, name) for name in app.query_params}
 
 
@@ -224,11 +224,11 @@ def query_of(app: AppTest) -> dict[str, str]:
 def test_an_upload_comes_back_before_it_is_trained_on(open_app: OpenApp, n_characters: int) -> None:
     app = upload(open_app(), {"<b>a</b>.txt": RHYME * (n_characters // len(RHYME))})
     app.slider(key="corpus_held_out").set_value(20).run()
-    again = open_app(**query_of(app))
+    again = open_app(**read_query(app))
     assert not again.exception
     assert not again.error
-    assert "Uploaded before: **" in text_of(again)
-    assert "<b>" not in text_of(again)
+    assert "Uploaded before: **" in page_text(again)
+    assert "<b>" not in page_text(again)
     assert form_values(again) == form_values(app)
     train(app)
     train(again)
@@ -246,10 +246,10 @@ def test_a_large_upload_comes_back_with_its_run(open_app: OpenApp) -> None:
 
 def test_an_upload_that_only_the_disk_holds_comes_back(open_app: OpenApp) -> None:
     app = upload(open_app(), {"a.txt": RHYME * 11_000})
-    again = open_app(**query_of(app))
+    again = open_app(**read_query(app))
     assert not again.exception
     assert not again.error
-    assert "more bytes are held out" in text_of(again)
+    assert "more bytes are held out" in page_text(again)
     assert form_values(again) == form_values(app)
     train(again)
     assert load_run(in_address(again, "run")).run.corpus_sha256
@@ -259,7 +259,7 @@ def test_an_upload_that_only_the_disk_holds_comes_back(open_app: OpenApp) -> Non
 def test_a_typed_text_comes_back_before_it_is_trained_on(open_app: OpenApp, text: str) -> None:
     app = choose(open_app(), source="Paste")
     app.text_area(key="corpus_pasted").set_value(text).run()
-    again = open_app(**query_of(app))
+    again = open_app(**read_query(app))
     assert not again.exception
     assert again.segmented_control(key="corpus_source").value == "Paste"
     shown = "corpus_pasted" if len(text) < 100_000 else "corpus_pasted_excerpt"
@@ -272,18 +272,18 @@ def test_a_typed_text_comes_back_before_it_is_trained_on(open_app: OpenApp, text
 
 def test_words_and_a_sample_come_back_before_they_are_trained_on(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words")
-    assert set(query_of(app)) == {"corpus"}
+    assert set(read_query(app)) == {"corpus"}
     app.text_area(key="corpus_words").set_value("ab 3\ncd 2").run()
-    again = open_app(**query_of(app))
+    again = open_app(**read_query(app))
     assert again.text_area(key="corpus_words").value == "ab 3\ncd 2"
     for source in ("Paste", "Upload"):
         again.segmented_control(key="corpus_source").set_value(source).run()
-        empty = open_app(**query_of(again))
+        empty = open_app(**read_query(again))
         assert empty.segmented_control(key="corpus_source").value == source
     again.segmented_control(key="corpus_source").set_value("Sample").run()
-    assert not set(query_of(again))
+    assert not set(read_query(again))
     again.selectbox(key="corpus_sample").set_value("notebook").run()
-    assert open_app(**query_of(again)).selectbox(key="corpus_sample").value == "notebook"
+    assert open_app(**read_query(again)).selectbox(key="corpus_sample").value == "notebook"
 
 
 @pytest.mark.parametrize("upload_id", ["f" * 32, "../x", ""])
@@ -304,17 +304,17 @@ def test_settings_come_back_before_they_are_trained_with(open_app: OpenApp, pres
         app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
         app.text_input(key="settings_pattern").set_value('[^\\p{L}]|<ü">&+ ').run()
         app.text_area(key="settings_special_tokens").set_value("[CLS]\n<b>").run()
-    again = open_app(**query_of(app))
+    again = open_app(**read_query(app))
     assert not again.exception
     assert form_values(again) == form_values(app)
     if preset == "Custom":
         assert again.text_input(key="settings_pattern").value == '[^\\p{L}]|<ü">&+ '
     train(again)
-    reloaded = open_app(**query_of(again))
+    reloaded = open_app(**read_query(again))
     assert form_values(reloaded) == form_values(app)
-    assert "settings" not in query_of(reloaded)
+    assert "settings" not in read_query(reloaded)
     reloaded.button(key="reset").click().run()
-    after = open_app(**query_of(reloaded))
+    after = open_app(**read_query(reloaded))
     assert form_values(after) == form_values(open_app())
 
 
@@ -327,4 +327,4 @@ def test_damaged_settings_in_an_address_are_those_of_a_new_visitor(
     app = open_app(settings=settings)
     assert not app.exception
     assert form_values(app) == form_values(open_app())
-    assert "settings" not in query_of(app)
+    assert "settings" not in read_query(app)

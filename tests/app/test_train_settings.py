@@ -24,7 +24,7 @@ OpenApp = Callable[..., AppTest]
 RHYME = "The cat sat on the mat,\nand the rat sat on the hat.\n" * 40
 
 
-def text_of(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
@@ -44,7 +44,7 @@ def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: Open
     slider = "settings_byte_size"
     for at, size, nearest in ((4_096, 5_000, 4_096), (4_096, 30_000, 32_768), (32_768, 299, 300)):
         app.number_input(key=f"settings_exact_byte_size_{at}").set_value(size).run()
-        assert f"Vocabulary size **{size:,}**" in text_of(app)
+        assert f"Vocabulary size **{size:,}**" in page_text(app)
         assert app.select_slider(key=slider).value == nearest
         assert app.number_input(key=f"settings_exact_byte_size_{nearest}").value == size
     train(app)
@@ -52,7 +52,7 @@ def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: Open
     # Moving the slider sets the size again, even at a place that had an exact size.
     for size in (4_096, 300, 32_768):
         app.select_slider(key=slider).set_value(size).run()
-        assert f"Vocabulary size **{size:,}**" in text_of(app)
+        assert f"Vocabulary size **{size:,}**" in page_text(app)
         assert app.number_input(key=f"settings_exact_byte_size_{size}").value == size
 
 
@@ -62,7 +62,7 @@ def test_the_exact_size_of_the_classroom_depends_on_its_characters(open_app: Ope
     field = app.number_input(key="settings_exact_classroom_size_8_23")
     assert field.value == 23
     field.set_value(12).run()
-    assert "= 7 characters + 1 end-of-word marker + 4 merges" in text_of(app)
+    assert "= 7 characters + 1 end-of-word marker + 4 merges" in page_text(app)
     train(app)
     assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == 12
 
@@ -74,7 +74,7 @@ def test_reset_brings_back_the_first_size_in_the_browser_too(open_app: OpenApp) 
     field = app.number_input(key="settings_exact_byte_size_4096")
     assert field.value == 4_096
     assert field.proto.set_value
-    assert "Vocabulary size **4,096**" in text_of(app)
+    assert "Vocabulary size **4,096**" in page_text(app)
 
 
 def place_of_train(app: AppTest) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ def test_the_largest_size_is_shown_before_training_and_then_reached(
     app = paste(open_app(), RHYME, preset)
     if preset == "Classroom":
         config = TrainingConfig(
-            *(500, "whitespace", "characters", "seen", "</w>", ()), tie_break="first-seen"
+            500, "whitespace", "characters", "seen", "</w>", (), tie_break="first-seen"
         )
         key = next(k for f in app.number_input if (k := str(f.key)).startswith("settings_exact_"))
         app.number_input(key=key).set_value(500).run()
@@ -124,28 +124,28 @@ def test_the_largest_size_is_shown_before_training_and_then_reached(
     training, _ = Corpus.from_text(RHYME).split(0.08, seed=HELD_OUT_SEED)
     reached = train_run(training, replace(config, vocab_size=10_000)).tokenizer.vocab_size
     assert reached < config.vocab_size
-    assert f"This corpus reaches {reached:,} tokens at most." in text_of(app)
-    assert f"Training will stop at {reached:,} tokens" in text_of(app)
+    assert f"This corpus reaches {reached:,} tokens at most." in page_text(app)
+    assert f"Training will stop at {reached:,} tokens" in page_text(app)
     train(app)
     assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == reached
 
 
 def test_a_reachable_size_has_no_note_beside_the_button(open_app: OpenApp) -> None:
     app = open_app()
-    assert "tokens at most." in text_of(app)
-    assert "Training will stop" not in text_of(app)
+    assert "tokens at most." in page_text(app)
+    assert "Training will stop" not in page_text(app)
 
 
 def test_of_a_large_text_a_bound_is_shown(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(largest_size, "MOST_SLOTS_TRAINED", 0)
-    monkeypatch.setattr(largest_size, "MOST_SLOTS_IN_PYTHON", 0)
+    monkeypatch.setattr(largest_size, "MAX_SLOTS_TRAINED", 0)
+    monkeypatch.setattr(largest_size, "MAX_SLOTS_IN_PYTHON", 0)
     corpus_summary._largest_size.clear()
     app = paste(open_app(), "hug hugs\n" * 40)
     # "hug" has 2 pairs, "␣hugs" has 4 and "⏎" has none, so 6 merges are possible at most.
-    assert "This corpus reaches fewer than 264 tokens." in text_of(app)
-    assert "Training will stop before 264 tokens" in text_of(app)
+    assert "This corpus reaches fewer than 264 tokens." in page_text(app)
+    assert "Training will stop before 264 tokens" in page_text(app)
     corpus_summary._largest_size.clear()
 
 
@@ -157,12 +157,12 @@ def test_the_cuts_are_those_of_the_beginning_of_the_visitors_text(open_app: Open
     whole = list(get_pretokenizer("gpt2").split(own.lstrip("\n")))
     assert len(shown) > 8
     assert shown == whole[: len(shown)]
-    assert "Cuts made before training, at the beginning of this text." in text_of(app)
+    assert "Cuts made before training, at the beginning of this text." in page_text(app)
     choose(app, source="Paste", preset="Classroom")
     assert cuts(app)[:3] == ["Zwölf", "Boxkämpfer", "jagen"]
     choose(app, source="Upload")
     assert cuts(app)[0] == "for"
-    assert "Cuts made before training, in a line of code." in text_of(app)
+    assert "Cuts made before training, in a line of code." in page_text(app)
 
 
 def test_an_own_line_is_cut_in_place_of_the_text_until_it_is_empty(open_app: OpenApp) -> None:
@@ -178,7 +178,7 @@ def test_a_text_that_is_not_cut_is_shown_in_part(open_app: OpenApp) -> None:
     app = paste(open_app(), RHYME, preset="Custom")
     app.selectbox(key="settings_pretokenizer").set_value("none").run()
     assert cuts(app) == [RHYME[:72]]
-    assert "Only the beginning of this pre-token is shown." in text_of(app)
+    assert "Only the beginning of this pre-token is shown." in page_text(app)
 
 
 def headings(app: AppTest) -> list[str]:
@@ -190,29 +190,29 @@ def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: Ope
     assert "Trained" in headings(app)
     app.select_slider(key="settings_byte_size").set_value(512).run()
     assert "Sample run" in headings(app)
-    assert "The form now has other settings." in text_of(app)
+    assert "The form now has other settings." in page_text(app)
     paste(app, RHYME)
-    assert "The form now has another training text and other settings." in text_of(app)
-    assert "✓ finished" not in text_of(app)
+    assert "The form now has another training text and other settings." in page_text(app)
+    assert "✓ finished" not in page_text(app)
     train(app)
     assert "Trained" in headings(app)
-    assert "✓ finished" in text_of(app)
-    assert "The form now has" not in text_of(app)
+    assert "✓ finished" in page_text(app)
+    assert "The form now has" not in page_text(app)
     app.slider(key="corpus_held_out").set_value(20).run()
     assert "Previous run" in headings(app)
-    assert "The form now has another training text." in text_of(app)
+    assert "The form now has another training text." in page_text(app)
     app.slider(key="corpus_held_out").set_value(8).run()
     assert "Trained" in headings(app)
     paste(app, "")
-    assert "The form now has no text." in text_of(app)
+    assert "The form now has no text." in page_text(app)
     paste(app, RHYME, preset="Custom")
     assert "Trained" in headings(app)
     app.number_input(key="settings_vocab_size").set_value(513).run()
-    assert "The form now has other settings." in text_of(app)
+    assert "The form now has other settings." in page_text(app)
     app.number_input(key="settings_vocab_size").set_value(512).run()
     assert "Trained" in headings(app)
     app.number_input(key="settings_vocab_size").set_value(1).run()
-    assert "The form now has invalid settings." in text_of(app)
+    assert "The form now has invalid settings." in page_text(app)
 
 
 @pytest.mark.parametrize("preset", ["GPT-2 style", "Classroom", "GPT-4 style"])
@@ -220,11 +220,11 @@ def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, pres
     app = choose(open_app(), source="Weighted words", preset=preset)
     (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
     size.set_value(int(size.value or 0) + 7).run()
-    (sentence,) = sizes_of(app)
+    (sentence,) = find_sizes(app)
     app.segmented_control(key="settings_preset").set_value("Custom").run()
     assert not app.exception
     assert not app.error
-    assert sizes_of(app) == [sentence]
+    assert find_sizes(app) == [sentence]
     shown = {
         "GPT-2 style": ("gpt2", "bytes", ""),
         "Classroom": ("whitespace", "characters", "</w>"),
@@ -237,5 +237,5 @@ def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, pres
     )
 
 
-def sizes_of(app: AppTest) -> list[str]:
+def find_sizes(app: AppTest) -> list[str]:
     return [text.value for text in app.markdown if text.value.startswith("Vocabulary size **")]

@@ -32,12 +32,12 @@ def open_with(open_app: OpenApp, *files: tuple[str, bytes]) -> AppTest:
     return upload(choose(open_app(), source="Upload"), *files)
 
 
-def csv_of(**columns: list[str]) -> bytes:
+def make_csv(**columns: list[str]) -> bytes:
     rows = [columns.keys(), *zip(*columns.values(), strict=True)]
     return "\n".join(",".join(f'"{cell}"' for cell in row) for row in rows).encode()
 
 
-def parquet_of(**columns: list[str]) -> bytes:
+def make_parquet(**columns: list[str]) -> bytes:
     buffer = io.BytesIO()
     pq.write_table(pa.table(columns), buffer)
     return buffer.getvalue()
@@ -59,8 +59,8 @@ def figures(app: AppTest) -> str:
 
 def test_the_column_with_the_text_is_taken_and_another_can_be_chosen(open_app: OpenApp) -> None:
     for name, data in (
-        ("talk.csv", csv_of(title=TITLES, words=STORIES)),
-        ("talk.parquet", parquet_of(title=TITLES, words=STORIES)),
+        ("talk.csv", make_csv(title=TITLES, words=STORIES)),
+        ("talk.parquet", make_parquet(title=TITLES, words=STORIES)),
     ):
         app = open_with(open_app, (name, data))
         field = app.selectbox(key="corpus_column")
@@ -87,15 +87,15 @@ def test_the_column_with_the_text_is_taken_and_another_can_be_chosen(open_app: O
 
 
 def test_a_chosen_column_is_remembered_for_the_next_file_that_has_it(open_app: OpenApp) -> None:
-    app = open_with(open_app, ("a.csv", csv_of(title=TITLES, words=STORIES)))
+    app = open_with(open_app, ("a.csv", make_csv(title=TITLES, words=STORIES)))
     app.selectbox(key="corpus_column").set_value("title").run()
-    upload(app, ("b.csv", csv_of(title=TITLES, words=STORIES[::-1])))
+    upload(app, ("b.csv", make_csv(title=TITLES, words=STORIES[::-1])))
     assert app.selectbox(key="corpus_column").value == "title"
-    upload(app, ("c.csv", csv_of(name=TITLES, text=STORIES)))
+    upload(app, ("c.csv", make_csv(name=TITLES, text=STORIES)))
     assert app.selectbox(key="corpus_column").value == "text"
 
 
-def zip_of(**files: bytes) -> bytes:
+def make_zip(**files: bytes) -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         for name, content in files.items():
@@ -104,13 +104,13 @@ def zip_of(**files: bytes) -> bytes:
 
 
 def test_each_set_of_columns_among_tables_has_a_choice_of_its_own(open_app: OpenApp) -> None:
-    tables = zip_of(
-        a_csv=csv_of(title=TITLES, words=STORIES),
+    tables = make_zip(
+        a_csv=make_csv(title=TITLES, words=STORIES),
         notes_txt=b"No table.",
-        b_csv=csv_of(title=TITLES[::-1], words=STORIES[::-1]),
-        c_csv=csv_of(label=TITLES, body=STORIES),
+        b_csv=make_csv(title=TITLES[::-1], words=STORIES[::-1]),
+        c_csv=make_csv(label=TITLES, body=STORIES),
     )
-    app = open_with(open_app, ("all.zip", tables), ("d.csv", csv_of(head=TITLES, tail=STORIES)))
+    app = open_with(open_app, ("all.zip", tables), ("d.csv", make_csv(head=TITLES, tail=STORIES)))
     assert not app.exception
     fields = [field for field in app.selectbox if field.label == "Column with the text"]
     assert [field.value for field in fields] == ["words", "body", "tail"]
@@ -136,7 +136,7 @@ def test_a_table_that_cannot_be_read_leaves_the_other_files(open_app: OpenApp) -
     app = open_with(
         open_app,
         ("broken.parquet", b"PAR1 cut"),
-        ("a.csv", csv_of(title=TITLES, words=STORIES)),
+        ("a.csv", make_csv(title=TITLES, words=STORIES)),
         *((f"{n}.txt", b"") for n in range(4)),
     )
     assert app.selectbox(key="corpus_column").value == "words"
@@ -193,7 +193,7 @@ def test_the_encoding_of_many_files_is_one_field(open_app: OpenApp) -> None:
 
 
 def test_a_table_without_letters_is_read_by_the_column_that_is_chosen(open_app: OpenApp) -> None:
-    table = csv_of(q=["12+34=46", "1+1=2"], a=["😀", "🙂"])
+    table = make_csv(q=["12+34=46", "1+1=2"], a=["😀", "🙂"])
     app = open_with(open_app, ("sums.csv", table))
     assert "no column of text" in app.error[0].value.replace("\\", "")
     field = app.selectbox(key="corpus_column")

@@ -13,14 +13,14 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
 from tests.app.training import choose, in_address, train
 from tests.waiting import wait_until
-from ui.storage.run_store import MOST_UNCLAIMED, Trained, load_run, store_run
+from ui.storage.run_store import MAX_UNCLAIMED, Trained, load_run, store_run
 from ui.work import jobs
 
 OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
 
 
-def text_of(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
@@ -36,7 +36,7 @@ def test_a_run_that_cannot_be_saved_is_shown_and_downloaded(
     assert not app.error
     assert "disk is full" in app.warning[0].value
     assert "this run is not saved" in app.warning[0].value
-    assert "Pasted text" in text_of(app)
+    assert "Pasted text" in page_text(app)
     assert app.get("download_button")
 
 
@@ -56,11 +56,11 @@ def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
     shutil.rmtree(tmp_path / "runs", ignore_errors=True)  # it has the pasted text
     (tmp_path / "runs").write_text("a file where the folder should be")
     train(app)
-    others_train(2 * MOST_UNCLAIMED)
+    others_train(2 * MAX_UNCLAIMED)
     app.run()
     assert not app.error
     assert "this run is not saved" in app.warning[0].value
-    assert "Pasted text" in text_of(app)
+    assert "Pasted text" in page_text(app)
     # The same holds for a training that ends while its visitor is on another page.
     app.text_area(key="corpus_pasted").set_value(RHYME.upper()).run()
     app.button(key="train").click().run()
@@ -68,7 +68,7 @@ def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
     app.switch_page("pages/lessons.py").run()
     wait_until(jobs.manager(), job_id)
     app.run()
-    others_train(2 * MOST_UNCLAIMED)
+    others_train(2 * MAX_UNCLAIMED)
     app.switch_page("pages/train.py").run()
     assert not app.exception
     assert not app.error

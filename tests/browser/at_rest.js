@@ -9,7 +9,7 @@
   const SCRIPT_FINISHED = 6;
   const FINISHED_EARLY_FOR_RERUN = 2;
   const FRAMES_AT_REST = 3;
-  const MOST_MILLISECONDS_TO_ANSWER = 2000; // a dropped request has no answer
+  const MAX_ANSWER_MS = 2000; // a dropped request has no answer
 
   let hasAnswered = false;
   let hasBegun = false;
@@ -88,7 +88,7 @@
     const isLoading = document.querySelector('[data-testid="stSkeleton"]') !== null;
     const isDrawn =
       app?.dataset.testScriptState === "notRunning" && document.querySelector("h1") !== null && !isLoading;
-    const isAnswered = hasAnswered || performance.now() - asked > MOST_MILLISECONDS_TO_ANSWER;
+    const isAnswered = hasAnswered || performance.now() - asked > MAX_ANSWER_MS;
     framesAtRest = isAnswered && isDrawn ? framesAtRest + 1 : 0;
     return framesAtRest >= FRAMES_AT_REST;
   };

@@ -20,7 +20,7 @@ from playwright.sync_api import (
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
-from tests.browser.helpers import LONGEST_WAIT_MS, open_page, start_new_session, switch_theme
+from tests.browser.helpers import MAX_WAIT_MS, open_page, start_new_session, switch_theme
 from tests.browser.serving import launch_browser, new_context, running_app
 from tests.conftest import MEASURED
 from ui.storage.run_store import Trained, write_run
@@ -106,7 +106,7 @@ def fresh_app_url(tmp_path: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Launch a headless Chromium; without one, the tests fail rather than skip."""
-    expect.set_options(timeout=LONGEST_WAIT_MS)
+    expect.set_options(timeout=MAX_WAIT_MS)
     with sync_playwright() as playwright:
         chromium = launch_browser(playwright)
         yield chromium
@@ -118,7 +118,7 @@ def context(browser: Browser) -> BrowserContext:
     """Return the context shared by all pages, so that only the first loads the app's files."""
     context = new_context(browser, viewport=DESK, color_scheme="light", accept_downloads=True)
     context.add_init_script(EACH_TAB_IS_A_VISITOR)
-    context.set_default_timeout(LONGEST_WAIT_MS)
+    context.set_default_timeout(MAX_WAIT_MS)
     return context
 
 
@@ -171,7 +171,7 @@ def tab(open_tab: Page, app_url: str) -> Page:
 def offline_page(browser: Browser) -> Iterator[Page]:
     """Yield a page without network; fail if it logs to the console or requests anything else."""
     context = browser.new_context(offline=True, viewport=DESK)
-    context.set_default_timeout(LONGEST_WAIT_MS)
+    context.set_default_timeout(MAX_WAIT_MS)
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))

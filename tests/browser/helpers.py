@@ -11,7 +11,7 @@ import streamlit
 from playwright.sync_api import Download, Locator, Page, expect
 from playwright.sync_api import TimeoutError as BrowserTimeoutError
 
-LONGEST_WAIT_MS = 60_000
+MAX_WAIT_MS = 60_000
 FONTS = Path(streamlit.__file__).parent / "static" / "static" / "media"
 WRONG_LABELS = (Path(__file__).parent / "chart_labels.js").read_text(encoding="utf-8")
 # Measured times are printed. A busy machine is slower, so a test fails only if the best of several
@@ -105,7 +105,7 @@ def download(page: Page, name: str) -> Download:
     wait_until_downloads_are_checked(page)
     button = page.get_by_role("button", name=name)
     try:
-        with page.expect_download(timeout=LONGEST_WAIT_MS / 4) as first:
+        with page.expect_download(timeout=MAX_WAIT_MS / 4) as first:
             button.click()
         return first.value
     except BrowserTimeoutError:
@@ -117,7 +117,7 @@ def download(page: Page, name: str) -> Download:
 
 def wait_until_downloads_are_checked(page: Page) -> None:
     """Wait until no check of a download is left that would redraw the page at its end."""
-    expect(page.get_by_text("Opening it with")).to_have_count(0, timeout=3 * LONGEST_WAIT_MS)
+    expect(page.get_by_text("Opening it with")).to_have_count(0, timeout=3 * MAX_WAIT_MS)
     wait_until_idle(page)
 
 
@@ -133,7 +133,7 @@ def choose_option(box: Locator, name: str) -> None:
     scroll_to(box)
     box.fill(name)
     try:
-        option.click(timeout=LONGEST_WAIT_MS / 4)
+        option.click(timeout=MAX_WAIT_MS / 4)
     except BrowserTimeoutError:
         wait_until_idle(page)
         box.fill(name)
@@ -151,7 +151,7 @@ def scroll_to(box: Locator) -> None:
 
 def wait_until_idle(page: Page) -> None:
     """Wait until the server has answered all requests of the page and the answers are drawn."""
-    page.wait_for_function("() => window.appAtRest()", timeout=LONGEST_WAIT_MS)
+    page.wait_for_function("() => window.appAtRest()", timeout=MAX_WAIT_MS)
 
 
 def assert_no_traceback(page: Page) -> None:

@@ -54,7 +54,7 @@ def running_app(
 ) -> Iterator[str]:
     """Start a server, yield its address, and stop it after the block.
 
-    `environment` is added to this process's own; `command_of` returns the command for a port, which
+    `environment` is added to this process's own; `command` returns the command for a port, which
     is run in `folder`.
     """
     with socket.socket() as probe:

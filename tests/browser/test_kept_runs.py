@@ -13,7 +13,7 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.conftest import DESK, KeepRun
 from tests.browser.helpers import (
-    LONGEST_WAIT_MS,
+    MAX_WAIT_MS,
     assert_no_traceback,
     go_to_address,
     open_page,
@@ -51,7 +51,7 @@ def stored_runs(keep_run: KeepRun) -> None:
 def one_browser(browser: Browser) -> Iterator[BrowserContext]:
     """Return a browser whose tabs all belong to one visitor."""
     context = new_context(browser, viewport=DESK)
-    context.set_default_timeout(LONGEST_WAIT_MS)
+    context.set_default_timeout(MAX_WAIT_MS)
     yield context
     context.close()
 
@@ -140,7 +140,9 @@ def test_the_runs_are_listed_again_when_the_server_has_lost_the_session(
 
 
 HOSTILE = (
-    *("{", '{"length": 8}', "[" * 100_000),
+    "{",
+    '{"length": 8}',
+    "[" * 100_000,
     json.dumps([None, 5, "<img src=x onerror=harmed=1>", "../../etc/passwd", "A" * 32]),
     json.dumps([f"{n:032x}" for n in range(1, 50_000)]),
 )

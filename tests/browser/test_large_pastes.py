@@ -12,13 +12,13 @@ from tests.browser.helpers import (
     open_page,
     wait_until_idle,
 )
-from tests.browser.token_view import expect_tokens_of
+from tests.browser.token_view import expect_tokens
 
 pytestmark = pytest.mark.browser
 
 LINE = "All the world’s a stage, and all the men and women merely players.\r\n"
 MEGABYTE = LINE * (1_200_000 // len(LINE.encode()))
-LONGEST_TASK_MS = 500
+MAX_TASK_MS = 500
 
 PASTE = """(area, [text, start, end]) => {
     area.focus();
@@ -62,10 +62,10 @@ def test_a_pasted_megabyte_is_opened_without_freezing_the_page(
     opened = page.locator(".opened")
     expect(opened).to_contain_text("Pasted text")
     expect(opened).to_contain_text("1.2 MB")
-    expect_tokens_of(page, MEGABYTE)
+    expect_tokens(page, MEGABYTE)
     tasks: list[float] = page.evaluate("window.tasks")
     show_figures("milliseconds of a task while a megabyte is pasted", tasks or [0])
-    assert max(tasks, default=0) <= SLACK * LONGEST_TASK_MS
+    assert max(tasks, default=0) <= SLACK * MAX_TASK_MS
     assert not area.is_editable()
     assert len(area.input_value()) <= 2_000
     opened.get_by_role("button", name="Close").click()
@@ -85,9 +85,9 @@ def test_a_large_paste_goes_to_the_cursor_and_keeps_the_rest(page: Page, app_url
     # In the field the line end counts as one character.
     assert paste(area, large, (3, 4))
     expect(page.locator(".opened")).to_contain_text("200 kB")
-    expect_tokens_of(page, f"a\r\nb{large}d!")
+    expect_tokens(page, f"a\r\nb{large}d!")
     page.get_by_role("button", name="Close").click()
-    expect_tokens_of(page, "a\r\nbcd!")
+    expect_tokens(page, "a\r\nbcd!")
 
 
 def test_small_pastes_are_left_to_the_browser_and_can_be_undone(page: Page, app_url: str) -> None:
@@ -116,7 +116,7 @@ def test_an_opened_text_is_replaced_only_as_a_whole(page: Page, app_url: str) ->
     assert paste(area, "other words here")
     expect(area).to_have_value("other words here")
     expect(page.locator(".opened")).to_be_hidden()
-    expect_tokens_of(page, "other words here")
+    expect_tokens(page, "other words here")
 
 
 def test_a_paste_that_cannot_be_opened_leaves_the_field_as_it_is(page: Page, app_url: str) -> None:
@@ -145,7 +145,7 @@ def test_a_megabyte_pasted_on_train_is_the_corpus(page: Page, app_url: str) -> N
     expect(main.get_by_text("Pasted text", exact=True)).to_be_visible()
     expect(main).to_contain_text("1.2 MB")
     expect(page.locator("textarea:disabled")).to_be_visible()
-    assert max(page.evaluate("window.tasks"), default=0) <= SLACK * LONGEST_TASK_MS
+    assert max(page.evaluate("window.tasks"), default=0) <= SLACK * MAX_TASK_MS
     main.get_by_role("button", name="Close").click()
     expect(page.locator("textarea:enabled")).to_have_value("typed before")
     assert_no_traceback(page)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from bpe_core.runs.run import TrainingRun
-from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import encode_reference
 from tests.browser.player import Player
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -35,7 +35,7 @@ def symbols_before(run: TrainingRun, word: bytes, step: int) -> list[int]:
     """Return a word as it stood before a merge, computed by the reference."""
     merges = {merge.pair: merge for merge in run.merges[:step]}
     base_ids = run.tokenizer.base_ids
-    base = [base_ids[symbol] for symbol in symbols_of(word, run.tokenizer.base)]
+    base = [base_ids[symbol] for symbol in split_symbols(word, run.tokenizer.base)]
     return encode_reference(base, merges)
 
 

@@ -14,11 +14,11 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, assert_no_traceback, open_page
 from tests.browser.token_view import COPY
-from ui.corpus.own_reading import MOST_TOKENS
+from ui.corpus.own_reading import MAX_TOKENS
 
 pytestmark = pytest.mark.browser
 
-SECONDS_TO_PAINT = {100_000: 2, MOST_TOKENS: 5}
+SECONDS_TO_PAINT = {100_000: 2, MAX_TOKENS: 5}
 FRAME_MS = 33
 
 PAINTED = """(figures, wanted) => new Promise((resolve) => {
@@ -91,7 +91,7 @@ def best(measure: Callable[[], float], limit: float, tries: int) -> float:
     return min(figures)
 
 
-@pytest.mark.parametrize("n_tokens", [100_000, MOST_TOKENS])
+@pytest.mark.parametrize("n_tokens", [100_000, MAX_TOKENS])
 def test_a_long_file_is_drawn_quickly_scrolls_smoothly_and_loses_no_token(
     page: Page, app_url: str, tmp_path: Path, n_tokens: int, show_figures: ShowFigures
 ) -> None:
@@ -106,7 +106,7 @@ def test_a_long_file_is_drawn_quickly_scrolls_smoothly_and_loses_no_token(
         path = tmp_path / f"{text[0]}.txt"
         path.write_text(text, encoding="utf-8", newline="")
         open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2")
-        return open_file(page, path, min(len(ids), MOST_TOKENS))
+        return open_file(page, path, min(len(ids), MAX_TOKENS))
 
     longest_ms = SLACK * 1_000 * SECONDS_TO_PAINT[n_tokens]
     milliseconds = best(open_another, longest_ms, tries=2)
@@ -122,9 +122,9 @@ def test_a_long_file_is_drawn_quickly_scrolls_smoothly_and_loses_no_token(
         for speed in (60, 600, 2_000)
     ]
     show_figures(f"milliseconds of the 95th-percentile frame over {n_tokens:,} tokens", worst)
-    shown = gpt2().decode(ids[:MOST_TOKENS])
+    shown = gpt2().decode(ids[:MAX_TOKENS])
     assert scroller.evaluate(DIGEST) == hashlib.sha256(shown.encode()).hexdigest()
-    if n_tokens == MOST_TOKENS:
+    if n_tokens == MAX_TOKENS:
         notice = page.locator('[data-testid="stAlert"]')
         expect(notice).to_contain_text("Only the first 1,000,000 are shown")
         expect_tokens_of_blocks(scroller)
@@ -142,7 +142,7 @@ def expect_tokens_of_blocks(scroller: Locator) -> None:
     for indices in seen:
         assert indices == list(range(indices[0], indices[-1] + 1))
     assert seen[0][0] == 0
-    assert seen[-1][-1] == MOST_TOKENS - 1
+    assert seen[-1][-1] == MAX_TOKENS - 1
 
 
 def copied_whole(scroller: Locator) -> str:

@@ -22,7 +22,7 @@ def test_more_terms_open_by_a_button_and_none_becomes_markup(tab: Page) -> None:
     assert rows.locator("img").count() == 0
     tab.get_by_role("button", name="Show 10 more").click()
     expect(rows).to_have_count(30)
-    # The button is gone, so the focus moves to the first new row.
+    # The button no longer exists, so the focus moves to the first new row.
     expect(rows.nth(20).locator("th")).to_be_focused()
     assert_no_traceback(tab)
 

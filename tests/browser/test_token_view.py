@@ -15,8 +15,8 @@ from tests.browser.helpers import assert_no_traceback, open_page
 from tests.browser.token_view import (
     COPY,
     HOSTILE,
+    expect_tokens,
     expect_tokens_near_the_window_alone,
-    expect_tokens_of,
     figures,
     show_tokens,
     tokens_in_page,
@@ -228,7 +228,7 @@ def test_hostile_text_and_each_of_its_tokens_are_text_on_the_page(page: Page, ap
     text = '<img src=x onerror="window.harmed=1"><b>x</b>&lt;</script>\x00\r🧩\u202e*a*$y$`'
     open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text={quote(text)}")
     scroller = page.locator(".view .scroller")
-    expect_tokens_of(page, text)
+    expect_tokens(page, text)
     n_tokens = len(gpt2().encode(text))
     scroller.focus()
     page.keyboard.press("Home")

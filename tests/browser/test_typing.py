@@ -14,8 +14,8 @@ from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, assert_no_traceback, open_page
 from tests.browser.token_view import (
     COPY,
+    expect_tokens,
     expect_tokens_near_the_window_alone,
-    expect_tokens_of,
     figures,
 )
 from ui.look.direction import order_note
@@ -57,7 +57,7 @@ def field(page: Page) -> Locator:
 
 
 def type_text(page: Page, text: str) -> Locator:
-    """Put a text into the field at once, as pasting does, and return the pane with its tokens."""
+    """Put a text into the field in one step, as pasting does, and return the pane of tokens."""
     field(page).evaluate(
         """(area, text) => {
             area.value = text;
@@ -111,7 +111,7 @@ def test_typing_keeps_the_line_ends_of_the_text(page: Page, app_url: str) -> Non
     typed, kept = "one\ntwo!\nthree\nfour\n", "one\r\ntwo!\rthree\nfour\r\n"
     field(page).fill(typed)
     expect(field(page)).to_have_value(typed)
-    expect_tokens_of(page, kept)
+    expect_tokens(page, kept)
 
 
 def test_an_empty_text_shows_a_placeholder(page: Page) -> None:
@@ -158,7 +158,7 @@ def test_the_copied_text_has_the_same_tokens_when_pasted(page: Page) -> None:
     field(page).fill("")
     expect(scroller).to_contain_text("No text yet")
     field(page).press("Control+v")
-    expect_tokens_of(page, text)
+    expect_tokens(page, text)
 
 
 def test_a_megabyte_without_line_breaks_is_pasted_without_freezing(page: Page) -> None:

@@ -68,7 +68,7 @@ def figures(page: Page) -> Locator:
     return page.locator(".view .figures")
 
 
-def expect_tokens_of(page: Page, text: str) -> None:
+def expect_tokens(page: Page, text: str) -> None:
     """Wait until the view shows a text and counts its GPT-2 tokens.
 
     The whole count is compared, because “20 tokens” contains “0 tokens”. Another text may have the

@@ -42,7 +42,7 @@ seeds = st.integers(0, 2**64 - 1)
 # tokenizer.json
 
 
-def peer_of(file: Mapping[str, Any], *, finds_special: bool) -> tokenizers.Tokenizer | None:
+def open_peer(file: Mapping[str, Any], *, finds_special: bool) -> tokenizers.Tokenizer | None:
     """Return the library's tokenizer; None if it refuses the file or is itself undecided."""
     try:
         peer = tokenizers.Tokenizer.from_str(json.dumps({**file, "truncation": None}))
@@ -56,7 +56,7 @@ def peer_of(file: Mapping[str, Any], *, finds_special: bool) -> tokenizers.Token
     return peer
 
 
-def ids_of(peer: tokenizers.Tokenizer, text: str) -> list[int] | None:
+def peer_ids(peer: tokenizers.Tokenizer, text: str) -> list[int] | None:
     try:
         return peer.encode(text, add_special_tokens=False).ids
     except BaseException:
@@ -83,14 +83,14 @@ def test_tokenizer_json_encodes_as_in_tokenizers(seed: int) -> None:
 
 
 def check_tokenizer_json(file: dict[str, Any], texts: list[str]) -> None:
-    finds_special = peer_of(file, finds_special=True)
-    without = peer_of(file, finds_special=False)
+    finds_special = open_peer(file, finds_special=True)
+    without = open_peer(file, finds_special=False)
     if finds_special is None or without is None:
         return
     encoder = opened(file)
     for text in texts:
         for peer, allowed in ((finds_special, "all"), (without, ())):
-            expected = ids_of(peer, text)
+            expected = peer_ids(peer, text)
             if expected is None:
                 with pytest.raises(TokenizationError):
                     encoder.encode(text, allowed)
@@ -108,12 +108,12 @@ def check_tokenizer_json(file: dict[str, Any], texts: list[str]) -> None:
                     ids = tokenizer.encode(text, allowed)
                 except UnknownSymbolError:
                     continue  # the library leaves the symbol out
-                assert ids == ids_of(peer, text), (text, allowed)
+                assert ids == peer_ids(peer, text), (text, allowed)
 
 
 def test_many_files_are_encoded_here_by_both_roads() -> None:
     files = [draw_file(Random(seed)) for seed in range(80)]
-    known = [file for file in files if peer_of(file, finds_special=True) is not None]
+    known = [file for file in files if open_peer(file, finds_special=True) is not None]
     assert len(known) > 60
     assert sum(loaded(file) is not None for file in known) > 0.25 * len(known)
     assert sum(opened(file).engine == "bpe_core" for file in known) > 0.25 * len(known)

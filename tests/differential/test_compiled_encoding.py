@@ -15,7 +15,7 @@ import tiktoken
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.kernels.hashing import word_key
-from bpe_core.kernels.word_cache import LINE, MOST_LINES
+from bpe_core.kernels.word_cache import LINE, MAX_LINES
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
@@ -68,7 +68,7 @@ def test_the_word_cache_grows_with_the_words_of_a_text_and_keeps_their_ids() -> 
     for _ in range(2):  # the second time mostly from the cache
         sizes.append(len(growing._workers[0].cache.lines) // LINE)
         assert growing.to_list(growing.encode(text, n_threads=1)) == expected
-    assert sizes[0] < sizes[1] <= MOST_LINES
+    assert sizes[0] < sizes[1] <= MAX_LINES
     growing.forget_words()
     assert not growing._workers
     assert growing.to_list(growing.encode(text, n_threads=1)) == expected
@@ -127,22 +127,30 @@ def test_characters_of_every_class_equal_both_oracles(context: str) -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        *(
-            "a",
-            " ",
-            "\n",
-            "\t",
-            "0",
-            "1234567890",
-            "ab",
-            "é",
-            "日本語",
-            "🙂",
-            "👩\u200d👧",
-            "!",
-            "=",
-        ),
-        *(" a", "'s", "''s", "aAbB", "\u3000", " \u3000", "\u0301", "\x00", "a\u0301", "ffi", "--"),
+        "a",
+        " ",
+        "\n",
+        "\t",
+        "0",
+        "1234567890",
+        "ab",
+        "é",
+        "日本語",
+        "🙂",
+        "👩\u200d👧",
+        "!",
+        "=",
+        " a",
+        "'s",
+        "''s",
+        "aAbB",
+        "\u3000",
+        " \u3000",
+        "\u0301",
+        "\x00",
+        "a\u0301",
+        "ffi",
+        "--",
     ],
 )
 def test_long_repetitions_equal_tiktoken(unit: str) -> None:
@@ -164,7 +172,7 @@ def test_random_letters_without_spaces_equal_tiktoken() -> None:
         assert_same_ids("".join(random.choice(list(letters), 20_000).tolist()))
 
 
-def tiktoken_of(tokenizer: Tokenizer) -> tiktoken.Encoding:
+def to_tiktoken(tokenizer: Tokenizer) -> tiktoken.Encoding:
     # tiktoken's ids are ranks: first the bytes, then the merged tokens.
     ranks = {bytes([byte]): byte for byte in range(256)}
     for merge in tokenizer.merges:
@@ -178,7 +186,7 @@ def tiktoken_of(tokenizer: Tokenizer) -> tiktoken.Encoding:
 def test_trained_tokenizers_equal_tiktoken_with_their_merges(vocab_size: int) -> None:
     text = sources("json", "html") + "日本語の文章です。これは文章です。" * 50
     tokenizer = train(Corpus.from_text(text), TrainingConfig(vocab_size)).tokenizer
-    oracle = tiktoken_of(tokenizer)
+    oracle = to_tiktoken(tokenizer)
     trained = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     for sample in (text, text[::-1], "a" * 5_000, "=" * 5_000, text.replace(" ", "")):
         tokens = [tokenizer.vocab[id] for id in trained.encode(sample).tolist()]

@@ -19,8 +19,21 @@ from tests.oracles import TOKENIZERS, opened_by_name
 FOLDER = TOKENIZERS / "llama.cpp"
 BETWEEN = "\n__ggml_vocab_test__\n"
 TESTED = (
-    *("bert-bge", "command-r", "deepseek-coder", "deepseek-llm", "falcon", "gemma-4", "gpt-2"),
-    *("llama-bpe", "llama-spm", "mpt", "phi-3", "qwen2", "qwen35", "refact", "starcoder"),
+    "bert-bge",
+    "command-r",
+    "deepseek-coder",
+    "deepseek-llm",
+    "falcon",
+    "gemma-4",
+    "gpt-2",
+    "llama-bpe",
+    "llama-spm",
+    "mpt",
+    "phi-3",
+    "qwen2",
+    "qwen35",
+    "refact",
+    "starcoder",
 )
 # Vocabularies without expected ids.
 OPENED = {"baichuan": "BPE", "nomic-bert-moe": "Unigram"}

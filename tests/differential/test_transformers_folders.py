@@ -19,7 +19,7 @@ from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, write_model
-from tests.zipping import zip_of
+from tests.zipping import make_zip
 
 # Each loads transformers and opens several tokenizers.
 pytestmark = pytest.mark.slow
@@ -100,7 +100,7 @@ def check(folder: Path) -> None:
     """Check that both doors give transformers' ids of folder and zip, or that `load` refuses."""
     peer = AutoTokenizer.from_pretrained(folder)
     archive = folder.with_suffix(".zip")
-    archive.write_bytes(zip_of({each.name: each.read_bytes() for each in folder.iterdir()}))
+    archive.write_bytes(make_zip({each.name: each.read_bytes() for each in folder.iterdir()}))
     doors: list[Callable[[Path], Any]] = [bpe.open_encoder, bpe.load]
     for door in doors:
         for path in (folder, archive):

@@ -25,8 +25,8 @@ from tests.fuzz.readers import READERS
 from tests.fuzz.structures import restructured
 
 KEPT: Final = Path(__file__).parents[2] / ".fuzz"
-_MOST_BYTES: Final = 3 << 30
-_MOST_SECONDS: Final = 60
+_MAX_BYTES: Final = 3 << 30
+_MAX_SECONDS: Final = 60
 _PAGES: Final = "pages"
 
 
@@ -46,9 +46,17 @@ def main() -> int:
     for name in options.only or (*READERS, _PAGES):
         ran = subprocess.run(
             [
-                *(sys.executable, "-m", "tests.fuzz", name, "--here"),
-                *("--inputs", str(options.inputs), "--addresses", str(options.addresses)),
-                *("--seed", str(options.seed)),
+                sys.executable,
+                "-m",
+                "tests.fuzz",
+                name,
+                "--here",
+                "--inputs",
+                str(options.inputs),
+                "--addresses",
+                str(options.addresses),
+                "--seed",
+                str(options.seed),
             ],
             stdout=subprocess.PIPE,
             text=True,
@@ -82,7 +90,7 @@ def _attack_here(name: str, n: int, n_addresses: int, seed: int) -> int:
         _print(n_addresses, n_addresses - len(broken), 0, slowest, broken)
         return 0
     # An allocation beyond this limit fails, which is a fault unless the reader expects it.
-    resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_BYTES, _MAX_BYTES))
     reader = READERS[name]
     faults: list[str] = []
     counts = Counter[str]()
@@ -98,7 +106,7 @@ def _attack_here(name: str, n: int, n_addresses: int, seed: int) -> int:
         else:
             files = {**good, which: mutated(good[which], list(good.values()), rng)}
         _keep("last", files)
-        faulthandler.dump_traceback_later(_MOST_SECONDS, exit=True)
+        faulthandler.dump_traceback_later(_MAX_SECONDS, exit=True)
         started = time.perf_counter()
         try:
             reader.read(files)

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from tests.app_pages import PAGES
 
 ROOT: Final = Path(__file__).parents[2]
-_MOST_SECONDS: Final = 60
+_MAX_SECONDS: Final = 60
 
 # Each parameter with some values that mean something to a page.
 PARAMETERS: Final = {
@@ -30,7 +30,7 @@ PARAMETERS: Final = {
     "special": ("true", "false"),
     "with": ("gpt2", "none", "gpt2,run-sample", "file-" + "0" * 32, "llama3"),
     "base": ("gpt2", "run-sample"),
-    "vocabulary_of": ("GPT-2",),
+    "build_vocabulary": ("GPT-2",),
     "seen_as": ("Table", "Trie"),
     "token": ("262",),
     "find": ("the", "^(a|b)"),
@@ -58,8 +58,25 @@ PARAMETERS: Final = {
     "goto": tuple(PAGES),
 }
 _TELLING: Final = (
-    *("", "\0", "-1", "1e999", "NaN", "9" * 40, "<img src=x onerror=alert(1)>", "\u202e", "None"),
-    *("../../etc/passwd", "a" * 20_000, "é日🧩", "\ufffd", "%00", "0-", "-", "[]", "true", "Inf"),
+    "",
+    "\0",
+    "-1",
+    "1e999",
+    "NaN",
+    "9" * 40,
+    "<img src=x onerror=alert(1)>",
+    "\u202e",
+    "None",
+    "../../etc/passwd",
+    "a" * 20_000,
+    "é日🧩",
+    "\ufffd",
+    "%00",
+    "0-",
+    "-",
+    "[]",
+    "true",
+    "Inf",
 )
 
 
@@ -106,7 +123,7 @@ def _value(name: str, rng: random.Random) -> str:
 
 def _open(page: str, query: dict[str, str]) -> str:
     """Return what went wrong when a page was opened; empty if nothing did."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=_MOST_SECONDS)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=_MAX_SECONDS)
     app.query_params["goto"] = page
     for name, value in query.items():
         app.query_params[name] = value

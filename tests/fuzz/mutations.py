@@ -10,15 +10,64 @@ from typing import Any, Final
 
 # Numbers at the limits of types, wrong lengths, and syntax of the formats.
 _TELLING: Final = (
-    *(b"", b"\0", b"\xff", b"\x80", b"\xef\xbb\xbf", b"\xff\xfe", b"\xed\xa0\x80", b"\r", b"\n"),
-    *(b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\xff" * 8, b"\0" * 64),
-    *(b"-1", b"0", b"1e999", b"NaN", b"99999999999999999999", b"null", b"true", b"{}", b"[]"),
-    *(b'"', b"\\", b"\\ud800", b",", b":", b"[" * 600, b'{"a":' * 300, b"<unk>", b"\xe2\x96\x81"),
+    b"",
+    b"\0",
+    b"\xff",
+    b"\x80",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"\xed\xa0\x80",
+    b"\r",
+    b"\n",
+    b"\xff\xff\xff\xff",
+    b"\xff\xff\xff\x7f",
+    b"\0\0\0\x80",
+    b"\xff" * 8,
+    b"\0" * 64,
+    b"-1",
+    b"0",
+    b"1e999",
+    b"NaN",
+    b"99999999999999999999",
+    b"null",
+    b"true",
+    b"{}",
+    b"[]",
+    b'"',
+    b"\\",
+    b"\\ud800",
+    b",",
+    b":",
+    b"[" * 600,
+    b'{"a":' * 300,
+    b"<unk>",
+    b"\xe2\x96\x81",
 )
-_MOST_BYTES: Final = 1 << 20
+_MAX_BYTES: Final = 1 << 20
 _VALUES: Final[tuple[Any, ...]] = (
-    *(None, True, -1, 0, 256, 2**31, 2**63, 10**30, 1e308, float("nan"), "", "\0", "\ud800", "a b"),
-    *("x" * 5_000, [], {}, [[]], [None], {"": {}}, [0] * 3, ["a", "b"], {"a": 0}),
+    None,
+    True,
+    -1,
+    0,
+    256,
+    2**31,
+    2**63,
+    10**30,
+    1e308,
+    float("nan"),
+    "",
+    "\0",
+    "\ud800",
+    "a b",
+    "x" * 5_000,
+    [],
+    {},
+    [[]],
+    [None],
+    {"": {}},
+    [0] * 3,
+    ["a", "b"],
+    {"a": 0},
 )
 
 
@@ -54,7 +103,7 @@ def mutated(seed: bytes, others: Sequence[bytes], rng: random.Random) -> bytes:
                 data[at : at + length] = other[begin : begin + rng.choice((1, 8, 200))]
             case _:
                 data[at : at + length] = rng.randbytes(length)
-        del data[_MOST_BYTES:]
+        del data[_MAX_BYTES:]
     return bytes(data)
 
 

@@ -20,7 +20,7 @@ import sentencepiece
 from bpe_core.adapting.shrink import shrink
 from bpe_core.comparison.languages import read_parallel
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.read_corpus import columns_of, read_corpus
+from bpe_core.corpus.read_corpus import describe_columns, read_corpus
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.load_save import Format, dumps, loads
 from bpe_core.formats.opening.opening import open_files
@@ -52,7 +52,7 @@ class Reader:
 def _read_corpus(files: Mapping[str, bytes]) -> object:
     uploads = [_Upload(name, data) for name, data in files.items()]
     for upload in uploads:
-        columns_of(upload)
+        describe_columns(upload)
         upload.seek(0)
     corpus = read_corpus(uploads)
     return corpus.split(0.1)

@@ -23,7 +23,7 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import (
     apply_merge,
     count_pairs,
@@ -151,7 +151,7 @@ def symbols(run: TrainingRun, words: Iterable[bytes], steps: Iterable[int]) -> l
     """Return (base symbols, step, symbols after the step) of words, by the reference encoder."""
     tokenizer = run.tokenizer
     bases = [
-        [tokenizer.base_ids[symbol] for symbol in symbols_of(word, tokenizer.base)]
+        [tokenizer.base_ids[symbol] for symbol in split_symbols(word, tokenizer.base)]
         for word in words
     ]
     found: list[Any] = []
@@ -249,7 +249,12 @@ def sentences() -> list[dict[str, Any]]:
         "नमस्ते नमस्ते क्षेत्र क्षेत्रे",
         "👩\u200d👩\u200d👧 👩\u200d👩\u200d👧 🏳️\u200d🌈🧩🧩🧩",
         "日本語日本語の日本",
-        *(CONTROLS, SCRIPTS, MARKUP, (LONG * 3)[:10_000], "ab" * 5_000, "a" * 10_000),
+        CONTROLS,
+        SCRIPTS,
+        MARKUP,
+        (LONG * 3)[:10_000],
+        "ab" * 5_000,
+        "a" * 10_000,
         "".join(drawn.choices("abcdefgh ", k=3_000)),
         *("".join(drawn.choices(each, k=n)) for each in alphabets for n in (7, 40, 300)),
     ]

@@ -2,16 +2,16 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { candidatesAt, Guesses, verdictOf } from "../../ui/components/merge_player/guesses.js";
+import { candidatesAt, Guesses, judgeGuess } from "../../ui/components/merge_player/guesses.js";
 import { nearestBorder } from "../../ui/components/merge_player/nearest_border.js";
 import { keepBlocks, raceAt, unpackBlock, unpackRun } from "../../ui/components/merge_player/run.js";
-import { bytesOf, fromPython } from "./python.js";
+import { decodeBase64, fromPython } from "./python.js";
 
 const messages = fromPython("runs");
 
 function opened(name) {
-  const run = unpackRun(bytesOf(messages[name].message));
-  for (const block of messages[name].blocks) keepBlocks(run, unpackBlock(bytesOf(block)));
+  const run = unpackRun(decodeBase64(messages[name].message));
+  for (const block of messages[name].blocks) keepBlocks(run, unpackBlock(decodeBase64(block)));
   return run;
 }
 
@@ -39,7 +39,7 @@ suite("a question", () => {
 
   test("is not asked after the last merge, nor while the merges are missing", () => {
     assert.ok(!guessing().isAsking(tied, tied.n_merges));
-    assert.ok(!guessing().isAsking(unpackRun(bytesOf(messages.hug.message)), 0));
+    assert.ok(!guessing().isAsking(unpackRun(decodeBase64(messages.hug.message)), 0));
   });
 
   test("offers the pairs in the race, in an order that does not reveal their counts", () => {
@@ -56,7 +56,7 @@ suite("a guess", () => {
   const verdict = (step, pair, run = tied) => {
     const guesses = guessing();
     guesses.answer(run, step, pair);
-    const verdict = verdictOf(run, step, guesses);
+    const verdict = judgeGuess(run, step, guesses);
     return { right: guesses.right, text: `${verdict.before}#${verdict.after}`, pair: verdict.pair };
   };
 
@@ -112,12 +112,12 @@ suite("a guess", () => {
 
   test("has no verdict if none was made or guessing is off", () => {
     const guesses = guessing();
-    assert.equal(verdictOf(tied, 0, guesses), null);
+    assert.equal(judgeGuess(tied, 0, guesses), null);
     guesses.giveUp(0);
-    assert.equal(verdictOf(tied, 0, guesses), null);
+    assert.equal(judgeGuess(tied, 0, guesses), null);
     guesses.answer(tied, 1, asPair(steps[1].winner));
     guesses.on = false;
-    assert.equal(verdictOf(tied, 1, guesses), null);
+    assert.equal(judgeGuess(tied, 1, guesses), null);
   });
 });
 
@@ -141,7 +141,7 @@ suite("the score", () => {
     const after = guessing(store);
     assert.equal(after.score(), "1 of 1 right");
     assert.deepEqual([0, 1, 2].map((step) => after.isAsking(tied, step)), [false, false, true]);
-    assert.equal(verdictOf(tied, 0, after).before, "Right.");
+    assert.equal(judgeGuess(tied, 0, after).before, "Right.");
     assert.equal(new Guesses(store, "another").score(), "");
     assert.equal(new Guesses(store, "another", after).on, true);
   });

@@ -7,7 +7,7 @@ import { Link } from "../../ui/components/merge_player/link.js";
 import { FakeClock } from "./fake_clock.js";
 
 /** Return a run in blocks of ten merges, some of which have arrived. */
-function runOf(nMerges, come) {
+function makeRun(nMerges, come) {
   const block_starts = Array.from({ length: Math.ceil(nMerges / 10) }, (_, number) => 10 * number);
   return { n_merges: nMerges, block_starts, blocks: new Map(come.map((number) => [number, {}])) };
 }
@@ -18,7 +18,7 @@ function connected({ nMerges = 6000, come = [0], unasked = false } = {}) {
   const sent = [];
   const written = [];
   const link = new Link((step) => written.push(step), clock);
-  const run = runOf(nMerges, come);
+  const run = makeRun(nMerges, come);
   link.connect(run, 0, (name, value) => sent.push([name, value]));
   if (!unasked) link.answered({ start: 0 });
   return { clock, sent, written, link, run };
@@ -70,7 +70,7 @@ suite("the step", () => {
   test("is not reported in a saved replay", () => {
     const clock = new FakeClock();
     const link = new Link(() => assert.fail("an address was written"), clock);
-    link.connect(runOf(100, [0]), 0, null);
+    link.connect(makeRun(100, [0]), 0, null);
     link.report(5);
     link.want(50);
     link.reportWords("hug");

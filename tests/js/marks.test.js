@@ -3,8 +3,8 @@
 import { strict as assert } from "node:assert";
 import { suite, test } from "node:test";
 
-import { factsOf, remarksOf } from "../../ui/components/token_view/facts.js";
-import { hasSpelling, legendOf, markNote, shownSpelling, spelledUnlike } from "../../ui/components/token_view/marks.js";
+import { listFacts, listRemarks } from "../../ui/components/token_view/facts.js";
+import { hasSpelling, describeLegend, markNote, shownSpelling, spelledUnlike } from "../../ui/components/token_view/marks.js";
 
 /** Tokens, each given as its file writes it and as it stands in the text. */
 function read(...pairs) {
@@ -34,9 +34,9 @@ suite("the marks of another library's file", () => {
   });
 
   test("are explained, those that occur", () => {
-    assert.equal(legendOf(read(["a", "a"], ["##", "##"], ["<0xZZ>", "x"])), "");
-    assert.equal(legendOf(read(["▁the", " the"], ["<0xE2>", "�"])), "▁ stands for a space. <0x…> is one byte of a character that no token spells.");
-    assert.equal(legendOf(read(["the", "the"], ["##ing", "ing"])), "## means that the word continues.");
+    assert.equal(describeLegend(read(["a", "a"], ["##", "##"], ["<0xZZ>", "x"])), "");
+    assert.equal(describeLegend(read(["▁the", " the"], ["<0xE2>", "�"])), "▁ stands for a space. <0x…> is one byte of a character that no token spells.");
+    assert.equal(describeLegend(read(["the", "the"], ["##ing", "ing"])), "## means that the word continues.");
     assert.match(markNote(known, " the"), /^▁ stands for a space, U\+0020\.$/);
     assert.match(markNote(known, null), /nothing in your text/);
     assert.match(markNote({ ...known, written: "##ing" }, "ing"), /^## means/);
@@ -44,7 +44,7 @@ suite("the marks of another library's file", () => {
     assert.equal(markNote({ ...known, written: "the" }, "The"), "");
     assert.equal(markNote({ ...known, marker: true }, null), "");
     const none = { tokens: 0, bytes: 0, uncovered: 0, unknown: 0, dropped: 0 };
-    assert.match(remarksOf(none, 0, "", { nMerges: null, normalizes: false }, legendOf(read(["▁", " "]))), /^▁ stands for a space\. Another library/);
+    assert.match(listRemarks(none, 0, "", { nMerges: null, normalizes: false }, describeLegend(read(["▁", " "]))), /^▁ stands for a space\. Another library/);
   });
 });
 
@@ -52,15 +52,15 @@ suite("text that looks like a mark", () => {
   const heading = { id: 1, token: "###", written: "###", left: -1, right: -1, rank: -1, special: false, marker: false, ends: false };
 
   test("has no legend, no note, and no mark among its characters", () => {
-    assert.equal(legendOf(read(["###", "###"], ["<0x41>", "<0x41>"], ["▁", "▁"])), "");
+    assert.equal(describeLegend(read(["###", "###"], ["<0x41>", "<0x41>"], ["▁", "▁"])), "");
     assert.equal(markNote(heading, "###"), "");
     const theirs = { ids: [], marker: null, nMerges: null };
-    assert.equal(Object.fromEntries(factsOf(theirs, heading, "###")).characters, "3");
-    assert.match(Object.fromEntries(factsOf(theirs, heading, "#")).characters, /the ## a mark/);
+    assert.equal(Object.fromEntries(listFacts(theirs, heading, "###")).characters, "3");
+    assert.match(Object.fromEntries(listFacts(theirs, heading, "#")).characters, /the ## a mark/);
   });
 
   test("does not hide a mark of the same spelling elsewhere", () => {
-    assert.equal(legendOf({ ...read(["####", "####"], ["####", "##"]), ids: [0, 0] }), "## means that the word continues.");
+    assert.equal(describeLegend({ ...read(["####", "####"], ["####", "##"]), ids: [0, 0] }), "## means that the word continues.");
   });
 });
 

@@ -4,21 +4,21 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { findMerge } from "../../ui/components/merge_player/jump.js";
 import { actOfKey } from "../../ui/components/merge_player/keys.js";
-import { doneSentence, noteOf, raceNote, titleOf, whyNothing } from "../../ui/components/merge_player/notes.js";
+import { doneSentence, formatNote, raceNote, formatTitle, whyNothing } from "../../ui/components/merge_player/notes.js";
 import { keepBlocks, touchedIn, unpackBlock, unpackRun } from "../../ui/components/merge_player/run.js";
-import { cellsOfWord, sceneAt, sceneOf, scenesOf } from "../../ui/components/merge_player/scenes.js";
+import { cellsOfWord, sceneAt, findScene, placeScenes } from "../../ui/components/merge_player/scenes.js";
 import { spokenQuestion, spokenState } from "../../ui/components/merge_player/spoken.js";
 import { roomFor, shortText, shortToken, spokenPair, spokenSymbol } from "../../ui/components/merge_player/token_names.js";
 import { lineCount, placeWords, sizeOfWord } from "../../ui/components/merge_player/word_layout.js";
-import { bytesOf, fromPython } from "./python.js";
+import { decodeBase64, fromPython } from "./python.js";
 
 const messages = fromPython("runs");
-const open = (name, options) => unpackRun(bytesOf(messages[name].message), options);
-const blocksOf = (name) => messages[name].blocks.map((block) => unpackBlock(bytesOf(block)));
+const open = (name, options) => unpackRun(decodeBase64(messages[name].message), options);
+const unpackBlocks = (name) => messages[name].blocks.map((block) => unpackBlock(decodeBase64(block)));
 
 function filled(name, options) {
   const run = open(name, options);
-  for (const block of blocksOf(name)) keepBlocks(run, block);
+  for (const block of unpackBlocks(name)) keepBlocks(run, block);
   return run;
 }
 
@@ -99,9 +99,9 @@ suite("keys", () => {
 });
 
 suite("scenes", () => {
-  const [block] = blocksOf("sample");
-  const cellsOf = (word) => cellsOfWord(block.words[word].base.length, 2);
-  const scenes = scenesOf(block, 16, cellsOf);
+  const [block] = unpackBlocks("sample");
+  const countCells = (word) => cellsOfWord(block.words[word].base.length, 2);
+  const scenes = placeScenes(block, 16, countCells);
 
   test("cover all merges of a block in order", () => {
     assert.equal(scenes[0].from, block.start);
@@ -115,7 +115,7 @@ suite("scenes", () => {
       const touched = new Set();
       for (let step = from; step < to; step++) for (const word of touchedIn(block, step)) touched.add(word);
       assert.deepEqual(words, touched);
-      const cells = [...words].reduce((sum, word) => sum + cellsOf(word), 0);
+      const cells = [...words].reduce((sum, word) => sum + countCells(word), 0);
       assert.ok(to - from === 1 || cells <= 16);
     }
   });
@@ -129,7 +129,7 @@ suite("scenes", () => {
   });
 
   test("of a single merge contain only its words", () => {
-    assert.deepEqual(sceneOf(block, 300), { from: 300, to: 301, words: new Set(touchedIn(block, 300)) });
+    assert.deepEqual(findScene(block, 300), { from: 300, to: 301, words: new Set(touchedIn(block, 300)) });
   });
 
   test("need more cells for a longer word, up to the length that is drawn", () => {
@@ -159,14 +159,14 @@ suite("the layout of words", () => {
   });
 
   const sizes = [1, 2, 1, 1, 2, 1].map((span, word) => ({ word, span, lines: 1 }));
-  const placesOf = (grid, words = sizes) => placeWords(words, { columns: 2, rows: 8, ...grid }).map(({ word, row, column }) => [word, row, column]);
+  const listPlaces = (grid, words = sizes) => placeWords(words, { columns: 2, rows: 8, ...grid }).map(({ word, row, column }) => [word, row, column]);
 
   test("short words are side by side above the wide ones", () => {
-    assert.deepEqual(placesOf({ inOrder: false }), [[0, 0, 0], [2, 0, 1], [3, 1, 0], [5, 1, 1], [1, 2, 0], [4, 3, 0]]);
+    assert.deepEqual(listPlaces({ inOrder: false }), [[0, 0, 0], [2, 0, 1], [3, 1, 0], [5, 1, 1], [1, 2, 0], [4, 3, 0]]);
   });
 
   test("the visitor's own words keep their order, each in the first free cell", () => {
-    assert.deepEqual(placesOf({ inOrder: true }), [[0, 0, 0], [1, 1, 0], [2, 0, 1], [3, 2, 0], [4, 3, 0], [5, 2, 1]]);
+    assert.deepEqual(listPlaces({ inOrder: true }), [[0, 0, 0], [1, 1, 0], [2, 0, 1], [3, 2, 0], [4, 3, 0], [5, 2, 1]]);
   });
 
   test("no two words share a cell, and words without room are left out", () => {
@@ -189,32 +189,32 @@ suite("the note on the words shown", () => {
   const coloured = "Tiles are coloured once merged.";
 
   test("names the merges of the scene", () => {
-    assert.equal(titleOf(shown), "Words of merges 1,000 to 1,002");
-    assert.equal(titleOf({ ...shown, scene: { ...shown.scene, to: 1000 } }), "Words of merge 1,000");
-    assert.equal(titleOf({ ...shown, mode: "frequent" }), "Words");
-    assert.equal(titleOf({ ...shown, scene: null }), "Words");
+    assert.equal(formatTitle(shown), "Words of merges 1,000 to 1,002");
+    assert.equal(formatTitle({ ...shown, scene: { ...shown.scene, to: 1000 } }), "Words of merge 1,000");
+    assert.equal(formatTitle({ ...shown, mode: "frequent" }), "Words");
+    assert.equal(formatTitle({ ...shown, scene: null }), "Words");
   });
 
   test("counts the words", () => {
-    assert.equal(noteOf(run, shown), `13 words, with their counts. ${coloured}`);
-    assert.equal(noteOf(run, { ...shown, n: 1 }), `1 word, with its count. ${coloured}`);
-    assert.match(noteOf(run, { ...shown, scene: { from: 0, to: 1 } }), /^13 of [0-9,]+ words, with their counts\./);
-    assert.match(noteOf(run, { ...shown, mode: "frequent", shownMode: "frequent" }), /^The 13 most frequent of [0-9,]+ words, /);
-    assert.equal(noteOf(run, { ...shown, scene: null }), "");
+    assert.equal(formatNote(run, shown), `13 words, with their counts. ${coloured}`);
+    assert.equal(formatNote(run, { ...shown, n: 1 }), `1 word, with its count. ${coloured}`);
+    assert.match(formatNote(run, { ...shown, scene: { from: 0, to: 1 } }), /^13 of [0-9,]+ words, with their counts\./);
+    assert.match(formatNote(run, { ...shown, mode: "frequent", shownMode: "frequent" }), /^The 13 most frequent of [0-9,]+ words, /);
+    assert.equal(formatNote(run, { ...shown, scene: null }), "");
   });
 
   test("does not reveal the answer while a question is asked", () => {
-    assert.match(noteOf(run, { ...shown, shownMode: "frequent" }), /are shown after your guess\.$/);
+    assert.match(formatNote(run, { ...shown, shownMode: "frequent" }), /are shown after your guess\.$/);
   });
 
   test("reports words that are missing, left out or invalid", () => {
     const mine = { ...shown, mode: "yours", shownMode: "yours", scene: null, n: 1 };
     const word = (base) => ({ key: "", base, count: null, cut: false });
-    assert.match(noteOf(run, mine), /^Type above to see the merges/);
-    assert.equal(noteOf(run, { ...mine, own: { words: [word([1])], problem: "" } }), "No merge crosses a gap.");
-    assert.match(noteOf(run, { ...mine, own: { words: [word([1, "🧩"])], problem: "" } }), /^Dashed: not in the alphabet/);
-    assert.match(noteOf(run, { ...mine, own: { words: [word([1]), word([2])], problem: "" } }), /^The first 1 of 2 pre-tokens\. /);
-    assert.equal(noteOf(run, { ...mine, own: { words: [], problem: "Too long." } }), "Too long.");
+    assert.match(formatNote(run, mine), /^Type above to see the merges/);
+    assert.equal(formatNote(run, { ...mine, own: { words: [word([1])], problem: "" } }), "No merge crosses a gap.");
+    assert.match(formatNote(run, { ...mine, own: { words: [word([1, "🧩"])], problem: "" } }), /^Dashed: not in the alphabet/);
+    assert.match(formatNote(run, { ...mine, own: { words: [word([1]), word([2])], problem: "" } }), /^The first 1 of 2 pre-tokens\. /);
+    assert.equal(formatNote(run, { ...mine, own: { words: [], problem: "Too long." } }), "Too long.");
   });
 });
 

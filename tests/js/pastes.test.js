@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { isLarge, measure, openingOf, sizeText, withInsertion } from "../../ui/components/large_paste/pastes.js";
+import { isLarge, measure, describeOpening, sizeText, withInsertion } from "../../ui/components/large_paste/pastes.js";
 import { offsetWithLineEnds } from "../../ui/components/live_text/line_ends.js";
 
 const LIMITS = { pasted: 10, edited: 20, bytes: 40, sent: 12 };
@@ -22,14 +22,14 @@ suite("a paste", () => {
   });
 
   test("is sent with the text before it, its characters and its bytes", () => {
-    assert.deepEqual(openingOf("né🧩", "old", LIMITS), {
+    assert.deepEqual(describeOpening("né🧩", "old", LIMITS), {
       paste: { text: "né🧩", n_characters: 3, n_bytes: 7, before: "old" },
     });
   });
 
   test("is sent up to the characters that are read, never half of one", () => {
     for (const text of ["🧩".repeat(9), "x".repeat(30), "x" + "é🧩".repeat(6)]) {
-      const opening = openingOf(text, "", { ...LIMITS, sent: 8 });
+      const opening = describeOpening(text, "", { ...LIMITS, sent: 8 });
       assert.equal(opening.paste.text, [...text].slice(0, 8).join(""));
       assert.equal(opening.paste.n_characters, [...text].length);
       assert.equal(opening.paste.n_bytes, Buffer.byteLength(text));
@@ -37,9 +37,9 @@ suite("a paste", () => {
   });
 
   test("with too many bytes, or half a character, is refused with the reason", () => {
-    assert.match(openingOf("é".repeat(21), "", LIMITS).problem, /would have 42 B\. Up to 40 B/);
-    assert.match(openingOf("ab\ud83e", "", LIMITS).problem, /^Half a character at position 3 .*U\+D83E.*Nothing was pasted\.$/);
-    assert.ok("paste" in openingOf("é".repeat(20), "", LIMITS));
+    assert.match(describeOpening("é".repeat(21), "", LIMITS).problem, /would have 42 B\. Up to 40 B/);
+    assert.match(describeOpening("ab\ud83e", "", LIMITS).problem, /^Half a character at position 3 .*U\+D83E.*Nothing was pasted\.$/);
+    assert.ok("paste" in describeOpening("é".repeat(20), "", LIMITS));
   });
 });
 

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { linesOf } from "../../ui/components/chart_pictures/text_lines.js";
-import { beginningOf } from "../../ui/components/vocabulary/beginnings.js";
+import { wrapLines } from "../../ui/components/chart_pictures/text_lines.js";
+import { findBeginning } from "../../ui/components/vocabulary/beginnings.js";
 import { layOutTree } from "../../ui/components/vocabulary/tree_layout.js";
 
 suite("the tree of a token", () => {
@@ -30,23 +30,23 @@ suite("the tree of a token", () => {
 });
 
 suite("lines of text", () => {
-  const widthOf = (text) => text.length;
+  const measureWidth = (text) => text.length;
 
   test("break at spaces and are filled as far as words fit", () => {
-    assert.deepEqual(linesOf("one two three four", 9, widthOf), ["one two", "three", "four"]);
-    assert.deepEqual(linesOf("one two", 80, widthOf), ["one two"]);
+    assert.deepEqual(wrapLines("one two three four", 9, measureWidth), ["one two", "three", "four"]);
+    assert.deepEqual(wrapLines("one two", 80, measureWidth), ["one two"]);
   });
 
-  test("a word that is wider than a line has a line of its own", () => {
-    assert.deepEqual(linesOf("a incomprehensible b", 5, widthOf), ["a", "incomprehensible", "b"]);
-    assert.deepEqual(linesOf("incomprehensible", 5, widthOf), ["incomprehensible"]);
-    assert.deepEqual(linesOf("", 5, widthOf), [""]);
+  test("a word that is wider than a line has its own line", () => {
+    assert.deepEqual(wrapLines("a incomprehensible b", 5, measureWidth), ["a", "incomprehensible", "b"]);
+    assert.deepEqual(wrapLines("incomprehensible", 5, measureWidth), ["incomprehensible"]);
+    assert.deepEqual(wrapLines("", 5, measureWidth), [""]);
   });
 });
 
 test("a long token is truncated at a character boundary", () => {
-  assert.deepEqual(beginningOf("short"), ["short", false]);
-  assert.deepEqual(beginningOf("🧩".repeat(48)), ["🧩".repeat(48), false]);
-  assert.deepEqual(beginningOf("🧩".repeat(49)), ["🧩".repeat(48), true]);
-  assert.deepEqual(beginningOf(new Array(30).fill(1)), [new Array(24).fill(1), true]);
+  assert.deepEqual(findBeginning("short"), ["short", false]);
+  assert.deepEqual(findBeginning("🧩".repeat(48)), ["🧩".repeat(48), false]);
+  assert.deepEqual(findBeginning("🧩".repeat(49)), ["🧩".repeat(48), true]);
+  assert.deepEqual(findBeginning(new Array(30).fill(1)), [new Array(24).fill(1), true]);
 });

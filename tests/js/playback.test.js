@@ -8,7 +8,7 @@ import { FakeClock } from "./fake_clock.js";
 const N_MERGES = 50;
 
 /** Return a playback over a run in blocks of ten merges, some of which have arrived, and what it drew. */
-function playbackOf({ nMerges = N_MERGES, come = [0, 1, 2, 3, 4], calm = false, asks = [], isSaved = false } = {}) {
+function makePlayback({ nMerges = N_MERGES, come = [0, 1, 2, 3, 4], calm = false, asks = [], isSaved = false } = {}) {
   const drawn = [];
   const draws = (name) => (...how) => void drawn.push([name, ...how]);
   const block_starts = Array.from({ length: Math.max(1, nMerges / 10) }, (_, number) => number * 10);
@@ -43,7 +43,7 @@ const ONE_MERGE = BEATS.gather + BEATS.hold + BEATS.fuse + BEATS.settle;
 
 suite("by hand", () => {
   test("the cursor can be set to any step of the run, but not beyond it", () => {
-    const { playback } = playbackOf();
+    const { playback } = makePlayback();
     for (const [wanted, step] of [[7, 7], [-3, 0], [999, N_MERGES]]) {
       playback.goTo(wanted);
       assert.equal(playback.step, step);
@@ -51,7 +51,7 @@ suite("by hand", () => {
   });
 
   test("a step forward plays one merge and then rings the next pair", () => {
-    const { playback, clock, named } = playbackOf();
+    const { playback, clock, named } = makePlayback();
     playback.forward();
     assert.deepEqual(named("fuse"), [["fuse", 0, BEATS.fuse]]);
     assert.equal(playback.step, 0);
@@ -63,7 +63,7 @@ suite("by hand", () => {
   });
 
   test("a step forward during another makes two merges", () => {
-    const { playback, clock } = playbackOf();
+    const { playback, clock } = makePlayback();
     playback.forward();
     clock.pass(10);
     playback.forward();
@@ -72,7 +72,7 @@ suite("by hand", () => {
   });
 
   test("a step back undoes the merge being played, or else the last one", () => {
-    const { playback, clock } = playbackOf();
+    const { playback, clock } = makePlayback();
     playback.goTo(5);
     playback.forward();
     playback.back();
@@ -86,7 +86,7 @@ suite("by hand", () => {
   });
 
   test("a step forward at the end does nothing", () => {
-    const { playback, clock, named } = playbackOf();
+    const { playback, clock, named } = makePlayback();
     playback.goTo(N_MERGES);
     playback.forward();
     clock.pass(10_000);
@@ -98,7 +98,7 @@ suite("by hand", () => {
 suite("playing", () => {
   test("takes a second per merge, twice as long at half speed and half as long at double speed", () => {
     for (const speed of ["0.5", "1", "2"]) {
-      const { playback, clock } = playbackOf();
+      const { playback, clock } = makePlayback();
       playback.speed = speed;
       playback.play();
       clock.pass((10 * ONE_MERGE) / Number(speed) - 1);
@@ -109,7 +109,7 @@ suite("playing", () => {
   });
 
   test("stops after the last merge", () => {
-    const { playback, clock, drawn } = playbackOf();
+    const { playback, clock, drawn } = makePlayback();
     playback.speed = "8";
     playback.play();
     assert.ok(playback.playing);
@@ -121,7 +121,7 @@ suite("playing", () => {
   });
 
   test("from the end restarts at the beginning", () => {
-    const { playback, clock } = playbackOf();
+    const { playback, clock } = makePlayback();
     playback.goTo(N_MERGES);
     playback.play();
     assert.equal(playback.step, 0);
@@ -130,7 +130,7 @@ suite("playing", () => {
   });
 
   test("is paused and resumed by the same key", () => {
-    const { playback, clock } = playbackOf();
+    const { playback, clock } = makePlayback();
     playback.toggle();
     assert.ok(playback.playing);
     playback.toggle();
@@ -140,7 +140,7 @@ suite("playing", () => {
   });
 
   test("continues when other words are chosen, after completing the current merge", () => {
-    const { playback, clock } = playbackOf();
+    const { playback, clock } = makePlayback();
     playback.play();
     clock.pass(BEATS.gather + BEATS.hold + 1);
     assert.equal(playback.phase, "fuse");
@@ -154,14 +154,14 @@ suite("playing", () => {
   });
 
   test("does nothing on a run without merges", () => {
-    const { playback, clock } = playbackOf({ nMerges: 0, come: [] });
+    const { playback, clock } = makePlayback({ nMerges: 0, come: [] });
     playback.play();
     assert.ok(!playback.playing);
     assert.equal(clock.nWaiting, 0);
   });
 
   test("waits for missing merges, and continues when they arrive", () => {
-    const { playback, player, clock, named } = playbackOf({ come: [0] });
+    const { playback, player, clock, named } = makePlayback({ come: [0] });
     playback.speed = "8";
     playback.play();
     clock.pass(60_000);
@@ -178,7 +178,7 @@ suite("playing", () => {
   });
 
   test("continues past the merges whose trace a saved replay has", () => {
-    const { playback, clock } = playbackOf({ come: [1], isSaved: true });
+    const { playback, clock } = makePlayback({ come: [1], isSaved: true });
     playback.speed = "8";
     playback.play();
     clock.pass(60_000);
@@ -186,7 +186,7 @@ suite("playing", () => {
   });
 
   test("missing merges are drawn when they arrive, even if nothing plays", () => {
-    const { playback, drawn } = playbackOf({ come: [] });
+    const { playback, drawn } = makePlayback({ come: [] });
     playback.resume();
     assert.deepEqual(drawn, [["rested", 0]]);
   });
@@ -195,7 +195,7 @@ suite("playing", () => {
 suite("full speed", () => {
   test("plays a long run in nine seconds, many merges per frame", () => {
     const nMerges = 9000;
-    const { playback, clock, named } = playbackOf({ nMerges, come: Array.from({ length: 900 }, (_, number) => number) });
+    const { playback, clock, named } = makePlayback({ nMerges, come: Array.from({ length: 900 }, (_, number) => number) });
     playback.speed = "max";
     playback.play();
     clock.pass(4500);
@@ -208,7 +208,7 @@ suite("full speed", () => {
   });
 
   test("changes the sentence at most ten times a second", () => {
-    const { playback, clock, named } = playbackOf({ nMerges: 9000, come: Array.from({ length: 900 }, (_, number) => number) });
+    const { playback, clock, named } = makePlayback({ nMerges: 9000, come: Array.from({ length: 900 }, (_, number) => number) });
     playback.speed = "max";
     playback.play();
     clock.pass(3000);
@@ -217,7 +217,7 @@ suite("full speed", () => {
   });
 
   test("is limited in speed if the run is short", () => {
-    const { playback, clock } = playbackOf();
+    const { playback, clock } = makePlayback();
     playback.speed = "max";
     playback.play();
     clock.pass(200);
@@ -225,7 +225,7 @@ suite("full speed", () => {
   });
 
   test("shows the exact state of its step when paused", () => {
-    const { playback, clock, drawn } = playbackOf();
+    const { playback, clock, drawn } = makePlayback();
     playback.speed = "max";
     playback.play();
     clock.pass(100);
@@ -237,7 +237,7 @@ suite("full speed", () => {
   });
 
   test("waits at the last merge that has arrived", () => {
-    const { playback, player, clock } = playbackOf({ come: [0, 1] });
+    const { playback, player, clock } = makePlayback({ come: [0, 1] });
     playback.speed = "max";
     playback.play();
     clock.pass(5000);
@@ -250,7 +250,7 @@ suite("full speed", () => {
 
 suite("while the visitor guesses", () => {
   test("a step forward first shows the merge, and another one makes it", () => {
-    const { playback, clock } = playbackOf({ asks: [0, 1, 2] });
+    const { playback, clock } = makePlayback({ asks: [0, 1, 2] });
     playback.forward();
     assert.equal(playback.step, 0);
     playback.forward();
@@ -259,7 +259,7 @@ suite("while the visitor guesses", () => {
   });
 
   test("playing asks before each merge, and waits for the answer", () => {
-    const { playback, clock, named } = playbackOf({ asks: [0, 3] });
+    const { playback, clock, named } = makePlayback({ asks: [0, 3] });
     playback.play();
     clock.pass(60_000);
     assert.equal(playback.step, 0);
@@ -269,7 +269,7 @@ suite("while the visitor guesses", () => {
   });
 
   test("the answer is shown for a while, then its merge is played up to the next question", () => {
-    const { playback, player, clock, named } = playbackOf({ asks: [0, 3] });
+    const { playback, player, clock, named } = makePlayback({ asks: [0, 3] });
     playback.play();
     player.showsUnasked(); // the answer has been given
     playback.reveal();
@@ -284,7 +284,7 @@ suite("while the visitor guesses", () => {
 
   test("the answer is shown for less time at higher speeds, but always long enough to be seen", () => {
     for (const [speed, time] of [["0.5", 4_000], ["2", 1_000], ["8", 700], ["max", 700]]) {
-      const { playback, player, clock } = playbackOf({ asks: [0] });
+      const { playback, player, clock } = makePlayback({ asks: [0] });
       playback.speed = speed;
       playback.play();
       player.showsUnasked();
@@ -297,7 +297,7 @@ suite("while the visitor guesses", () => {
   });
 
   test("a pause at a question or at its answer stays there until playing begins again", () => {
-    const { playback, player, clock } = playbackOf({ asks: [0, 1] });
+    const { playback, player, clock } = makePlayback({ asks: [0, 1] });
     playback.play();
     playback.toggle();
     assert.ok(!playback.playing);
@@ -314,7 +314,7 @@ suite("while the visitor guesses", () => {
   });
 
   test("an answer given by hand does not begin to play", () => {
-    const { playback, player, clock } = playbackOf({ asks: [0] });
+    const { playback, player, clock } = makePlayback({ asks: [0] });
     player.showsUnasked();
     playback.reveal();
     clock.pass(60_000);
@@ -322,7 +322,7 @@ suite("while the visitor guesses", () => {
   });
 
   test("playing ends after the last merge, once its question is answered", () => {
-    const { playback, player, clock } = playbackOf({ asks: [N_MERGES - 1] });
+    const { playback, player, clock } = makePlayback({ asks: [N_MERGES - 1] });
     playback.goTo(N_MERGES - 2);
     playback.play();
     clock.pass(60_000);
@@ -334,7 +334,7 @@ suite("while the visitor guesses", () => {
   });
 
   test("full speed plays one merge at a time, and waits at the question", () => {
-    const { playback, clock, named } = playbackOf({ asks: [3] });
+    const { playback, clock, named } = makePlayback({ asks: [3] });
     playback.speed = "max";
     playback.play();
     clock.pass(60_000);
@@ -343,7 +343,7 @@ suite("while the visitor guesses", () => {
   });
 
   test("with reduced motion it asks and shows the answer for as long, and nothing moves", () => {
-    const { playback, player, clock, named } = playbackOf({ asks: [0, 1], calm: true });
+    const { playback, player, clock, named } = makePlayback({ asks: [0, 1], calm: true });
     playback.play();
     player.showsUnasked();
     playback.reveal();
@@ -357,7 +357,7 @@ suite("while the visitor guesses", () => {
 
 suite("with reduced motion", () => {
   test("nothing gathers or fuses, and each state is shown for a while", () => {
-    const { playback, clock, named } = playbackOf({ calm: true });
+    const { playback, clock, named } = makePlayback({ calm: true });
     playback.play();
     clock.pass(599);
     assert.equal(playback.step, 0);
@@ -369,7 +369,7 @@ suite("with reduced motion", () => {
   });
 
   test("a step forward is immediate", () => {
-    const { playback, clock } = playbackOf({ calm: true });
+    const { playback, clock } = makePlayback({ calm: true });
     playback.forward();
     assert.equal(playback.step, 1);
     clock.pass(1000);

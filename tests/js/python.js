@@ -16,6 +16,6 @@ export function valuesOfLiterals(literals) {
   return JSON.parse(execFileSync(PYTHON, ["-c", script], { ...OPTIONS, input: JSON.stringify(literals) }));
 }
 
-export function bytesOf(base64) {
+export function decodeBase64(base64) {
   return new Uint8Array(Buffer.from(base64, "base64"));
 }

@@ -3,25 +3,25 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Guesses } from "../../ui/components/merge_player/guesses.js";
-import { marginOf, productOf, reasonOf } from "../../ui/components/merge_player/reasons.js";
+import { explainMargin, formatProduct, explainStep } from "../../ui/components/merge_player/reasons.js";
 import {
   blockAt, blockNumber, givenAt, isTraced, keepBlocks, lastReady, mergesSaved, raceAt, sameBytes, tableRow, tiesAt,
   touchedIn, traced, unpackBlock, unpackRun, widthOfRace,
 } from "../../ui/components/merge_player/run.js";
 import { chosenIn, symbolsAround, symbolsAt } from "../../ui/components/merge_player/symbols.js";
-import { bytesOf, fromPython } from "./python.js";
+import { decodeBase64, fromPython } from "./python.js";
 
 const runs = fromPython("runs");
 
 function opened(name, { isSaved = false } = {}) {
-  const run = unpackRun(bytesOf(runs[name].message), { isSaved });
-  for (const block of runs[name].blocks) keepBlocks(run, unpackBlock(bytesOf(block)));
+  const run = unpackRun(decodeBase64(runs[name].message), { isSaved });
+  for (const block of runs[name].blocks) keepBlocks(run, unpackBlock(decodeBase64(block)));
   return run;
 }
 
-const pairOf = ({ left, right }) => [left, right];
-const rowOf = ({ left, right, count }) => [left, right, count];
-const idsOf = (symbols) => symbols.map(({ id }) => id);
+const toPair = ({ left, right }) => [left, right];
+const toRow = ({ left, right, count }) => [left, right, count];
+const listIds = (symbols) => symbols.map(({ id }) => id);
 
 for (const name of ["smallest-pair", "first-seen"]) {
   suite(`a run full of ties, ${name}`, () => {
@@ -37,22 +37,22 @@ for (const name of ["smallest-pair", "first-seen"]) {
     test("has the core's most frequent pairs in its race, the next to merge first", () => {
       steps.forEach(({ winner, race, tied }, step) => {
         const pairs = raceAt(run, step);
-        assert.deepEqual(pairs.map(rowOf), race);
-        assert.deepEqual(pairOf(pairs[0]), winner);
+        assert.deepEqual(pairs.map(toRow), race);
+        assert.deepEqual(toPair(pairs[0]), winner);
         assert.deepEqual(pairs.map((pair) => pair.next), race.map((_, place) => place === 0));
         assert.equal(pairs.filter((pair) => pair.tied).length, Math.min(tied.length, race.length) - 1);
       });
     });
 
     test("ends with the remaining pairs", () => {
-      assert.deepEqual(raceAt(run, run.n_merges).map(rowOf), runs[name].last);
+      assert.deepEqual(raceAt(run, run.n_merges).map(toRow), runs[name].last);
       assert.ok(raceAt(run, run.n_merges).every((pair) => !pair.next && !pair.tied));
     });
 
     test("lists all tied pairs in the order of the tie rule", () => {
       steps.forEach(({ tied }, step) => {
         assert.equal(traced(run, "n_tied", step), tied.length);
-        assert.deepEqual(tiesAt(run, step).map(pairOf), tied.length > 1 ? tied : []);
+        assert.deepEqual(tiesAt(run, step).map(toPair), tied.length > 1 ? tied : []);
       });
     });
 
@@ -61,7 +61,7 @@ for (const name of ["smallest-pair", "first-seen"]) {
         assert.equal(traced(run, "n_words", step), n_words);
         assert.equal(traced(run, "n_overlapping", step), n_overlapping);
         const found = givenAt(run, step).map(({ word, given }) => [given, symbolsAt(run, word.base, step)]);
-        assert.deepEqual(found.map(([times, symbols]) => [times, idsOf(symbols)]), given);
+        assert.deepEqual(found.map(([times, symbols]) => [times, listIds(symbols)]), given);
         for (const [, symbols] of found) {
           for (const at of chosenIn(run, symbols, step)) assert.deepEqual([symbols[at].id, symbols[at + 1].id], winner);
           assert.ok(chosenIn(run, symbols, step).size);
@@ -70,24 +70,24 @@ for (const name of ["smallest-pair", "first-seen"]) {
     });
 
     test("lists the pairs that rise and fall most", () => {
-      const rowsOf = (table, step) => tableRow(run, table, step, "by").map((pair) => [pair.count, pairOf(pair)]);
+      const listRows = (table, step) => tableRow(run, table, step, "by").map((pair) => [pair.count, toPair(pair)]);
       steps.forEach(({ risen, fallen }, step) => {
-        assert.deepEqual(rowsOf("risen", step), risen);
-        assert.deepEqual(rowsOf("fallen", step), fallen);
+        assert.deepEqual(listRows("risen", step), risen);
+        assert.deepEqual(listRows("fallen", step), fallen);
       });
     });
 
     test("explains the winner by its count, its rivals and the tie rule", () => {
       steps.forEach(({ winner, count, tied, others }, step) => {
-        const parts = reasonOf(run, step, raceAt(run, step), false);
-        assert.deepEqual(pairOf(parts[0].pair), winner);
+        const parts = explainStep(run, step, raceAt(run, step), false);
+        assert.deepEqual(toPair(parts[0].pair), winner);
         const text = parts.map((part) => (typeof part === "string" ? part : part.pair ? "#" : part.bold)).join("");
         const often = count === 1 ? "once" : count === 2 ? "twice" : `${count.toLocaleString("en-US")} times`;
         assert.ok(text.includes(often), text);
         assert.equal(text.includes("The tie rule decides"), tied.length > 1, text);
         assert.equal(text.includes(`other ${others.toLocaleString("en-US")} pairs`), others > 1, text);
         const named = tied.length === 1 ? [winner] : tied.slice(0, 2);
-        assert.deepEqual(parts.flatMap((part) => (part.pair ? [pairOf(part.pair)] : [])), named);
+        assert.deepEqual(parts.flatMap((part) => (part.pair ? [toPair(part.pair)] : [])), named);
         const rule = name === "smallest-pair" ? "the lower ids win" : "the pair seen first wins";
         assert.equal(text.includes(rule), tied.length > 1);
         if (tied.length === 2) assert.match(text, /^# and # both occur/);
@@ -99,11 +99,11 @@ for (const name of ["smallest-pair", "first-seen"]) {
     test("states the lead over the next pair, which is 0 over a pair that ties", () => {
       steps.forEach(({ count, next_count, tied }, step) => {
         const pairs = raceAt(run, step);
-        const { lead, over, rival } = marginOf(run, step, pairs, false);
+        const { lead, over, rival } = explainMargin(run, step, pairs, false);
         if (tied.length > 1) {
-          assert.deepEqual([lead, over, pairOf(rival)], ["0", "ties with ", tied[1]]);
+          assert.deepEqual([lead, over, toPair(rival)], ["0", "ties with ", tied[1]]);
           const others = tied.length === 2 ? "one other pair" : `${tied.length - 1} other pairs`;
-          assert.deepEqual(marginOf(run, step, pairs, true), { lead: "0", over: `ties with ${others}` });
+          assert.deepEqual(explainMargin(run, step, pairs, true), { lead: "0", over: `ties with ${others}` });
         } else if (next_count === null) assert.equal(lead, "no rival");
         else {
           assert.equal(lead, (count - next_count).toLocaleString("en-US"));
@@ -116,16 +116,16 @@ for (const name of ["smallest-pair", "first-seen"]) {
     test("names no rival while the visitor guesses", () => {
       steps.forEach(({ winner, tied }, step) => {
         const pairs = raceAt(run, step);
-        const parts = reasonOf(run, step, pairs, true);
-        assert.deepEqual(parts.flatMap((part) => (part.pair ? [pairOf(part.pair)] : [])), [winner]);
+        const parts = explainStep(run, step, pairs, true);
+        assert.deepEqual(parts.flatMap((part) => (part.pair ? [toPair(part.pair)] : [])), [winner]);
         assert.ok(!parts.some((part) => typeof part === "string" && part.includes(" before ")));
         if (tied.length === 2) assert.equal(parts[1], " and one other pair");
-        assert.equal(marginOf(run, step, pairs, true).rival, undefined);
+        assert.equal(explainMargin(run, step, pairs, true).rival, undefined);
       });
     });
 
     test("merges each word as the reference does at any step", () => {
-      for (const [base, step, ids] of runs[name].symbols) assert.deepEqual(idsOf(symbolsAt(run, base, step)), ids);
+      for (const [base, step, ids] of runs[name].symbols) assert.deepEqual(listIds(symbolsAt(run, base, step)), ids);
     });
   });
 }
@@ -134,12 +134,12 @@ suite("the sample run", () => {
   const run = opened("sample");
 
   test("has the core's most frequent pairs in its race", () => {
-    for (const { step, race } of runs.sample.steps) assert.deepEqual(raceAt(run, step).map(rowOf), race);
+    for (const { step, race } of runs.sample.steps) assert.deepEqual(raceAt(run, step).map(toRow), race);
   });
 
   test("merges frequent words as the reference does", () => {
     assert.ok(runs.sample.symbols.length > 500);
-    for (const [base, step, ids] of runs.sample.symbols) assert.deepEqual(idsOf(symbolsAt(run, base, step)), ids);
+    for (const [base, step, ids] of runs.sample.symbols) assert.deepEqual(listIds(symbolsAt(run, base, step)), ids);
   });
 
   test("has the start and length of each symbol of a word", () => {
@@ -182,28 +182,28 @@ suite("blocks of merges", () => {
   });
 
   test("a message can contain several, and missing merges are recognised", () => {
-    const run = unpackRun(bytesOf(runs["smallest-pair"].message));
+    const run = unpackRun(decodeBase64(runs["smallest-pair"].message));
     assert.equal(raceAt(run, 0), null);
     assert.throws(() => traced(run, "n_tied", 0), /Merge 1 is not loaded; check isTraced first/);
-    keepBlocks(run, unpackBlock(bytesOf(runs["smallest-pair"].blocks[1])));
+    keepBlocks(run, unpackBlock(decodeBase64(runs["smallest-pair"].blocks[1])));
     assert.deepEqual([19, 20, 39, 40].map((step) => isTraced(run, step)), [false, true, true, false]);
     keepBlocks(run, { ...blockAt(run, 20), start: 0, stop: 40 });
     assert.ok(isTraced(run, 0));
   });
 
   test("full speed waits at the last merge that has arrived", () => {
-    const run = unpackRun(bytesOf(runs["smallest-pair"].message));
-    keepBlocks(run, unpackBlock(bytesOf(runs["smallest-pair"].blocks[0])));
+    const run = unpackRun(decodeBase64(runs["smallest-pair"].message));
+    keepBlocks(run, unpackBlock(decodeBase64(runs["smallest-pair"].blocks[0])));
     assert.equal(lastReady(run, 5, 12), 12);
     assert.equal(lastReady(run, 5, 30), 19);
-    for (const block of runs["smallest-pair"].blocks) keepBlocks(run, unpackBlock(bytesOf(block)));
+    for (const block of runs["smallest-pair"].blocks) keepBlocks(run, unpackBlock(decodeBase64(block)));
     assert.equal(lastReady(run, 5, 10_000), run.n_merges);
   });
 
   test("a saved replay plays past the merges whose trace it has", () => {
-    const run = unpackRun(bytesOf(runs["smallest-pair"].message), { isSaved: true });
+    const run = unpackRun(decodeBase64(runs["smallest-pair"].message), { isSaved: true });
     assert.equal(mergesSaved(run), null);
-    keepBlocks(run, unpackBlock(bytesOf(runs["smallest-pair"].blocks[1])));
+    keepBlocks(run, unpackBlock(decodeBase64(runs["smallest-pair"].blocks[1])));
     assert.equal(mergesSaved(run).start, 20);
     assert.equal(lastReady(run, 0, 45), 45);
     assert.equal(mergesSaved(opened("smallest-pair")), null);
@@ -217,7 +217,7 @@ suite("words with characters outside the alphabet", () => {
   test("keep these characters as text and merge around them", () => {
     const missing = word.filter((id) => typeof id === "string");
     assert.deepEqual(missing, ["🧩"]);
-    const ids = idsOf(symbolsAt(run, word, run.n_merges));
+    const ids = listIds(symbolsAt(run, word, run.n_merges));
     assert.ok(ids.includes("🧩"));
     assert.ok(ids.length < word.length);
   });
@@ -231,15 +231,15 @@ test("a long word shows the symbols around the pair", () => {
 });
 
 test("the share of a word that has the pair twice is shown as a product", () => {
-  assert.equal(productOf(10, 5), "2 × 5 = ");
-  assert.equal(productOf(5, 5), "");
-  assert.equal(productOf(6000, 2000), "3 × 2,000 = ");
+  assert.equal(formatProduct(10, 5), "2 × 5 = ");
+  assert.equal(formatProduct(5, 5), "");
+  assert.equal(formatProduct(6000, 2000), "3 × 2,000 = ");
 });
 
 test("byte arrays are equal if their contents are", () => {
-  const message = bytesOf(runs.hug.message);
+  const message = decodeBase64(runs.hug.message);
   assert.ok(sameBytes(message, Uint8Array.from(message)));
-  assert.ok(!sameBytes(message, bytesOf(runs.sample.message)));
+  assert.ok(!sameBytes(message, decodeBase64(runs.sample.message)));
   assert.ok(!sameBytes(message, message.with(9, 0)));
 });
 
@@ -250,11 +250,11 @@ test("the race has room for ten pairs", () => {
 suite("a run whose first merges make a term", () => {
   const run = opened("terms");
   const { merges, n_for_terms: n } = runs.terms;
-  const textOf = (parts) => parts.map((part) => (typeof part === "string" ? part : part.pair ? "#" : part.bold)).join("");
+  const readText = (parts) => parts.map((part) => (typeof part === "string" ? part : part.pair ? "#" : part.bold)).join("");
 
   test("has the pair that is merged first in the race, whatever its count", () => {
     assert.equal(n, 2);
-    merges.forEach((merge, step) => assert.deepEqual(rowOf(raceAt(run, step)[0]), merge));
+    merges.forEach((merge, step) => assert.deepEqual(toRow(raceAt(run, step)[0]), merge));
     const [first, second] = raceAt(run, 0);
     assert.ok(first.next && !second.next);
     assert.ok(first.count < second.count);
@@ -266,10 +266,10 @@ suite("a run whose first merges make a term", () => {
   test("says that a term is why, and names no rival", () => {
     for (let step = 0; step < n; step++) {
       const pairs = raceAt(run, step);
-      assert.equal(textOf(reasonOf(run, step, pairs, false)), "# occurs 4 times. It is merged first because it is part of a term.");
-      assert.deepEqual(marginOf(run, step, pairs, false), { lead: "none", over: "" });
+      assert.equal(readText(explainStep(run, step, pairs, false)), "# occurs 4 times. It is merged first because it is part of a term.");
+      assert.deepEqual(explainMargin(run, step, pairs, false), { lead: "none", over: "" });
     }
-    assert.match(textOf(reasonOf(run, n, raceAt(run, n), false)), /^# and # both occur 9 times/);
+    assert.match(readText(explainStep(run, n, raceAt(run, n), false)), /^# and # both occur 9 times/);
   });
 
   test("is not guessed at before the merges that win by their counts", () => {

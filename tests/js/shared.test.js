@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { bytesFromBase64 } from "../../ui/components/shared/base64.js";
 import { lastThat } from "../../ui/components/shared/binary_search.js";
-import { codePointName, directionOf, halfCharacter, hasBidiControl, hexByte, isPlain, piecesOf, spokenToken, utf8, wholeAndPartial } from "../../ui/components/shared/characters.js";
-import { runningSlots, seriesOf, slotOf } from "../../ui/components/shared/colours.js";
+import { codePointName, findDirection, halfCharacter, hasBidiControl, hexByte, isPlain, splitPieces, spokenToken, utf8, wholeAndPartial } from "../../ui/components/shared/characters.js";
+import { runningSlots, seriesColour, colourSlot } from "../../ui/components/shared/colours.js";
 import { Echoes } from "../../ui/components/shared/python_echoes.js";
 import { counted, grouped, times } from "../../ui/components/shared/numbers.js";
 import { isBlank } from "../../ui/components/shared/white_space.js";
 import { unbrokenPieces } from "../../ui/components/shared/unbroken.js";
-import { directionsOf, sharedCharacters } from "../../ui/components/shared/word_tiles.js";
+import { findDirections, sharedCharacters } from "../../ui/components/shared/word_tiles.js";
 
 suite("numbers", () => {
   test("have thousands separators, and their noun is singular or plural", () => {
@@ -37,14 +37,14 @@ suite("words as tiles", () => {
   };
 
   test("run in the direction of their first letter, even where a token has only its first byte", () => {
-    assert.deepEqual(["hug", " שלום", "سلام", "می‌روم", "नमस्ते", "日本", "42%", "__"].map(directionOf), ["ltr", "rtl", "rtl", "rtl", "ltr", "ltr", "ltr", ""]);
-    assert.deepEqual(["123שלום", "١٢٣", " (abc"].map(directionOf), ["rtl", "ltr", "ltr"]);
-    assert.deepEqual([[0x20, 0xd7], [0x91, 0xd7], [0xd9], [0xe0, 0xa4], [0xe6, 0x97], [0x91]].map(directionOf), ["rtl", "rtl", "rtl", "", "", ""]);
+    assert.deepEqual(["hug", " שלום", "سلام", "می‌روم", "नमस्ते", "日本", "42%", "__"].map(findDirection), ["ltr", "rtl", "rtl", "rtl", "ltr", "ltr", "ltr", ""]);
+    assert.deepEqual(["123שלום", "١٢٣", " (abc"].map(findDirection), ["rtl", "ltr", "ltr"]);
+    assert.deepEqual([[0x20, 0xd7], [0x91, 0xd7], [0xd9], [0xe0, 0xa4], [0xe6, 0x97], [0x91]].map(findDirection), ["rtl", "rtl", "rtl", "", "", ""]);
   });
 
   test("turn what runs the other way, and leave the marker at their end", () => {
     const turned = (...tokens) => {
-      const { direction, turned } = directionsOf(tokens);
+      const { direction, turned } = findDirections(tokens);
       return [direction, tokens.map((_, i) => (turned[i] ? "<" : ".")).join("")];
     };
     assert.deepEqual(turned(" ", "ש", "לום", "</w>"), ["rtl", "...."]);
@@ -52,7 +52,7 @@ suite("words as tiles", () => {
     assert.deepEqual(turned("a", "ש", "-", "ם", "!"), ["ltr", ".<<<."]);
     assert.deepEqual(turned(...cut("aש", 1, 2)), ["ltr", ".<<"]);
     assert.deepEqual(turned("_", "!"), ["", ".."]);
-    assert.deepEqual(directionsOf([" ", "h", "i"], "rtl"), { direction: "rtl", turned: [false, true, true] });
+    assert.deepEqual(findDirections([" ", "h", "i"], "rtl"), { direction: "rtl", turned: [false, true, true] });
   });
 
   test("have a frame for each character that their tokens share", () => {
@@ -74,7 +74,7 @@ suite("words as tiles", () => {
 });
 
 suite("characters", () => {
-  const kinds = (text) => [...piecesOf(text)].map(({ kind, text }) => [kind, text]);
+  const kinds = (text) => [...splitPieces(text)].map(({ kind, text }) => [kind, text]);
 
   test("the pieces of a text add up to the text", () => {
     const texts = ["", "plain", "\ufeffa\tb  c\r\nd\re\x00\u202ef\u2028 日本 🧩👩\u200d👩\u200d👧 e\u0301 נ\n\n", " \u0301x", "\r\n\r\r\n\n", "🏳️\u200d🌈 \u200d"];
@@ -128,9 +128,9 @@ suite("characters", () => {
 
 suite("colours", () => {
   test("an id always has the same one of eight slots", () => {
-    const slots = Array.from({ length: 5000 }, (_, id) => slotOf(id));
+    const slots = Array.from({ length: 5000 }, (_, id) => colourSlot(id));
     assert.deepEqual([...new Set(slots)].sort(), [0, 1, 2, 3, 4, 5, 6, 7]);
-    assert.deepEqual(slots, Array.from({ length: 5000 }, (_, id) => slotOf(id)));
+    assert.deepEqual(slots, Array.from({ length: 5000 }, (_, id) => colourSlot(id)));
   });
 
   test("neighbouring tokens never have similar colours", () => {
@@ -144,13 +144,13 @@ suite("colours", () => {
   });
 
   test("text in no token has no colour and does not affect its neighbours", () => {
-    assert.deepEqual([...runningSlots([7, -1, 7])], [slotOf(7), 0, slotOf(7)]);
+    assert.deepEqual([...runningSlots([7, -1, 7])], [colourSlot(7), 0, colourSlot(7)]);
   });
 
   test("the ninth tokenizer reuses the first colour, with a ring instead of a dot", () => {
-    assert.equal(seriesOf(0), "series-0");
-    assert.equal(seriesOf(8), "series-0 again");
-    assert.equal(seriesOf(16), "series-0");
+    assert.equal(seriesColour(0), "series-0");
+    assert.equal(seriesColour(8), "series-0 again");
+    assert.equal(seriesColour(16), "series-0");
   });
 });
 
@@ -195,7 +195,7 @@ suite("echoes", () => {
   });
 });
 
-test("a short name or range with a digit beside its hyphen stays on one line", () => {
+test("a short name or range with a digit next to its hyphen stays on one line", () => {
   const text = "yours needs more than GPT-2 (95% interval 320.2–325.9%), on held-out text";
   const pieces = unbrokenPieces(text);
   assert.equal(pieces.map(([piece]) => piece).join(""), text);

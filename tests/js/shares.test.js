@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { partsOf, percent } from "../../ui/components/share_bars/shares.js";
+import { listParts, percent } from "../../ui/components/share_bars/shares.js";
 
 const shares = (...found) => found.map(([name, share]) => ({ name, share }));
 
@@ -11,19 +11,19 @@ suite("the parts of two texts' bars", () => {
     const training = shares(["Latin letters", 0.7], ["white space", 0.2], ["punctuation", 0.1]);
     const heldOut = shares(["Latin letters", 0.6], ["punctuation", 0.25], ["white space", 0.15]);
     assert.deepEqual(
-      partsOf([training, heldOut]).map(({ name, shares: of }) => [name, ...of]),
+      listParts([training, heldOut]).map(({ name, shares: of }) => [name, ...of]),
       [["Latin letters", 0.7, 0.6], ["white space", 0.2, 0.15], ["punctuation", 0.1, 0.25]],
     );
   });
 
   test("have a share of zero if the second text lacks them", () => {
-    const [, letters] = partsOf([shares(["Latin letters", 0.9], ["Greek letters", 0.1]), shares(["Latin letters", 1])]);
+    const [, letters] = listParts([shares(["Latin letters", 0.9], ["Greek letters", 0.1]), shares(["Latin letters", 1])]);
     assert.deepEqual(letters, { name: "Greek letters", shares: [0.1, 0], rest: false });
   });
 
   test("combine small ones with those that only the second text has", () => {
     const training = shares(...[..."abcdefgh"].map((name, i) => [name, (8 - i) / 36]));
-    const parts = partsOf([training, shares(["a", 0.5], ["z", 0.5])]);
+    const parts = listParts([training, shares(["a", 0.5], ["z", 0.5])]);
     assert.deepEqual(parts.map((part) => part.name), ["a", "b", "c", "d", "e", "the rest"]);
     const rest = parts[5];
     assert.ok(rest.rest);
@@ -32,8 +32,8 @@ suite("the parts of two texts' bars", () => {
   });
 
   test("exist for a single text, but not without a text", () => {
-    assert.deepEqual(partsOf([shares(["a", 1])]), [{ name: "a", shares: [1], rest: false }]);
-    assert.deepEqual(partsOf([[]]), []);
+    assert.deepEqual(listParts([shares(["a", 1])]), [{ name: "a", shares: [1], rest: false }]);
+    assert.deepEqual(listParts([[]]), []);
   });
 });
 

@@ -3,21 +3,21 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { chosenIn, symbolsAt } from "../../ui/components/merge_player/symbols.js";
-import { learn, wordsOf } from "../../ui/components/start_loop/learn.js";
+import { learn, splitWords } from "../../ui/components/start_loop/learn.js";
 import { cutSentence, endSentence, lengthSentence, mergeSentence, orderNote, wantsRepeating } from "../../ui/components/start_loop/sentences.js";
 import { fromPython } from "./python.js";
 
 const sentences = fromPython("sentences");
 const SHELLS = "she sells sea shells by the sea shore";
 
-const mergesOf = (run) =>
+const listMerges = (run) =>
   Array.from(run.merge_id, (id, i) => [run.merge_left[i], run.merge_right[i], id, run.merge_count[i]]);
 
 suite("learning from a sentence", () => {
   test("cuts it into the words of the reference, which together are the sentence", () => {
     for (const { text, words } of sentences) {
-      assert.deepEqual(wordsOf(text), words);
-      assert.equal(wordsOf(text).join(""), text);
+      assert.deepEqual(splitWords(text), words);
+      assert.equal(splitWords(text).join(""), text);
     }
   });
 
@@ -25,7 +25,7 @@ suite("learning from a sentence", () => {
     for (const { text, tokens, merges } of sentences) {
       const run = learn(text);
       assert.deepEqual(run.tokens, tokens, text.slice(0, 80));
-      assert.deepEqual(mergesOf(run), merges, text.slice(0, 80));
+      assert.deepEqual(listMerges(run), merges, text.slice(0, 80));
     }
     assert.ok(sentences.filter(({ merges }) => merges.length > 5).length >= 10);
   });
@@ -43,7 +43,7 @@ suite("learning from a sentence", () => {
 
   test("counts overlapping pairs, and joins them from the left without overlap", () => {
     const run = learn("aaa");
-    assert.deepEqual(mergesOf(run), [[0, 0, 1, 2]]);
+    assert.deepEqual(listMerges(run), [[0, 0, 1, 2]]);
     assert.deepEqual(run.n_tokens, [3, 2]);
   });
 
@@ -108,7 +108,7 @@ suite("what is said", () => {
 });
 
 suite("an invisible character that changes the order on the screen", () => {
-  test("is named beside the sentence, by its code point", () => {
+  test("is named next to the sentence, by its code point", () => {
     assert.equal(
       orderNote("a\u202eb\u202ec"),
       "Your sentence has an invisible character that changes the order on the screen: U+202E.",

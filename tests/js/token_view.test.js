@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { blockPieces } from "../../ui/components/token_view/block_pieces.js";
-import { blockOf, guessHeight, lastAbove, planBlocks, planSections } from "../../ui/components/token_view/blocks.js";
+import { findBlock, guessHeight, lastAbove, planBlocks, planSections } from "../../ui/components/token_view/blocks.js";
 import { knownIds, pythonCode, pythonLiteral, tokenList } from "../../ui/components/token_view/exports.js";
-import { countsOf, cutToShow, factsOf, factsOfCut, figuresOf, remarksOf, unknownReason } from "../../ui/components/token_view/facts.js";
+import { countTokens, cutToShow, listFacts, factsOfCut, listFigures, listRemarks, unknownReason } from "../../ui/components/token_view/facts.js";
 import { lineNeighbour } from "../../ui/components/token_view/line_neighbour.js";
 import { hasSpelling } from "../../ui/components/token_view/marks.js";
 import { blockCuts, cutCharacters, isEmpty, placeTokens, readTokens, unpackNumbers, utf8Size } from "../../ui/components/token_view/reading.js";
-import { offsetOf, selectedPart } from "../../ui/components/token_view/selected_text.js";
-import { neighbourOf, partsOfSpan, readSpans, spansByToken, tokenAtByte } from "../../ui/components/token_view/spans.js";
+import { findOffset, selectedPart } from "../../ui/components/token_view/selected_text.js";
+import { findNeighbour, partsOfSpan, readSpans, spansByToken, tokenAtByte } from "../../ui/components/token_view/spans.js";
 import { fromPython, valuesOfLiterals } from "./python.js";
 
 const texts = fromPython("texts");
@@ -194,7 +194,7 @@ suite("blocks", () => {
   test("can be found by any of their tokens", () => {
     const blocks = planBlocks(cutEvery("x".repeat(9000), 1), [0, 2000, 4000, 9000], 80);
     assert.deepEqual(blocks.map(({ start, end }) => [start, end]), [[0, 2000], [2000, 4000], [4000, 9000]]);
-    for (const [index, start] of [[0, 0], [1999, 0], [2000, 2000], [8999, 4000]]) assert.equal(blockOf(blocks, index).start, start);
+    for (const [index, start] of [[0, 0], [1999, 0], [2000, 2000], [8999, 4000]]) assert.equal(findBlock(blocks, index).start, start);
   });
 
   test("have an estimated height, from their lines", () => {
@@ -219,7 +219,7 @@ suite("the selection", () => {
   const end = (start, before) => ({ block: { start }, before });
 
   test("is given by offsets in its first and last block", () => {
-    assert.equal(offsetOf(tokens, end(1, 2)), 6);
+    assert.equal(findOffset(tokens, end(1, 2)), 6);
     const { start, end: last } = selectedPart(tokens, end(0, 1), end(2, 2));
     assert.equal(tokens.text.slice(start, last), "ne\ntwo 🧩");
   });
@@ -281,10 +281,10 @@ suite("disagreements", () => {
   });
 
   test("wrap around from the last to the first, and back", () => {
-    assert.equal(neighbourOf([2, 5, 9], 5, 1), 9);
-    assert.equal(neighbourOf([2, 5, 9], 9, 1), 2);
-    assert.equal(neighbourOf([2, 5, 9], 2, -1), 9);
-    assert.equal(neighbourOf([2], 2, 1), 2);
+    assert.equal(findNeighbour([2, 5, 9], 5, 1), 9);
+    assert.equal(findNeighbour([2, 5, 9], 9, 1), 2);
+    assert.equal(findNeighbour([2, 5, 9], 2, -1), 9);
+    assert.equal(findNeighbour([2], 2, 1), 2);
   });
 
   test("each byte is in exactly one token", () => {
@@ -296,7 +296,7 @@ suite("disagreements", () => {
 suite("the facts about a token", () => {
   const factsIn = ({ tokens }, piece) => {
     const i = [...tokens.ids].findIndex((id) => tokens.about.get(id)?.token === piece);
-    return Object.fromEntries(factsOf(tokens, tokens.about.get(tokens.ids[i])));
+    return Object.fromEntries(listFacts(tokens, tokens.about.get(tokens.ids[i])));
   };
   const special = readings.find(({ text }) => text.includes("<|endoftext|>"));
   const long = readings.find(({ text }) => text.startsWith("0: the café"));
@@ -326,20 +326,20 @@ suite("the facts about a token", () => {
 
   test("include partial characters, and truncate long values", () => {
     const known = { id: 7, token: new Array(60).fill(0xe6), left: -1, right: -1, rank: -1, special: false, ends: false, marker: false };
-    const facts = Object.fromEntries(factsOf(special.tokens, known));
+    const facts = Object.fromEntries(listFacts(special.tokens, known));
     assert.match(facts.bytes, /^(E6 ){48}… 60 in all$/);
     assert.match(facts.characters, /splits a character$/);
     assert.equal(facts["code points"], undefined);
-    assert.match(Object.fromEntries(factsOf(special.tokens, { ...known, token: "x".repeat(60) }))["code points"], / …$/);
+    assert.match(Object.fromEntries(listFacts(special.tokens, { ...known, token: "x".repeat(60) }))["code points"], / …$/);
   });
 
   test("claim nothing about merges that another library keeps, and explain its marks", () => {
     const known = { id: 7, token: "▁the", left: -1, right: -1, rank: -1, special: false, ends: false, marker: false };
     const theirs = { ...special.tokens, nMerges: null };
-    const facts = Object.fromEntries(factsOf(theirs, known));
+    const facts = Object.fromEntries(listFacts(theirs, known));
     assert.match(facts.kind, /^token of another library/);
     assert.equal(facts.characters, "4, the first a mark of white space");
-    assert.match(Object.fromEntries(factsOf(theirs, { ...known, token: "##ing" })).characters, /a mark that the word continues$/);
+    assert.match(Object.fromEntries(listFacts(theirs, { ...known, token: "##ing" })).characters, /a mark that the word continues$/);
   });
 
   test("name no spelling of a file where our own tokens are plain bytes", () => {
@@ -359,25 +359,25 @@ suite("the figures and remarks of a text", () => {
   const { tokens } = readings.find(({ text }) => text === "hug p Ω");
 
   test("count bytes in no token, and say that the others are the covered ones", () => {
-    const counts = countsOf(tokens);
+    const counts = countTokens(tokens);
     assert.equal(counts.bytes, 8);
     assert.equal(counts.unknown, 1);
     assert.ok(counts.dropped > 0);
     // h, u, g and p are a token each; the two spaces and the two bytes of Ω are in none.
-    assert.deepEqual(figuresOf(counts).map(([figure, unit]) => `${figure} ${unit}`), [
+    assert.deepEqual(listFigures(counts).map(([figure, unit]) => `${figure} ${unit}`), [
       "4 tokens", "8 bytes", "1.00 covered bytes per token", "4 bytes are in no token",
     ]);
-    assert.equal(remarksOf(counts, 0, "", own), "1 character is not in the alphabet: struck out, and in no token. White space between words is in no token.");
+    assert.equal(listRemarks(counts, 0, "", own), "1 character is not in the alphabet: struck out, and in no token. White space between words is in no token.");
   });
 
   test("use the singular for one, and are empty for an empty text", () => {
     const none = { tokens: 0, bytes: 0, uncovered: 0, unknown: 0, dropped: 0 };
-    assert.deepEqual(figuresOf(none), [["0", "tokens"], ["0", "bytes"]]);
-    assert.deepEqual(figuresOf({ ...none, tokens: 1, bytes: 1 }), [["1", "token"], ["1", "byte"], ["1.00", "bytes per token"]]);
-    assert.equal(remarksOf(none, 0, "", own), "");
-    assert.equal(remarksOf(none, 0, "", theirs), "Another library encodes, so pre-token borders are not known.");
-    assert.match(remarksOf(none, 0, "", { ...own, normalizes: true }), /^The text is changed before it is cut/);
-    assert.equal(remarksOf(none, 2, "Special tokens are recognised.", own), "2 characters are split by a token boundary. Special tokens are recognised.");
+    assert.deepEqual(listFigures(none), [["0", "tokens"], ["0", "bytes"]]);
+    assert.deepEqual(listFigures({ ...none, tokens: 1, bytes: 1 }), [["1", "token"], ["1", "byte"], ["1.00", "bytes per token"]]);
+    assert.equal(listRemarks(none, 0, "", own), "");
+    assert.equal(listRemarks(none, 0, "", theirs), "Another library encodes, so pre-token borders are not known.");
+    assert.match(listRemarks(none, 0, "", { ...own, normalizes: true }), /^The text is changed before it is cut/);
+    assert.equal(listRemarks(none, 2, "Special tokens are recognised.", own), "2 characters are split by a token boundary. Special tokens are recognised.");
   });
 });
 
@@ -411,8 +411,8 @@ suite("copying", () => {
 suite("moving between lines", () => {
   // Three lines of boxes, the second without anything below the first box.
   const boxes = [[0, 0], [50, 0], [120, 0], [60, 42], [130, 42], [0, 84]].map(([left, top]) => ({ left, top }));
-  const boxOf = (i) => boxes[i];
-  const go = (at, direction) => lineNeighbour(at, direction, boxes.length, boxOf);
+  const getBox = (i) => boxes[i];
+  const go = (at, direction) => lineNeighbour(at, direction, boxes.length, getBox);
 
   test("an arrow key moves to the nearest token", () => {
     assert.equal(go(0, 1), 3);
@@ -424,6 +424,6 @@ suite("moving between lines", () => {
   test("an arrow key does nothing on the first or last line", () => {
     assert.equal(go(1, -1), 1);
     assert.equal(go(5, 1), 5);
-    assert.equal(lineNeighbour(9, 1, 6, boxOf), 9);
+    assert.equal(lineNeighbour(9, 1, 6, getBox), 9);
   });
 });

@@ -54,7 +54,7 @@ suite("typed text", () => {
     assert.deepEqual(sent, ["a", "ab"]);
   });
 
-  test("is sent at once when the field loses focus, and after the usual pause when Python has answered", () => {
+  test("is sent immediately when the field loses focus, and after the usual pause when Python has answered", () => {
     const { clock, sent, typed } = typedText();
     typed.type("a");
     clock.pass(PAUSE_MS);
@@ -103,7 +103,7 @@ suite("typed text", () => {
     assert.equal(warned.at(-1), "");
   });
 
-  test("is cleared at once by starting over", () => {
+  test("is cleared immediately by starting over", () => {
     const { sent, typed } = typedText();
     typed.receive("one\r\ntwo");
     assert.ok(typed.hasCarriageReturns);
@@ -171,7 +171,7 @@ function query(record = NOTHING) {
 }
 
 suite("a search of the vocabulary", () => {
-  test("is sent after a pause while typing, and at once for a choice", () => {
+  test("is sent after a pause while typing, and immediately for a choice", () => {
     const { clock, sent, query: searched } = query();
     searched.change({ find: "t" }, { atOnce: false });
     clock.pass(100);
@@ -212,7 +212,7 @@ suite("a search of the vocabulary", () => {
     assert.ok(!searched.receive({ ...NOTHING, finding: "unused", find: "x" }));
   });
 
-  test("is cleared at once", () => {
+  test("is cleared immediately", () => {
     const { sent, query: searched } = query({ ...NOTHING, find: "th", sort: "-use", page: "3" });
     searched.clear();
     assert.deepEqual(sent, [NOTHING]);

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bpe_core.comparison.alignment import Disagreement, differing_stretches, disagreements
 from bpe_core.types import Segment
-from tests.segments import segments_of_pieces, text_of
+from tests.segments import covered_text, segments_of_pieces
 
 
 @st.composite
@@ -41,7 +41,7 @@ def test_disagreements_are_the_differing_spans_between_shared_cuts(
     case: tuple[str, list[Segment], list[Segment]],
 ) -> None:
     _, a, b = case
-    found = disagreements(a, b, text_of(a))
+    found = disagreements(a, b, covered_text(a))
     assert [(d.byte_start, d.byte_end) for d in found] == slow_disagreements(a, b)
 
 
@@ -50,7 +50,7 @@ def test_a_disagreement_has_the_tokens_and_characters_of_its_span(
     case: tuple[str, list[Segment], list[Segment]],
 ) -> None:
     text, a, b = case
-    for found in disagreements(a, b, text_of(a)):
+    for found in disagreements(a, b, covered_text(a)):
         for part in (a[found.a], b[found.b]):
             assert part[0].byte_start == found.byte_start
             assert part[-1].byte_end == found.byte_end
@@ -66,9 +66,9 @@ def test_the_order_of_the_two_does_not_matter(
     _, a, b = case
     mirrored = [
         Disagreement(d.byte_start, d.byte_end, d.start, d.end, d.b, d.a, d.has_word)
-        for d in disagreements(b, a, text_of(b))
+        for d in disagreements(b, a, covered_text(b))
     ]
-    assert disagreements(a, b, text_of(a)) == mirrored
+    assert disagreements(a, b, covered_text(a)) == mirrored
 
 
 @given(two_tokenizations())

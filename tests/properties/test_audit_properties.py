@@ -34,7 +34,7 @@ from tests.strategies import hostile_texts, tokenizers, training_configs, word_c
 LONGEST = {2: 9, 3: 7}
 # The longest token that may need neighbours to complete a character or a word. The texts must be
 # long enough for the neighbours, and for what keeps them from merging with it.
-LONGEST_TOKEN = 3
+MAX_TOKEN_LENGTH = 3
 
 
 def symbols_of_word(tokenizer: Tokenizer, word: bytes) -> list[int]:
@@ -80,7 +80,7 @@ def test_unreachable_tokens_are_those_that_no_text_over_two_letters_encodes_to(
     assert found.undecided == ()
 
 
-@given(tokenizers("aéè", n_merges=5, longest=LONGEST_TOKEN))
+@given(tokenizers("aéè", n_merges=5, longest=MAX_TOKEN_LENGTH))
 def test_unreachable_tokens_are_found_among_tokens_that_cut_characters(
     tokenizer: Tokenizer,
 ) -> None:
@@ -89,7 +89,9 @@ def test_unreachable_tokens_are_found_among_tokens_that_cut_characters(
     assert found.undecided == ()
 
 
-@given(tokenizers("ab", n_merges=4, longest=LONGEST_TOKEN, base="characters", end_of_word="</w>"))
+@given(
+    tokenizers("ab", n_merges=4, longest=MAX_TOKEN_LENGTH, base="characters", end_of_word="</w>")
+)
 def test_unreachable_tokens_are_found_with_an_end_of_word_marker(tokenizer: Tokenizer) -> None:
     found = find_unreachable(tokenizer)
     assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "ab")
@@ -100,7 +102,7 @@ def test_unreachable_tokens_are_found_with_an_end_of_word_marker(tokenizer: Toke
     tokenizers(
         "a!",
         n_merges=4,
-        longest=LONGEST_TOKEN,
+        longest=MAX_TOKEN_LENGTH,
         base="characters",
         end_of_word="</w>",
         pretokenizer="words-punctuation",
@@ -119,7 +121,7 @@ def found_and_unseen(
 ) -> tuple[Reachability, set[int]]:
     """Draw a tokenizer; return what the audit finds, and the ids that brute force does not see."""
     tokenizer = data.draw(
-        tokenizers(alphabet, n_merges=4, longest=LONGEST_TOKEN, pretokenizer=pretokenizer)
+        tokenizers(alphabet, n_merges=4, longest=MAX_TOKEN_LENGTH, pretokenizer=pretokenizer)
     )
     seen = ids_in_all_texts(tokenizer, alphabet)
     return find_unreachable(tokenizer), set(tokenizer.vocab) - seen

@@ -28,7 +28,7 @@ _PLACE: Final = re.compile(
 )
 # Compiled libraries do not report where they failed.
 _OF_A_LIBRARY: Final = re.compile(r"cannot (read this|use these|encode this)|drops a part")
-_LONGEST_MESSAGE: Final = 700
+_MAX_MESSAGE_LENGTH: Final = 700
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ def test_a_damaged_file_is_read_or_refused_with_the_place(name: str) -> None:
         except BpeError as error:
             message = str(error)
             assert _PLACE.search(message) or _OF_A_LIBRARY.search(message)
-            assert len(message) < _LONGEST_MESSAGE
+            assert len(message) < _MAX_MESSAGE_LENGTH
 
     damage()
 

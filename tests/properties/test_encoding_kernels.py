@@ -46,7 +46,7 @@ words = st.one_of(
 """Words with many ties, in each range of lengths that has a separate encoder."""
 
 
-def table_of(merges: list[tuple[int, int, int]], ids: list[int]) -> TokenTable:
+def make_table(merges: list[tuple[int, int, int]], ids: list[int]) -> TokenTable:
     """Return a table of all bytes and the merges, in which a symbol has the id `ids[symbol]`."""
     vocab = {ids[byte]: bytes([byte]) for byte in range(256)}
     renamed: list[tuple[int, int, int]] = []
@@ -83,7 +83,7 @@ def tables(draw: st.DrawFn, *, one_merge_a_token: bool = False) -> TokenTable:
         "backwards": list(reversed(range(n_ids))),
         "apart": [7 * i % n_ids + 5 if n_ids % 7 else 3 * i + 5 for i in range(n_ids)],
     }[order]
-    return table_of(merges, ids)
+    return make_table(merges, ids)
 
 
 def by_kernels(table: TokenTable, word: str) -> list[int]:
@@ -95,7 +95,7 @@ def decoded(encoder: CompiledEncoder, ids: Sequence[int] | NDArray[np.integer]) 
     return None if data is None else data.tobytes()
 
 
-def start_of(table: TokenTable, word: str) -> list[int]:
+def base_ids(table: TokenTable, word: str) -> list[int]:
     return [table.base_ids[bytes([byte])] for byte in word.encode()]
 
 
@@ -105,8 +105,8 @@ def start_of(table: TokenTable, word: str) -> list[int]:
 def test_kernels_encode_like_scan_and_heap(table: TokenTable, some: list[str]) -> None:
     encoder = CompiledEncoder(table, WHOLE)
     for word in [*some, *some]:  # the second time from the word cache
-        ids = merge_by_scan(start_of(table, word), table.ranks, table.made)
-        assert merge_by_heap(start_of(table, word), table.ranks, table.made) == ids
+        ids = merge_by_scan(base_ids(table, word), table.ranks, table.made)
+        assert merge_by_heap(base_ids(table, word), table.ranks, table.made) == ids
         assert encoder.encode(word).tolist() == ids
 
 
@@ -121,8 +121,8 @@ def test_tries_encode_like_the_reference(table: TokenTable, some: list[str]) -> 
     }
     encoder = CompiledEncoder(table, WHOLE)
     for word in some:
-        ids = encode_reference(start_of(table, word), by_pair)
-        assert trie.encode(start_of(table, word)) == ids
+        ids = encode_reference(base_ids(table, word), by_pair)
+        assert trie.encode(base_ids(table, word)) == ids
         assert encoder.encode(word).tolist() == ids
 
 
@@ -139,7 +139,7 @@ def test_tries_encode_long_words_like_scan(table: TokenTable, some: list[str]) -
     encoder = CompiledEncoder(table, WHOLE)
     assert encoder._trie.symbol_at.size
     for word in some:
-        ids = merge_by_scan(start_of(table, word), table.ranks, table.made)
+        ids = merge_by_scan(base_ids(table, word), table.ranks, table.made)
         assert encoder.encode(word).tolist() == ids
 
 
@@ -154,7 +154,7 @@ def tables_of_runs(draw: st.DrawFn) -> TokenTable:
             made = 256 + len(merges)
             merges.append((symbols[left], symbols[right], made))
             symbols[left + right] = made
-    return table_of(merges, list(range(256 + len(merges))))
+    return make_table(merges, list(range(256 + len(merges))))
 
 
 run_lengths = st.lists(st.integers(SCAN_UP_TO + 1, 2_000), min_size=1, max_size=4)
@@ -170,7 +170,7 @@ def test_tries_encode_runs_like_a_heap(
         encoder = CompiledEncoder(table, WHOLE)
     for n in lengths:
         word = " " * n
-        ids = merge_by_heap(start_of(table, word), table.ranks, table.made)
+        ids = merge_by_heap(base_ids(table, word), table.ranks, table.made)
         assert encoder.encode(word).tolist() == ids
 
 
@@ -183,7 +183,7 @@ def test_tries_encode_alike_however_few_neighbours_they_remember(
         patch.setattr(compiled_tables, "_NEIGHBOURS", n_remembered)
         encoder = CompiledEncoder(table, WHOLE)
     for word in some:
-        ids = merge_by_scan(start_of(table, word), table.ranks, table.made)
+        ids = merge_by_scan(base_ids(table, word), table.ranks, table.made)
         assert encoder.encode(word).tolist() == ids
 
 
@@ -197,12 +197,12 @@ def test_neighbours_agree_exactly_if_their_bytes_encode_to_them(data: st.DataObj
         id
         for id, token in table.vocab.items()
         if token <= b"c" * 24
-        and merge_by_scan(start_of(table, token.decode()), table.ranks, table.made) == [id]
+        and merge_by_scan(base_ids(table, token.decode()), table.ranks, table.made) == [id]
         and token.isalpha()
     ]
     left, right = data.draw(st.sampled_from(whole)), data.draw(st.sampled_from(whole))
     together = (table.vocab[left] + table.vocab[right]).decode()
-    ids = merge_by_scan(start_of(table, together), table.ranks, table.made)
+    ids = merge_by_scan(base_ids(table, together), table.ranks, table.made)
     assert trie.stay_apart(left, right) == (ids == [left, right])
 
 
@@ -233,7 +233,7 @@ def test_kernels_encode_with_trained_merges_like_the_reference(
     by_pair = {merge.pair: merge for merge in tokenizer.merges}
     encoder = CompiledEncoder(tokenizer.table, WHOLE)
     for text in [word, *counts]:
-        symbols = start_of(tokenizer.table, text)
+        symbols = base_ids(tokenizer.table, text)
         assert encoder.encode(text).tolist() == encode_reference(symbols, by_pair)
 
 
@@ -254,7 +254,7 @@ def test_kernels_encode_with_every_pretokenizer_like_plain_python(name: str, tex
     expected = [
         id
         for word in get_pretokenizer(name).split(text)
-        for id in merge_by_scan(start_of(table, word), table.ranks, table.made)
+        for id in merge_by_scan(base_ids(table, word), table.ranks, table.made)
     ]
     assert gpt2_encoder(name).encode(text).tolist() == expected
 
@@ -273,7 +273,7 @@ LONG_WORDS = {
 def gpt2_ids_of_word(word: str) -> list[int]:
     """Return the ids of a word, encoded with a heap and cached."""
     table = gpt2().table
-    return merge_symbols(start_of(table, word), table.ranks, table.made)
+    return merge_symbols(base_ids(table, word), table.ranks, table.made)
 
 
 @pytest.mark.parametrize("text", LONG_WORDS.values(), ids=LONG_WORDS)
@@ -359,7 +359,7 @@ def test_kernels_decode_ids_in_any_order(table: TokenTable) -> None:
 
 def test_tokens_longer_than_a_row_are_decoded_completely() -> None:
     merges = [(97, 97, 256), *((256 + i, 256 + i, 257 + i) for i in range(6))]
-    table = table_of(merges, list(range(263)))
+    table = make_table(merges, list(range(263)))
     encoder = CompiledEncoder(table, WHOLE)
     assert decoded(encoder, [262, 98, 261, 97]) == b"a" * 128 + b"b" + b"a" * 64 + b"a"
     assert encoder.encode("a" * 193).tolist() == [262, 261, 97]

@@ -141,7 +141,7 @@ def test_sections_are_cut_only_where_no_pretoken_changes(name: str, look_back: i
     assert (cut > 10) is (look_back < 100)
 
 
-def words_of(text: str, name: str) -> list[bytes]:
+def split_words(text: str, name: str) -> list[bytes]:
     return [word.encode() for word in get_pretokenizer(name).split(text)]
 
 
@@ -162,9 +162,9 @@ def test_pieces_of_every_size_encode_like_the_whole(
         monkeypatch.setattr(compiled, "_PIECE", size)
         monkeypatch.setattr(compiled, "_LONG_PIECE", size)
         for text, kept in ((TEXT, 1 << 20), (TEXT, 0), (ASCII_TEXT, 1 << 20)):
-            monkeypatch.setattr(compiled, "_MOST_KEPT", kept)
+            monkeypatch.setattr(compiled, "_MAX_KEPT", kept)
             ids = encoder.encode(text, n_threads).tolist()
-            assert spelled(ids, name) == words_of(text, name)
+            assert spelled(ids, name) == split_words(text, name)
 
 
 @scanners

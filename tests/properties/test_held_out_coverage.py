@@ -8,7 +8,7 @@ from statistics import mean
 import pytest
 
 from bpe_core.comparison.comparison import compare
-from bpe_core.comparison.parts import TextPart, gain_of
+from bpe_core.comparison.parts import TextPart, compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -46,7 +46,7 @@ N_OF_GPT2 = sum(map(len, gpt2().encode_batch(NEW)))
 def judge(training: Corpus, held_out: Corpus) -> tuple[TextPart, float]:
     """Return the figure on held-out text, and the true one: on documents that are new."""
     tokenizer = train(training, TrainingConfig(1_000)).tokenizer
-    gain = gain_of(compare(held_out, [tokenizer, gpt2()]))
+    gain = compute_gain(compare(held_out, [tokenizer, gpt2()]))
     n_tokens = sum(map(len, tokenizer.encode_batch(NEW)))
     return gain.whole, 100 * (1 - n_tokens / N_OF_GPT2)
 

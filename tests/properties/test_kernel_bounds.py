@@ -50,7 +50,7 @@ compiled_tables._BATCH = 3
 compiled_tables._CACHE_LINES = 4
 compiled_tables._ARENA_PER_LINE = 10
 compiled_tables._LETTERS_PER_LINE = 16
-word_cache.MOST_LINES = 8
+word_cache.MAX_LINES = 8
 text = "it's 12 na\u00efve\u3000 \u65e5\u672c\U0001f642 " + "ab" * 40 + " " * 33 + "xyz" * 3
 text += "'ll " + " ".join(some("\u0101\u0102\u0103", 5) for _ in range(30))
 tokenizer = trained(text)
@@ -89,7 +89,7 @@ for n in range(1, 200):
 """
 
 COUNTING = """
-counting._FEWEST_ENTRIES = 8
+counting._MIN_ENTRIES = 8
 counting._SCAN_AHEAD = 24
 counting._BATCH = 4
 for longest in range(2, 28, 2):
@@ -113,8 +113,8 @@ from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.types import TrainingConfig
 
 merging._AT_ONCE = np.uint64(3)
-indexing._FEWEST_ENTRIES = 2
-indexing._FEWEST_SLOTS = 1
+indexing._MIN_ENTRIES = 2
+indexing._MIN_SLOTS = 1
 indexing.n_threads = lambda: 3
 indexing.SPARE = trainer.SPARE = 1
 trainer._THRESHOLD_SHARE = 2

@@ -29,7 +29,7 @@ from bpe_core.pretokenizers import automaton, blocks
 from bpe_core.pretokenizers.blocks import sections
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, class_table
-from bpe_core.pretokenizers.shadows import REPRESENTATIVES, shadow_of
+from bpe_core.pretokenizers.shadows import REPRESENTATIVES, cast_shadow
 from bpe_core.trainers import compiled as compiled_training
 from bpe_core.trainers import incremental, indexing
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
@@ -71,7 +71,7 @@ def test_the_class_table_covers_every_code_point() -> None:
     for start, end in pairwise([*starts, 0x110000]):
         name, run = unicode_class(start), table[start:end]
         assert (run & 3 == kinds.get(name, scanning.LETTER)).all()
-    shadows = shadow_of("".join(map(chr, range(128, 0xD800))))
+    shadows = cast_shadow("".join(map(chr, range(128, 0xD800))))
     numbers = [list(REPRESENTATIVES.values()).index(shadow) for shadow in shadows]
     assert (table[128:0xD800] >> 2 == numbers).all()
 
@@ -243,7 +243,7 @@ def test_many_words_and_long_ones_make_the_table_grow(name: str) -> None:
 
 
 @kernel
-def key_of(text: NDArray[np.uint8]) -> tuple[np.uint64, np.uint64]:
+def word_key(text: NDArray[np.uint8]) -> tuple[np.uint64, np.uint64]:
     return hashing.word_key(text, np.uint64(0), np.uint64(text.size))
 
 
@@ -265,7 +265,7 @@ def words_with_the_same_key() -> tuple[bytes, bytes]:
 
 def test_long_words_with_the_same_key_are_distinguished_by_their_bytes() -> None:
     words = words_with_the_same_key()
-    one, other = (key_of(np.frombuffer(word, np.uint8)) for word in words)
+    one, other = (word_key(np.frombuffer(word, np.uint8)) for word in words)
     assert one == other
     assert words[0] != words[1]
     a, b = (word.decode() for word in words)
@@ -333,7 +333,7 @@ def test_words_too_frequent_for_a_weight_merge_alike(
     most = np.iinfo(np.int32).max
     frequent = {word: count + most - 2 for word, count in words.items()}
     _, symbols, layout = laid_out(frequent, config)
-    _, large = compiled_training.weights_of(layout.counts)
+    _, large = compiled_training.pack_weights(layout.counts)
     assert large.tolist() == [count for count in layout.counts.tolist() if count > most]
     assert_alike(*learn_both(layout, symbols, config))
 
@@ -344,8 +344,8 @@ def test_threads_that_share_a_row_learn_the_same_merges(
 ) -> None:
     _, symbols, layout = laid_out(words, config)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(indexing, "_FEWEST_SLOTS", 1)
-        patch.setattr(indexing, "_FEWEST_ENTRIES", 2)  # counting goes on after a table is full
+        patch.setattr(indexing, "_MIN_SLOTS", 1)
+        patch.setattr(indexing, "_MIN_ENTRIES", 2)  # counting goes on after a table is full
         patch.setattr(indexing, "n_threads", lambda: n_threads)
         assert_alike(*learn_both(layout, symbols, config))
 

@@ -22,10 +22,10 @@ from tests.strategies import texts, training_configs, word_counts
 ENOUGH = 100_000
 
 
-def largest(corpus: Corpus, config: TrainingConfig, most_slots: int | None = None) -> LargestSize:
+def largest(corpus: Corpus, config: TrainingConfig, max_slots: int | None = None) -> LargestSize:
     pretokens = count_pretokens(corpus, get_pretokenizer(config.pretokenizer))
     return largest_vocab_size(
-        pretokens, config, seen_symbols(corpus, config.base), most_slots=most_slots
+        pretokens, config, seen_symbols(corpus, config.base), max_slots=max_slots
     )
 
 
@@ -39,7 +39,7 @@ def test_words_reach_the_exact_size_and_never_more_than_the_bound(
     reference = train_reference(pretokens, replace(config, vocab_size=ENOUGH))
     assert reference.stop_reason != "vocab-size"
     assert largest(corpus, config) == LargestSize(len(reference.vocab), is_exact=True)
-    bound = largest(corpus, config, most_slots=0)
+    bound = largest(corpus, config, max_slots=0)
     assert not bound.is_exact
     assert bound.size >= len(reference.vocab)
 
@@ -55,7 +55,7 @@ def test_a_text_reaches_the_exact_size_even_if_a_larger_one_is_asked_for(
         return
     assert run.stop_reason != "vocab-size"
     assert largest(corpus, config).size == run.tokenizer.vocab_size
-    assert largest(corpus, config, most_slots=0).size >= run.tokenizer.vocab_size
+    assert largest(corpus, config, max_slots=0).size >= run.tokenizer.vocab_size
 
 
 @pytest.mark.parametrize("sample", ["python-reference", "multilingual", "notebook", "hug-words"])
@@ -64,8 +64,8 @@ def test_a_sample_reaches_the_exact_size(sample: str, min_frequency: int) -> Non
     corpus = load_sample(sample)
     config = TrainingConfig(ENOUGH, min_frequency=min_frequency)
     run = train(corpus, config)
-    assert largest(corpus, config, most_slots=ENOUGH).size == run.tokenizer.vocab_size
-    assert largest(corpus, config, most_slots=0).size >= run.tokenizer.vocab_size
+    assert largest(corpus, config, max_slots=ENOUGH).size == run.tokenizer.vocab_size
+    assert largest(corpus, config, max_slots=0).size >= run.tokenizer.vocab_size
 
 
 def test_the_bound_counts_what_can_merge_at_most() -> None:
@@ -73,7 +73,7 @@ def test_the_bound_counts_what_can_merge_at_most() -> None:
     corpus = Corpus.from_word_counts({"aaaa": 1, "abc": 7})
     config = TrainingConfig(special_tokens=())
     assert largest(corpus, config) == LargestSize(256 + 4, is_exact=True)
-    assert largest(corpus, config, most_slots=0) == LargestSize(256 + 5, is_exact=False)
+    assert largest(corpus, config, max_slots=0) == LargestSize(256 + 5, is_exact=False)
     rare = replace(config, min_frequency=8)
-    assert largest(corpus, rare, most_slots=0) == LargestSize(256 + 4, is_exact=False)
+    assert largest(corpus, rare, max_slots=0) == LargestSize(256 + 4, is_exact=False)
     assert largest(corpus, rare) == LargestSize(256, is_exact=True)

@@ -18,7 +18,7 @@ def _kernels() -> None:
     compile_kernels()
 
 
-def ids_of(tokenizer: bpe.Tokenizer, *parts: str) -> list[int]:
+def expected_ids(tokenizer: bpe.Tokenizer, *parts: str) -> list[int]:
     """Return the ids of consecutive parts, each word encoded separately in plain Python."""
     special = tokenizer.special_tokens
     split = tokenizer.pretokenizer.split
@@ -53,7 +53,7 @@ def test_special_tokens_at_every_position_are_found(
         for a, b in [(TEXT[:at], TEXT[at:])]
         for parts in ([a, "<s>", b], [a, "<s>", "<s>", b], [a, "<s>", b, "<s>"], [a, "<s>§", b])
     ]
-    expected = [ids_of(tokenizer, *parts) for parts in layouts]
+    expected = [expected_ids(tokenizer, *parts) for parts in layouts]
     monkeypatch.setattr(tokenizer_kernels, "MIN_BYTES_OF_CALL", 1 if by_kernels else 1_000_000)
     monkeypatch.setattr(tokenizer_kernels, "MIN_BYTES_TO_ENCODE", 0)
     assert (tokenizer._kernels.worth(100) is not None) is by_kernels
@@ -77,7 +77,7 @@ def test_the_last_tokens_are_not_lost(n_repeats: int, ending: str) -> None:
     text = "it's 12 " * n_repeats + ending
     assert (tokenizer._kernels.worth(len(text)) is not None) is (n_repeats > 0)
     for parts in ([text], [text, "<s>"], ["<s>", text, "<s>", "<s>"], [text, "<s>§"]):
-        assert_found(tokenizer, parts, ids_of(tokenizer, *parts))
+        assert_found(tokenizer, parts, expected_ids(tokenizer, *parts))
 
 
 @pytest.mark.slow
@@ -85,10 +85,10 @@ def test_the_last_tokens_are_not_lost_among_threads(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(threads, "n_threads", lambda: 3)
     tokenizer = with_kernels()
     repeated = "it's 12 " * 70_000
-    assert len(repeated) > compiled._LEAST_BYTES_TO_SHARE
-    ids = ids_of(tokenizer, f"{repeated}we")[:-1]
+    assert len(repeated) > compiled._MIN_BYTES_TO_SHARE
+    ids = expected_ids(tokenizer, f"{repeated}we")[:-1]
     for ending in ENDS_OF_TEXTS[1:-1]:  # those that start with "w", before which `ids` ends
-        text, expected = repeated + ending, ids + ids_of(tokenizer, f" {ending}")
+        text, expected = repeated + ending, ids + expected_ids(tokenizer, f" {ending}")
         assert tokenizer.encode(text) == expected
-        assert tokenizer.encode(f"{text}<s>", "all") == [*expected, *ids_of(tokenizer, "<s>")]
-        assert tokenizer.encode_batch([text, ending]) == [expected, ids_of(tokenizer, ending)]
+        assert tokenizer.encode(f"{text}<s>", "all") == [*expected, *expected_ids(tokenizer, "<s>")]
+        assert tokenizer.encode_batch([text, ending]) == [expected, expected_ids(tokenizer, ending)]

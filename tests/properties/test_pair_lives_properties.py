@@ -53,7 +53,7 @@ def check_every_life(run: TrainingRun) -> None:
         life = lives.of(pair)
         own = [counts.get(pair, 0) for counts in steps]
         assert life.counts.tolist() == own
-        assert lives.n_steps_of(pair) == sum(map(bool, own))
+        assert lives.count_steps(pair) == sum(map(bool, own))
         others = [[n for other, n in counts.items() if other != pair] for counts in steps]
         assert life.ranks.tolist() == [
             1 + sum(n > count for n in rest) if count else 0

@@ -109,9 +109,37 @@ WHOLE: dict[str, Callable[[], ForeignTokenizer]] = {
 WORDS = st.lists(
     st.sampled_from(
         [
-            *("the", "a", "b", "hugs", "don't", "I'LL", "x1", "12345", "naïve", "İ", "ﬁ", "漢字"),
-            *(" ", "  ", "\n", " \n ", "\t", ".", "...", "<mask>", "<s>", "▁", "é", "e\u0301"),
-            *("the the", "a b c", " and I", "New York", "\u200d", "\u0301", "🧩"),
+            "the",
+            "a",
+            "b",
+            "hugs",
+            "don't",
+            "I'LL",
+            "x1",
+            "12345",
+            "naïve",
+            "İ",
+            "ﬁ",
+            "漢字",
+            " ",
+            "  ",
+            "\n",
+            " \n ",
+            "\t",
+            ".",
+            "...",
+            "<mask>",
+            "<s>",
+            "▁",
+            "é",
+            "e\u0301",
+            "the the",
+            "a b c",
+            " and I",
+            "New York",
+            "\u200d",
+            "\u0301",
+            "🧩",
         ]
     ),
     max_size=40,
@@ -142,12 +170,12 @@ def test_the_tokens_of_a_text_are_those_of_its_parts(
     whole = foreign.segments(text)
     found = [
         (each.id, each.token, each.byte_start + start, each.byte_end + start)
-        for part, start in zip(parts, starts_of(parts), strict=True)
+        for part, start in zip(parts, part_starts(parts), strict=True)
         for each in foreign.segments(part)
     ]
     assert found == [(each.id, each.token, each.byte_start, each.byte_end) for each in whole]
 
 
-def starts_of(parts: list[str]) -> list[int]:
+def part_starts(parts: list[str]) -> list[int]:
     lengths = [len(part.encode()) for part in parts]
     return [sum(lengths[:place]) for place in range(len(parts))]

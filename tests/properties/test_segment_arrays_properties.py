@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.pretokenizers.special_tokens import SpecialToken, find_special_tokens, pieces_of
+from bpe_core.pretokenizers.special_tokens import SpecialToken, find_special_tokens, list_pieces
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
@@ -27,7 +27,7 @@ def pretoken_byte_starts(text: str, tokenizer: Tokenizer, special: tuple[str, ..
     """Return the offset of the first byte of each pre-token and special token, found slowly."""
     starts: set[int] = set()
     found = find_special_tokens(text, tokenizer.special_tokens, frozenset(special))
-    for piece in pieces_of(text, found):
+    for piece in list_pieces(text, found):
         ordinary = text[piece.start : piece.end]
         is_special = isinstance(piece, SpecialToken)
         spans = [(0, 0)] if is_special else tokenizer.pretokenizer.spans(ordinary)
@@ -62,7 +62,7 @@ def test_the_first_pretokens_are_those_of_the_whole(
     most = data.draw(st.integers(0, 40))
     special = data.draw(st.sampled_from([(), tuple(tokenizer.special_tokens)]))
     every = boundaries(text, tokenizer, special)
-    some = boundaries(text, tokenizer, special, most_starts=most)
+    some = boundaries(text, tokenizer, special, max_starts=most)
     assert some.ids.tolist() == every.ids.tolist()
     assert some.byte_ends.tolist() == every.byte_ends.tolist()
     assert some.starts_pretoken.tolist()[:most] == every.starts_pretoken.tolist()[:most]

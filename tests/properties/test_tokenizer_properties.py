@@ -12,7 +12,7 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan, merge_steps
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import Merge, TrainingConfig
 from tests.strategies import hostile_texts
@@ -111,7 +111,7 @@ def test_strict_raises_exactly_if_skip_omits_something(tokenizer: Tokenizer, tex
     unknown = [
         symbol
         for word in tokenizer.pretokenizer.split(text)
-        for symbol in symbols_of(word.encode(), tokenizer.base)
+        for symbol in split_symbols(word.encode(), tokenizer.base)
         if symbol not in tokenizer.base_ids
     ]
     if unknown:

@@ -40,8 +40,8 @@ def qwen_like() -> Tokenizer:
     )
 
 
-def pair_of(tokenizer: Tokenizer) -> dict[str, bytes]:
-    """Return the two files kept beside a tokenizer.json, without the added tokens."""
+def write_pair(tokenizer: Tokenizer) -> dict[str, bytes]:
+    """Return the two files kept next to a tokenizer.json, without the added tokens."""
     files = write_gpt2_files(tokenizer)
     ids = json.loads(files["vocab.json"])
     ordinary = {text: id for text, id in ids.items() if text not in tokenizer.special_tokens}
@@ -52,7 +52,7 @@ def pair_of(tokenizer: Tokenizer) -> dict[str, bytes]:
 def test_a_tokenizer_json_goes_before_the_two_files_beside_it(
     how: str, qwen_like: Tokenizer, tmp_path: Path
 ) -> None:
-    write_files({**dumps(qwen_like, "transformers"), **pair_of(qwen_like)}, tmp_path)
+    write_files({**dumps(qwen_like, "transformers"), **write_pair(qwen_like)}, tmp_path)
     base = open_base(tmp_path)
     assert base.tokenizer == qwen_like
     assert base.files.keys() == {path.name for path in tmp_path.iterdir()}
@@ -159,7 +159,7 @@ def test_files_that_would_not_read_back_are_refused(qwen_like: Tokenizer) -> Non
     files = {**dumps(qwen_like, "huggingface"), "tokenizer_config.json": twice}
     with pytest.raises(ConfigError, match="a key occurs twice"):
         adapted_files(adapted, files)
-    # A vocab.json of another tokenizer beside the tokenizer.json.
+    # A vocab.json of another tokenizer next to the tokenizer.json.
     other = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(262)).tokenizer
     files = {**dumps(qwen_like, "huggingface"), **dumps(other, "gpt2")}
     with pytest.raises(BpeError):

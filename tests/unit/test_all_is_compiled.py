@@ -66,7 +66,7 @@ print([name for name, stats in found.items() if stats.cache_misses])
 """
 
 
-def output_of(code: str, **environment: str) -> str:
+def run_python(code: str, **environment: str) -> str:
     """Return the output of a new process that finds the kernels compiled."""
     variables = {**os.environ, **environment}
     for part in (COMPILE, code):
@@ -80,12 +80,12 @@ def output_of(code: str, **environment: str) -> str:
 
 @pytest.mark.slow
 def test_training_and_encoding_import_no_compiler() -> None:
-    assert output_of(WORK) == "[]\n"
+    assert run_python(WORK) == "[]\n"
 
 
 @pytest.mark.slow
 def test_numbas_cache_has_each_kernel_for_the_argument_types_of_real_work() -> None:
-    printed = output_of(WORK + COMPILED_BY_NUMBA, BPE_KERNELS="numba")
+    printed = run_python(WORK + COMPILED_BY_NUMBA, BPE_KERNELS="numba")
     assert printed == "['llvmlite', 'numba']\nTrue []\n[]\n"
 
 

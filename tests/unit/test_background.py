@@ -17,7 +17,7 @@ from ui.work.background import (
     Background,
     TooMuchWorkError,
     UnknownWorkError,
-    stop_of,
+    stopper,
 )
 from ui.work.background_card import seconds_left
 from ui.work.task import Progress, Task
@@ -27,13 +27,13 @@ TextWork = Background[Progress, str]
 
 @pytest.fixture
 def background() -> Iterator[TextWork]:
-    background = TextWork("test", most_waiting=2, most_remembered=4)
+    background = TextWork("test", max_waiting=2, max_cached=4)
     yield background
     background.close()
 
 
 def until_cancelled(task: Task[Progress]) -> str | None:
-    should_stop = stop_of(task)
+    should_stop = stopper(task)
     while not should_stop(1, 4):
         time.sleep(0.01)
     return None
@@ -82,7 +82,7 @@ def test_work_reports_progress_and_can_be_cancelled(background: TextWork) -> Non
 
 def test_a_status_has_the_age_of_its_last_report() -> None:
     now = [10.0]
-    background = TextWork("test", most_waiting=2, most_remembered=4, clock=lambda: now[0])
+    background = TextWork("test", max_waiting=2, max_cached=4, clock=lambda: now[0])
     background.begin("a", until_cancelled)
     status = wait_until(background, "a", lambda status: status.progress is not None)
     assert status.seconds_since_report == 0
@@ -168,7 +168,8 @@ def test_a_panic_is_reported_and_queued_work_goes_on(background: TextWork) -> No
     background.begin("b", at_once)
     assert wait_until(background, "b").state == "finished"
     assert (background.status("a").state, background.status("a").problem) == (
-        *("failed", "It stopped because of an error in the app (PanicError)."),
+        "failed",
+        "It stopped because of an error in the app (PanicError).",
     )
 
 
@@ -193,7 +194,7 @@ def test_a_system_exit_ends_the_callers_thread_but_not_the_worker(
 
 
 def test_closing_cancels_running_and_queued_work() -> None:
-    background = TextWork("test", most_waiting=2, most_remembered=4)
+    background = TextWork("test", max_waiting=2, max_cached=4)
     background.begin("a", until_cancelled)
     background.begin("b", at_once)
     background.close()
@@ -203,8 +204,8 @@ def test_closing_cancels_running_and_queued_work() -> None:
 def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
     task: Task[Progress] = Task()
     tokenizer = gpt2().truncated(500)
-    assert find_unreachable(tokenizer, (), stop_of(task)) is not None
+    assert find_unreachable(tokenizer, (), stopper(task)) is not None
     assert task.progress is not None
     assert (task.progress.done > 0, task.progress.of) == (True, tokenizer.vocab_size - 1)
     task.cancel()
-    assert find_unreachable(tokenizer, (), stop_of(task)) is None
+    assert find_unreachable(tokenizer, (), stopper(task)) is None

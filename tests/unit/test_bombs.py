@@ -17,16 +17,16 @@ from bpe_core.errors import UnsupportedFileError
 from tests.bombs import BOMBS
 
 ROOT = Path(__file__).parent.parent.parent
-MOST_BYTES = 2**30
+MAX_BYTES = 2**30
 # On an idle machine, each file takes a few seconds.
-MOST_PROCESSOR_SECONDS = 30
+MAX_PROCESSOR_SECONDS = 30
 READ = f"""
 import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, ({MOST_BYTES}, {MOST_BYTES}))
-resource.setrlimit(resource.RLIMIT_CPU, ({MOST_PROCESSOR_SECONDS}, {MOST_PROCESSOR_SECONDS}))
-from bpe_core.corpus.read_corpus import columns_of, read_corpus
+resource.setrlimit(resource.RLIMIT_AS, ({MAX_BYTES}, {MAX_BYTES}))
+resource.setrlimit(resource.RLIMIT_CPU, ({MAX_PROCESSOR_SECONDS}, {MAX_PROCESSOR_SECONDS}))
+from bpe_core.corpus.read_corpus import describe_columns, read_corpus
 from bpe_core.errors import CorpusError
-for read in (columns_of, read_corpus):
+for read in (describe_columns, read_corpus):
     try:
         read(sys.argv[1])
     except CorpusError as error:
@@ -70,7 +70,7 @@ def test_no_small_file_takes_a_gigabyte(what: str, tmp_path: Path) -> None:
 
 
 def test_rows_are_counted_over_all_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(budget, "MOST_ROWS", 1_100)
+    monkeypatch.setattr(budget, "MAX_ROWS", 1_100)
     names = [tmp_path / f"{letter}.csv" for letter in "abc"]
     for path in names:
         path.write_text("text\n" + "hug\n" * 512)
@@ -137,7 +137,7 @@ def test_damaged_small_files_take_no_more_than_whole_ones(tmp_path: Path) -> Non
     for what in ("a dictionary of one long string", "one letter a row", "empty objects"):
         name, make = BOMBS[what]
         (tmp_path / f"{what[:5]}.{name.partition('.')[2]}").write_bytes(make())
-    code = FUZZ.format(most=MOST_BYTES, n=12)
+    code = FUZZ.format(most=MAX_BYTES, n=12)
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)],
         cwd=ROOT, capture_output=True, text=True, timeout=500, check=False,

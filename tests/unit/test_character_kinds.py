@@ -13,10 +13,10 @@ from bpe_core.unicode.kinds import (
     PUNCTUATION,
     WHITE_SPACE,
     WORD,
+    classify,
     code_points,
-    group_of,
-    kinds_of,
-    script_of,
+    find_group,
+    find_script,
 )
 
 EVERY_CHARACTER = "".join(chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000)
@@ -34,7 +34,7 @@ NO_LETTER_IN_UNICODE_16 = "\u0558"
 )
 def test_every_character_has_the_same_kind_as_in_hugging_face(kind: int, pattern: str) -> None:
     every_one = code_points(EVERY_CHARACTER)
-    others = every_one[kinds_of(every_one) != kind]
+    others = every_one[classify(every_one) != kind]
     without = Replace(Regex(pattern), "").normalize_str(EVERY_CHARACTER)
     assert np.array_equal(code_points(without), others)
 
@@ -47,9 +47,9 @@ def test_words_end_where_pre_tokens_do() -> None:
 
 
 def test_only_letters_in_unicode_16_have_a_script() -> None:
-    assert script_of(LETTER_SINCE_UNICODE_16) == "Cyrillic"
-    assert script_of(NO_LETTER_IN_UNICODE_16) is None
-    assert [group_of(c) for c in "\u0085\u3000\x1c"] == [
+    assert find_script(LETTER_SINCE_UNICODE_16) == "Cyrillic"
+    assert find_script(NO_LETTER_IN_UNICODE_16) is None
+    assert [find_group(c) for c in "\u0085\u3000\x1c"] == [
         "white space",
         "white space",
         "digits and other",

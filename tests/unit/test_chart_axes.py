@@ -25,7 +25,7 @@ from ui.look.chart_style import empty_figure
 from ui.pair_frequencies import charts as pair_charts
 
 
-def figure_of() -> Any:
+def make_figure() -> Any:
     return empty_figure("light", height=240)
 
 
@@ -41,7 +41,7 @@ def assert_labels_are_apart(figure: Any, places: list[float]) -> None:
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 def test_an_axis_of_merges_labels_both_its_ends_and_no_labels_touch(one: int, other: int) -> None:
     first, last = sorted((one, other))
-    figure = figure_of()
+    figure = make_figure()
     merges_axis(figure, last, first=first)
     axis = figure.layout.xaxis
     assert axis.ticktext[0] == f"{first:,}"
@@ -54,7 +54,7 @@ def test_an_axis_of_merges_labels_both_its_ends_and_no_labels_touch(one: int, ot
 
 @given(st.integers(1, 10**12))
 def test_an_axis_of_ranks_labels_both_its_ends_and_no_labels_touch(last: int) -> None:
-    figure = figure_of()
+    figure = make_figure()
     ranks_axis(figure, last)
     axis = figure.layout.xaxis
     assert (axis.tickvals[0], axis.tickvals[-1]) == (1, last)
@@ -74,7 +74,7 @@ def test_an_axis_of_values_has_a_tick_at_each_step(low: float, high: float) -> N
 @pytest.mark.parametrize("highest", [9, 999, 1_000_000, 10_000_000, 10**15 - 1, 2**63 - 1])
 def test_the_left_margin_fits_the_widest_label(highest: int) -> None:
     for draw in (counts_axis, tokens_axis):
-        figure = figure_of()
+        figure = make_figure()
         draw(figure, highest)
         assert figure.layout.margin.l >= 8 + max(map(text_width, figure.layout.yaxis.ticktext))
         assert len(figure.layout.yaxis.ticktext) <= 9
@@ -92,14 +92,14 @@ def test_the_left_margin_fits_the_widest_label(highest: int) -> None:
     ],
 )
 def test_an_axis_of_values_labels_round_numbers(low: float, high: float, names: list[str]) -> None:
-    figure = figure_of()
+    figure = make_figure()
     value_axis(figure, "y", low, high)
     assert list(figure.layout.yaxis.ticktext) == names
     assert figure.layout.yaxis.range == (low, high)
 
 
 def test_labels_at_the_ends_of_curves_fit() -> None:
-    figure = figure_of()
+    figure = make_figure()
     label_ends(figure, x=9, ends=[("your text", 1_234.5, "black")], pixels_per_unit=1)
     assert figure.layout.margin.r >= 8 + text_width("your text 1234.50")
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from ui.look.chart_labels import columns, end_of, escaped, start_of
+from ui.look.chart_labels import columns, escaped, shorten_end, shorten_start
 
 CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 LABELS: dict[str, Callable[[str], str]] = {
     "escaped": escaped,
-    "end_of": lambda label: end_of(label, 10_000),
-    "start_of": lambda label: start_of(label, 10_000),
+    "shorten_start": lambda label: shorten_start(label, 10_000),
+    "shorten_end": lambda label: shorten_end(label, 10_000),
 }
 
 
@@ -45,11 +45,11 @@ def test_an_end_of_word_marker_reads_from_the_left_in_right_to_left_text() -> No
 def test_isolates_and_accents_take_no_room() -> None:
     assert columns(escaped("שם")) == columns("שם")
     assert columns("e\u0301") == 1
-    assert start_of("e\u0301" * 3, 2) == "e\u0301…"
-    assert end_of("ab👩\u200d💻", 5) == "…👩\u200d💻"
+    assert shorten_end("e\u0301" * 3, 2) == "e\u0301…"
+    assert shorten_start("ab👩\u200d💻", 5) == "…👩\u200d💻"
 
 
 def test_a_shortened_label_counts_what_is_shown_and_is_isolated() -> None:
-    assert end_of("\u202e" * 3, 6) == "…+202E"
-    assert start_of("\u202e" * 3, 6) == "U+202…"
-    assert start_of("שלום עולם", 5) == "\u2068של…\u2069"
+    assert shorten_start("\u202e" * 3, 6) == "…+202E"
+    assert shorten_end("\u202e" * 3, 6) == "U+202…"
+    assert shorten_end("שלום עולם", 5) == "\u2068של…\u2069"

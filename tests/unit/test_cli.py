@@ -239,8 +239,15 @@ def test_compare_measures_what_train_holds_out(trained: Path, tmp_path: Path) ->
     assert f"documents {found[2]}, bytes {found[1]}," in compared.stdout
     own = tmp_path / "texts" / "3.txt"
     told = run(
-        *("train", texts, "--vocab-size", "300", "--out", out, "--force"),
-        *("--held-out-file", own),
+        "train",
+        texts,
+        "--vocab-size",
+        "300",
+        "--out",
+        out,
+        "--force",
+        "--held-out-file",
+        own,
     ).stderr
     assert "on held-out text" in told
     assert "Left out of the training text: 1 document that is in the held-out text too." in told

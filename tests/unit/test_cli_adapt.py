@@ -114,8 +114,15 @@ def test_published_names_and_another_format(
     (written,) = (tmp_path / "gguf").glob("*.gguf")
     assert bpe.load(written).vocab_size == bpe.load(TOKENIZERS / "starcoder.gguf").vocab_size + 3
     result = run(
-        *("extend", "mistral-nemo", text, "--tokens", "3", "--out", tmp_path / "b"),
-        *("--format", "huggingface"),
+        "extend",
+        "mistral-nemo",
+        text,
+        "--tokens",
+        "3",
+        "--out",
+        tmp_path / "b",
+        "--format",
+        "huggingface",
     )
     assert result.exit_code == 0, result.output
     assert (tmp_path / "b" / "tokenizer.json").is_file()
@@ -164,8 +171,21 @@ def test_terms_are_tried_first_and_tokens_left_out(text: Path, tmp_path: Path) -
     terms = tmp_path / "terms.txt"
     terms.write_text("\ufeffFluss \n\n  \nFlüsse\r\nZwei Worte\n", encoding="utf-8")
     result = run(
-        *("extend", "gpt2", text, "--tokens", "9", "--out", tmp_path / "a"),
-        *("--term", "Straßen", "--terms", terms, "--leave-out", " zur", "--format", "huggingface"),
+        "extend",
+        "gpt2",
+        text,
+        "--tokens",
+        "9",
+        "--out",
+        tmp_path / "a",
+        "--term",
+        "Straßen",
+        "--terms",
+        terms,
+        "--leave-out",
+        " zur",
+        "--format",
+        "huggingface",
     )
     assert result.exit_code == 0, result.output
     lines = [line for line in result.stderr.splitlines() if "one token" in line]
@@ -177,11 +197,23 @@ def test_terms_are_tried_first_and_tokens_left_out(text: Path, tmp_path: Path) -
     assert len(lines) == 4
     peer = tokenizers.Tokenizer.from_file(str(tmp_path / "a" / "tokenizer.json"))
     assert [len(peer.encode(word).ids) for word in (" Straßen", " Fluss", " Flüsse", " zur")] == [
-        *(1, 1, 1, 2)
+        1,
+        1,
+        1,
+        2,
     ]
     again = run(
-        *("extend", "gpt2", text, "--tokens", "9", "--out", tmp_path / "b"),
-        *("--term", " the", "--term", "Kubernetes"),
+        "extend",
+        "gpt2",
+        text,
+        "--tokens",
+        "9",
+        "--out",
+        tmp_path / "b",
+        "--term",
+        " the",
+        "--term",
+        "Kubernetes",
     )
     assert "' the' is one token already." in again.stderr
     assert (
@@ -195,12 +227,24 @@ def test_replacing_takes_terms_and_scripts_and_streams_large_files(
 ) -> None:
     outputs: list[Path] = []
     for least, name in ((1 << 40, "read"), (1, "streamed")):
-        monkeypatch.setattr("bpe_core.cli.support._LEAST_BYTES_TO_STREAM", least)
+        monkeypatch.setattr("bpe_core.cli.support._MIN_BYTES_TO_STREAM", least)
         outputs.append(tmp_path / name)
         result = run(
-            *("replace", "gpt2", text, "--tokens", "6", "--out", outputs[-1]),
-            *("--script", "Han", "--script", "Cyrillic", "--term", "Straßen"),
-            *("--leave-out", " Fluss"),
+            "replace",
+            "gpt2",
+            text,
+            "--tokens",
+            "6",
+            "--out",
+            outputs[-1],
+            "--script",
+            "Han",
+            "--script",
+            "Cyrillic",
+            "--term",
+            "Straßen",
+            "--leave-out",
+            " Fluss",
         )
         assert result.exit_code == 0, result.output
         assert "'Straßen' is one token: " in result.stderr
@@ -220,7 +264,7 @@ def test_wrong_terms_are_one_line(text: Path, tmp_path: Path) -> None:
         ("--leave-out", "", "Expected tokens to leave out"),
     ):
         result = run(
-            *("extend", "gpt2", text, "--tokens", "3", "--out", tmp_path / "out"), option, value
+            "extend", "gpt2", text, "--tokens", "3", "--out", tmp_path / "out", option, value
         )
         assert result.exit_code == 1
         assert message in result.stderr
@@ -238,8 +282,17 @@ def test_an_extension_says_why_it_ended(text: Path, tmp_path: Path) -> None:
 
 def test_only_tokens_of_the_named_scripts_are_removed(text: Path, tmp_path: Path) -> None:
     result = run(
-        *("shrink", "gpt2", text, "--size", "50150", "--script", "Greek", "--script", "Katakana"),
-        *("--out", tmp_path / "out"),
+        "shrink",
+        "gpt2",
+        text,
+        "--size",
+        "50150",
+        "--script",
+        "Greek",
+        "--script",
+        "Katakana",
+        "--out",
+        tmp_path / "out",
     )
     assert result.exit_code == 0, result.output
     kept = bpe.load(tmp_path / "out").vocab.values()
@@ -247,8 +300,15 @@ def test_only_tokens_of_the_named_scripts_are_removed(text: Path, tmp_path: Path
     assert len(gone) == 107
     assert {script_of_token(token) for token in gone} == {"Greek", "Katakana"}
     refused = run(
-        *("shrink", "gpt2", text, "--size", "50150", "--script", "Klingon"),
-        *("--out", tmp_path / "none"),
+        "shrink",
+        "gpt2",
+        text,
+        "--size",
+        "50150",
+        "--script",
+        "Klingon",
+        "--out",
+        tmp_path / "none",
     )
     assert refused.exit_code == 1
     assert "tokens of other scripts" in refused.stderr

@@ -21,7 +21,7 @@ from distributed import Client, LocalCluster
 
 import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.cli.scale import bytes_of
+from bpe_core.cli.scale import parse_size
 from bpe_core.counting.scale.count_files import CountingProgress, count_files
 from bpe_core.counting.scale.engines import DaskWorkers, cluster, local_processes
 from bpe_core.errors import ConfigError, CorpusError, TextDecodingError
@@ -188,7 +188,7 @@ def test_too_little_memory_and_sizes_that_are_none_are_refused() -> None:
     with pytest.raises(ConfigError, match="at least 1 GB, got"), local_processes(5 << 20):
         pass
     with pytest.raises(ConfigError, match="such as 4GB, got 'much'"):
-        bytes_of("much")
+        parse_size("much")
 
 
 def test_a_read_error_on_a_worker_is_raised_here(client: Client, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import ROWS_DESCRIBED, Column, TableColumns
 from bpe_core.corpus.parquet_process import describe_parquet
-from bpe_core.corpus.read_corpus import columns_of, read_corpus
+from bpe_core.corpus.read_corpus import describe_columns, read_corpus
 from bpe_core.corpus.readers import Choices, tables_in
 from bpe_core.corpus.reading_process import describe_in_process
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
@@ -42,7 +42,7 @@ def table(kind: str, columns: dict[str, list[str]]) -> Upload:
         dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
     ]
     if kind == "parquet":
-        return parquet_of(pa.table(columns))
+        return make_parquet(pa.table(columns))
     if kind == "jsonl":
         return Upload("a.jsonl", "\n".join(map(json.dumps, rows)).encode())
     if kind == "json":
@@ -54,14 +54,14 @@ def table(kind: str, columns: dict[str, list[str]]) -> Upload:
     return Upload(f"a.{kind}", text.getvalue().encode())
 
 
-def parquet_of(data: pa.Table, row_group_size: int | None = None) -> Upload:
+def make_parquet(data: pa.Table, row_group_size: int | None = None) -> Upload:
     buffer = io.BytesIO()
     pq.write_table(data, buffer, row_group_size=row_group_size)
     return Upload("a.parquet", buffer.getvalue())
 
 
 def describe(upload: Upload) -> TableColumns:
-    found = columns_of(upload)
+    found = describe_columns(upload)
     assert found is not None
     return found
 
@@ -126,7 +126,7 @@ def test_the_error_for_a_missing_column_shows_the_choices(kind: str) -> None:
 
 
 def test_a_parquet_column_of_objects_cannot_be_the_text() -> None:
-    upload = parquet_of(pa.table({"n": [{"a": 1}, {"a": 2}], "text": ["hug", "ugg"]}))
+    upload = make_parquet(pa.table({"n": [{"a": 1}, {"a": 2}], "text": ["hug", "ugg"]}))
     with pytest.raises(
         CorpusError, match=r"no text in the column 'n'\. Its columns of text: 'text'"
     ):
@@ -148,18 +148,18 @@ def test_a_large_parquet_file_is_described_by_groups_from_all_over_it() -> None:
     texts = [f"{number} words" for number in range(1_000)]
     titles = ["T" if number < 500 else "long title " * 9 for number in range(1_000)]
     data = pa.table({"title": titles, "words": texts})
-    whole = describe(parquet_of(data))
-    sampled = describe(parquet_of(data, row_group_size=10))
+    whole = describe(make_parquet(data))
+    sampled = describe(make_parquet(data, row_group_size=10))
     assert (whole.is_sample, sampled.is_sample) == (False, True)
     assert sampled.texts[0].share == pytest.approx(whole.texts[0].share, rel=0.1)
-    upload = parquet_of(data, row_group_size=100)
-    assert describe_parquet(upload.getvalue(), "a.parquet", budget=Budget(), most_bytes=1).is_sample
-    assert read_corpus(parquet_of(data), "words").documents == tuple(texts)
+    upload = make_parquet(data, row_group_size=100)
+    assert describe_parquet(upload.getvalue(), "a.parquet", budget=Budget(), max_bytes=1).is_sample
+    assert read_corpus(make_parquet(data), "words").documents == tuple(texts)
 
 
 def test_repeated_values_of_a_parquet_dictionary_are_counted_and_read() -> None:
     values = pa.array(["hug", None, "ugg", "hug"]).dictionary_encode()
-    upload = parquet_of(pa.table({"kind": values, "text": ["a b c d e", "b", None, ""]}))
+    upload = make_parquet(pa.table({"kind": values, "text": ["a b c d e", "b", None, ""]}))
     found = describe(upload)
     assert [(c.name, round(c.share * 19)) for c in found.texts] == [("kind", 9), ("text", 10)]
     corpus = read_corpus(upload, "kind")
@@ -171,7 +171,7 @@ def test_repeated_values_of_a_parquet_dictionary_are_counted_and_read() -> None:
 def test_two_parquet_columns_of_one_name_are_refused() -> None:
     data = pa.table([pa.array(["hug"]), pa.array(["ugg"])], names=["text", "text"])
     with pytest.raises(UnsupportedFileError, match="two columns named 'text'"):
-        read_corpus(parquet_of(data))
+        read_corpus(make_parquet(data))
 
 
 def test_text_in_parquet_that_is_not_utf8_is_named_by_its_column_and_rows() -> None:
@@ -181,7 +181,7 @@ def test_text_in_parquet_that_is_not_utf8_is_named_by_its_column_and_rows() -> N
         [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0\4\0\0\0"), pa.py_buffer(b"ok\xff\xfe")],
     )
     with pytest.raises(TextDecodingError, match=r"column 'text'.*not valid UTF-8.*row 2"):
-        read_corpus(parquet_of(pa.table({"text": values})))
+        read_corpus(make_parquet(pa.table({"text": values})))
 
 
 def test_nested_columns_are_not_read_and_the_error_says_so() -> None:
@@ -191,13 +191,13 @@ def test_nested_columns_are_not_read_and_the_error_says_so() -> None:
 
 
 def test_what_is_not_a_table_has_no_columns() -> None:
-    assert columns_of(Upload("a.txt", b"hug")) is None
+    assert describe_columns(Upload("a.txt", b"hug")) is None
 
 
 @pytest.mark.slow
 def test_reading_parquet_reports_progress_and_stops_if_the_callback_raises(tmp_path: Path) -> None:
     upload = tmp_path / "a.parquet"
-    written = parquet_of(pa.table({"text": [f"hug {n}" for n in range(40_000)]}))
+    written = make_parquet(pa.table({"text": [f"hug {n}" for n in range(40_000)]}))
     upload.write_bytes(written.getvalue())
     parts: list[float] = []
     assert len(read_corpus(upload, on_progress=parts.append).documents) == 40_000

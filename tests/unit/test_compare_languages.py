@@ -30,7 +30,7 @@ from ui.compare.language_figures import (
     cannot_spell,
     cheapest_first,
     costs_of_languages,
-    digest_of,
+    hash_sentences,
     language_csv,
     language_rows,
     language_sentence,
@@ -139,10 +139,14 @@ def test_the_download_holds_every_figure_and_no_formula() -> None:
     )
     reference = TEXTS[COSTS[0].reference].name
     assert rows[0] == [
-        *("language", "scripts", "tokenizer", "bytes"),
+        "language",
+        "scripts",
+        "tokenizer",
+        "bytes",
         "tokens",
         f"parity: tokens for each token of {reference}",
-        *("tokens per word", "bytes per token"),
+        "tokens per word",
+        "bytes per token",
     ]
     assert len(rows) == 1 + len(TEXTS) * 2
     assert rows[3][:6] == ["'=B()", "Han", "x", "6", "6", "3"]
@@ -159,7 +163,7 @@ def test_the_sample_can_be_downloaded_and_uploaded_again() -> None:
 
 def test_digests_differ_if_the_same_letters_are_divided_differently() -> None:
     def digest(*texts: tuple[str, tuple[str, ...]]) -> str:
-        return digest_of([ParallelText("", name, (), sentences) for name, sentences in texts])
+        return hash_sentences([ParallelText("", name, (), sentences) for name, sentences in texts])
 
     digests = {
         digest(("a", ("b", "c"))),

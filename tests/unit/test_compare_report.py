@@ -17,7 +17,7 @@ from bpe_core.comparison.languages import (
     compare_languages,
     merges_per_script,
 )
-from bpe_core.comparison.parts import gain_of
+from bpe_core.comparison.parts import compute_gain
 from bpe_core.comparison.terms import cut_terms, terms_by_loss
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
@@ -29,8 +29,8 @@ from tests.foreign_models import library_encoder
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES
 from ui.compare.figures_part import figure_rows
-from ui.compare.report import MOST_DISAGREEMENTS, Compared, ComparisonReport, report_html
-from ui.compare.report_elements import MOST_TERMS_IN_REPORT
+from ui.compare.report import MAX_DISAGREEMENTS, Compared, ComparisonReport, report_html
+from ui.compare.report_elements import MAX_TERMS_IN_REPORT
 from ui.compare.terms_part import Terms, term_rows
 from ui.compare.verdict import verdict_aside, verdict_sentence
 from ui.compare.verdict_part import Judged, rival_rows
@@ -74,7 +74,7 @@ class Parsed(HTMLParser):
 
 
 def judged(comparison: Comparison, name: str) -> Judged:
-    gains = tuple(gain_of(comparison, 0, place) for place in range(1, len(comparison.rows)))
+    gains = tuple(compute_gain(comparison, 0, place) for place in range(1, len(comparison.rows)))
     return Judged(
         place=1,
         gains=gains,
@@ -245,7 +245,7 @@ def test_a_visitors_text_never_becomes_markup_and_the_report_loads_nothing() -> 
 def test_a_long_passage_is_shortened_with_a_note() -> None:
     words = " ".join(f"unbelievable{n}ness" for n in range(200))
     said = "".join(parsed(report(passage=words)).texts)
-    assert f"The first {MOST_DISAGREEMENTS} of " in said
+    assert f"The first {MAX_DISAGREEMENTS} of " in said
 
 
 @pytest.mark.parametrize("passage", ["", "a", "\n"])
@@ -303,9 +303,9 @@ def test_the_report_has_the_terms_with_their_cuts_in_colours() -> None:
 
 
 def test_the_report_says_how_many_of_many_terms_it_shows() -> None:
-    terms = [f"term {number}" for number in range(MOST_TERMS_IN_REPORT + 1)]
+    terms = [f"term {number}" for number in range(MAX_TERMS_IN_REPORT + 1)]
     found = parsed(replace(report(), terms=own_terms(terms)))
-    assert sum(row[0].startswith("term ") for row in found.rows if row) == MOST_TERMS_IN_REPORT
+    assert sum(row[0].startswith("term ") for row in found.rows if row) == MAX_TERMS_IN_REPORT
     assert any("The first 200 are shown." in text for text in found.texts)
 
 

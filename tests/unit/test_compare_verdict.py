@@ -13,7 +13,7 @@ import bpe_core
 from bpe_core.comparison.blocks import divide
 from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.interval_words import method_words
-from bpe_core.comparison.parts import TextPart, TokenSaving, gain_of
+from bpe_core.comparison.parts import TextPart, TokenSaving, compute_gain
 from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.runs.train import train
@@ -47,7 +47,7 @@ def words(sentence: list[tuple[str, bool]]) -> str:
 
 
 def said(comparison: Comparison, on_text: str = "On your text") -> str:
-    return words(verdict_sentence(comparison, gain_of(comparison), on_text))
+    return words(verdict_sentence(comparison, compute_gain(comparison), on_text))
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +69,14 @@ def test_a_figure_on_one_text_is_said_without_an_interval(small: Tokenizer) -> N
 
 def test_a_gain_is_said_with_its_share(small: Tokenizer) -> None:
     comparison = compare(several(CODE), [small, gpt2()])
-    sentence = verdict_sentence(comparison, gain_of(comparison), "On held-out text")
+    sentence = verdict_sentence(comparison, compute_gain(comparison), "On held-out text")
     share = 100 * (1 - comparison.rows[0].n_tokens / comparison.rows[1].n_tokens)
     assert share > 1
     assert f"{share:.1f}% fewer tokens" in words(sentence)
     assert [bold for _, bold in sentence[:3]] == [False, True, False]
-    whole = gain_of(comparison).whole
+    whole = compute_gain(comparison).whole
     assert f"GPT-2 (95% interval {whole.low:.1f}–{whole.high:.1f}%), with" in words(sentence)
-    assert "The gain is in" in verdict_aside(comparison, gain_of(comparison))
+    assert "The gain is in" in verdict_aside(comparison, compute_gain(comparison))
 
 
 def test_a_kind_that_goes_the_other_way_is_not_named_as_a_gain() -> None:
@@ -85,10 +85,10 @@ def test_a_kind_that_goes_the_other_way_is_not_named_as_a_gain() -> None:
     own = train(Corpus.from_text("some words of a plain text and a\n" * 50), plain).tokenizer
     theirs = train(Corpus.from_text(" ".join(map(str, range(9000)))), plain).tokenizer
     comparison = compare(text, [own, theirs])
-    kinds = {part.name: part for part in dict(gain_of(comparison).divisions)["kind"]}
+    kinds = {part.name: part for part in dict(compute_gain(comparison).divisions)["kind"]}
     assert kinds["words"].way == "fewer"
     assert kinds["numbers"].way == "more"
-    aside = verdict_aside(comparison, gain_of(comparison))
+    aside = verdict_aside(comparison, compute_gain(comparison))
     assert "words and numbers" not in aside
     assert aside.startswith("The gain is in words")
     assert f"; numbers take {-kinds['numbers'].percent_fewer:,.1f}% more." in aside
@@ -108,7 +108,7 @@ def test_the_strongest_other_has_the_fewest_tokens_and_leaves_nothing_out(small:
 
 def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: Tokenizer) -> None:
     comparison = compare(several(PROSE), [small, gpt2().truncated(0), gpt2()])
-    gains = [gain_of(comparison, 0, place) for place in (1, 2)]
+    gains = [compute_gain(comparison, 0, place) for place in (1, 2)]
     rows = rival_rows(comparison, gains, ["Yours", "<b>bytes</b>", "GPT-2"])
     assert [row.name for row in rows] == ["GPT-2", "<b>bytes</b>"]
     assert [row.place for row in rows] == [2, 1]
@@ -117,7 +117,7 @@ def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: Toke
     assert rows[1].percent == gains[0].whole.percent_fewer > 0
     assert rows[0].tokens == f"{comparison.rows[2].n_tokens:,}"
     one_text = compare(Corpus.from_text(PROSE), [small, gpt2()])
-    (row,) = rival_rows(one_text, [gain_of(one_text)], ["Yours", "GPT-2"])
+    (row,) = rival_rows(one_text, [compute_gain(one_text)], ["Yours", "GPT-2"])
     assert (row.low, row.high, row.interval) == (None, None, "")
     assert row.percent is not None
 
@@ -135,7 +135,7 @@ def test_folders_that_go_the_other_way_are_named() -> None:
 def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
     comparison = compare(Corpus.from_text(PROSE), [small, gpt2()])
     assert "more tokens than GPT-2" in said(comparison)
-    aside = verdict_aside(comparison, gain_of(comparison))
+    aside = verdict_aside(comparison, compute_gain(comparison))
     assert aside.startswith("The loss is in words and white space. ")
     assert "GPT-2 keeps more words whole" in aside
     assert figure_rows(comparison)[0].better == (1,)
@@ -151,12 +151,12 @@ def test_an_even_use_of_the_vocabulary_alone_is_not_marked_as_best() -> None:
 
 def test_a_tie_has_no_winner_and_no_dot() -> None:
     comparison = compare(Corpus.from_text(PROSE), [gpt2(), gpt2()])
-    sentence = words(verdict_sentence(comparison, gain_of(comparison), "On held-out text"))
+    sentence = words(verdict_sentence(comparison, compute_gain(comparison), "On held-out text"))
     assert sentence == (
         "On held-out text, your tokenizer needs as many tokens as GPT-2, "
         "with a vocabulary of about the same size."
     )
-    assert verdict_aside(comparison, gain_of(comparison)).startswith("Both keep ")
+    assert verdict_aside(comparison, compute_gain(comparison)).startswith("Both keep ")
     assert all(row.better == () for row in figure_rows(comparison))
 
 
@@ -170,7 +170,7 @@ def test_text_that_no_token_stands_for_is_said_and_takes_the_dots_away() -> None
     )
     tokenizer = train(Corpus.from_text("hug hugs pug"), config).tokenizer
     comparison = compare(Corpus.from_text("hug pug Ω"), [tokenizer, gpt2()])
-    aside = verdict_aside(comparison, gain_of(comparison))
+    aside = verdict_aside(comparison, compute_gain(comparison))
     assert "2 bytes that its alphabet lacks" in aside
     assert "2 bytes of white space that its pre-tokenizer drops" in aside
     rows = {row.name: row for row in figure_rows(comparison)}
@@ -190,13 +190,13 @@ def test_a_text_that_cannot_be_spelled_wins_nothing() -> None:
     )
     tokenizer = train(Corpus.from_word_counts({"hug": 10, "ugg": 5}), config).tokenizer
     comparison = compare("zzz yyy www", [tokenizer, gpt2()])
-    sentence = verdict_sentence(comparison, gain_of(comparison), "On your text")
+    sentence = verdict_sentence(comparison, compute_gain(comparison), "On your text")
     assert words(sentence) == "On your text, your tokenizer cannot spell 81.8% of the text."
-    aside = verdict_aside(comparison, gain_of(comparison))
+    aside = verdict_aside(comparison, compute_gain(comparison))
     assert "gain" not in aside
     assert "yours 0.0%" in aside
     spelled = compare("hug ugg", [tokenizer, gpt2()])
-    assert words(verdict_sentence(spelled, gain_of(spelled), "On your text")) == (
+    assert words(verdict_sentence(spelled, compute_gain(spelled), "On your text")) == (
         "On your text, your tokenizer leaves out 14.3% of the text: "
         "its pre-tokenizer drops white space."
     )
@@ -243,7 +243,7 @@ def test_white_space_alone_has_no_figures_for_words(small: Tokenizer) -> None:
     comparison = compare(Corpus.from_text(" \n "), [small, gpt2()])
     rows = {row.name: row for row in figure_rows(comparison)}
     assert rows["Words kept whole"].figures == ("–", "–")
-    assert "words" not in verdict_aside(comparison, gain_of(comparison))
+    assert "words" not in verdict_aside(comparison, compute_gain(comparison))
 
 
 def test_the_sentence_names_parts_that_disagree() -> None:
@@ -254,7 +254,7 @@ def test_the_sentence_names_parts_that_disagree() -> None:
         [f"{name} row {n}" for name in ("<b>a.csv", "b.csv", "c.csv") for n in range(30)],
     )
     comparison = compare(corpus, [own, gpt2()])
-    gain = gain_of(comparison)
+    gain = compute_gain(comparison)
     parts = {part.name: part for _, found in gain.divisions for part in found}
     assert gain.whole.way == "fewer"
     assert parts["<b>a.csv"].way == "more"
@@ -268,7 +268,7 @@ def test_the_sentence_names_parts_that_disagree() -> None:
 def test_parts_that_agree_are_not_named() -> None:
     corpus = Corpus.from_text("clock " * 4_000)
     comparison = compare(corpus, [gpt2(), gpt2().truncated(1_000)])
-    assert disagreement(gain_of(comparison)) == []
+    assert disagreement(compute_gain(comparison)) == []
     assert said(comparison).endswith("the size.")
 
 
@@ -283,19 +283,19 @@ def test_an_interval_over_zero_is_no_clear_difference() -> None:
         for n, pair in ((0, b"aa"), (1, b"bb"))
     )
     comparison = compare(Corpus.from_documents([*lines, "aa\n"]), [one, two])
-    assert gain_of(comparison).whole.way == "unclear"
+    assert compute_gain(comparison).whole.way == "unclear"
     sentence = said(comparison)
     assert "there is no clear difference between your tokenizer and GPT-2" in sentence
     assert "95% interval from " in sentence
 
 
 def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
-    long = gain_of(compare(Corpus.from_text(PROSE), [gpt2(), gpt2().truncated(99)]))
+    long = compute_gain(compare(Corpus.from_text(PROSE), [gpt2(), gpt2().truncated(99)]))
     assert no_verdict(long, "your text", is_placeholder=False) is None
     found = no_verdict(long, "your text", is_placeholder=True)
     assert found is not None
     assert words(found[0]).startswith("No verdict yet: the text is only an example.")
-    short = gain_of(compare(Corpus.from_text("hug " * 20), [gpt2(), gpt2().truncated(99)]))
+    short = compute_gain(compare(Corpus.from_text("hug " * 20), [gpt2(), gpt2().truncated(99)]))
     found = no_verdict(short, "your text", is_placeholder=False)
     assert found is not None
     assert "your text has only 22 tokens, and a verdict needs 300" in words(found[0])
@@ -347,7 +347,7 @@ def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
     corpus = Corpus.from_documents(
         [PROSE, CODE] * 20, [f"{'=cmd()' if n % 2 else 'b'}.csv row {n}" for n in range(40)]
     )
-    gain = gain_of(compare(corpus, [gpt2(), gpt2().truncated(99)]))
+    gain = compute_gain(compare(corpus, [gpt2(), gpt2().truncated(99)]))
     written = parts_csv(gain, ["Yours", "GPT-2"], "ab", ["f1", "f2"]).decode()[1:]
     rows = list(csv.DictReader(io.StringIO(written)))
     assert (rows[0]["fingerprint of GPT-2"], rows[0]["bpe_core"]) == ("f2", bpe_core.__version__)
@@ -361,7 +361,7 @@ def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_chart_holds_the_figures_and_no_name_as_markup(theme: Theme) -> None:
     corpus = Corpus.from_documents([PROSE, CODE], ["<b>x</b>", "b.py"])
-    gain = gain_of(compare(corpus, [gpt2(), gpt2().truncated(99)]))
+    gain = compute_gain(compare(corpus, [gpt2(), gpt2().truncated(99)]))
     parts = shown_parts(gain, "file")
     figure: Any = part_dots(parts, theme=theme)
     dots = [trace for trace in figure.data if trace.mode == "markers"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bpe_core.comparison.comparison import compare
-from bpe_core.comparison.parts import gain_of
+from bpe_core.comparison.parts import compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -41,7 +41,7 @@ def test_progress_is_even_and_changes_no_figure(name: str) -> None:
     assert noted == whole
     assert noted is not None
     # As text, because nan is not equal to itself.
-    assert repr(gain_of(noted)) == repr(gain_of(whole))
+    assert repr(compute_gain(noted)) == repr(compute_gain(whole))
     done = [at for at, _ in reports]
     assert done == sorted(done)
     assert {of for _, of in reports} == {corpus.n_bytes}
@@ -74,7 +74,7 @@ def test_one_long_document_is_encoded_in_parts_without_another_figure(
     whole = compare(corpus, [gpt2(), FOREIGN])
     assert max(lengths) > 600_000
     assert found == whole
-    assert repr(gain_of(found)) == repr(gain_of(whole))
+    assert repr(compute_gain(found)) == repr(compute_gain(whole))
 
 
 @each

@@ -15,8 +15,8 @@ import pytest
 
 import bpe_core.corpus.budget as budget
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.read_corpus import columns_of, read_corpus
-from bpe_core.corpus.word_counts import LARGEST_COUNT, parse_word_counts
+from bpe_core.corpus.read_corpus import describe_columns, read_corpus
+from bpe_core.corpus.word_counts import MAX_COUNT, parse_word_counts
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -26,7 +26,7 @@ from bpe_core.errors import (
     TextDecodingError,
     UnsupportedFileError,
 )
-from tests.zipping import zip_of
+from tests.zipping import make_zip
 
 
 class Upload:
@@ -149,7 +149,7 @@ def test_the_offset_of_damage_includes_the_byte_order_mark() -> None:
         ("paper.txt", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "PDF"),
         ("program", b"\x7fELF\x02\x01\x01" + bytes(40), "program"),
         ("nulls.dat", b"a\x00\x00\x00b\x00\x00c" * 9, "NUL"),
-        ("report.docx", zip_of({"word/document.xml": b"<w/>"}), "docx"),
+        ("report.docx", make_zip({"word/document.xml": b"<w/>"}), "docx"),
     ],
 )
 def test_a_binary_file_is_recognised_by_its_content_and_refused(
@@ -203,7 +203,7 @@ def test_the_error_for_a_path_that_cannot_be_opened_names_it(path: str) -> None:
 
 def test_gzip_and_zip_are_unpacked_with_members_in_order() -> None:
     assert read_corpus(Upload("a.txt.gz", gzipped(b"hug"))).documents == ("hug",)
-    packed = zip_of(
+    packed = make_zip(
         {
             "b.txt": b"second",
             "a/c.csv": b"id,text\n1,row\n",
@@ -220,13 +220,13 @@ def test_gzip_and_zip_are_unpacked_with_members_in_order() -> None:
 
 
 def gzip_and_zip(text: bytes) -> list[Upload]:
-    return [Upload("a.gz", gzipped(text)), Upload("a.zip", zip_of({"a": text}))]
+    return [Upload("a.gz", gzipped(text)), Upload("a.zip", make_zip({"a": text}))]
 
 
 def test_an_archive_that_unpacks_beyond_the_limit_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(budget, "MOST_UNPACKED_BYTES", 10_000)
+    monkeypatch.setattr(budget, "MAX_UNPACKED_BYTES", 10_000)
     for upload in gzip_and_zip(b"hug " * 5_000):
         with pytest.raises(UnsupportedFileError, match=r"^a\.(gz|zip) .* 10,000 bytes"):
             read_corpus(upload)
@@ -248,7 +248,7 @@ def test_a_repetitive_archive_can_unpack_to_a_hundred_times_its_size(
 def test_reading_reports_progress_and_stops_if_the_callback_raises(tmp_path: Path) -> None:
     rows = b"id,text\n" + b"1,hug\n" * 20_000
     (tmp_path / "b.csv").write_bytes(rows)
-    sources = [tmp_path / "b.csv", Upload("a.zip", zip_of({"a.csv": rows, "b.csv": rows}))]
+    sources = [tmp_path / "b.csv", Upload("a.zip", make_zip({"a.csv": rows, "b.csv": rows}))]
     parts: list[float] = []
     read_corpus(sources, on_progress=parts.append)
     assert len(parts) > 10
@@ -266,9 +266,9 @@ def test_reading_reports_progress_and_stops_if_the_callback_raises(tmp_path: Pat
     ("name", "data"),
     [
         ("a.gz", gzipped(b"hug" * 100)[:-9]),
-        ("a.zip", zip_of({"a": b"hug" * 100})[:-30]),
-        ("a.zip", zip_of({"a.zip": zip_of({"b": b"hug"})})),
-        ("a.zip", zip_of({})),
+        ("a.zip", make_zip({"a": b"hug" * 100})[:-30]),
+        ("a.zip", make_zip({"a.zip": make_zip({"b": b"hug"})})),
+        ("a.zip", make_zip({})),
         ("a.parquet", b"PAR1 is how they begin"),
         ("a.parquet", b"text"),
     ],
@@ -309,7 +309,7 @@ def test_each_row_of_a_table_is_a_document(name: str, column: str | None) -> Non
     assert corpus.documents == (ROWS[0][1], ROWS[2][1])
     assert any("1 row without text" in note for note in corpus.notes)
     assert any("took the column 'text'" in note for note in corpus.notes) is (column is None)
-    columns = columns_of(Upload(name, TABLES[name]))
+    columns = describe_columns(Upload(name, TABLES[name]))
     assert columns is not None
     assert columns.names == ("id", "text")
     assert [found.name for found in columns.texts] == ["text"]
@@ -404,9 +404,28 @@ def test_a_csv_field_of_a_megabyte_is_read() -> None:
 
 
 FOREIGN_WORDS = (
-    *("Parquet magic", "thrift", "Thrift", "arrow", "Arrow", "Expecting", "delimiter", "CRC"),
-    *("zlib", "Error -", "BadZipFile", "gzipped", "end-of-stream", "File is not a zip", "codec"),
-    *("central directory", "field larger", "NUL", "digits (", "sys.", "None", "Compressed"),
+    "Parquet magic",
+    "thrift",
+    "Thrift",
+    "arrow",
+    "Arrow",
+    "Expecting",
+    "delimiter",
+    "CRC",
+    "zlib",
+    "Error -",
+    "BadZipFile",
+    "gzipped",
+    "end-of-stream",
+    "File is not a zip",
+    "codec",
+    "central directory",
+    "field larger",
+    "NUL",
+    "digits (",
+    "sys.",
+    "None",
+    "Compressed",
 )
 
 
@@ -426,8 +445,8 @@ FOREIGN_WORDS = (
         ("a.gz", gzipped(b"hug" * 100)[:-9]),
         ("a.gz", gzipped(b"hug" * 100)[:-8] + bytes(8)),
         ("a.gz", gzipped(b"hug" * 100)[:12] + b"\xff" * 20),
-        ("a.zip", zip_of({"a": b"hug" * 100})[:-30]),
-        ("a.zip", zip_of({"a": b"hug" * 100}).replace(b"hug", b"gun", 1)),
+        ("a.zip", make_zip({"a": b"hug" * 100})[:-30]),
+        ("a.zip", make_zip({"a": b"hug" * 100}).replace(b"hug", b"gun", 1)),
     ],
 )
 def test_no_message_holds_the_words_of_a_library(name: str, data: bytes) -> None:
@@ -441,7 +460,7 @@ def test_no_message_holds_the_words_of_a_library(name: str, data: bytes) -> None
 
 
 def test_an_encrypted_member_of_a_zip_is_called_so() -> None:
-    packed = bytearray(zip_of({"a.txt": b"hug"}))
+    packed = bytearray(make_zip({"a.txt": b"hug"}))
     for header, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         packed[packed.index(header) + place] |= 1
     with pytest.raises(UnsupportedFileError, match=r"a\.zip/a\.txt.*: it is encrypted\."):
@@ -532,7 +551,7 @@ def test_the_error_for_a_line_without_word_and_count_names_the_line(line: str) -
 
 
 def test_the_largest_count_is_read_and_a_larger_one_is_refused() -> None:
-    assert parse_word_counts(f"hug 000{LARGEST_COUNT}") == {"hug": LARGEST_COUNT}
+    assert parse_word_counts(f"hug 000{MAX_COUNT}") == {"hug": MAX_COUNT}
     for count in ("1" + "0" * 15, "9" * 20, "9" * 5_000):
         with pytest.raises(
             CorpusError, match=r"Line 2: the count \d.* at most 999,999,999,999,999"
@@ -542,7 +561,7 @@ def test_the_largest_count_is_read_and_a_larger_one_is_refused() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_counts_whose_sum_exceeds_64_bits_are_refused() -> None:
-    many = "\n".join(f"{'a' * 99}{n} {LARGEST_COUNT}" for n in range(99))
+    many = "\n".join(f"{'a' * 99}{n} {MAX_COUNT}" for n in range(99))
     with pytest.raises(CorpusError, match="64 bits"):
         parse_word_counts(many)
     with pytest.raises(CorpusError, match="64 bits"):
@@ -575,7 +594,7 @@ def test_reading_arbitrary_bytes_raises_only_bpe_errors() -> None:
 
 
 def test_the_error_for_a_damaged_zip_names_the_file() -> None:
-    whole = zip_of({"a.txt": b"hug hugs", "b.txt": b"ugg"})
+    whole = make_zip({"a.txt": b"hug hugs", "b.txt": b"ugg"})
     messages: list[str] = []
     for place in range(len(whole)):
         for value in (0x00, 0x7F, 0xFF):

@@ -10,13 +10,13 @@ import pytest
 
 from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.costs import (
-    HIGHEST_PRICE,
-    LARGEST_WINDOW,
-    WIDEST_MODEL,
+    MAX_MODEL_WIDTH,
+    MAX_PRICE,
+    MAX_WINDOW,
     Costs,
     Rates,
     Usage,
-    costs_of,
+    compute_costs,
     count_tokens,
     embedding_rows,
 )
@@ -30,7 +30,7 @@ FOREIGN = library_encoder(models.described(models.word_piece()))
 
 
 def test_costs_by_hand() -> None:
-    costs = costs_of(
+    costs = compute_costs(
         Usage(n_tokens=250_000, n_bytes=1_000_000, embedding_rows=4_096),
         Rates(price=2.0, model_width=512, context_window=8_000),
         Usage(n_tokens=200_000, n_bytes=1_000_000, embedding_rows=50_257),
@@ -45,25 +45,25 @@ def test_costs_by_hand() -> None:
 
 def test_without_rates_nothing_is_computed() -> None:
     usage = Usage(10, 40, 300)
-    assert costs_of(usage, Rates(), usage) == Costs(*[None] * 6)
+    assert compute_costs(usage, Rates(), usage) == Costs(*[None] * 6)
 
 
 def test_a_price_of_nothing_is_a_price() -> None:
-    assert costs_of(Usage(10, 40, 300), Rates(price=0)).price == 0
+    assert compute_costs(Usage(10, 40, 300), Rates(price=0)).price == 0
 
 
 def test_a_text_without_tokens_has_no_share_of_a_window() -> None:
     rates = Rates(context_window=100)
     empty, some = Usage(0, 3, 300), Usage(5, 3, 300)
-    assert costs_of(empty, rates, some).bytes_in_window is None
-    assert costs_of(empty, rates, some).window_saved == 1
-    assert costs_of(some, rates, empty).window_saved is None
-    assert costs_of(some, rates).window_saved is None
+    assert compute_costs(empty, rates, some).bytes_in_window is None
+    assert compute_costs(empty, rates, some).window_saved == 1
+    assert compute_costs(some, rates, empty).window_saved is None
+    assert compute_costs(some, rates).window_saved is None
 
 
 def test_the_largest_figures_stay_finite() -> None:
-    rates = Rates(float(HIGHEST_PRICE), WIDEST_MODEL, LARGEST_WINDOW)
-    costs = costs_of(Usage(10**15, 1, 10**7), rates, Usage(1, 1, 1))
+    rates = Rates(float(MAX_PRICE), MAX_MODEL_WIDTH, MAX_WINDOW)
+    costs = compute_costs(Usage(10**15, 1, 10**7), rates, Usage(1, 1, 1))
     assert all(figure is not None and math.isfinite(figure) for figure in costs)
 
 
@@ -81,7 +81,7 @@ def test_the_largest_figures_stay_finite() -> None:
         {"model_width": math.nan},
         {"model_width": 10**300},
         {"context_window": 0},
-        {"context_window": LARGEST_WINDOW + 1},
+        {"context_window": MAX_WINDOW + 1},
         {"context_window": math.inf},
     ],
 )

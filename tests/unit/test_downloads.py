@@ -37,7 +37,7 @@ def offered(run_id: str) -> dict[str, Download]:
     return {download.label: download for download in downloads(run_id)}
 
 
-def files_of(download: Download) -> dict[str, bytes]:
+def read_files(download: Download) -> dict[str, bytes]:
     assert download.data is not None
     data = download.data()
     if not download.file_name.endswith(".zip"):
@@ -50,13 +50,17 @@ def files_of(download: Download) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "label",
     [
-        *("tokenizer.json", "transformers folder", "vocab + merges", ".tiktoken"),
-        *("GGUF (vocabulary)", "BPE Explorer (.json)"),
+        "tokenizer.json",
+        "transformers folder",
+        "vocab + merges",
+        ".tiktoken",
+        "GGUF (vocabulary)",
+        "BPE Explorer (.json)",
     ],
 )
 def test_a_download_encodes_as_the_run_does(run_id: str, label: str) -> None:
     tokenizer = load_run(run_id).run.tokenizer
-    files = files_of(offered(run_id)[label])
+    files = read_files(offered(run_id)[label])
     # A tiktoken file has no pre-tokenizer and no special tokens; GPT-2's have no special tokens.
     says_all = label not in ("vocab + merges", ".tiktoken")
     back = loads(
@@ -74,7 +78,7 @@ def test_a_download_encodes_as_the_run_does(run_id: str, label: str) -> None:
 def test_the_gpt2_download_is_a_reproducible_zip_of_the_two_files(run_id: str) -> None:
     download = offered(run_id)["vocab + merges"]
     assert download.file_name == "gpt2-tokenizer.zip"
-    assert set(files_of(download)) == {"vocab.json", "merges.txt"}
+    assert set(read_files(download)) == {"vocab.json", "merges.txt"}
     server_cache.forget()
     again = offered(run_id)["vocab + merges"]
     assert download.data is not None
@@ -150,4 +154,4 @@ def test_a_format_that_cannot_represent_the_tokenizer_shows_why(
     assert found[".tiktoken"].data is None
     assert found[".tiktoken"].problem
     assert found["BPE Explorer (.json)"].problem is None
-    assert loads(files_of(found["BPE Explorer (.json)"])) == run.tokenizer
+    assert loads(read_files(found["BPE Explorer (.json)"])) == run.tokenizer

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bpe_core.cli import commands, explore
-from bpe_core.cli.explore import start_app, start_of
+from bpe_core.cli.explore import plan_start, start_app
 from bpe_core.errors import MissingExtraError, UnavailableError
 
 ROOT = Path(__file__).parents[2]
@@ -29,11 +29,16 @@ def test_a_checkout_starts_its_own_app(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("BPE_EXPLORER_RUNS", raising=False)
-    start = start_of(8600, "127.0.0.1")
+    start = plan_start(8600, "127.0.0.1")
     assert start.folder == ROOT
     assert start.command == (
-        *(sys.executable, "-m", "streamlit", "run", str(ROOT / "serve.py")),
-        *("--server.port=8600", "--server.address=127.0.0.1"),
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        str(ROOT / "serve.py"),
+        "--server.port=8600",
+        "--server.address=127.0.0.1",
         "--browser.serverAddress=127.0.0.1",
     )
     assert "BPE_EXPLORER_RUNS" not in start.environment
@@ -44,7 +49,7 @@ def test_an_installed_app_is_started_where_it_is_installed(
 ) -> None:
     app = installed(tmp_path, monkeypatch)
     monkeypatch.delenv("BPE_EXPLORER_RUNS", raising=False)
-    start = start_of(8501, "127.0.0.1")
+    start = plan_start(8501, "127.0.0.1")
     assert start.folder == app
     assert "BPE_EXPLORER_RUNS" not in start.environment
 
@@ -55,7 +60,7 @@ def test_runs_are_kept_in_the_folder_that_the_caller_names(
     installed(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BPE_EXPLORER_RUNS", "mine")
-    assert start_of(8501, "::1").environment["BPE_EXPLORER_RUNS"] == str(tmp_path / "mine")
+    assert plan_start(8501, "::1").environment["BPE_EXPLORER_RUNS"] == str(tmp_path / "mine")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +70,7 @@ def test_runs_are_kept_in_the_folder_that_the_caller_names(
 def test_the_address_to_open_is_given_so_that_no_service_is_asked_for_it(
     host: str, printed: str
 ) -> None:
-    assert start_of(8501, host).command[-1] == f"--browser.serverAddress={printed}"
+    assert plan_start(8501, host).command[-1] == f"--browser.serverAddress={printed}"
 
 
 def test_a_server_for_other_machines_says_how_they_open_it(
@@ -87,7 +92,7 @@ def test_the_error_for_a_missing_extra_names_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)  # Python's mark for a missing module
     with pytest.raises(MissingExtraError, match=r'pip install "bpe-explorer\[app\]"$'):
-        start_of(8501, "127.0.0.1")
+        plan_start(8501, "127.0.0.1")
     result = CliRunner().invoke(commands.main, ["explore"])
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
@@ -103,7 +108,7 @@ def test_the_error_for_missing_app_files_says_how_to_get_them(
     (app / "serve.py").unlink()
     monkeypatch.setattr(explore, "_BESIDE", tmp_path)
     with pytest.raises(UnavailableError, match="--force-reinstall"):
-        start_of(8501, "127.0.0.1")
+        plan_start(8501, "127.0.0.1")
 
 
 @pytest.mark.parametrize("port", ["0", "70000", "http"])

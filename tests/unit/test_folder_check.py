@@ -44,7 +44,7 @@ class _Quiet:
 
 def trained(corpus: Corpus, by: str = "document") -> str:
     request = TrainingRequest(
-        *(new_id(), "Projects", CONFIG, 0.1, by, ORIGIN, "", corpus.n_bytes, time.time())
+        new_id(), "Projects", CONFIG, 0.1, by, ORIGIN, "", corpus.n_bytes, time.time()
     )
     stored = train_and_store(
         request,

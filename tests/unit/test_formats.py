@@ -35,7 +35,7 @@ from bpe_core.types import TrainingConfig
 from tests.oracles import tiktoken_gpt2, tokenizers_gpt2
 from tests.strategies import hostile_texts
 from tests.strategies import tokenizers as any_tokenizers
-from tests.zipping import zip_of
+from tests.zipping import make_zip
 from ui.tokenizers.shelf import file_groups
 
 TEXT = (
@@ -535,7 +535,7 @@ def test_a_tokenizer_json_is_read_rather_than_the_two_files_next_to_it(tmp_path:
     files = dumps(BYTE_TOKENIZERS["none"], "huggingface") | dumps(gpt2(), "gpt2")
     write_files(files, tmp_path)
     archive = tmp_path / "all.zip"
-    archive.write_bytes(zip_of(files))
+    archive.write_bytes(make_zip(files))
     for path in (tmp_path, archive):
         assert load(path) == open_encoder(path).encoder == BYTE_TOKENIZERS["none"]
     assert load(tmp_path / "vocab.json") == gpt2()
@@ -583,8 +583,12 @@ def test_an_added_token_that_depends_on_its_surroundings_is_refused(trait: str) 
 @pytest.mark.parametrize(
     ("behavior", "invert"),
     [
-        *(("Removed", False), ("Removed", None), ("Isolated", True)),
-        *(("MergedWithPrevious", False), ("MergedWithNext", True), ("Contiguous", False)),
+        ("Removed", False),
+        ("Removed", None),
+        ("Isolated", True),
+        ("MergedWithPrevious", False),
+        ("MergedWithNext", True),
+        ("Contiguous", False),
     ],
 )
 def test_a_split_with_another_behavior_is_refused(

@@ -46,7 +46,7 @@ def test_a_table_is_refused_and_its_column_asked_for(taker: str, table: object) 
 
 @pytest.mark.parametrize("taker", TAKERS)
 @pytest.mark.parametrize(
-    "column_of",
+    "chosen_column",
     [pd.Series, tuple, np.array, lambda texts: pa.array(texts).to_pylist()],
     ids=["Series", "tuple", "array", "pyarrow"],
 )

@@ -14,7 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pandas
 import pytest
 
-from bpe_core.corpus.composition import FileShare, ScriptShare, composition_of
+from bpe_core.corpus.composition import FileShare, ScriptShare, compose
 from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.held_out import HeldOut, Split
@@ -26,7 +26,7 @@ from bpe_core.types import TrainingConfig
 
 SHARE = 0.08
 # Smaller shares are not compared, because too few blocks or documents are held out of them.
-LEAST_SHARE = 0.02
+MIN_SHARE = 0.02
 
 WORDS = {
     "German": "der die das und nicht über Straße Möglichkeit Gesellschaft können für größer",
@@ -89,7 +89,7 @@ def shares(found: Iterable[FileShare] | Iterable[ScriptShare]) -> dict[str, floa
     return {part.name: part.share for part in found}
 
 
-def lines_of(documents: Sequence[str]) -> Counter[str]:
+def count_lines(documents: Sequence[str]) -> Counter[str]:
     return Counter(line for text in documents for line in text.splitlines())
 
 
@@ -133,7 +133,7 @@ def assert_shares_agree(corpus: Corpus, seed: int) -> None:
     for part in (held_out.composition(), training.composition()):
         for of_whole, of_part in zip(whole, part, strict=True):
             found = shares(of_part)
-            expected = {n: s for n, s in shares(of_whole).items() if s >= LEAST_SHARE}
+            expected = {n: s for n, s in shares(of_whole).items() if s >= MIN_SHARE}
             assert len(expected) >= 3
             for name, share in expected.items():
                 assert found[name] == pytest.approx(share, rel=0.1), name
@@ -217,7 +217,7 @@ def test_positions_in_the_source_survive_a_second_split_and_pickling(mixed: Corp
 
 
 def test_the_composition_of_weighted_words_has_scripts_but_no_files() -> None:
-    files, types, scripts = composition_of((), (), {"да": 2, "ok": 1})
+    files, types, scripts = compose((), (), {"да": 2, "ok": 1})
     assert (files, types) == ((), ())
     assert shares(scripts) == {"Cyrillic letters": 4 / 6, "Latin letters": 2 / 6}
 
@@ -331,7 +331,7 @@ def test_copies_are_on_one_side() -> None:
     for seed in range(5):
         for by in ("document", "folder"):
             training, held_out = corpus.split(0.3, seed, by)
-            sides = (lines_of(side.documents).keys() for side in (training, held_out))
+            sides = (count_lines(side.documents).keys() for side in (training, held_out))
             assert not set.intersection(*map(set, sides)), by
         _, held_out = corpus.split(0.3, seed)
         assert held_out.n_bytes / corpus.n_bytes == pytest.approx(0.3, rel=0.1)
@@ -433,7 +433,7 @@ def test_a_sample_is_like_its_corpus(mixed: Corpus, seed: int) -> None:
     assert sample.n_bytes == pytest.approx(200_000, rel=0.01)
     for of_whole, of_part in zip(mixed.composition(), sample.composition(), strict=True):
         for name, share in shares(of_whole).items():
-            if share >= LEAST_SHARE:
+            if share >= MIN_SHARE:
                 assert shares(of_part)[name] == pytest.approx(share, rel=0.05), name
     german = [start for _, name, (start, _) in placed(sample) if name == "german.txt"]
     tenths = Counter(10 * start // len(mixed.documents[0]) for start in german)

@@ -51,8 +51,16 @@ FLOORS = {
         ("serving",),
         # One room for each page: pages don't import from each other's rooms.
         (
-            *("adapt", "compare", "lab", "lessons", "merge_loop", "pair_frequencies"),
-            *("start", "token_boundaries", "train", "vocabulary"),
+            "adapt",
+            "compare",
+            "lab",
+            "lessons",
+            "merge_loop",
+            "pair_frequencies",
+            "start",
+            "token_boundaries",
+            "train",
+            "vocabulary",
         ),
         ("corpus",),
         ("tokenizers",),
@@ -115,9 +123,9 @@ class House:
 
     @cached_property
     def rooms(self) -> set[str]:
-        return {self.room_of(path) for path in self.modules.values()}
+        return {self.find_room(path) for path in self.modules.values()}
 
-    def room_of(self, path: Path) -> str:
+    def find_room(self, path: Path) -> str:
         return path.relative_to(self.folder).parts[0].removesuffix(".py")
 
     def imports(self, path: Path) -> set[Path]:
@@ -136,7 +144,7 @@ class House:
     def arrows(self) -> set[tuple[str, str]]:
         """All pairs of rooms whose first imports the second."""
         files = self.modules.values()
-        pairs = {(self.room_of(a), self.room_of(b)) for a in files for b in self.imports(a)}
+        pairs = {(self.find_room(a), self.find_room(b)) for a in files for b in self.imports(a)}
         return {(above, below) for above, below in pairs if above != below}
 
     def heights(self) -> dict[str, int]:
@@ -245,8 +253,14 @@ def test_the_reference_imports_nothing_that_it_checks() -> None:
         reached |= more
     names = {path.relative_to(CORE).with_suffix("").as_posix() for path in reached}
     assert names == {
-        *("trainers/reference", "trainers/base_vocabulary", "unicode/byte_alphabet"),
-        *("types", "unicode/utf8_states", "immutable", "checks", "errors"),
+        "trainers/reference",
+        "trainers/base_vocabulary",
+        "unicode/byte_alphabet",
+        "types",
+        "unicode/utf8_states",
+        "immutable",
+        "checks",
+        "errors",
     }
 
 

@@ -132,7 +132,15 @@ def test_a_server_starts_beside_a_request_that_is_not_files(
 ) -> None:
     assert callable(put)
     request = TrainingRequest(
-        *("0" * 32, "Hugs", RUN.config, 0.1, "document", None, "", HUGS.n_bytes, 1.0),
+        "0" * 32,
+        "Hugs",
+        RUN.config,
+        0.1,
+        "document",
+        None,
+        "",
+        HUGS.n_bytes,
+        1.0,
     )
     kept = keep_request(request, HUGS)
     kept.release()

@@ -25,8 +25,8 @@ from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import Trained
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 from ui.work.jobs import (
-    MOST_REMEMBERED,
-    MOST_WAITING,
+    MAX_CACHED,
+    MAX_WAITING,
     JobManager,
     JobStatus,
 )
@@ -100,7 +100,7 @@ def test_a_job_extends_a_tokenizer(manager: JobManager, shelf: Shelf) -> None:
     extension = Extension(BaseName("gpt2", "A base"), n_tokens=5)
     status = ended(
         manager,
-        manager.submit(*(LINES, (extension, base)), title="Rhymes", held_out_share=0.1),
+        manager.submit(LINES, (extension, base), title="Rhymes", held_out_share=0.1),
     )
     assert status.state == "finished"
     _, run, _ = shelf.runs[str(status.run_id)]
@@ -255,7 +255,7 @@ def test_the_queue_is_bounded(manager: JobManager, shelf: Shelf) -> None:
     shelf.open.clear()
     submit(manager)
     assert shelf.reached.wait(30)
-    for _ in range(MOST_WAITING):
+    for _ in range(MAX_WAITING):
         submit(manager)
     with pytest.raises(TooMuchWorkError, match="Try again"):
         submit(manager)
@@ -309,12 +309,12 @@ def test_the_latest_jobs_and_all_active_ones_are_remembered(
     live = submit(manager)
     assert shelf.reached.wait(30)
     jobs = []
-    for _ in range(MOST_REMEMBERED + 5):
+    for _ in range(MAX_CACHED + 5):
         jobs.append(submit(manager))
         manager.cancel(jobs[-1])
     assert manager.status(live).is_live
     known = [job for job in jobs if is_known(manager, job)]
-    assert known == jobs[-(MOST_REMEMBERED - 1) :]
+    assert known == jobs[-(MAX_CACHED - 1) :]
 
 
 def is_known(manager: JobManager, job_id: str) -> bool:

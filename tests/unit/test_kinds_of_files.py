@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.read_corpus import columns_of, read_corpus
+from bpe_core.corpus.read_corpus import describe_columns, read_corpus
 from bpe_core.corpus.readers import Choices, tables_in
 from bpe_core.errors import (
     ConfigError,
@@ -27,7 +27,7 @@ from bpe_core.errors import (
     TextDecodingError,
     UnsupportedFileError,
 )
-from tests.zipping import zip_of
+from tests.zipping import make_zip
 
 CHAT = [{"role": "user", "content": "Hi?"}, {"role": "assistant", "content": "Hello."}]
 CHAT_TEXT = "user: Hi?\nassistant: Hello."
@@ -40,7 +40,7 @@ class Upload(io.BytesIO):
         self.size = len(data)
 
 
-def parquet_of(**columns: Any) -> bytes:
+def make_parquet(**columns: Any) -> bytes:
     file = io.BytesIO()
     pq.write_table(pa.table(columns), file)
     return file.getvalue()
@@ -54,7 +54,7 @@ PACKINGS: Mapping[str, Callable[[bytes], bytes]] = {
 }
 
 
-def tar_of(files: Mapping[str, bytes], *members: tarfile.TarInfo) -> bytes:
+def make_tar(files: Mapping[str, bytes], *members: tarfile.TarInfo) -> bytes:
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as archive:
         for name, data in files.items():
@@ -77,12 +77,12 @@ def test_each_packing_is_read_plain_in_tars_and_in_zips(ending: str) -> None:
     table = b'{"text": "hug"}\n{"text": "hugs"}\n'
     found = read_corpus(Upload(f"a.jsonl.{ending}", pack(table)))
     assert (found.documents, found.names) == (("hug", "hugs"), ("a.jsonl line 1", "a.jsonl line 2"))
-    tar = tar_of({"a.txt": b"hug", f"b.jsonl.{ending}": pack(table)})
+    tar = make_tar({"a.txt": b"hug", f"b.jsonl.{ending}": pack(table)})
     for name in (f"c.tar.{ending}", f"c.t{ending}"):
         found = read_corpus(Upload(name, pack(tar)))
         assert found.documents == ("hug", "hug", "hugs")
         assert found.names[0] == "c.tar/a.txt"
-    packed = zip_of({f"a.txt.{ending}": pack(b"hug")})
+    packed = make_zip({f"a.txt.{ending}": pack(b"hug")})
     assert read_corpus(Upload("a.zip", packed)).documents == ("hug",)
 
 
@@ -95,7 +95,7 @@ def test_damaged_and_hostile_packed_files_are_refused(ending: str) -> None:
     with pytest.raises(UnsupportedFileError, match="more than 100 times its size"):
         read_corpus(Upload(f"a.{ending}", pack(b"a" * 20_000_000)))
     with pytest.raises(UnsupportedFileError, match="more than 100 times its size"):
-        read_corpus(Upload(f"a.tar.{ending}", pack(tar_of({"a.txt": b"a" * 20_000_000}))))
+        read_corpus(Upload(f"a.tar.{ending}", pack(make_tar({"a.txt": b"a" * 20_000_000}))))
     with pytest.raises(UnsupportedFileError, match="packed twice"):
         read_corpus(Upload(f"a.{ending}", pack(pack(b"hug"))))
     with pytest.raises(EmptyCorpusError, match="unpacks to an empty file"):
@@ -110,7 +110,7 @@ def test_a_tar_is_read_without_following_or_writing_anything(tmp_path: Path) -> 
         info.type = kind
         info.linkname = str(secret)
     files = {"../../up.txt": b"up", "/etc/root.txt": b"root", "._a.txt": b"mac", "a\x1b.txt": b"a"}
-    found = read_corpus(Upload("a.tar", tar_of(files, *links)))
+    found = read_corpus(Upload("a.tar", make_tar(files, *links)))
     assert found.documents == ("up", "root", "a")
     assert not list(tmp_path.glob("**/up.txt"))
 
@@ -132,11 +132,11 @@ def test_a_sparse_file_and_a_cut_tar_are_named() -> None:
     found = read_corpus(Upload("a.tar", file.getvalue()))
     assert found.documents == ("hug",)
     assert "as a sparse file" in found.notes[0]
-    cut = tar_of({"a.txt": b"hug", "b.txt": b"x" * 5_000})[:2_000]
+    cut = make_tar({"a.txt": b"hug", "b.txt": b"x" * 5_000})[:2_000]
     found = read_corpus(Upload("a.tar", cut))
     assert found.documents == ("hug",)
     assert "a.tar/b.txt is incomplete" in found.notes[0]
-    damaged = bytearray(tar_of({"a.txt": b"hug", "b.txt": b"hugs"}))
+    damaged = bytearray(make_tar({"a.txt": b"hug", "b.txt": b"hugs"}))
     damaged[1024 + 150] ^= 1
     found = read_corpus(Upload("a.tar", bytes(damaged)))
     assert found.documents == ("hug",)
@@ -147,7 +147,7 @@ def test_a_sparse_file_and_a_cut_tar_are_named() -> None:
     place=st.integers(0, 3_000), byte=st.integers(0, 255), cut=st.none() | st.integers(600, 3_500)
 )
 def test_a_damaged_tar_is_read_or_refused(place: int, byte: int, cut: int | None) -> None:
-    data = bytearray(tar_of({"a.txt": b"hug", "b" * 200: b"hugs"})[:cut])
+    data = bytearray(make_tar({"a.txt": b"hug", "b" * 200: b"hugs"})[:cut])
     data[place % len(data)] = byte
     try:
         found = read_corpus(Upload("a.tar", bytes(data)))
@@ -158,14 +158,14 @@ def test_a_damaged_tar_is_read_or_refused(place: int, byte: int, cut: int | None
 
 def test_the_number_of_files_in_an_archive_is_limited_only_where_asked() -> None:
     files = {f"{n}.txt": b"hug" for n in range(300)}
-    for data in (zip_of(files), tar_of(files), gzip.compress(tar_of(files))):
+    for data in (make_zip(files), make_tar(files), gzip.compress(make_tar(files))):
         assert len(read_corpus(Upload("a", data)).documents) == 300
         with pytest.raises(UnsupportedFileError, match="limit is 299 files in an archive"):
             read_corpus(Upload("a", data), max_archive_files=299)
 
 
 def test_tables_in_tars_have_their_columns_shown() -> None:
-    tar = gzip.compress(tar_of({"a.csv": b"id,text\n1,hug\n"}))
+    tar = gzip.compress(make_tar({"a.csv": b"id,text\n1,hug\n"}))
     assert [name for name, _ in tables_in([Upload("a.tgz", tar)], Choices(), 9)] == ["a.tar/a.csv"]
 
 
@@ -175,9 +175,9 @@ def test_tables_in_tars_have_their_columns_shown() -> None:
         ("a.pdf", b"%PDF-1.7 text", "a PDF document, not text. Extract its text"),
         ("a", b"\xff\xd8\xff\xe0", "a JPEG picture"),
         ("a.txt", b"\x7fELF\x02\x01", "a program, not text. Give text instead, such as its source"),
-        ("a.docx", zip_of({"[Content_Types].xml": b"<x/>"}), "a Word document"),
-        ("a.bin", zip_of({"[Content_Types].xml": b"<x/>"}), "an Office document"),
-        ("a.xlsx", zip_of({"xl/a.xml": b"<x/>"}), "an Excel workbook"),
+        ("a.docx", make_zip({"[Content_Types].xml": b"<x/>"}), "a Word document"),
+        ("a.bin", make_zip({"[Content_Types].xml": b"<x/>"}), "an Office document"),
+        ("a.xlsx", make_zip({"xl/a.xml": b"<x/>"}), "an Excel workbook"),
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "an old Office document"),
         ("a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(99), "a 7z archive, not text. Unpack it first"),
         ("a.mp4", b"\0\0\0\x18ftypmp42" + bytes(99), "a recording"),
@@ -245,7 +245,7 @@ def test_an_unbalanced_quote_takes_no_other_row(
     files = {
         "": Upload(name, data.encode()),
         "gz": Upload(f"{name}.gz", gzip.compress(data.encode())),
-        "zip": Upload("a.zip", zip_of({name: data.encode()})),
+        "zip": Upload("a.zip", make_zip({name: data.encode()})),
     }
     found = read_corpus(files[packed_as], "text")
     assert found.documents == texts
@@ -280,23 +280,23 @@ def test_a_quote_at_the_end_of_a_long_table_takes_no_other_row() -> None:
     ids=lambda column: str(column.type),
 )
 def test_every_type_of_text_in_parquet_is_read(column: pa.Array) -> None:
-    found = read_corpus(Upload("a.parquet", parquet_of(text=column, n=[1, 2, 3])))
+    found = read_corpus(Upload("a.parquet", make_parquet(text=column, n=[1, 2, 3])))
     assert found.documents == ("hug", "hügs")
-    found = columns_of(Upload("a.parquet", parquet_of(text=column, n=[1, 2, 3])))
+    found = describe_columns(Upload("a.parquet", make_parquet(text=column, n=[1, 2, 3])))
     assert found is not None
     assert [each.name for each in found.texts] == ["text"]
 
 
 def test_bytes_that_do_not_fit_hide_no_column_of_text() -> None:
     texts = pa.array([b"hug hug hug"] * 9 + [b"\xff"], pa.binary())
-    data = parquet_of(text=texts, url=["http://a"] * 10)
+    data = make_parquet(text=texts, url=["http://a"] * 10)
     found = read_corpus(Upload("a.parquet", data), errors="replace")
     assert found.documents == ("hug hug hug",) * 9 + ("\ufffd",)
     assert "took the column 'text' (55% of the characters)" in " ".join(found.notes)
 
 
 def test_bytes_of_a_fixed_size_and_named_numbers_are_read() -> None:
-    data = parquet_of(text=pa.array([b"hug", b"pug"], pa.binary(3)), n=[1, 2], x=[0.5, None])
+    data = make_parquet(text=pa.array([b"hug", b"pug"], pa.binary(3)), n=[1, 2], x=[0.5, None])
     assert read_corpus(Upload("a.parquet", data)).documents == ("hug", "pug")
     assert read_corpus(Upload("a.parquet", data), "n").documents == ("1", "2")
     assert read_corpus(Upload("a.parquet", data), "x").documents == ("0.5",)
@@ -304,14 +304,14 @@ def test_bytes_of_a_fixed_size_and_named_numbers_are_read() -> None:
 
 def test_pictures_in_parquet_are_never_taken_for_text() -> None:
     picture = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
-    data = parquet_of(image=pa.array([picture, picture]), caption=["a hug", "a pug"])
+    data = make_parquet(image=pa.array([picture, picture]), caption=["a hug", "a pug"])
     found = read_corpus(Upload("a.parquet", data))
     assert found.documents == ("a hug", "a pug")
     assert "'caption' (100% of the characters)" in found.notes[0]
 
 
 def test_bad_bytes_in_parquet_are_an_error_or_replaced() -> None:
-    data = parquet_of(text=pa.array([b"hug", b"h\xffg", b"hugs"]))
+    data = make_parquet(text=pa.array([b"hug", b"h\xffg", b"hugs"]))
     with pytest.raises(TextDecodingError, match=r"row 2.*--errors replace"):
         read_corpus(Upload("a.parquet", data))
     found = read_corpus(Upload("a.parquet", data), errors="replace")
@@ -331,7 +331,7 @@ def test_text_without_letters_is_read(kind: str, texts: tuple[str, ...]) -> None
         data = {
             "csv": "\n".join([",".join(names), *(",".join(row.values()) for row in rows)]).encode(),
             "jsonl": "\n".join(map(json.dumps, rows)).encode(),
-            "parquet": parquet_of(**columns),
+            "parquet": make_parquet(**columns),
         }[kind]
         return Upload(f"a.{kind}", data)
 
@@ -340,7 +340,7 @@ def test_text_without_letters_is_read(kind: str, texts: tuple[str, ...]) -> None
     assert read_corpus(table("q")).documents == texts
     with pytest.raises(CorpusError, match=r"'q', 'a'\. Name the one to read"):
         read_corpus(table("q", "a"))
-    found = columns_of(table("q", "a"))
+    found = describe_columns(table("q", "a"))
     assert found is not None
     assert found.chosen is None
     assert [column.name for column in found.readable] == ["q", "a"]
@@ -361,7 +361,7 @@ def test_chats_are_read_as_roles_and_contents_and_noted(kind: str, column: str) 
     data = {
         "jsonl": "\n".join(map(json.dumps, rows)).encode(),
         "json": json.dumps(rows, indent=1).encode(),
-        "parquet": parquet_of(**{name: [row[name] for row in rows] for name in rows[0]}),
+        "parquet": make_parquet(**{name: [row[name] for row in rows] for name in rows[0]}),
     }[kind]
     found = read_corpus(Upload(f"a.{kind}", data))
     assert found.documents == (CHAT_TEXT, CHAT_TEXT)

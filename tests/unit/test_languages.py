@@ -19,7 +19,7 @@ from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.kinds import script_of
+from bpe_core.unicode.kinds import find_script
 from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
@@ -37,13 +37,13 @@ def tokenizer(*merges: tuple[int, int]) -> Tokenizer:
     return Tokenizer(vocab=vocab, merges=triples, pretokenizer="none")
 
 
-def text_of(name: str, *sentences: str) -> ParallelText:
+def make_text(name: str, *sentences: str) -> ParallelText:
     return ParallelText("", name, (), sentences)
 
 
 def test_costs_of_two_languages_by_hand() -> None:
     # Bytes only: 2 + 2 tokens for one language, 3 + 9 for the other.
-    texts = [text_of("A", "ab", "ba"), text_of("B", "abc", "漢字文")]
+    texts = [make_text("A", "ab", "ba"), make_text("B", "abc", "漢字文")]
     (costs,) = compare_languages(texts, [tokenizer()], "A")
     assert [row.n_tokens for row in costs.metrics] == [4, 12]
     assert costs.parity == (1.0, 3.0)
@@ -74,7 +74,7 @@ def test_every_figure_of_the_sample_equals_the_one_computed_slowly() -> None:
 
 
 def test_languages_that_cannot_be_compared_are_refused() -> None:
-    two = [text_of("A", "a"), text_of("B", "b")]
+    two = [make_text("A", "a"), make_text("B", "b")]
     with pytest.raises(ConfigError):
         compare_languages(two[:1], [gpt2()], "A")
     with pytest.raises(ConfigError, match="'C' has no tokens"):
@@ -100,7 +100,7 @@ def test_the_merges_of_all_scripts_add_up_to_the_number_of_merges() -> None:
     spent = merges_per_script(gpt2().truncated(2_000))
     assert np.array_equal(spent.after.sum(axis=0), np.arange(2_001))
     latin = sum(
-        any(script_of(c) == "Latin" for c in gpt2().vocab[merge.id].decode(errors="ignore"))
+        any(find_script(c) == "Latin" for c in gpt2().vocab[merge.id].decode(errors="ignore"))
         for merge in gpt2().merges[:2_000]
     )
     assert abs(int(spent.after[spent.names.index("Latin"), -1]) - latin) < 5

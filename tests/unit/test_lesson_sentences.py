@@ -101,7 +101,7 @@ def as_bytes(text: str) -> str:
     return text.encode().decode("latin-1")
 
 
-def hugs_of(text: str) -> tuple[dict[str, int], str]:
+def make_hugs(text: str) -> tuple[dict[str, int], str]:
     counts = Counter(text.split())
     return dict(counts), "\n".join(f"{word} {count}" for word, count in counts.items())
 
@@ -109,7 +109,7 @@ def hugs_of(text: str) -> tuple[dict[str, int], str]:
 @in_table
 @pytest.mark.parametrize("marked", [True, False])
 def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked: bool) -> None:
-    counts, written = hugs_of(text)
+    counts, written = make_hugs(text)
     learned = hug_words.trained(written, marked)
     end = MARKER if marked else ""
     slow = learn({word + end: count for word, count in counts.items()}, 40)
@@ -129,7 +129,7 @@ def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked:
 
 @in_table
 def test_the_winner_without_the_marker_is_stated(text: str) -> None:
-    counts, written = hugs_of(text)
+    counts, written = make_hugs(text)
     said = sentences.winner_without_marker(hug_words.trained(written, True))
     marked = learn({word + MARKER: count for word, count in counts.items()}, 1).pairs
     unmarked = learn(counts, 1).pairs
@@ -146,13 +146,13 @@ def test_the_winner_without_the_marker_is_stated(text: str) -> None:
             assert plain_markdown(name) in said
 
 
-def documents_of(text: str) -> tuple[str, ...]:
+def list_documents(text: str) -> tuple[str, ...]:
     return tuple(line for line in text.splitlines() if line.strip())
 
 
 @in_table
 def test_the_sentences_on_the_four_documents_are_true_of_any_documents(text: str) -> None:
-    documents = documents_of(text)
+    documents = list_documents(text)
     learned = four_documents.trained(documents)
     words = Counter(word + MARKER for document in documents for word in document.split())
     n_merges = len(learn(dict(words), 15).pairs)
@@ -174,7 +174,7 @@ def test_the_sentences_on_the_four_documents_are_true_of_any_documents(text: str
 
 @in_table
 def test_the_sentences_on_gpt2s_pretokens_are_true_of_any_documents(text: str) -> None:
-    documents = documents_of(text)
+    documents = list_documents(text)
     learned = gpt2_cuts.trained(documents, "first-seen")
     pieces = Counter(as_bytes(p) for document in documents for p in GPT2.findall(document))
     assert sum(pieces.values()) == sum(learned.counts)
@@ -222,7 +222,7 @@ def trained_on_bytes(words: dict[str, int], pretokenizer: str, tie: TieBreak) ->
 def test_tokens_that_cross_a_boundary_are_counted_with_their_words(
     text: str, tie: TieBreak
 ) -> None:
-    documents = documents_of(text)
+    documents = list_documents(text)
     split = get_pretokenizer("gpt2").split
     whole = trained_on_bytes(count_words(documents, get_pretokenizer("none").split), "none", tie)
     lines = Counter(documents)
@@ -262,11 +262,11 @@ def test_a_token_that_ends_within_a_character_crosses_no_boundary() -> None:
 
 @in_table
 def test_the_visitors_words_never_become_markup(text: str) -> None:
-    counts, written = hugs_of(text)
+    counts, written = make_hugs(text)
     hugs = hug_words.trained(written, True)
     said = [
         sentences.winner_without_marker(hugs),
-        sentences.unused_symbols(four_documents.trained(documents_of(text))),
+        sentences.unused_symbols(four_documents.trained(list_documents(text))),
         sentences.lacking_bytes(list(counts)),
         sentences.lacking_characters(sorted(set(text))),
     ]
@@ -298,5 +298,5 @@ def test_singular_and_plural_are_right(said: str, expected: str) -> None:
 
 def test_the_sentences_are_true_of_a_text_cut_to_the_maximum_length() -> None:
     text = parts.cut_text("ab cd " * 1_000)
-    learned = gpt2_cuts.trained(documents_of(text), "first-seen")
+    learned = gpt2_cuts.trained(list_documents(text), "first-seen")
     assert "no pairs are left" in sentences.room(learned)

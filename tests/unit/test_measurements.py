@@ -10,7 +10,7 @@ from bpe_core.lab import measurements
 from bpe_core.lab.measurements import LabOrder, Progress, Results
 from tests import lab_in_child
 from tests.waiting import wait_until
-from ui.lab.measurements import MOST_WAITING, MeasurementManager
+from ui.lab.measurements import MAX_WAITING, MeasurementManager
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 
 ORDER = LabOrder("training", "hug hugs " * 10)
@@ -23,10 +23,10 @@ def managers(
     created: list[MeasurementManager] = []
 
     def make(
-        measure: Callable[..., Results] = measurements.measure_here, most_seconds: float = 60.0
+        measure: Callable[..., Results] = measurements.measure_here, max_seconds: float = 60.0
     ) -> MeasurementManager:
         monkeypatch.setattr(measurements, "measure_here", measure)
-        created.append(MeasurementManager(most_seconds=most_seconds))
+        created.append(MeasurementManager(max_seconds=max_seconds))
         return created[-1]
 
     yield make
@@ -86,7 +86,7 @@ def test_only_equal_requests_share_a_measurement(
 def test_a_measurement_is_killed_at_the_time_limit(
     managers: Callable[..., MeasurementManager],
 ) -> None:
-    manager = managers(lab_in_child.wait, most_seconds=0.2)
+    manager = managers(lab_in_child.wait, max_seconds=0.2)
     status = wait_until(manager, manager.submit(ORDER, about=""))
     assert status.state == "failed"
     assert "shorter text" in str(status.problem)
@@ -112,7 +112,7 @@ def test_unknown_ids_and_full_queues_are_refused(
         manager.status("x")
     first = manager.submit(ORDER, about="")
     wait_until(manager, first, lambda status: status.state == "running")
-    for _ in range(MOST_WAITING):
+    for _ in range(MAX_WAITING):
         manager.submit(ORDER, about="")
     with pytest.raises(TooMuchWorkError):
         manager.submit(ORDER, about="")

@@ -12,7 +12,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.components.merge_player.packing import (
-    LONGEST_WORD,
+    MAX_WORD_LENGTH,
     N_GIVEN,
     WHOLE_RUN,
     block_starts,
@@ -121,7 +121,7 @@ def test_counts_over_32_bits_are_exact() -> None:
 def test_only_the_start_of_a_very_long_word_is_sent() -> None:
     run = train(Corpus.from_text("ab" * 5_000), TrainingConfig(258, pretokenizer="none"))
     content = packed(run)
-    assert len(word_in(content, 0)) == LONGEST_WORD
+    assert len(word_in(content, 0)) == MAX_WORD_LENGTH
     assert content["word_cut"].tolist() == [1]
 
 

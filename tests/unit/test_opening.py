@@ -19,7 +19,8 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats import native
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening.opening import open_files, open_untrusted, opening
+from bpe_core.formats.opening import opening
+from bpe_core.formats.opening.opening import open_files, open_untrusted
 from bpe_core.formats.running.pattern_runs import check_patterns
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.runs.train import train

@@ -14,15 +14,16 @@ import pytest
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.load_save import dumps
+from bpe_core.formats.opening import opening
 from bpe_core.formats.opening.engines import choose_engine
-from bpe_core.formats.opening.opening import open_untrusted, opening, size_unpacked
+from bpe_core.formats.opening.opening import open_untrusted, size_unpacked
 from bpe_core.formats.opening.reading import read_files
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests.foreign_models import word_piece
-from tests.zipping import zip_of
+from tests.zipping import make_zip
 
 ROOT = Path(__file__).parent.parent.parent
 TEXT = "The quick brown fox’s naïve café, 12345 times."
@@ -35,10 +36,10 @@ def no_child(*_: Any, **__: Any) -> Any:
 def test_a_small_file_is_worth_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "call", no_child)
     data = dumps(gpt2().truncated(1_000), "huggingface")["tokenizer.json"]
-    for files in ({"tokenizer.json": data}, {"a.zip": zip_of({"tokenizer.json": data})}):
+    for files in ({"tokenizer.json": data}, {"a.zip": make_zip({"tokenizer.json": data})}):
         assert open_untrusted(files).encode("hug") == gpt2().truncated(1_000).encode("hug")
     with pytest.raises(AssertionError, match="a process was started"):
-        open_untrusted({"a.zip": zip_of({"tokenizer.json": b" " * opening.MIN_BYTES})})
+        open_untrusted({"a.zip": make_zip({"tokenizer.json": b" " * opening.MIN_BYTES})})
     assert size_unpacked({"a.zip": b"PK\x03\x04damaged"}) == 11
 
 
@@ -96,7 +97,7 @@ def test_errors_and_limits_of_the_process_are_reported(monkeypatch: pytest.Monke
     ranks = b"".join(b64encode(b"%06d" % n) + b" %d\n" % n for n in range(20_000))
     with pytest.raises(ConfigError, match="does not store its pre-tokenizer"):
         open_untrusted({"a.tiktoken": ranks})
-    data = zip_of({"tokenizer.json": b'{"model": [' + b"[]," * 5_000_000 + b"[]]}"})
+    data = make_zip({"tokenizer.json": b'{"model": [' + b"[]," * 5_000_000 + b"[]]}"})
     monkeypatch.setattr(opening, "_MAX_MEMORY", 400_000_000)
     with pytest.raises(FormatError, match="takes more than 25 seconds or 0 GB to open"):
         open_untrusted({"a.zip": data})
@@ -115,17 +116,17 @@ resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 from base64 import b64encode
 from bpe_core.errors import BpeError
 from bpe_core.formats.opening.opening import open_untrusted
-from tests.zipping import zip_of
+from tests.zipping import make_zip
 lists = b'{"model": [' + b"[]," * 11_000_000 + b"[]]}"
-spaces = zip_of({"tokenizer.json": b" " * 250_000_000})
+spaces = make_zip({"tokenizer.json": b" " * 250_000_000})
 bytes256 = b"".join(b64encode(bytes([n])) + b" %d\\n" % n for n in range(256))
 count = struct.pack("<IQQQ", 3, 0, 1, 21) + b"tokenizer.ggml.tokens"
 count += struct.pack("<IIQ", 9, 8, 2**40)
 for name, data in {
     "lists.json": lists,
-    "packed.zip": zip_of({"tokenizer.json": lists}),
+    "packed.zip": make_zip({"tokenizer.json": lists}),
     "spaces.zip": spaces,
-    "members.zip": zip_of({str(n): b"" for n in range(20_000)}),
+    "members.zip": make_zip({str(n): b"" for n in range(20_000)}),
     "long.tiktoken": bytes256 + b64encode(b"a" * 1_000_000) + b" 256\\n",
     "count.gguf": b"GGUF" + count + bytes(300_000),
     "sentences.model": b"\\x0a\\x80\\x80\\x80\\x80\\x0f" + bytes(300_000),

@@ -39,14 +39,14 @@ def test_each_status_of_a_job_has_its_page_state(status: JobStatus, expected: Pa
 
 
 def test_without_a_job_no_status_is_requested() -> None:
-    def status_of(job_id: str) -> JobStatus:
+    def get_status(job_id: str) -> JobStatus:
         raise AssertionError(job_id)
 
-    assert page_state(None, status_of) == NoTraining()
+    assert page_state(None, get_status) == NoTraining()
 
 
 def test_an_unknown_job_has_the_reason() -> None:
-    def status_of(job_id: str) -> JobStatus:
+    def get_status(job_id: str) -> JobStatus:
         raise UnknownWorkError(f"no {job_id}")
 
-    assert page_state("job", status_of) == Unknown("no job")
+    assert page_state("job", get_status) == Unknown("no job")

@@ -47,7 +47,7 @@ def test_a_pair_that_never_occurs_has_no_span() -> None:
     assert life.span is None
     assert not life.counts.any()
     assert not life.ranks.any()
-    assert PairLives(run).n_steps_of((0, 0)) == 0
+    assert PairLives(run).count_steps((0, 0)) == 0
     assert life.rank_swing == 0
 
 

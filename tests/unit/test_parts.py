@@ -13,10 +13,10 @@ import regex
 from bpe_core.comparison.blocks import MAX_UNITS, divide
 from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.parts import (
-    FEWEST_TOKENS,
+    MIN_TOKENS,
     OTHER_SCRIPTS,
     TextPart,
-    gain_of,
+    compute_gain,
 )
 from bpe_core.comparison.text_map import TOKEN_KINDS
 from bpe_core.corpus.corpus import Corpus, Place
@@ -27,7 +27,7 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
-from bpe_core.unicode.kinds import group_of, is_letter, script_of
+from bpe_core.unicode.kinds import find_group, find_script, is_letter
 from bpe_core.unicode.script_codes import SCRIPT_GROUPS
 from tests.foreign_models import described, library_encoder, word_piece
 
@@ -67,7 +67,7 @@ def naive_counts(text: str, encoder: Encoder) -> tuple[Counter[str], Counter[str
             kinds["punctuation"] += 1
         else:
             kinds["white space"] += 1
-        letters = Counter(group_of(c) for c in touched if script_of(c) is not None)
+        letters = Counter(find_group(c) for c in touched if find_script(c) is not None)
         if letters:
             scripts[letters.most_common(1)[0][0]] += 1
         else:
@@ -122,7 +122,7 @@ def corpora() -> dict[str, Corpus]:
 @pytest.mark.parametrize("first", ["own", "joined", "foreign"])
 def test_the_parts_of_each_division_add_up_to_the_whole(name: str, first: str) -> None:
     comparison = compare(corpora()[name], [ENCODERS[first], gpt2()])
-    gain = gain_of(comparison)
+    gain = compute_gain(comparison)
     assert (gain.whole.own, gain.whole.theirs) == tuple(row.n_tokens for row in comparison.rows)
     for division, parts in gain.divisions:
         assert sum(part.own for part in parts) == gain.whole.own, division
@@ -140,7 +140,7 @@ def test_a_mixed_corpus_has_its_disagreeing_parts_named() -> None:
         [text * (2 + n % 4) for text in (PROSE, RUSSIAN * 2, CODE * 3) for n in range(30)],
         [f"{name} row {n}" for name in ("a.csv", "b.tsv", "c.jsonl") for n in range(30)],
     )
-    gain = gain_of(compare(corpus, [own, gpt2()]))
+    gain = compute_gain(compare(corpus, [own, gpt2()]))
     divisions = {name: {part.name: part for part in parts} for name, parts in gain.divisions}
     assert gain.whole.way == "fewer"
     assert divisions["file"]["a.csv"].way == "more"
@@ -157,12 +157,12 @@ def test_parts_that_are_alike_do_not_disagree() -> None:
     generator = np.random.default_rng(0)
     documents = ["".join(generator.choice(lines, size=200)) for _ in range(4)]
     corpus = Corpus.from_documents(documents, [f"{n}.txt" for n in range(4)])
-    gain = gain_of(compare(corpus, [gpt2(), gpt2().truncated(2_000)]))
+    gain = compute_gain(compare(corpus, [gpt2(), gpt2().truncated(2_000)]))
     assert {part.name for division, part in gain.disagreeing if division == "file"} == set()
 
 
 def whole(comparison: Comparison) -> TextPart:
-    return gain_of(comparison).whole
+    return compute_gain(comparison).whole
 
 
 def documents(text: str, n: int = 40) -> Corpus:
@@ -183,11 +183,11 @@ def test_an_interval_over_zero_is_unclear_and_of_one_tokenizer_with_itself_is_ze
 
 
 def test_few_tokens_are_not_enough_text_and_few_documents_have_no_interval() -> None:
-    short = gain_of(compare(Corpus.from_text(PROSE * 3), [gpt2(), OWN]))
-    assert short.whole.own < FEWEST_TOKENS
+    short = compute_gain(compare(Corpus.from_text(PROSE * 3), [gpt2(), OWN]))
+    assert short.whole.own < MIN_TOKENS
     assert not short.has_enough_text
     for n, has_interval in ((1, False), (MIN_UNITS - 1, False), (MIN_UNITS, True)):
-        gain = gain_of(compare(documents(PROSE * 30, n), [gpt2(), OWN]))
+        gain = compute_gain(compare(documents(PROSE * 30, n), [gpt2(), OWN]))
         assert gain.has_enough_text
         assert gain.whole.n_units == n
         assert gain.whole.has_interval == has_interval
@@ -199,17 +199,21 @@ def test_small_scripts_are_taken_together_and_one_script_is_no_division() -> Non
     text = PROSE * 200 + RUSSIAN * 100 + "漢字 ελ שלום\n"
     (scripts,) = (
         parts
-        for division, parts in gain_of(compare(Corpus.from_text(text), [OWN, gpt2()])).divisions
+        for division, parts in compute_gain(
+            compare(Corpus.from_text(text), [OWN, gpt2()])
+        ).divisions
         if division == "script"
     )
     names = [part.name for part in scripts]
     assert names == ["no letters", "Latin letters", "Cyrillic letters", OTHER_SCRIPTS]
-    one = gain_of(compare(Corpus.from_text(PROSE * 200), [OWN, gpt2()]))
+    one = compute_gain(compare(Corpus.from_text(PROSE * 200), [OWN, gpt2()]))
     assert "script" not in dict(one.divisions)
 
 
 def test_a_text_without_tokens_has_no_figure_and_no_parts() -> None:
-    gain = gain_of(compare(Corpus.from_text(" \n"), [ENCODERS["foreign"], ENCODERS["foreign"]]))
+    gain = compute_gain(
+        compare(Corpus.from_text(" \n"), [ENCODERS["foreign"], ENCODERS["foreign"]])
+    )
     assert (gain.whole.own, gain.whole.theirs, gain.divisions) == (0, 0, ())
     assert math.isnan(gain.whole.percent_fewer)
     assert not gain.has_enough_text
@@ -218,10 +222,10 @@ def test_a_text_without_tokens_has_no_figure_and_no_parts() -> None:
 def test_a_wrong_index_and_a_comparison_without_blocks_are_errors() -> None:
     comparison = compare(Corpus.from_text(PROSE), [OWN, gpt2()])
     with pytest.raises(OutOfRangeError, match="from 0 to 1"):
-        gain_of(comparison, 0, 2)
+        compute_gain(comparison, 0, 2)
     bare = Comparison(comparison.rows, 1, 1, 1, 1, 0)
     with pytest.raises(ConfigError, match="without blocks"):
-        gain_of(bare)
+        compute_gain(bare)
 
 
 def test_the_units_are_documents_or_what_was_held_out_together() -> None:

@@ -6,7 +6,7 @@ import pytest
 import regex
 
 from bpe_core.errors import PatternError
-from bpe_core.pretokenizers.pattern_reasons import reason_of
+from bpe_core.pretokenizers.pattern_reasons import explain
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 
 CASES = [
@@ -51,5 +51,5 @@ def test_the_reason_says_what_is_wrong_and_where(pattern: str, expected: str) ->
 
 def test_a_reason_that_the_engine_has_added_since_still_has_its_place() -> None:
     error = regex.error("entirely new trouble", "abc", 1)
-    assert reason_of(error) == "at character 1 is something that cannot be read"
-    assert reason_of(regex.error("entirely new trouble")) == "it has something that cannot be read"
+    assert explain(error) == "at character 1 is something that cannot be read"
+    assert explain(regex.error("entirely new trouble")) == "it has something that cannot be read"

@@ -13,8 +13,17 @@ from ui.merge_loop.player_run import reported_step
 @pytest.mark.parametrize(
     ("report", "step"),
     [
-        *(("0", 0), ("9", 9), ("7.0", 7), ("10", None), ("-1", None), ("-0.5", None)),
-        *(("1e999", None), ("-1e999", None), ("NaN", None), ("null", None), ('"7"', None)),
+        ("0", 0),
+        ("9", 9),
+        ("7.0", 7),
+        ("10", None),
+        ("-1", None),
+        ("-0.5", None),
+        ("1e999", None),
+        ("-1e999", None),
+        ("NaN", None),
+        ("null", None),
+        ('"7"', None),
         ("[7]", None),
     ],
 )

@@ -53,7 +53,7 @@ def test_part_of_a_character_is_shown_as_the_whole_character() -> None:
 
 
 def test_a_search_that_reaches_its_limit_is_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(provenance, "MOST_SEARCHED", 3_000)
+    monkeypatch.setattr(provenance, "MAX_SEARCHED", 3_000)
     corpus = Corpus.from_text("x " * 2_500 + "hug hug")
     run = train(corpus, TrainingConfig(262, "whitespace", special_tokens=()))
     hug = next(merge.id for merge in run.merges if run.tokenizer.vocab[merge.id] == b"hug")

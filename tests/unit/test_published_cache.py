@@ -10,7 +10,7 @@ import tiktoken.load
 
 from bpe_core.errors import IntegrityError, UnavailableError
 from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.published.cache import VARIABLE, read_cached, state_of
+from bpe_core.published.cache import VARIABLE, cached_state, read_cached
 from bpe_core.published.catalogue import published
 from tests.oracles import RANKS, TOKENIZERS, tiktoken_published
 from ui.tokenizers.by_name import download_words
@@ -34,7 +34,7 @@ def cache_with_tiktoken(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
 
 
 def states() -> list[str]:
-    return [state_of(published(name)) for name in ("gpt4", "gpt4o", "llama3")]
+    return [cached_state(published(name)) for name in ("gpt4", "gpt4o", "llama3")]
 
 
 def test_a_file_that_tiktoken_cached_is_found(

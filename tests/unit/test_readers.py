@@ -31,7 +31,7 @@ from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.sentencepiece_model import read_model
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.unicode.byte_alphabet import to_printable
-from tests.zipping import zip_of
+from tests.zipping import make_zip
 
 SMALL = gpt2().truncated(300)
 
@@ -364,19 +364,22 @@ def test_a_transformers_folder_opens_as_a_zip_and_as_a_folder(tmp_path: Path) ->
     files = dumps(SMALL, "transformers")
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
-    data = zip_of({f"folder/{name}": data for name, data in files.items()})
+    data = make_zip({f"folder/{name}": data for name, data in files.items()})
     assert open_files({"mine.zip": data}).fingerprint == open_encoder(tmp_path).fingerprint
     assert loads({"mine.zip": data}) == SMALL
-    pair = zip_of(dumps(SMALL, "gpt2"))
+    pair = make_zip(dumps(SMALL, "gpt2"))
     assert open_files({"mine.zip": pair}).encode("the") == SMALL.encode("the")
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (zip_of({"a.txt": b""}), "has no tokenizer file"),
-        (zip_of({"a/tokenizer.json": b"{}", "b/tokenizer.json": b"{}"}), "several tokenizer.json"),
-        (zip_of({"tokenizer.json": b"{}" * 99})[:60], "damaged, incomplete"),
+        (make_zip({"a.txt": b""}), "has no tokenizer file"),
+        (
+            make_zip({"a/tokenizer.json": b"{}", "b/tokenizer.json": b"{}"}),
+            "several tokenizer.json",
+        ),
+        (make_zip({"tokenizer.json": b"{}" * 99})[:60], "damaged, incomplete"),
     ],
     ids=["nothing", "two", "cut"],
 )

@@ -20,11 +20,11 @@ import pytest
 from bpe_core.corpus import budget, parquet_process, reading_process
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import write_corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus, figures_of
+from bpe_core.corpus.filed_corpus import FiledCorpus, measure_text
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Choices, tables_in
 from bpe_core.corpus.reading_process import (
-    MOST_BYTES_IN_MEMORY,
+    MAX_BYTES_IN_MEMORY,
     describe_in_process,
     read_beginning_in_process,
     read_in_process,
@@ -32,7 +32,7 @@ from bpe_core.corpus.reading_process import (
 )
 from bpe_core.errors import ConfigError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.processes.call import stream
-from tests.zipping import zip_of
+from tests.zipping import make_zip
 
 LINES = "".join(f"{n * 2_654_435_761 % 2**40:x} кот, naïve hug\n" for n in range(700_000)).encode()
 
@@ -64,7 +64,7 @@ def read(
 
 @pytest.mark.slow
 def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None:
-    assert len(LINES) > MOST_BYTES_IN_MEMORY
+    assert len(LINES) > MAX_BYTES_IN_MEMORY
     seen: list[float] = []
     files = File(LINES, "../a <b>.txt"), File("straße grüße\n".encode("cp1252") * 50, "b.txt")
     expected = read_corpus([File(file.getvalue(), file.name) for file in files])
@@ -74,12 +74,12 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
     assert (corpus.n_sources, corpus.file_notes) == (expected.n_sources, expected.file_notes)
     assert corpus.files == expected.names
     for share in (0.1, 0.3):
-        assert corpus.divided(share) == tuple(map(figures_of, expected.split(share)))
+        assert corpus.divided(share) == tuple(map(measure_text, expected.split(share)))
     (tmp_path / "own").mkdir()
     own = Corpus.from_documents([expected.documents[1], "a hug"])
     write_corpus(tmp_path / "own", own)
     held_out = corpus.divided(0.0, "upload:0", tmp_path / "own")
-    assert held_out == tuple(map(figures_of, expected.hold_out(own)))
+    assert held_out == tuple(map(measure_text, expected.hold_out(own)))
     shutil.rmtree(tmp_path / "own")
     assert corpus.excerpts.names == ("b.txt",)
     assert "straße" in corpus.excerpts.documents[0]
@@ -110,7 +110,7 @@ def test_a_large_table_is_divided_by_a_column_or_else_by_document(tmp_path: Path
         )
         assert isinstance(corpus, FiledCorpus)
         assert corpus.columns == ("who",)
-        parts = tuple(map(figures_of, expected.split(0.2, by=used)))
+        parts = tuple(map(measure_text, expected.split(0.2, by=used)))
         assert (corpus.filed.by, corpus.filed.parts) == (used, parts)
 
 
@@ -179,7 +179,7 @@ def test_a_process_is_worth_it_for_large_files_and_for_what_unpacks_to_much() ->
     assert worth_a_process([File(packed, "a.txt.gz")])
     # A small file may still unpack to 16 MB.
     assert worth_a_process([File(gzip.compress(b"[" + b"[]," * 5_000_000 + b"[]]"), "a.json.gz")])
-    assert worth_a_process([File(zip_of({"a.txt": b"hug"}), "a.zip")])
+    assert worth_a_process([File(make_zip({"a.txt": b"hug"}), "a.zip")])
     assert worth_a_process([File(b"text\n" + b"a\n" * 300_000, "a.csv")])
     assert not worth_a_process([File(b"text\n" + b"a\n" * 100_000, "a.csv")])
     assert worth_a_process([File(b"[" + b"{}," * 1_000_000 + b"1]", "a.json")])
@@ -201,7 +201,7 @@ def test_tables_are_described_in_a_process_as_here(tmp_path: Path) -> None:
     table = b"id,text,note\n1,hug,a\n2,hugs,b\n"
     files = [
         File(b"hug", "c.txt"),
-        File(zip_of({"a.csv": table, "b.txt": b"hug"}), "a.zip"),
+        File(make_zip({"a.csv": table, "b.txt": b"hug"}), "a.zip"),
         File("text\nstraße\n".encode("cp1252"), "b.csv"),
         File(b"", "d.csv"),
     ]
@@ -220,10 +220,10 @@ def test_files_without_tables_start_no_process(
 
 
 def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "MOST_SECONDS_APART", 0.01)
+    monkeypatch.setattr(budget, "MAX_SECONDS_APART", 0.01)
     # Each process takes longer than that to start.
     parquet = b"PAR1 and something else PAR1"
-    many = File(zip_of({f"{n}.parquet": parquet for n in range(500)}), "a.zip")
+    many = File(make_zip({f"{n}.parquet": parquet for n in range(500)}), "a.zip")
     started: list[object] = []
 
     def noted(*arguments: Any, **named: Any) -> Generator[Any]:
@@ -237,7 +237,7 @@ def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.Monke
     assert len(started) == 1
     # Progress is reported for each file, so that a caller can stop between two files.
     assert len(reports) >= 500
-    few = File(zip_of({f"{n}.parquet": parquet for n in range(2)}), "a.zip")
+    few = File(make_zip({f"{n}.parquet": parquet for n in range(2)}), "a.zip")
     with pytest.raises(UnsupportedFileError, match="the Parquet files before it took"):
         read_corpus([few])
 

@@ -43,5 +43,5 @@ def test_the_typical_excerpt_has_the_same_gain_as_the_whole_corpus() -> None:
 
 @pytest.mark.parametrize("most", range(9))
 def test_documents_are_joined_up_to_the_limit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr(own_reading, "MOST_CHARACTERS", most)
+    monkeypatch.setattr(own_reading, "MAX_CHARACTERS", most)
     assert joined(Corpus.from_documents(["ab", "", "cde"])) == "ab\n\ncde"[:most]

@@ -151,7 +151,8 @@ def test_stored_runs_are_listed_and_missing_ones_forgotten(
     hand_over(session, {"ids": [first, gone, second]})
     here = workspace.get(RecentRuns)
     assert [(run.id, run.title) for run in here.names] == [
-        *((first, "First"), (second, "Second")),
+        (first, "First"),
+        (second, "Second"),
     ]
     assert here.forgotten == (gone,)
     # The open run stays open.
@@ -170,7 +171,14 @@ def test_an_unsaved_run_is_held_again(
 @pytest.mark.parametrize(
     "found",
     [
-        *(None, 5, "a" * 32, {}, ["a" * 32], {"ids": None}, {"ids": "a" * 32}, {"ids": {}}),
+        None,
+        5,
+        "a" * 32,
+        {},
+        ["a" * 32],
+        {"ids": None},
+        {"ids": "a" * 32},
+        {"ids": {}},
         {"ids": [5, None, [], "../../etc/passwd", "sample", "A" * 32, ""]},
     ],
     ids=str,

@@ -40,11 +40,11 @@ def run_element(page: str) -> tuple[dict[str, str | None], list[bytes]]:
     return attributes, [gzip.decompress(base64.b64decode(it)) for it in parts.scripts[:2]]
 
 
-def elements_of(page: str) -> list[str]:
+def list_elements(page: str) -> list[str]:
     return [tag for tag, _ in Parts(page).elements]
 
 
-ELEMENTS = elements_of(replay_page(b"", b"", title="x"))
+ELEMENTS = list_elements(replay_page(b"", b"", title="x"))
 
 
 @settings(max_examples=25)
@@ -58,7 +58,7 @@ def test_the_page_has_the_same_elements_whatever_the_run_contains(
     message: bytes, title: str, text: str, words: list[list[int | str]]
 ) -> None:
     page = replay_page(message, message[::-1], title=title, step=7, text=text, words=words)
-    assert elements_of(page) == ELEMENTS
+    assert list_elements(page) == ELEMENTS
     attributes, found = run_element(page)
     assert found == [message, message[::-1]]
     assert attributes["data-step"] == "7"

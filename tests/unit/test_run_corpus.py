@@ -45,7 +45,7 @@ def test_of_a_sample_and_of_a_large_corpus_only_the_origin_is_kept(
     kept = read_run_corpus(tmp_path)
     assert kept is not None
     assert (kept.corpus, kept.origin.sample_id) == (None, "notebook")
-    monkeypatch.setattr(run_corpus, "MOST_CHARACTERS_KEPT", HOSTILE.n_characters - 1)
+    monkeypatch.setattr(run_corpus, "MAX_CHARACTERS_KEPT", HOSTILE.n_characters - 1)
     write_run_corpus(tmp_path, UPLOAD, HOSTILE)
     kept = read_run_corpus(tmp_path)
     assert kept is not None

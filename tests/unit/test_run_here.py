@@ -18,7 +18,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.foreign_models import library_encoder, native_encoder
-from ui.tokenizers.normalized_part import changes_of
+from ui.tokenizers.normalized_part import list_changes
 
 NFC = {"type": "NFC"}
 TEXTS = [
@@ -119,6 +119,6 @@ def test_what_a_normalizer_changes_is_told() -> None:
     native, foreign = both(described(normalizer=NFC))
     for text in ("plain", "cafe\u0301 x"):
         assert native.normalized(text) == foreign.normalized(text)
-    assert [each for each in changes_of(native, "cafe\u0301 x") if each.is_changed] == [
+    assert [each for each in list_changes(native, "cafe\u0301 x") if each.is_changed] == [
         NormalizedPiece("e\u0301", "é")
     ]

@@ -24,7 +24,7 @@ from ui.look.run_names import RunName
 from ui.run import results
 from ui.storage import run_store, sweeping
 from ui.storage.run_store import (
-    MOST_UNCLAIMED,
+    MAX_UNCLAIMED,
     SAMPLE_RUN_ID,
     RunNotFoundError,
     Trained,
@@ -137,9 +137,15 @@ def test_the_name_of_a_run_is_read_without_loading_the_run(
 @pytest.mark.parametrize(
     "change",
     [
-        *({"title": 5}, {"vocab_size": "x"}, {"config": {"base": "x"}}),
-        *({"config": {"pretokenizer": 5}}, {"config": {"unknown": 5}}, {"trained_at": 5}, []),
-        *("", None),
+        {"title": 5},
+        {"vocab_size": "x"},
+        {"config": {"base": "x"}},
+        {"config": {"pretokenizer": 5}},
+        {"config": {"unknown": 5}},
+        {"trained_at": 5},
+        [],
+        "",
+        None,
     ],
     ids=str,
 )
@@ -201,8 +207,20 @@ def test_ids_are_unique_and_no_unfinished_folder_remains(runs_folder: Path) -> N
     "run_id",
     [
         "a" * 32,
-        *("", ".", "..", "../" * 7 + "x", "/etc/passwd", "a/../" + "b" * 17, "a" * 33, "a" * 31),
-        *("a" * 31 + "\x00", "a" * 32 + "\n", "ä" * 32, "sample/..", "SAMPLE", "..\\..\\x"),
+        "",
+        ".",
+        "..",
+        "../" * 7 + "x",
+        "/etc/passwd",
+        "a/../" + "b" * 17,
+        "a" * 33,
+        "a" * 31,
+        "a" * 31 + "\x00",
+        "a" * 32 + "\n",
+        "ä" * 32,
+        "sample/..",
+        "SAMPLE",
+        "..\\..\\x",
     ],
 )
 def test_an_unknown_or_malformed_id_finds_no_run(run_id: str) -> None:
@@ -270,7 +288,7 @@ def test_the_least_recently_opened_entries_make_room_unless_opened_today(
         age(runs_folder / name, days=days)
     # There is room for two runs, so the third replaces the oldest run and the upload.
     one = sum(file.stat().st_size for file in (runs_folder / first).iterdir())
-    monkeypatch.setattr(sweeping, "MOST_BYTES_KEPT", 2 * one)
+    monkeypatch.setattr(sweeping, "MAX_BYTES_KEPT", 2 * one)
     third = store_run(Trained("Hugs", run, NOTHING))
     assert {path.name for path in runs_folder.iterdir()} == {second, third}
     note_opened(second)
@@ -299,13 +317,13 @@ def test_an_unsaved_run_is_kept_while_referenced_or_among_the_latest(
     runs_folder.write_text("a file where the folder should be")
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
     held = load_run(store_run(Trained("Hugs", run, NOTHING)))
-    others = [store_run(Trained("Pugs", run, NOTHING)) for _ in range(2 * MOST_UNCLAIMED)]
-    for _ in range(MOST_UNCLAIMED + 1):  # runs read from disk evict nothing
+    others = [store_run(Trained("Pugs", run, NOTHING)) for _ in range(2 * MAX_UNCLAIMED)]
+    for _ in range(MAX_UNCLAIMED + 1):  # runs read from disk evict nothing
         load_run(SAMPLE_RUN_ID)
     assert load_run(held.id) is held
-    for run_id in others[-MOST_UNCLAIMED:]:
+    for run_id in others[-MAX_UNCLAIMED:]:
         assert load_run(run_id).id == run_id
-    for run_id in others[:-MOST_UNCLAIMED]:
+    for run_id in others[:-MAX_UNCLAIMED]:
         with pytest.raises(RunNotFoundError):
             load_run(run_id)
     held_id = held.id

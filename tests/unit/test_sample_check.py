@@ -11,7 +11,7 @@ from bpe_core.errors import ConfigError
 from bpe_core.runs.sample_check import sample_check
 
 
-def text_of(n_lines: int, n_words: int) -> bpe.Corpus:
+def make_text(n_lines: int, n_words: int) -> bpe.Corpus:
     drawn = random.Random(7)
     words = ["".join(drawn.choices("abcdefgh", k=6)) for _ in range(n_words)]
     lines = (" ".join(drawn.choices(words, k=8)) for _ in range(n_lines))
@@ -19,7 +19,7 @@ def text_of(n_lines: int, n_words: int) -> bpe.Corpus:
 
 
 def test_the_whole_sample_equals_itself_and_its_training() -> None:
-    corpus, config = text_of(2_000, 40), bpe.TrainingConfig(330)
+    corpus, config = make_text(2_000, 40), bpe.TrainingConfig(330)
     found = sample_check(corpus, config, n_halvings=3)
     assert [each.share for each in found] == [1 / 8, 1 / 4, 1 / 2, 1]
     assert found[-1].share_of_equal_tokens == 1
@@ -33,7 +33,7 @@ def test_the_whole_sample_equals_itself_and_its_training() -> None:
 
 def test_few_words_settle_on_a_smaller_part_than_many() -> None:
     config = bpe.TrainingConfig(420)
-    few, many = (sample_check(text_of(2_000, n), config, n_halvings=5) for n in (20, 4_000))
+    few, many = (sample_check(make_text(2_000, n), config, n_halvings=5) for n in (20, 4_000))
     assert few[0].share_of_equal_tokens > many[0].share_of_equal_tokens
     assert few[0].weighted_jaccard > 0.9 > many[0].weighted_jaccard
 

@@ -6,7 +6,7 @@ import pytest
 
 from bpe_core.corpus.samples import load_sample, parallel_texts, samples
 from bpe_core.errors import ConfigError
-from bpe_core.unicode.kinds import script_of
+from bpe_core.unicode.kinds import find_script
 
 
 @pytest.mark.parametrize("sample_id", [sample.id for sample in samples()])
@@ -48,7 +48,7 @@ def test_the_multilingual_sample_has_the_same_sentences_in_each_language() -> No
 
 def test_each_language_is_written_in_the_scripts_it_names() -> None:
     for text in parallel_texts():
-        letters = [script_of(character) for character in "".join(text.sentences)]
+        letters = [find_script(character) for character in "".join(text.sentences)]
         found = {script for script in letters if script is not None and letters.count(script) > 2}
         assert found == set(text.scripts), text.name
 

@@ -31,7 +31,7 @@ from bpe_core.errors import (
 )
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.types import PretokenCounts
-from tests.zipping import zip_of
+from tests.zipping import make_zip
 
 LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
 TEXT = "".join(f"{n} {LINE}" for n in range(3_000))
@@ -197,7 +197,7 @@ def test_a_folder_is_counted_whole_and_what_is_skipped_is_named(tmp_path: Path) 
         "b/t.csv": b'n,text\n1,"stray\n2,hug\n',
         "c4.json.gz": gzip.compress(lines),
         "c.txt.bz2": bz2.compress(b"packed"),
-        "c.zip": zip_of({"d.txt": b"zipped"}),
+        "c.zip": make_zip({"d.txt": b"zipped"}),
         "p.png": b"\x89PNG\r\n\x1a\n" + bytes(99),
         ".git/x": b"hidden",
         "lone.parquet": b"hug",

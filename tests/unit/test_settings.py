@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ui.host.settings import PREFIX, SETTINGS, SettingError, Settings, settings_of, settings_table
+from ui.host.settings import (
+    PREFIX,
+    SETTINGS,
+    SettingError,
+    Settings,
+    parse_settings,
+    settings_table,
+)
 
 ROOT = Path(__file__).parents[2]
 INVALID = {
@@ -24,15 +31,15 @@ INVALID = {
 
 
 def test_without_variables_all_have_their_defaults() -> None:
-    assert settings_of({}) == Settings("", "", 4.0, 90, 2000, 500, 16, 3, False, "info")
+    assert parse_settings({}) == Settings("", "", 4.0, 90, 2000, 500, 16, 3, False, "info")
     empty = {each.name: " " for each in SETTINGS}
-    assert settings_of(empty) == settings_of({"PATH": "/bin"}) == settings_of({})
+    assert parse_settings(empty) == parse_settings({"PATH": "/bin"}) == parse_settings({})
 
 
 def test_each_variable_sets_its_field() -> None:
     values = ("/data", "/kept", "0.5", "7", "80", "150", "3", "2", "1", "ERROR")
     given = {each.name: value for each, value in zip(SETTINGS, values, strict=True)}
-    assert settings_of(given) == Settings("/data", "/kept", 0.5, 7, 80, 150, 3, 2, True, "error")
+    assert parse_settings(given) == Settings("/data", "/kept", 0.5, 7, 80, 150, 3, 2, True, "error")
     assert [each.field for each in SETTINGS] == [each.name for each in fields(Settings)]
 
 
@@ -42,7 +49,7 @@ def test_each_variable_sets_its_field() -> None:
 def test_the_error_for_an_invalid_value_says_what_is_expected(name: str, value: str) -> None:
     (setting,) = [each for each in SETTINGS if each.name == PREFIX + name]
     with pytest.raises(SettingError) as raised:
-        settings_of({PREFIX + name: value})
+        parse_settings({PREFIX + name: value})
     assert str(raised.value) == (
         f"{PREFIX}{name} is {value!r}; expected {setting.expected}. "
         f"Without it, the value is {setting.default}."
@@ -51,11 +58,11 @@ def test_the_error_for_an_invalid_value_says_what_is_expected(name: str, value: 
 
 def test_a_misspelled_variable_is_not_ignored() -> None:
     with pytest.raises(SettingError, match=r"METRIC is not a setting. Did you mean .*_METRICS?"):
-        settings_of({"BPE_EXPLORER_METRIC": "1"})
+        parse_settings({"BPE_EXPLORER_METRIC": "1"})
     with pytest.raises(
         SettingError, match=r"ZZZ is not a setting. Known settings: BPE_EXPLORER_RUNS, "
     ):
-        settings_of({"BPE_EXPLORER_ZZZ": "1"})
+        parse_settings({"BPE_EXPLORER_ZZZ": "1"})
 
 
 @pytest.mark.slow
@@ -85,7 +92,7 @@ def test_the_limits_that_the_app_enforces_are_the_settings() -> None:
         "from ui.shell import file_upload\n"
         "from ui.storage import sweeping\n"
         "from ui.work import jobs\n"
-        "print(sweeping.MOST_BYTES_KEPT, sweeping.DAYS_KEPT_UNOPENED, jobs.MOST_WAITING,\n"
+        "print(sweeping.MAX_BYTES_KEPT, sweeping.DAYS_KEPT_UNOPENED, jobs.MAX_WAITING,\n"
         "      file_upload.MAX_BYTES)\n"
     )
     chosen = {"STORE_GB": "0.5", "DAYS_KEPT": "7", "UPLOADS_MB": "160", "QUEUE": "3"}

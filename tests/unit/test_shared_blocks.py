@@ -9,7 +9,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer import compiled, shared_blocks
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.shared_blocks import Taken, Waiting, blocks_of, in_order
+from bpe_core.tokenizer.shared_blocks import Taken, Waiting, cut_blocks, in_order
 
 GPT2 = get_pretokenizer("gpt2")
 
@@ -27,7 +27,7 @@ def test_a_text_with_few_places_to_cut_is_not_converted_again_and_again(
     monkeypatch.setattr(shared_blocks, "_LOOK_BACK", 4)
     monkeypatch.setattr(shared_blocks, "safe_split", counted)
     text = "é " * 40 + "é" * 5_000 + " é" * 8_000
-    found = list(blocks_of(text, GPT2, 64))
+    found = list(cut_blocks(text, GPT2, 64))
     parts = [block.text[: block.bounds[1]].tobytes() for block in found]
     assert b"".join(parts).decode() == text
     assert sum(looked_at) < 12 * len(text.encode())
@@ -57,7 +57,7 @@ def test_an_error_in_one_thread_ends_encoding_in_all(monkeypatch: pytest.MonkeyP
 
 
 def test_a_stopped_text_gives_out_no_more_blocks() -> None:
-    waiting = Waiting(blocks_of("hug hugs", GPT2, 2))
+    waiting = Waiting(cut_blocks("hug hugs", GPT2, 2))
     assert waiting.take() is not None
     waiting.stop()
     assert waiting.take() is None

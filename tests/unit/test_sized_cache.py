@@ -11,7 +11,7 @@ import pytest
 
 from ui.host import sized_cache
 from ui.host.sized_cache import SizedCache, cached
-from ui.host.sizes import size_of
+from ui.host.sizes import measure_size
 
 KILOBYTE = 1_000
 
@@ -129,15 +129,15 @@ def test_arguments_that_begin_with_an_underscore_are_no_part_of_the_key(
 
 def test_the_size_of_arrays_texts_and_containers_is_counted() -> None:
     array = np.zeros(100_000, np.int64)
-    assert size_of(array).n_bytes == pytest.approx(800_000, rel=0.01)
-    assert size_of(array[:10]).n_bytes == pytest.approx(800_000, rel=0.01)
-    assert size_of(["a" * 50_000, b"b" * 50_000]).n_bytes == pytest.approx(100_000, rel=0.01)
+    assert measure_size(array).n_bytes == pytest.approx(800_000, rel=0.01)
+    assert measure_size(array[:10]).n_bytes == pytest.approx(800_000, rel=0.01)
+    assert measure_size(["a" * 50_000, b"b" * 50_000]).n_bytes == pytest.approx(100_000, rel=0.01)
     words = {f"word {number}": bytes(1_000) for number in range(5_000)}
-    assert size_of(words).n_bytes > 5_000_000
-    assert size_of([[bytes(1_000)] for _ in range(5_000)]).n_bytes == pytest.approx(
+    assert measure_size(words).n_bytes > 5_000_000
+    assert measure_size([[bytes(1_000)] for _ in range(5_000)]).n_bytes == pytest.approx(
         5_000 * 1_150, rel=0.1
     )
 
 
 def test_modules_classes_and_functions_count_nothing() -> None:
-    assert size_of([np, SizedCache, made, len, None, True]).n_bytes < 200
+    assert measure_size([np, SizedCache, made, len, None, True]).n_bytes < 200

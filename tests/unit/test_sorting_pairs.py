@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bpe_core.trainers.pair_table import order_of, order_of_pairs
+from bpe_core.trainers.pair_table import argsort_stable, order_of_pairs
 
 DRAW = np.random.default_rng(0)
 
@@ -14,7 +14,7 @@ DRAW = np.random.default_rng(0)
 @pytest.mark.parametrize("highest", [0, 3, 2**40, 2**62])
 def test_sorting_codes_is_stable(n: int, highest: int) -> None:
     codes = DRAW.integers(0, highest, size=n, endpoint=True)
-    assert order_of(codes).tolist() == np.argsort(codes, kind="stable").tolist()
+    assert argsort_stable(codes).tolist() == np.argsort(codes, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("n", [0, 5, 20_000])

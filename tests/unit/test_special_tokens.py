@@ -12,7 +12,7 @@ from bpe_core.pretokenizers.special_tokens import (
     OrdinaryText,
     SpecialToken,
     find_special_tokens,
-    pieces_of,
+    list_pieces,
 )
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -28,7 +28,7 @@ def test_pieces_cover_a_text_and_no_special_token_is_left_in_ordinary_text(
     text: str, allowed: frozenset[str]
 ) -> None:
     found = find_special_tokens(text, SPECIAL, allowed)
-    pieces = pieces_of(text, found)
+    pieces = list_pieces(text, found)
     assert "".join(text[piece.start : piece.end] for piece in pieces) == text
     covered = 0
     before: object = None

@@ -160,7 +160,12 @@ def test_entries_of_earlier_versions_have_no_manifest_and_are_read(store: Path) 
 @pytest.mark.parametrize(
     "manifest",
     [
-        *(b"", b"{}", b"[]", b"\xff", b'{"format": 5}', b"[" * 100_000),
+        b"",
+        b"{}",
+        b"[]",
+        b"\xff",
+        b'{"format": 5}',
+        b"[" * 100_000,
         b'{"format": "bpe-explorer-entry", "version": "1", "files": {}}',
         b'{"format": "bpe-explorer-entry", "version": 1, "files": []}',
         b'{"format": "bpe-explorer-entry", "version": 1, "files": {"0": 5}}',
@@ -281,7 +286,7 @@ def test_another_users_entries_are_answered_with_a_message(
     shared.chmod(0o755)
     with as_another_user(*shared.iterdir()):
         for load in loads:
-            assert "belongs to another user of this computer" in (said := str(error_of(load)))
+            assert "belongs to another user of this computer" in (said := str(load_error(load)))
             assert str(shared) not in said
         listed = entries()
         names = [entry.name for entry in listed]
@@ -291,7 +296,7 @@ def test_another_users_entries_are_answered_with_a_message(
     assert [entry.is_permitted for entry in listed] == [False] * 3
 
 
-def error_of(load: Callable[[], object]) -> NotPermittedError | None:
+def load_error(load: Callable[[], object]) -> NotPermittedError | None:
     """Return the NotPermittedError that `load` raises, or None if it raises nothing."""
     try:
         load()
@@ -312,7 +317,7 @@ def test_another_users_store_is_answered_with_a_message(
         entries,
     ]
     with as_another_user(shared), caplog.at_level(logging.WARNING):
-        assert all(error_of(load) is not None for load in loads)
+        assert all(load_error(load) is not None for load in loads)
         for instead_of in (None, text_id):
             with pytest.raises(NotKeptError, match="belongs to another user"):
                 keep_text("pug", instead_of=instead_of)
@@ -343,7 +348,7 @@ def test_room_is_not_counted_for_an_entry_that_could_not_be_deleted(
     folder = store / f"upload-{keep_text('hug' * 1_000)}"
     then = time.time() - 5 * 86_400
     os.utime(folder, (then, then))
-    monkeypatch.setattr(sweeping, "MOST_BYTES_KEPT", 1_000)
+    monkeypatch.setattr(sweeping, "MAX_BYTES_KEPT", 1_000)
 
     def refuse(_: Path) -> None:
         raise PermissionError

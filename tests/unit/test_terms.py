@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_core.comparison.terms import (
-    LONGEST_TERM,
-    MOST_TERMS,
+    MAX_TERM_LENGTH,
+    MAX_TERMS,
     TermCut,
     TermList,
     cut_terms,
@@ -57,7 +57,7 @@ def test_blank_lines_and_white_space_around_terms_are_ignored() -> None:
 
 
 def test_what_is_left_out_is_counted_by_reason() -> None:
-    longest = "x" * LONGEST_TERM
+    longest = "x" * MAX_TERM_LENGTH
     lines = [longest, longest + "y", "hug", "hug", "Hug", "\ud800"]
     found = read_terms("\n".join(lines))
     assert found.terms == (longest, "hug", "Hug")
@@ -65,9 +65,9 @@ def test_what_is_left_out_is_counted_by_reason() -> None:
 
 
 def test_a_long_list_is_cut_after_its_first_terms() -> None:
-    lines = [str(number) for number in range(MOST_TERMS + 5)]
+    lines = [str(number) for number in range(MAX_TERMS + 5)]
     found = read_terms("\n".join([*lines, *lines]))
-    assert found.terms == tuple(lines[:MOST_TERMS])
+    assert found.terms == tuple(lines[:MAX_TERMS])
     assert found.n_beyond == 5
     assert found.n_repeated == len(lines)
 

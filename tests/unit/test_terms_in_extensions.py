@@ -222,7 +222,7 @@ def test_a_run_is_cancelled_in_the_middle_of_a_long_term(monkeypatch: pytest.Mon
 
 
 def test_terms_that_take_too_long_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge_terms, "MOST_WORK", 8)
+    monkeypatch.setattr(merge_terms, "MAX_WORK", 8)
     first, second = of_letters({"cb": 5, "bccb": 5}, "cb", "bccb").terms
     assert (first.token, second.token) == (b"cb", None)
     assert second.reason == merge_terms.TOO_MUCH

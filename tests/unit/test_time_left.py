@@ -17,7 +17,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 TEXT = "ab" * 233_000
-SMALLEST_SHOWN = 0.5
+MIN_SHOWN = 0.5
 """The page shows whole seconds, so a difference of less than half a second is not visible."""
 
 
@@ -114,7 +114,7 @@ def of_size(n_merges: int) -> Tokenizer:
 
 def are_good(estimates: list[tuple[float, float]], within: float = 1.6) -> bool:
     return all(
-        actual / within <= estimate <= actual * within or abs(estimate - actual) < SMALLEST_SHOWN
+        actual / within <= estimate <= actual * within or abs(estimate - actual) < MIN_SHOWN
         for estimate, actual in estimates
     )
 
@@ -229,7 +229,9 @@ def test_the_time_left_of_encoders_is_known_after_the_first_of_them(
             on_progress=bench.on_progress,
         )
         assert [progress.seconds_left is None for _, progress in bench.reports[:3]] == [
-            *(True, False, False),
+            True,
+            False,
+            False,
         ]
         assert are_good(bench.estimates(), within=2.0)
         shares.append(bench.share_without_estimate)

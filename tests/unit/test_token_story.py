@@ -70,7 +70,7 @@ def test_a_note_explains_missing_steps(
     assert "100,000 bytes" in word_steps(long, gpt2(), 3).note
     lone = read("é", gpt2().truncated(0))
     assert word_steps(lone, gpt2().truncated(0), 0).note == "No merge applies to it."
-    monkeypatch.setattr(own_reading, "MOST_TOKENS", 2)
+    monkeypatch.setattr(own_reading, "MAX_TOKENS", 2)
     cut = read(" unbelievably", gpt2().truncated(2_000))
     assert "ends inside" in word_steps(cut, gpt2().truncated(2_000), 1).note
 
@@ -143,8 +143,8 @@ def test_a_note_explains_missing_lines() -> None:
 def test_a_note_says_how_much_of_the_training_text_was_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ui.storage.training_text.MOST_KEPT", 10)
-    monkeypatch.setattr(token_story, "MOST_KEPT", 10)
+    monkeypatch.setattr("ui.storage.training_text.MAX_KEPT", 10)
+    monkeypatch.setattr(token_story, "MAX_KEPT", 10)
     training = Corpus.from_text("mug\n" * 40 + "zz zz zz zz zz")
     run = train(training, TrainingConfig(259))
     run_id = store_run(Trained("Hugs", run, NOTHING, training=training))

@@ -9,8 +9,9 @@ import tokenizers
 
 from bpe_core.errors import FormatError
 from bpe_core.formats import json_files
-from bpe_core.formats.opening.opening import open_files, zipped
-from tests.zipping import zip_of
+from bpe_core.formats.opening import zipped
+from bpe_core.formats.opening.opening import open_files
+from tests.zipping import make_zip
 
 MOST = 1_000
 LISTS = b'{"model": [' + b"[]," * MOST + b"[]]}"
@@ -18,9 +19,9 @@ LISTS = b'{"model": [' + b"[]," * MOST + b"[]]}"
 
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_files, "MOST_VALUES", MOST)
-    monkeypatch.setattr(json_files, "MOST_TOKENS", 100)
-    monkeypatch.setattr(zipped, "MOST_BYTES", 5_000)
+    monkeypatch.setattr(json_files, "MAX_VALUES", MOST)
+    monkeypatch.setattr(json_files, "MAX_TOKENS", 100)
+    monkeypatch.setattr(zipped, "MAX_BYTES", 5_000)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32-be"])
@@ -40,13 +41,13 @@ def test_punctuation_in_tokens_is_not_counted() -> None:
 
 def test_a_small_zip_of_too_many_values_is_refused() -> None:
     with pytest.raises(FormatError, match="more than 1,000 JSON values"):
-        open_files({"a.zip": zip_of({"tokenizer.json": LISTS})})
+        open_files({"a.zip": make_zip({"tokenizer.json": LISTS})})
 
 
 def test_the_files_of_a_zip_are_limited_together() -> None:
     files = {"vocab.json": b" " * 3_000, "merges.txt": b" " * 3_000}
     with pytest.raises(FormatError, match=r"merges\.txt the tokenizer has more than 5,000 bytes"):
-        open_files({"a.zip": zip_of(files)})
+        open_files({"a.zip": make_zip(files)})
 
 
 @pytest.mark.parametrize("kind", ["own", "of another kind", "tiktoken"])

@@ -65,7 +65,7 @@ def folders(store: Path) -> list[Path]:
 
 def request(id: str = "a" * 32) -> TrainingRequest:
     return TrainingRequest(
-        *(id, "<b>", CONFIG, 0.1, "document", ORIGIN, "visitor", HOSTILE.n_bytes, time.time())
+        id, "<b>", CONFIG, 0.1, "document", ORIGIN, "visitor", HOSTILE.n_bytes, time.time()
     )
 
 
@@ -213,7 +213,7 @@ def test_a_training_during_which_servers_stopped_is_given_up(
 
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "LEAST_BYTES_IN_PROCESS", 1)
+    monkeypatch.setattr(jobs, "MIN_BYTES_FOR_PROCESS", 1)
 
 
 def processes() -> list[psutil.Process]:
@@ -306,7 +306,7 @@ import json, sys, time
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
 from ui.work import jobs
-jobs.LEAST_BYTES_IN_PROCESS = int(sys.argv[1])
+jobs.MIN_BYTES_FOR_PROCESS = int(sys.argv[1])
 manager = jobs.JobManager(is_kept_on_disk=True)
 text = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(100_000))
 slow = TrainingConfig(vocab_size=100_000, pretokenizer="whitespace")

@@ -9,7 +9,7 @@ import pytest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError
 from ui.storage import training_text
-from ui.storage.training_text import MOST_KEPT, read_training_text, write_training_text
+from ui.storage.training_text import MAX_KEPT, read_training_text, write_training_text
 
 FILE = "training_text.json.gz"
 
@@ -29,7 +29,7 @@ def test_a_short_text_is_kept_whole(tmp_path: Path) -> None:
 def test_only_the_start_of_a_long_text_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, documents: list[str]
 ) -> None:
-    monkeypatch.setattr(training_text, "MOST_KEPT", 4)
+    monkeypatch.setattr(training_text, "MAX_KEPT", 4)
     training = Corpus.from_documents(documents)
     write_training_text(tmp_path, training)
     kept = read_training_text(tmp_path, training.sha256)
@@ -43,7 +43,7 @@ def test_the_size_of_the_file_is_limited(tmp_path: Path) -> None:
     write_training_text(tmp_path, Corpus.from_text(line * 1_000))
     kept = read_training_text(tmp_path, "")
     assert kept is not None
-    assert kept.corpus.n_characters == MOST_KEPT
+    assert kept.corpus.n_characters == MAX_KEPT
 
 
 def test_no_text_is_kept_for_weighted_words(tmp_path: Path) -> None:

@@ -38,11 +38,11 @@ def test_a_removed_item_is_not_taken() -> None:
 
 
 def test_background_work_is_done_in_turns_and_the_place_is_the_one_in_this_order() -> None:
-    background = TextWork("test", most_waiting=9, most_remembered=9)
+    background = TextWork("test", max_waiting=9, max_cached=9)
     go_on = Event()
     done: list[str] = []
 
-    def work_of(name: str) -> str:
+    def begin_work(name: str) -> str:
         def work(_task: Task[Progress]) -> str:
             assert go_on.wait(60)
             done.append(name)
@@ -52,7 +52,7 @@ def test_background_work_is_done_in_turns_and_the_place_is_the_one_in_this_order
         return name
 
     for name in ("a1", "a2", "a3", "b1"):
-        work_of(name)
+        begin_work(name)
     wait_until(background, "a1", lambda status: status.state == "running")
     assert [background.status(name).n_ahead for name in ("a1", "a2", "a3", "b1")] == [0, 2, 3, 1]
     go_on.set()
@@ -62,7 +62,7 @@ def test_background_work_is_done_in_turns_and_the_place_is_the_one_in_this_order
 
 
 def test_a_visitor_has_a_few_places_and_others_have_theirs() -> None:
-    background = TextWork("test", most_waiting=9, most_remembered=9, most_of_visitor=2)
+    background = TextWork("test", max_waiting=9, max_cached=9, max_per_visitor=2)
     go_on = Event()
 
     def wait(_task: Task[Progress]) -> str:

@@ -47,11 +47,11 @@ class Server:
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.may_answer.wait()
         if scope["method"] == "PUT":
-            self.held[scope["path"].split("/")[-2]] += self.size_of(scope)
+            self.held[scope["path"].split("/")[-2]] += self.declared_size(scope)
         await send({"type": "http.response.start", "status": 204, "headers": []})
 
     @staticmethod
-    def size_of(scope: Scope) -> int:
+    def declared_size(scope: Scope) -> int:
         return int(dict(scope["headers"]).get(b"content-length", b"700"))
 
     async def put(self, session: str, size: int | None, method: str = "PUT") -> int:
@@ -181,7 +181,7 @@ def test_files_removed_from_an_uploader_are_freed_on_the_server(visitor: Visitor
     assert upload_files("Files", key="many") == [a, b]
     assert upload_file("A file", key="one") is one
     assert visitor.held == 257
-    # One file is removed. The other uploader is gone with its page, or its form was cleared.
+    # One file is removed. The other uploader left with its page, or its form was cleared.
     visitor.uploaders["many"] = [b]
     visitor.uploaders["one"] = []
     assert upload_files("Files", key="many") == [b]

@@ -68,7 +68,9 @@ def test_a_text_can_replace_an_earlier_text(store: Path) -> None:
     assert keep_text("new", instead_of=first) == first
     assert (load_text(first), load_text(other)) == ("new", "another")
     assert sorted(file.name for file in (store / f"upload-{first}").iterdir()) == [
-        *("0", "details.json", "manifest.json"),
+        "0",
+        "details.json",
+        "manifest.json",
     ]
 
 
@@ -148,7 +150,7 @@ def test_the_store_is_swept_again_only_if_room_may_run_out(
         return sweep_store(n_bytes)
 
     monkeypatch.setattr(sweeping, "sweep_store", look)
-    monkeypatch.setattr(sweeping, "MOST_BYTES_KEPT", 100_000)
+    monkeypatch.setattr(sweeping, "MAX_BYTES_KEPT", 100_000)
     text_id = keep_text("text")
     for n in range(9):
         keep_text(f"text {n}", instead_of=text_id)

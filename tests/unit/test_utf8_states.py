@@ -10,7 +10,7 @@ from bpe_core.unicode.utf8_states import (
     N_STATES,
     NO_STATE,
     are_whole_characters,
-    entries_of,
+    list_entries,
     state_after,
 )
 
@@ -31,4 +31,4 @@ def test_whole_characters_end_between_characters(data: bytes) -> None:
 @given(DATA)
 def test_entries_are_the_states_in_which_bytes_are_valid(data: bytes) -> None:
     after = {state: state_after(data, state) for state in range(N_STATES)}
-    assert entries_of(data) == {s: end for s, end in after.items() if end != NO_STATE}
+    assert list_entries(data) == {s: end for s, end in after.items() if end != NO_STATE}

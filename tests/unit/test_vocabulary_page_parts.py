@@ -18,9 +18,9 @@ from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.vocabulary.charts import field_of_bar, length_bars
-from ui.vocabulary.findings import findings_of
+from ui.vocabulary.findings import list_findings
 from ui.vocabulary.inspection import inspect_vocabulary
-from ui.vocabulary.search import FIELDS, lengths_of, query_of, record_of
+from ui.vocabulary.search import FIELDS, parse_lengths, to_query, to_record
 from ui.vocabulary.texts import CountedText
 from ui.vocabulary.token_section import card_data
 
@@ -31,33 +31,33 @@ Anything = st.one_of(st.text(max_size=20), st.integers(), st.none(), st.binary(m
 def test_any_address_yields_a_valid_search(
     values: dict[str, object],
 ) -> None:
-    record = record_of(values)
+    record = to_record(values)
     assert tuple(record) == FIELDS
-    assert record_of(record) == record
-    query_of(record)
+    assert to_record(record) == record
+    to_query(record)
     for text in record.values():
         text.encode()
 
 
 def test_a_record_is_converted_to_its_query() -> None:
-    record = record_of(
+    record = to_record(
         {"find": "é", "by": "regex", "bytes": "3-9", "space": "no", "partial": "yes"}
     )
     expected = Query("é", by="regex", shortest=3, longest=9, leading_space=False, partial_utf8=True)
-    assert query_of(record) == expected
-    assert query_of(record_of({"sort": "-length"}), only=(1, 2)) == Query(
+    assert to_query(record) == expected
+    assert to_query(to_record({"sort": "-length"}), only=(1, 2)) == Query(
         sort="length", descending=True, only=(1, 2)
     )
 
 
 @pytest.mark.parametrize("bad", ["", "-", "-4", "4-x", "1e3", "٣", "4--5", "123456"])
 def test_invalid_lengths_are_ignored(bad: str) -> None:
-    assert record_of({"bytes": bad})["bytes"] == ""
-    assert lengths_of(bad) == (0, None)
+    assert to_record({"bytes": bad})["bytes"] == ""
+    assert parse_lengths(bad) == (0, None)
 
 
 def test_a_lone_surrogate_is_dropped_from_a_search() -> None:
-    assert record_of({"find": "a\ud800"})["find"] == ""
+    assert to_record({"find": "a\ud800"})["find"] == ""
 
 
 def test_an_unreachable_token_used_in_a_given_word_is_explained() -> None:
@@ -71,7 +71,7 @@ def test_an_unreachable_token_used_in_a_given_word_is_explained() -> None:
     for words in (corpus, Corpus.from_text("hug's")):
         text = CountedText(words.sha256, "the text", corpus=words)
         inspection = inspect_vocabulary("Words", tokenizer, text, uses_in_corpus(tokenizer, words))
-        (finding,) = (f for f in findings_of(inspection, reachability) if f.key == "unreachable")
+        (finding,) = (f for f in list_findings(inspection, reachability) if f.key == "unreachable")
         notes.append((finding.note, card_data(inspection, token, reachability)["warning"]))
     assert [("words given" in note, "word given" in warning) for note, warning in notes] == [
         (True, True),
@@ -107,7 +107,7 @@ def test_each_bar_of_lengths_filters_by_what_it_counts() -> None:
     heights = np.array([[y or 0 for y in bar.y] for bar in figure.data]).sum(axis=0)
     for place, height in enumerate(heights.tolist()):
         field = field_of_bar(place, table.length_kinds.shape[1])
-        rows = table.find(query_of(record_of({"bytes": field, "special": "no"})))
+        rows = table.find(to_query(to_record({"bytes": field, "special": "no"})))
         assert len(rows) == height
 
 

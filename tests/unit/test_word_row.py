@@ -58,7 +58,7 @@ def test_the_kernel_lays_words_out_in_any_number_of_parts(
     plain = lay_out_pretokens(pretokens, "bytes", base_ids)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiled_row, "n_threads", lambda: n_parts)
-        patch.setattr(compiled_row, "_FEWEST_LETTERS", 1)
+        patch.setattr(compiled_row, "_MIN_LETTERS", 1)
         patch.setattr(word_row, "use_kernels", lambda n_bytes: True)
         found = lay_out_pretokens(pretokens, "bytes", base_ids)
     assert found.ids.tolist() == plain.ids.tolist()

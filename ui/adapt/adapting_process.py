@@ -1,4 +1,4 @@
-"""Shrink or replace in a process of its own, so that pages do not share its interpreter.
+"""Shrink or replace in its own process, so that pages do not share its interpreter.
 
 It imports nothing of the app that takes long to start.
 """
@@ -28,7 +28,7 @@ from bpe_core.runs.count import count
 from bpe_core.runs.progress import Watch
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.general_texts import GENERAL_TEXTS
-from ui.adapt.judged import HELD_OUT, TRAINING, most_removed
+from ui.adapt.judged import HELD_OUT, TRAINING, max_removed
 from ui.adapt.swapped import AtSize, TextTokens, sizes_up_to
 from ui.storage.base_tokenizer import read_base
 from ui.work.task import Progress
@@ -99,7 +99,8 @@ def shrink_here(
     base = read_base(folder)
     training, held_out = _texts(folder, split, base)
     removals = remove_leaves(
-        *(base, training),
+        base,
+        training,
         held_out=held_out,
         pinned=removable.pinned,
         order=removable.order,
@@ -121,7 +122,7 @@ def _sure_of_most_removed(removals: Removals, held_out: Corpus | None) -> Interv
     tokens = removals.held_out_tokens_after
     if held_out is None or tokens is None or not tokens[0]:
         return IntervalWords()
-    n = most_removed(tokens)
+    n = max_removed(tokens)
     smaller = removals.at(removals.base.vocab_size - n).tokenizer
     return describe_interval(held_out, smaller, removals.base)
 
@@ -136,7 +137,9 @@ def replace_here(
     terms = [*removable.terms, *map(bytes.fromhex, removable.made_again)]
     of = n_tokens + sum(sizes)
     removals = removals_to_replace(
-        *(base, training, n_tokens),
+        base,
+        training,
+        n_tokens,
         pinned=removable.pinned,
         order=removable.order,
         scripts=removable.scripts or None,
@@ -154,10 +157,11 @@ def replace_here(
     found: list[AtSize] = []
     done = n_tokens
     largest: Tokenizer | None = None
-    # The largest first: a corpus with too few pairs is reported at once.
+    # The largest first: a corpus with too few pairs is reported immediately.
     for n in reversed(sizes):
         run = extend_to_size(
-            *(removals.at(base.vocab_size - n), training),
+            removals.at(base.vocab_size - n),
+            training,
             lambda progress, done=done: report(Progress(done + progress.merges_done, of)),
             terms=terms,
             left_out=map(bytes.fromhex, removable.left_out),

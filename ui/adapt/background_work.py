@@ -57,7 +57,7 @@ class Order:
 
     @property
     def id(self) -> str:
-        """A key that is the same for the same tokenizer, texts and choices, whoever asks."""
+        """A key that is the same for the same tokenizer, texts and choices, no matter who asks."""
         may_go = self.removable
         choices = json.dumps(
             [self.held_out_share, self.held_out_by, self.general_id, *asdict(may_go).values()]
@@ -107,13 +107,13 @@ def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
 @st.cache_resource(show_spinner=False)
 def shrinkings() -> Background[Progress, ShrinkResult]:
     """Return the server's shrinkings, by tokenizer and texts."""
-    return Background("shrinking", most_waiting=16, most_remembered=16, most_of_visitor=2)
+    return Background("shrinking", max_waiting=16, max_cached=16, max_per_visitor=2)
 
 
 @st.cache_resource(show_spinner=False)
 def replacings() -> Background[Progress, Swapped]:
     """Return the server's replacings, by tokenizer, texts and number of tokens."""
-    return Background("replacing", most_waiting=16, most_remembered=16, most_of_visitor=2)
+    return Background("replacing", max_waiting=16, max_cached=16, max_per_visitor=2)
 
 
 def shrink_in_process(order: Order, task: Task[Progress]) -> ShrinkResult:

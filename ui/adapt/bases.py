@@ -11,7 +11,7 @@ from bpe_core.adapting.extend import extendable
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.load_save import loads
-from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.sized_cache import cached
@@ -26,8 +26,8 @@ from ui.tokenizers.choice import draw_shelf_problems
 
 _KEY: Final = "adapt_base"
 _PARAMETER: Final = "base"
-_LONGEST_KEY: Final = 64
-_LONGEST_NAME: Final = 60
+_MAX_KEY_LENGTH: Final = 64
+_MAX_NAME_LENGTH: Final = 60
 _MERGES_ACROSS: Final = "It is a SentencePiece model, which merges across words, not within them."
 _INSTEAD: Final = (
     "Adapt a byte-level tokenizer, such as GPT-2’s, Llama 3’s or Qwen’s, or train a new one."
@@ -50,8 +50,8 @@ class Base:
         tokens that are found in ordinary text, as DeepSeek's are, count as text then.
         """
         own = self.encoder
-        name = plain_text(self.name.name, _LONGEST_NAME)
-        if own.model == "BPE" and merges_of(own) is None:
+        name = plain_text(self.name.name, _MAX_NAME_LENGTH)
+        if own.model == "BPE" and equivalent_tokenizer(own) is None:
             found = _merges_of_file(self.name.key)
             if isinstance(found, str):
                 why = _MERGES_ACROSS if own.engine.startswith("sentencepiece") else found
@@ -77,14 +77,14 @@ def choose_base(stored: StoredRun) -> Base:
         st.space("stretch")
         add_button(stored)
     usual = _usual_key(stored, bases)
-    asked = address.query_text(_PARAMETER, _LONGEST_KEY)
+    asked = address.query_text(_PARAMETER, _MAX_KEY_LENGTH)
     workspace.start_choice(_KEY, asked if asked in bases else usual)
     if workspace.widget_text(_KEY) not in bases:
         workspace.set_widget(_KEY, usual)
     key = st.selectbox(
         "Tokenizer to adapt",
         list(bases),
-        format_func=lambda key: plain_text(bases[key].name.name, _LONGEST_NAME),
+        format_func=lambda key: plain_text(bases[key].name.name, _MAX_NAME_LENGTH),
         key=_KEY,
         label_visibility="collapsed",
         persist_state="session",

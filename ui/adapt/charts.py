@@ -14,7 +14,7 @@ from ui.look.chart_style import CURVE_WIDTH, PALETTES, Mark, Theme, empty_figure
 
 _HEIGHT = 292
 _MARGINS = 72
-_LEAST_TOP = 1.0
+_MIN_TOP = 1.0
 """In per cent: a text that gains nothing is a line at the bottom, not magnified noise."""
 
 
@@ -50,7 +50,7 @@ def fewer_tokens(
             line={"width": CURVE_WIDTH, "color": colour, "dash": dash},
             hovertemplate=f"{curve.name} %{{y:.1f}}% fewer tokens<extra></extra>",
         )
-    top = max(_LEAST_TOP, *(float(curve.values.max()) for curve in curves)) * 1.04
+    top = max(_MIN_TOP, *(float(curve.values.max()) for curve in curves)) * 1.04
     low = min(0.0, *(float(curve.values.min()) for curve in curves)) * 1.04
     value_axis(figure, "y", low, top)
     ends = [
@@ -80,7 +80,7 @@ def tokens_over_removals(
         line={"width": CURVE_WIDTH, "color": colours.primary},
         hovertemplate=f"{curve.name} %{{y:.1f}}% more tokens<extra></extra>",
     )
-    value_axis(figure, "y", 0, max(_LEAST_TOP, float(curve.values.max())) * 1.04)
+    value_axis(figure, "y", 0, max(_MIN_TOP, float(curve.values.max())) * 1.04)
     merges_axis(figure, int(steps[-1]), counts="tokens removed")
     name_value_axis(figure, "more tokens, in %", theme)
     mark_step(figure, marked, theme)

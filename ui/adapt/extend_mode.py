@@ -15,7 +15,7 @@ from ui.adapt.files_part import offer_files
 from ui.adapt.new_tokens import Choices, TokenChoices, draw_new_tokens
 from ui.adapt.result import lead_with_result, show_result
 from ui.adapt.size_part import choose_cut, draw_costs, draw_kinds
-from ui.adapt.terms import ask_for_terms, draw_term_costs, terms_of
+from ui.adapt.terms import ask_for_terms, draw_term_costs, join_terms
 from ui.corpus.corpus_form import ChosenCorpus, choose_corpus, show_corpus
 from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown
@@ -32,7 +32,8 @@ from ui.work.page_state import CancelledWithoutRun, Failed, Live, PageState, Unk
 
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = Limits(
-    *(1, 100_000),
+    1,
+    100_000,
     "Each new token is one merge.",
     "Each new token adds a row to the model’s embedding, which must be trained.",
 )
@@ -58,7 +59,7 @@ def show_extend_form(
                 pretokenizer = None if tokenizer is None else tokenizer.pretokenizer.name
                 is_counted = show_corpus(chosen, pretokenizer)
         n_tokens = _choose_size(base, _first_size(stored) if live is None else live.n_tokens)
-        first = terms_of(stored.run.terms) if live is None else "\n".join(live.terms)
+        first = join_terms(stored.run.terms) if live is None else "\n".join(live.terms)
         terms = ask_for_terms("adapt_terms", first)
     again = _asked_again(stored)
     is_ready = is_counted and tokenizer is not None and n_tokens is not None and can_start
@@ -118,7 +119,7 @@ def _choose_size(base: Base, first: int) -> int | None:
 
 
 def draw_extending(stored: StoredRun, state: PageState) -> None:
-    """Draw the forms beside the job or its result, and the open run if it is an extended one."""
+    """Draw the forms next to the job or its result, and the open run if it is an extended one."""
     is_live = isinstance(state, Live)
     is_extended = stored.run.base is not None and bool(stored.run.merges)
     if is_extended and not is_live:

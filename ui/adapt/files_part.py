@@ -48,8 +48,8 @@ _RANKS_SAY: Final = (
     "the ids."
 )
 OTHER_FORMATS: Final = "adapt_other_formats"
-_LONGEST_LABEL: Final = 48
-_LONGEST_FILE_NAME: Final = 120
+_MAX_LABEL_LENGTH: Final = 48
+_MAX_FILE_NAME_LENGTH: Final = 120
 _ROW_FILES: Final = {
     OLD_IDS: "int32, the base’s id of each id; −1 for a new token",
     PARTS: "int32, the base’s ids that spell each id, filled up with −1",
@@ -102,8 +102,8 @@ def offer_adapted(offered: Offered, base: BaseName, name: str, title: str, *, ke
             )
         with st.popover("Resize the embeddings", type="tertiary", key=f"{key}_lines"):
             st.markdown(
-                "Run this beside embedding_rows.json. Then train the new rows on your text: a mean "
-                "is only a start."
+                "Run this next to embedding_rows.json. Then train the new rows on your text: a "
+                "mean is only a start."
             )
             st.code(MODEL_LINES, language="python", wrap_lines=True)
 
@@ -115,7 +115,7 @@ def files_label(files: Collection[str]) -> str:
     'vocab\\\\.json \\\\+ merges\\\\.txt'
     """
     names = " + ".join(files)
-    return plain_markdown(names) if len(names) <= _LONGEST_LABEL else "Tokenizer files"
+    return plain_markdown(names) if len(names) <= _MAX_LABEL_LENGTH else "Tokenizer files"
 
 
 def is_ranks(names: Collection[str]) -> bool:
@@ -137,7 +137,7 @@ def without_folders(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _name_alone(name: str) -> str:
-    last = plain_text(re.split(r"[/\\:]", name)[-1], _LONGEST_FILE_NAME)
+    last = plain_text(re.split(r"[/\\:]", name)[-1], _MAX_FILE_NAME_LENGTH)
     return last if last.strip(". ") else "file"
 
 

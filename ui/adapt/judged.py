@@ -32,13 +32,13 @@ def judged(held_out: _Text | None, training: _Text) -> tuple[str, _Text]:
     return (HELD_OUT, held_out) if size > 0 else (TRAINING, training)
 
 
-def most_removed(tokens: NDArray[np.int64]) -> int:
+def max_removed(tokens: NDArray[np.int64]) -> int:
     """Return how many tokens can go, one after another, before a text takes 1% more tokens.
 
     `tokens` is int64[n + 1], the text's tokens after each removal. It may fall too: without a
     token, merges may find a shorter way.
 
-    >>> most_removed(np.array([100, 99, 103, 100])), most_removed(np.array([9]))
+    >>> max_removed(np.array([100, 99, 103, 100])), max_removed(np.array([9]))
     (1, 0)
     """
     above = tokens > _MAX_TIMES * float(tokens[0])

@@ -1,4 +1,4 @@
-"""Draw new tokens beside those they replace, and the choice to pin some or leave them out."""
+"""Draw new tokens next to those they replace, and the choice to pin some or leave them out."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
 from ui.shell import workspace
 from ui.storage.run_store import StoredRun
 
-MOST_CHOSEN: Final = 500
-_LONGEST_LABEL: Final = 40
-_MOST_ROWS: Final = 500
-_LONGEST_QUERY: Final = 200
+MAX_CHOSEN: Final = 500
+_MAX_LABEL_LENGTH: Final = 40
+_MAX_ROWS: Final = 500
+_MAX_QUERY_LENGTH: Final = 200
 _IN_ORDER, _BY_SAVING = "as learned", "by tokens saved"
 _SAYS: Final = "Saved: how many fewer tokens the training text took once this one was learned."
 _EXTENDS_AGAIN: Final = (
@@ -78,19 +78,19 @@ def choose_tokens(
         pinned = _choice("Pin", tokens, [*first.pinned], key=f"adapt_pin_{id}")
     if both := set(left_out) & set(pinned):
         named = ", ".join(sorted(plain_text(_label(token)) for token in both)[:5])
-        st.warning(f"Left out and pinned at once: {named}. A token that is left out is never made.")
+        st.warning(f"Both left out and pinned: {named}. A token that is left out is never made.")
     changed = bool(left_out or pinned or first.left_out or first.pinned)
     is_pressed = st.button(again, key="extend_again", disabled=not changed)
     st.markdown(f":small[:gray[{explanation}]]")
     return TokenChoices(id, tuple(pinned), tuple(left_out)) if is_pressed else None
 
 
-def left_out_of(stored: StoredRun) -> list[str]:
+def list_left_out(stored: StoredRun) -> list[str]:
     """Return the tokens that were left out of a run, as hexadecimal bytes."""
     return [token.hex() for token in stored.run.left_out]
 
 
-def pinned_of(stored: StoredRun) -> list[str]:
+def list_pinned(stored: StoredRun) -> list[str]:
     """Return the tokens that were pinned for a run, as hexadecimal bytes."""
     return [cost.term.hex() for cost in stored.run.terms if isinstance(cost.term, bytes)]
 
@@ -98,23 +98,23 @@ def pinned_of(stored: StoredRun) -> list[str]:
 def _choice(label: str, tokens: Sequence[str], first: list[str], *, key: str) -> list[str]:
     chosen = workspace.widget_choices(key, first)
     options = list(dict.fromkeys([*chosen, *tokens]))
-    names = labels_of(options)
+    names = label_tokens(options)
     return st.multiselect(
         label,
         options,
         default=first,
         format_func=names.__getitem__,
         key=key,
-        max_selections=MOST_CHOSEN,
+        max_selections=MAX_CHOSEN,
         placeholder="None",
         persist_state="session",
     )
 
 
-def labels_of(tokens: Sequence[str]) -> dict[str, str]:
+def label_tokens(tokens: Sequence[str]) -> dict[str, str]:
     """Return a name for each token, given as hexadecimal bytes; no two are the same.
 
-    >>> labels_of(["20687567", "f0"])
+    >>> label_tokens(["20687567", "f0"])
     {'20687567': '␣hug', 'f0': '<F0>'}
     """
     labels = {token: _label(token) for token in tokens}
@@ -128,7 +128,7 @@ def labels_of(tokens: Sequence[str]) -> dict[str, str]:
 
 
 def _label(token: str) -> str:
-    return plain_text(token_label(bytes.fromhex(token)), _LONGEST_LABEL)
+    return plain_text(token_label(bytes.fromhex(token)), _MAX_LABEL_LENGTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +175,12 @@ def tokens_of_run(stored: StoredRun, kept: int) -> NewTokens:
     run = stored.run
     vocab = run.tokenizer.vocab
     return NewTokens(
-        *(stored.title, base_name(stored)),
+        stored.title,
+        base_name(stored),
         [merge.id for merge in run.merges[:kept]],
-        *(vocab, run.new_tokens, vocab),
+        vocab,
+        run.new_tokens,
+        vocab,
         -np.diff(run.tokens_after[: kept + 1]),
     )
 
@@ -189,8 +192,9 @@ def draw_new_tokens(stored: StoredRun, kept: int) -> None:
     if offered is None:
         return
     chosen = choose_tokens(
-        *(stored.id, offered),
-        TokenChoices(stored.id, tuple(pinned_of(stored)), tuple(left_out_of(stored))),
+        stored.id,
+        offered,
+        TokenChoices(stored.id, tuple(list_pinned(stored)), tuple(list_left_out(stored))),
         again="Extend again",
         explanation=_EXTENDS_AGAIN,
     )
@@ -206,15 +210,15 @@ def draw_token_list(new: NewTokens) -> list[bytes] | None:
     """
     st.header("New tokens", anchor=False)
     st.markdown(
-        f":gray[Each new token beside the tokens of {plain_markdown(new.base)} that it replaces. A "
-        "new row of the embedding usually starts as the mean of theirs.]"
+        f":gray[Each new token next to the tokens of {plain_markdown(new.base)} that it replaces. "
+        "A new row of the embedding usually starts as the mean of theirs.]"
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
             "Search the new tokens",
             type="search",
             live=True,
-            max_chars=_LONGEST_QUERY,
+            max_chars=_MAX_QUERY_LENGTH,
             placeholder="Part of a token",
             key="adapt_search",
             width=320,
@@ -236,14 +240,14 @@ def draw_token_list(new: NewTokens) -> list[bytes] | None:
         return None
     term_table(
         ["New", new.base],
-        token_rows(new, found[:_MOST_ROWS]),
+        token_rows(new, found[:_MAX_ROWS]),
         caption="New tokens and the tokens they replace",
         loss_of="Saved",
         term_of="Token",
         key="adapt_new_tokens",
     )
-    more = len(found) - _MOST_ROWS
-    rest = f" The table holds the first {_MOST_ROWS} of {len(found):,}." if more > 0 else ""
+    more = len(found) - _MAX_ROWS
+    rest = f" The table holds the first {_MAX_ROWS} of {len(found):,}." if more > 0 else ""
     st.download_button(
         "New tokens as CSV",
         lambda: tokens_csv(new),
@@ -253,7 +257,7 @@ def draw_token_list(new: NewTokens) -> list[bytes] | None:
         key="adapt_tokens_csv",
     )
     st.markdown(f":small[:gray[{_SAYS}{rest} CSV: one line per new token, with ids and bytes.]]")
-    return [new.token(place) for place in found[:_MOST_ROWS]]
+    return [new.token(place) for place in found[:_MAX_ROWS]]
 
 
 def token_rows(new: NewTokens, places: Sequence[int]) -> list[TermRow]:
@@ -277,8 +281,11 @@ def tokens_csv(new: NewTokens) -> str:
         label = token_label(token)
         writer.writerow(
             [
-                *(id, f"'{label}" if label.startswith(("=", "+", "-", "@")) else label),
-                *(token.hex(), new.saved[place], " ".join(map(str, old))),
+                id,
+                f"'{label}" if label.startswith(("=", "+", "-", "@")) else label,
+                token.hex(),
+                new.saved[place],
+                " ".join(map(str, old)),
                 # Never first in its field, so no spreadsheet takes a part for a formula.
                 "| " + " | ".join(token_label(new.base_vocab[part]) for part in old),
             ]

@@ -36,7 +36,9 @@ def ask_for_order(stored: StoredRun) -> Asked:
     if is_counted:
         general_id = usual_general(chosen.title)
         order = Order(
-            *(tokenizer, chosen.corpus, chosen.held_out_share),
+            tokenizer,
+            chosen.corpus,
+            chosen.held_out_share,
             held_out_by=chosen.held_out_by,
             general_id=general_id,
         )

@@ -19,12 +19,12 @@ from ui.corpus.address_text import area_to_address, start_area
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, plain_text, token_label
 
-_MOST_NAMED: Final = 5
+_MAX_NAMED: Final = 5
 _WRITTEN: Final = re.compile("␣|→|↵|<[0-9A-F]{2}(?: [0-9A-F]{2})*>")
 _GLYPHS: Final = {"␣": b" ", "→": b"\t", "↵": b"\n"}
-_MOST_SCRIPTS: Final = 8
+_MAX_SCRIPTS: Final = 8
 _ORDERS: Final = {"fewest-uses": "Least used first", "last-learned": "Last learned first"}
-_MOST_CHARACTERS: Final = 100_000
+_MAX_CHARACTERS: Final = 100_000
 _KEEP: Final = "adapt_keep"
 
 
@@ -87,9 +87,9 @@ def _problem_with(unknown: dict[str, str]) -> str:
     if not unknown:
         return ""
     n = len(unknown)
-    named = ", ".join([*unknown][:_MOST_NAMED])
-    meant = ", ".join([*filter(None, unknown.values())][:_MOST_NAMED])
-    more = f" and {n - _MOST_NAMED:,} more" if n > _MOST_NAMED else ""
+    named = ", ".join([*unknown][:_MAX_NAMED])
+    meant = ", ".join([*filter(None, unknown.values())][:_MAX_NAMED])
+    more = f" and {n - _MAX_NAMED:,} more" if n > _MAX_NAMED else ""
     are = "is not a token" if n == 1 else "are not tokens"
     return (
         f"{named}{more} {are} of this tokenizer. Correct or remove {'it' if n == 1 else 'them'}: "
@@ -98,7 +98,7 @@ def _problem_with(unknown: dict[str, str]) -> str:
     )
 
 
-def scripts_of(tokenizer: Tokenizer) -> Mapping[int, str]:
+def token_scripts(tokenizer: Tokenizer) -> Mapping[int, str]:
     """Return the script of each token, by id."""
     return _scripts(tokenizer.fingerprint, tokenizer)
 
@@ -110,8 +110,8 @@ def _scripts(fingerprint: str, _tokenizer: Tokenizer) -> Mapping[int, str]:
 
 def draw_by_script(base: Tokenizer, removed: Iterable[int], *, caption: str) -> None:
     """Draw a table of the most frequent scripts of the removed tokens, given by id."""
-    script_of = scripts_of(base)
-    scripts = Counter(script_of[id] for id in removed).most_common(_MOST_SCRIPTS)
+    script_of = token_scripts(base)
+    scripts = Counter(script_of[id] for id in removed).most_common(_MAX_SCRIPTS)
     all_of = Counter(script_of.values())
     figure_table(
         ["Removed", "Of", "Share"],
@@ -139,7 +139,7 @@ def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
         persist_state="session",
         bind="query-params",
     )
-    n_of = Counter(scripts_of(tokenizer).values())
+    n_of = Counter(token_scripts(tokenizer).values())
     scripts = st.multiselect(
         "Remove only tokens of these scripts",
         [script for script, _ in n_of.most_common()],
@@ -153,7 +153,7 @@ def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
     pinned = ask_what_stays(tokenizer)
     if pinned is None:
         return None
-    # Not set at once after the browser's Back.
+    # Not set immediately after the browser's Back.
     chosen = cast(RemovalOrder, order or "fewest-uses")
     return Removable(chosen, tuple(sorted(scripts)), pinned)
 
@@ -165,13 +165,13 @@ def ask_what_stays(tokenizer: Tokenizer) -> tuple[int, ...] | None:
         "Keep these tokens",
         key=_KEEP,
         height=104,
-        max_chars=_MOST_CHARACTERS,
+        max_chars=_MAX_CHARACTERS,
         placeholder="␣Kubernetes\n␣Berlin",
         help="One per line, with ␣ for the space that a token begins with. The tokens that they "
         "are merged from stay too. The alphabet and special tokens always stay.",
         persist_state="session",
     )
-    area_to_address(_KEEP, text or "", first="", longest=_MOST_CHARACTERS)
+    area_to_address(_KEEP, text or "", first="", longest=_MAX_CHARACTERS)
     kept = read_kept_tokens(text or "", tokenizer)
     if kept.problem:
         st.error(plain_markdown(kept.problem, 1_000))

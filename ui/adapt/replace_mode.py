@@ -29,7 +29,8 @@ from ui.work.work_part import begin_button, show_work
 _CHOICES: Final = "replace_choices"
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = Limits(
-    *(1, 50_000),
+    1,
+    50_000,
     "Replace at least one token.",
     "Each replaced token is a row of the embedding to train again.",
 )
@@ -71,7 +72,9 @@ def draw_replacing(stored: StoredRun) -> None:
     # What runs is shown where it was begun; a long form would leave the side out of sight.
     with side if status is None else forms:
         show_work(
-            *(work.replacings(), status, _explain),
+            work.replacings(),
+            status,
+            _explain,
             unit="Steps",
             what="replacement",
             key="replacing",

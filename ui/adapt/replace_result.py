@@ -30,7 +30,7 @@ from ui.host.sized_cache import cached
 from ui.look.labels import plain_text, token_label
 from ui.shell import workspace
 
-_MOST_ROWS: Final = 500
+_MAX_ROWS: Final = 500
 _REPLACES_AGAIN: Final = (
     "Replaces tokens of the same base again, with the corpus and all choices of the form above."
 )
@@ -62,7 +62,7 @@ def lead_with_replaced(asked: Asked, found: Swapped) -> None:
             (f"size, {found.base.vocab_size:,}.", False),
         ],
         f"{before:,} → {after:,} tokens. Text unlike yours can take more, because tokens that your "
-        "text hardly uses are gone. "
+        "text hardly uses are removed. "
         f"{found.how_sure.method}",
         key="replace_verdict",
     )
@@ -79,7 +79,10 @@ def draw_replaced(asked: Asked, work_id: str, found: Swapped, again: Again) -> N
     names = [plain_text(asked.base.name.name), f"With {size.n_tokens:,} replaced"]
     adapted = found.base, chosen.adapted.tokenizer
     draw_gain_costs(
-        *(names, _domain(found), general, (0, place + 1)),
+        names,
+        _domain(found),
+        general,
+        (0, place + 1),
         [embedding_rows(each) for each in adapted],
     )
     if size.terms:
@@ -163,7 +166,9 @@ def _choose_size(asked: Asked, id: str, found: Swapped) -> tuple[int, Gain]:
         draw_gain_figures(domain, general, place + 1)
     with picture:
         draw_gain_curves(
-            *(domain, general, place + 1),
+            domain,
+            general,
+            place + 1,
             base=plain_text(asked.base.name.name),
             title=_title(asked, found, len(sizes) - 1),
             entries=np.arange(len(domain.tokens)),
@@ -178,8 +183,13 @@ def _draw_new(asked: Asked, found: Swapped, chosen: _Chosen, again: Again) -> No
     parts = {id: adapted.parts.get(id, (int(adapted.old_ids[id]),)) for id in ids}
     offered = draw_token_list(
         NewTokens(
-            *(_title(asked, found, chosen.place), plain_text(asked.base.name.name), ids),
-            *(adapted.tokenizer.vocab, parts, adapted.base.vocab, size.saved),
+            _title(asked, found, chosen.place),
+            plain_text(asked.base.name.name),
+            ids,
+            adapted.tokenizer.vocab,
+            parts,
+            adapted.base.vocab,
+            size.saved,
         )
     )
     if offered is None:
@@ -188,7 +198,9 @@ def _draw_new(asked: Asked, found: Swapped, chosen: _Chosen, again: Again) -> No
     if before is None or before.run_id != adapted.base.fingerprint:
         before = TokenChoices(chosen.id, (), ())
     picked = choose_tokens(
-        *(chosen.id, offered, before),
+        chosen.id,
+        offered,
+        before,
         again="Replace again",
         explanation=_REPLACES_AGAIN,
     )
@@ -212,7 +224,7 @@ def _draw_gone(asked: Asked, adapted: Adapted) -> None:
         [plain_text(asked.base.name.name)],
         [
             TermRow(token_label(vocab[id]), f"{id}", (TermCell("1", ((vocab[id], id),)),))
-            for id in gone[:_MOST_ROWS]
+            for id in gone[:_MAX_ROWS]
         ],
         caption="Removed tokens that were not learned again",
         loss_of="Id",

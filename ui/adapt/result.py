@@ -11,7 +11,7 @@ from ui.look.labels import plain_markdown, plain_text
 from ui.run.stop_reasons import times
 from ui.storage.run_store import StoredRun
 
-_LONGEST_NAME = 40
+_MAX_NAME_LENGTH = 40
 
 
 def lead_with_result(stored: StoredRun) -> None:
@@ -79,7 +79,7 @@ def show_result(stored: StoredRun) -> None:
 
 def base_name(stored: StoredRun) -> str:
     """Return the name of a run's base, shortened."""
-    return plain_text(stored.base.name if stored.base else "its base", _LONGEST_NAME)
+    return plain_text(stored.base.name if stored.base else "its base", _MAX_NAME_LENGTH)
 
 
 def _sentence(stored: StoredRun) -> str:

@@ -19,7 +19,7 @@ from ui.adapt.background_work import ShrinkResult
 from ui.adapt.charts import Curve
 from ui.adapt.figures import FURTHER
 from ui.adapt.files_part import Offered, offer_adapted
-from ui.adapt.judged import judged, most_removed
+from ui.adapt.judged import judged, max_removed
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go, draw_by_script
 from ui.components.figures import verdict
@@ -34,7 +34,7 @@ from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
 
-_MOST_ROWS: Final = 500
+_MAX_ROWS: Final = 500
 _FIRST_SHARE: Final = 0.4
 _NOTHING: Final = (
     "This tokenizer has nothing to remove: it holds only its alphabet and special tokens, which "
@@ -66,7 +66,9 @@ def draw_shrinking(stored: StoredRun) -> None:
     # What runs is shown where it was begun; a long form would leave the side out of sight.
     with side if status is None else forms:
         show_work(
-            *(work.shrinkings(), status, _explain),
+            work.shrinkings(),
+            status,
+            _explain,
             unit="Tokens removed",
             what="shrinking",
             key="shrinking",
@@ -95,7 +97,7 @@ def _explain() -> None:
 def _lead(shrunk: ShrinkResult, base: str, may_go: Removable) -> None:
     found, sure = shrunk.removals, shrunk.how_sure
     where, tokens = judged(found.held_out_tokens_after, found.tokens_after)
-    free = most_removed(tokens)
+    free = max_removed(tokens)
     share = 100 * free / found.base.vocab_size
     stay = "those that must stay" if may_go.is_limited else "the alphabet and special tokens"
     verdict(
@@ -183,7 +185,7 @@ def _draw_gone(found: Removals, gone: int) -> None:
     vocab = found.base.vocab
     removed = found.order[:gone]
     draw_by_script(found.base, removed, caption="Removed tokens, by script")
-    shown = list(zip(removed, found.uses[:gone].tolist(), strict=True))[-_MOST_ROWS:][::-1]
+    shown = list(zip(removed, found.uses[:gone].tolist(), strict=True))[-_MAX_ROWS:][::-1]
     st.markdown(":gray[Last removed first. Uses: in the training text, when it was removed.]")
     term_table(
         ["Base"],

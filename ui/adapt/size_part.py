@@ -82,7 +82,9 @@ def choose_cut(stored: StoredRun) -> Cut:
         draw_gain_figures(cut.domain, cut.general, kept)
     with picture:
         draw_gain_curves(
-            *(cut.domain, cut.general, kept),
+            cut.domain,
+            cut.general,
+            kept,
             base=base_name(stored),
             title=stored.title,
             entries=steps_to_draw(n),
@@ -91,12 +93,14 @@ def choose_cut(stored: StoredRun) -> Cut:
 
 
 def draw_costs(stored: StoredRun, cut: Cut) -> None:
-    """Draw what the cut costs and saves, beside the base and the whole run."""
+    """Draw what the cut costs and saves, next to the base and the whole run."""
     n = len(stored.run.merges)
     steps = (0, cut.kept, n)
     draw_gain_costs(
         [base_name(stored), f"With {cut.kept:,} more", f"With all {n:,}"],
-        *(cut.domain, cut.general, steps),
+        cut.domain,
+        cut.general,
+        steps,
         [rows_of_cut(stored.run, step) for step in steps],
     )
 

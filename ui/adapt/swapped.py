@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.gains import KindGain
 from bpe_core.comparison.interval_words import IntervalWords
-from bpe_core.formats.continuation_json import term_of
+from bpe_core.formats.continuation_json import parse_term
 from bpe_core.runs.term_merges import TermCost
 from bpe_core.tokenizer.tokenizer import Tokenizer, extended
 from bpe_core.vocabulary.pruning import keep_only
 
 # Each is a shrink and an extension of its own: some seconds with a vocabulary of 50,000 tokens.
-_MOST_SIZES: Final = 5
+_MAX_SIZES: Final = 5
 
 
 def sizes_up_to(n_tokens: int) -> list[int]:
@@ -27,7 +27,7 @@ def sizes_up_to(n_tokens: int) -> list[int]:
     >>> sizes_up_to(1_000)[:3], sizes_up_to(3)
     ([200, 400, 600], [1, 2, 3])
     """
-    sizes = {n_tokens * share // _MOST_SIZES for share in range(1, _MOST_SIZES + 1)}
+    sizes = {n_tokens * share // _MAX_SIZES for share in range(1, _MAX_SIZES + 1)}
     return sorted(sizes - {0})
 
 
@@ -63,7 +63,7 @@ class AtSize:
     @property
     def terms(self) -> tuple[TermCost, ...]:
         """What each term cost."""
-        return tuple(map(term_of, self.costs))
+        return tuple(map(parse_term, self.costs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,17 +16,17 @@ from ui.corpus.address_text import area_to_address, start_area
 from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
 from ui.look.term_lists import lines_left_out
 
-_MOST_CHARACTERS: Final = 100_000
-_MOST_ROWS: Final = 100
-_MOST_NAMED: Final = 20
-_LONGEST_NAME: Final = 60
+_MAX_CHARACTERS: Final = 100_000
+_MAX_ROWS: Final = 100
+_MAX_NAMED: Final = 20
+_MAX_NAME_LENGTH: Final = 60
 _ALREADY: Final = "0, as before"
 
 
-def terms_of(costs: Sequence[TermCost]) -> str:
+def join_terms(costs: Sequence[TermCost]) -> str:
     """Return terms as they are typed, one per line; pinned tokens are none of them.
 
-    >>> terms_of([TermCost("hug", b" hug"), TermCost(b"ug", b"ug"), TermCost("pun", None)])
+    >>> explained_terms([TermCost("hug", b" hug"), TermCost(b"ug", b"ug"), TermCost("pun", None)])
     'hug\\npun'
     """
     return "\n".join(cost.term for cost in costs if isinstance(cost.term, str))
@@ -39,13 +39,13 @@ def ask_for_terms(key: str, first: str) -> tuple[str, ...]:
         "Domain terms, one per line",
         key=key,
         height=104,
-        max_chars=_MOST_CHARACTERS,
+        max_chars=_MAX_CHARACTERS,
         placeholder="Kubernetes\nkubelet",
         help="Each is made one token before any other is learned. The result says what each cost "
         "in new tokens, how often your text contains it, or why it cannot be a token.",
         persist_state="session",
     )
-    area_to_address(key, text or "", first=first, longest=_MOST_CHARACTERS)
+    area_to_address(key, text or "", first=first, longest=_MAX_CHARACTERS)
     listed = read_terms(text or "")
     if words := lines_left_out(listed):
         st.warning(words)
@@ -75,14 +75,14 @@ def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
                         occurrences(cost),
                     ),
                 )
-                for cost in made[:_MOST_ROWS]
+                for cost in made[:_MAX_ROWS]
             ],
             caption="What each term cost, and saved on the training text",
             key=f"{key}_made",
         )
     for reason, names in refusals(costs):
-        more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-        listed = ", ".join(f"“{name}”" for name in names[:_MOST_NAMED])
+        more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+        listed = ", ".join(f"“{name}”" for name in names[:_MAX_NAMED])
         why = reason if len(names) == 1 else f"For each: {reason[0].lower()}{reason[1:]}"
         st.markdown(f"**Not one token:** {plain_markdown(f'{listed}{more}. {why}', 2_000)}")
     st.download_button(
@@ -93,7 +93,7 @@ def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
         on_click="ignore",
         key=f"{key}_csv",
     )
-    rest = f" The table holds the first {_MOST_ROWS}." if len(made) > _MOST_ROWS else ""
+    rest = f" The table holds the first {_MAX_ROWS}." if len(made) > _MAX_ROWS else ""
     st.markdown(
         ":small[:gray[Each new token is a row of the model’s embedding. Saved: how many fewer "
         "tokens the training text takes because of their merges. Occurs: how often that text holds "
@@ -142,8 +142,8 @@ def term_name(cost: TermCost) -> str:
     ('hug', '␣hug (pinned)')
     """
     if isinstance(cost.term, str):
-        return plain_text(cost.term, _LONGEST_NAME)
-    return f"{plain_text(token_label(cost.term), _LONGEST_NAME)} (pinned)"
+        return plain_text(cost.term, _MAX_NAME_LENGTH)
+    return f"{plain_text(token_label(cost.term), _MAX_NAME_LENGTH)} (pinned)"
 
 
 def refusals(costs: Sequence[TermCost]) -> list[tuple[str, list[str]]]:
@@ -161,7 +161,12 @@ def terms_csv(costs: Sequence[TermCost]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
         [
-            *("term", "is one token", "new tokens", "tokens saved", "bytes in hex", "reason"),
+            "term",
+            "is one token",
+            "new tokens",
+            "tokens saved",
+            "bytes in hex",
+            "reason",
             "occurrences",
         ]
     )
@@ -173,7 +178,12 @@ def terms_csv(costs: Sequence[TermCost]) -> str:
         token = "" if cost.token is None else cost.token.hex()
         writer.writerow(
             [
-                *(name, made, cost.tokens_added, cost.tokens_saved, token, cost.reason or ""),
+                name,
+                made,
+                cost.tokens_added,
+                cost.tokens_saved,
+                token,
+                cost.reason or "",
                 "" if cost.occurrences is None else cost.occurrences,
             ]
         )

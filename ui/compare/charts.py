@@ -21,7 +21,7 @@ from ui.look.chart_axes import (
     name_value_axis,
     value_axis,
 )
-from ui.look.chart_labels import escaped, start_of, text_width, told_apart
+from ui.look.chart_labels import escaped, shorten_end, text_width, told_apart
 from ui.look.chart_style import (
     CURVE_WIDTH,
     LABEL_STANDOFF,
@@ -37,11 +37,11 @@ from ui.look.chart_style import (
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "pentagon", "star")
 _DASHES = ("solid", "6px,4px", "2px,3px", "8px,3px,2px,3px")
 _CURVES_HEIGHT = 380
-_MOST_CURVES = 8
+_MAX_CURVES = 8
 _LABEL_PITCH = 17
-_LONGEST_LANGUAGE = 18
-_LONGEST_SCRIPT = 14
-_LONGEST_LEGEND = 30
+_MAX_LANGUAGE_LENGTH = 18
+_MAX_SCRIPT_LENGTH = 14
+_MAX_LEGEND_LENGTH = 30
 _GAP = 8
 # The bars of more than two tokenizers, in pixels: each has a line with the name above it.
 _HEADING: Final = 26
@@ -71,9 +71,9 @@ def language_dots(
     # The legend's rows are added to the height of the chart.
     legend = 22 * math.ceil(len(series) / 2) if len(series) > 3 else 0
     figure = empty_figure(theme, height=n * 24 + 96 + legend, left=8, right=24, top=40, bottom=44)
-    name_rows(figure, [start_of(name, _LONGEST_LANGUAGE) for name in languages], colours)
+    name_rows(figure, [shorten_end(name, _MAX_LANGUAGE_LENGTH) for name in languages], colours)
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
-    shown_names = told_apart([name for name, _, _ in series], _LONGEST_LEGEND)
+    shown_names = told_apart([name for name, _, _ in series], _MAX_LEGEND_LENGTH)
     for place, (name, found, hollow) in enumerate(series):
         colour = series_colour(colours, place)
         written = ["–" if math.isnan(value) else shape.format(value) for value in found]
@@ -129,7 +129,7 @@ def script_curves(
     n_merges = int(steps[-1])
     highest = max((int(after[-1]) for _, after in curves), default=1)
     ends: list[tuple[str, float, str]] = []
-    for place, (name, after) in enumerate(curves[:_MOST_CURVES]):
+    for place, (name, after) in enumerate(curves[:_MAX_CURVES]):
         colour = series_colour(colours, place)
         figure.add_scatter(
             x=steps.tolist(),
@@ -141,7 +141,11 @@ def script_curves(
             hovertemplate=f"{escaped(name)}: %{{y:,}} of %{{x:,}} merges<extra></extra>",
         )
         ends.append(
-            (f"{start_of(name, _LONGEST_SCRIPT)} {int(after[-1]):,}", math.log10(after[-1]), colour)
+            (
+                f"{shorten_end(name, _MAX_SCRIPT_LENGTH)} {int(after[-1]):,}",
+                math.log10(after[-1]),
+                colour,
+            )
         )
     counts_axis(figure, highest)
     top = math.log10(max(highest, 2)) * 1.05

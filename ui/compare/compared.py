@@ -1,4 +1,4 @@
-"""Compare on a sample at once, and on the whole text in the background if that takes long."""
+"""Compare on a sample first, and on the whole text in the background if that takes long."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, size_text
-from ui.work.background import Background, TooMuchWorkError, stop_of
+from ui.work.background import Background, TooMuchWorkError, stopper
 from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status, Task
 
 SAMPLE_BYTES: Final = 100_000
-LONGEST_WAIT: Final = 1.0
+MAX_WAIT: Final = 1.0
 """If the whole text is expected to take this many seconds or less, the page waits for it."""
 _QUICK_BYTES: Final = 4_000_000
 """Encoded here in a second, by one tokenizer after another; those of other libraries are slower."""
@@ -67,7 +67,7 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     Results are shared by all visitors. Raises EmptyCorpusError if the corpus has no text, and
     TokenizationError if another library fails on the sample.
     """
-    digest, fingerprints = digest_of(corpus), tuple(each.fingerprint for each in encoders)
+    digest, fingerprints = hash_corpus(corpus), tuple(each.fingerprint for each in encoders)
     missing = _missing(digest, corpus, encoders)
     whole = partial(_compared, digest, fingerprints, corpus, encoders)
     if _is_quick(corpus, missing):
@@ -75,11 +75,11 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     sample = _sample(digest, corpus)
     first = None
     if sample.n_bytes:
-        of_sample = digest_of(sample)
+        of_sample = hash_corpus(sample)
         first = _compared(of_sample, fingerprints, sample, encoders)
         timed = (_measured(of_sample, each.fingerprint, sample, each) for each in missing)
         seconds = sum(each.seconds for each in timed)
-        if seconds * corpus.n_bytes / sample.n_bytes <= LONGEST_WAIT:
+        if seconds * corpus.n_bytes / sample.n_bytes <= MAX_WAIT:
             return ComparedText(whole(), corpus, corpus.n_bytes)
     id = f"{digest} {' '.join(fingerprints)}"
     try:
@@ -92,7 +92,7 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     return ComparedText(first, sample, corpus.n_bytes, status)
 
 
-def digest_of(corpus: Corpus) -> str:
+def hash_corpus(corpus: Corpus) -> str:
     """Return a digest of a corpus with its names: two visitors' files may have the same text."""
     digest = hashlib.sha256(corpus.sha256.encode())
     digest.update(repr((corpus.how, bool(corpus.places), corpus.units)).encode())
@@ -107,7 +107,7 @@ def digest_of(corpus: Corpus) -> str:
 def works() -> Background[Progress, Comparison]:
     """Return the server's comparisons in the background, by text and tokenizers."""
     # Few are remembered: `server_cache` keeps the results.
-    return Background("comparing", most_waiting=16, most_remembered=4)
+    return Background("comparing", max_waiting=16, max_cached=4)
 
 
 @cached()
@@ -160,7 +160,7 @@ def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
 def _compare_whole(
     digest: str, corpus: Corpus, encoders: Sequence[Encoder], task: Task[Progress]
 ) -> Comparison | None:
-    stop, missing = stop_of(task), _missing(digest, corpus, encoders)
+    stop, missing = stopper(task), _missing(digest, corpus, encoders)
     for n_done, each in enumerate(missing):
 
         def should_stop(done: int, of: int, n_done: int = n_done) -> bool:

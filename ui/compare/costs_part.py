@@ -123,9 +123,9 @@ def rates_words(rates: Rates) -> str:
 
 
 @cached()
-def _rows_of(fingerprint: str, _member: Member) -> int:
+def _count_rows(fingerprint: str, _member: Member) -> int:
     return embedding_rows(_member.encoder)
 
 
 def _embedding_rows(member: Member) -> int:
-    return _rows_of(member.encoder.fingerprint, member)
+    return _count_rows(member.encoder.fingerprint, member)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from bpe_core.comparison.intervals import N_RESAMPLES, SEED
-from bpe_core.comparison.parts import FEWEST_POINTS, FEWEST_TOKENS, POINTS_APART
+from bpe_core.comparison.parts import MIN_POINTS, MIN_TOKENS, POINTS_APART
 from bpe_core.corpus.held_out import MIN_UNITS
 
 
@@ -44,7 +44,7 @@ PARTS: Final = Definition(
     "it has a number, else punctuation, else white space. Its script: that of most of its letters. "
     "The verdict names a part that goes the other way, or differs from the whole by "
     f"{POINTS_APART:.0f} percentage points, or by half of the whole’s figure if that is less and "
-    f"at least {FEWEST_POINTS:.0f} points. A verdict needs {FEWEST_TOKENS} tokens.",
+    f"at least {MIN_POINTS:.0f} points. A verdict needs {MIN_TOKENS} tokens.",
 )
 COVERED_BYTES: Final = "Covered bytes per token"
 COVERED_CHARACTERS: Final = "Covered characters per token"

@@ -12,7 +12,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.reading_process import MOST_BYTES_IN_MEMORY
+from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
 from ui.compare.gain_words import HELD_OUT, OWN
 from ui.corpus.own_files import close_own_files, keep_own_files, own_files
 from ui.corpus.own_text_field import own_text, text_field
@@ -23,7 +23,7 @@ from ui.shell.file_upload import LIMIT, upload_files
 from ui.storage.run_store import StoredRun
 
 FIRST_TEXT: Final = "Write or paste your own text here, and see where the tokenizers differ."
-MAX_BYTES: Final = MOST_BYTES_IN_MEMORY
+MAX_BYTES: Final = MAX_BYTES_IN_MEMORY
 _CHOICES: Final = ("Held-out text", "Your own text")
 
 

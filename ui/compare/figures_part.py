@@ -20,7 +20,7 @@ from ui.shell import frame
 from ui.tokenizers.shelf import Member
 
 _MEANINGS = {definition.name: definition.line for definition in FIGURES}
-_MOST_BESIDE_CHART = 4
+_MAX_ROWS_NEXT_TO_CHART = 4
 _KINDS = ("words and numbers", "punctuation", "white space")
 
 
@@ -97,7 +97,7 @@ def _row(
 def figures_part(comparison: Comparison, members: Sequence[Member], where: str) -> DeltaGenerator:
     """Draw the figures, and return the place for the report button."""
     names = [member.name for member in members]
-    if len(members) > _MOST_BESIDE_CHART:
+    if len(members) > _MAX_ROWS_NEXT_TO_CHART:
         left, right = st.container(), st.container()
     else:
         left, right = st.columns([3, 2] if len(members) > 2 else 2, gap="large")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bpe_core.comparison.interval_words import signed, unit_noun
-from bpe_core.comparison.parts import FEWEST_TOKENS, OTHER_SCRIPTS, Division, TextPart, TokenSaving
+from bpe_core.comparison.parts import MIN_TOKENS, OTHER_SCRIPTS, Division, TextPart, TokenSaving
 from bpe_core.corpus.composition import WITHOUT_TYPE
 from bpe_core.corpus.held_out import HeldOut
 from ui.look.labels import plain_text
@@ -18,10 +18,10 @@ CANNOT_TELL: Final = "This figure does not say what new documents will take."
 """What is said of text from within documents that training saw."""
 SAMPLE_OF: Final = "a sample of "
 """Stands before the name of the text if only a sample of it was compared."""
-_MOST_PARTS = 3
+_MAX_PARTS = 3
 _MOSTLY_WHOLE = 0.1
-_LONGEST_NAME = 42
-_LONGEST_PLACE = 10_000
+_MAX_NAME_LENGTH = 42
+_MAX_PLACE_LENGTH = 10_000
 _CHARACTERS_PER_TOKEN = 4
 _NOT_NAMED = ("no letters", OTHER_SCRIPTS)
 
@@ -63,7 +63,7 @@ def disagreement(gain: TokenSaving) -> Sentence:
         if not is_rest and division not in {each for each, _ in chosen}:
             chosen.append((division, part))
     order = ("kind", "script", "type", "file")
-    chosen = sorted(chosen, key=lambda each: order.index(each[0]))[:_MOST_PARTS]
+    chosen = sorted(chosen, key=lambda each: order.index(each[0]))[:_MAX_PARTS]
     if not chosen:
         return []
     pieces: Sentence = []
@@ -85,13 +85,13 @@ def no_verdict(
     """Return why there is no verdict, and what to do; None if there is enough text."""
     if is_placeholder:
         why = ": the text is only an example."
-        return [("No verdict yet", True), (why, False)], _remedy(FEWEST_TOKENS, where)
+        return [("No verdict yet", True), (why, False)], _remedy(MIN_TOKENS, where)
     if gain.has_enough_text:
         return None
     fewest = min(gain.whole.own, gain.whole.theirs)
     has = f"has only {fewest:,} {'token' if fewest == 1 else 'tokens'}"
-    why = f": {where} {has}, and a verdict needs {FEWEST_TOKENS}."
-    return [("No verdict yet", True), (why, False)], _remedy(FEWEST_TOKENS - fewest, where)
+    why = f": {where} {has}, and a verdict needs {MIN_TOKENS}."
+    return [("No verdict yet", True), (why, False)], _remedy(MIN_TOKENS - fewest, where)
 
 
 def text_words(where: str, how: HeldOut | None) -> str:
@@ -129,11 +129,11 @@ def part_name(division: Division, name: str) -> str:
     '…code/usr_lib_python3_dist-packages_apt.py'
     """
     if division == "type":
-        return plain_text(name, _LONGEST_NAME)
+        return plain_text(name, _MAX_NAME_LENGTH)
     if division != "file":
         return name
-    shown = plain_text(name, _LONGEST_PLACE)
-    return shown if len(shown) <= _LONGEST_NAME else f"…{shown[1 - _LONGEST_NAME :]}"
+    shown = plain_text(name, _MAX_PLACE_LENGTH)
+    return shown if len(shown) <= _MAX_NAME_LENGTH else f"…{shown[1 - _MAX_NAME_LENGTH :]}"
 
 
 def figure_words(part: TextPart) -> str:

@@ -28,7 +28,7 @@ from ui.components.figures import FigureRow
 from ui.host.sized_cache import cached
 
 PARITY: Final = "Parity"
-_MOST_NAMED: Final = 6
+_MAX_NAMED: Final = 6
 _N_STEPS: Final = 4
 _MIN_SHARE_SHOWN: Final = 0.0005
 _MEANINGS: Final = {definition.name: definition.line for definition in FAIRNESS}
@@ -80,7 +80,7 @@ def costs_of_languages(
 
     Each tokenizer is measured once on these sentences.
     """
-    digest, names = digest_of(texts), [text.name for text in texts]
+    digest, names = hash_sentences(texts), [text.name for text in texts]
     return tuple(
         language_costs(names, _measured(digest, encoder.fingerprint, texts, encoder), reference)
         for encoder in encoders
@@ -94,7 +94,7 @@ def _measured(
     return measure_languages(_texts, _encoder)
 
 
-def digest_of(texts: Sequence[ParallelText]) -> str:
+def hash_sentences(texts: Sequence[ParallelText]) -> str:
     """Return a hash of the names and sentences."""
     digest = hashlib.sha256()
     for text in texts:
@@ -132,10 +132,9 @@ def _tokens_sentence(costs: Sequence[LanguageCosts], names: Sequence[str]) -> st
     totals = [_n_tokens(one) for one in costs]
     fewest_first = sorted(range(len(costs)), key=lambda place: totals[place])
     parts = [
-        f"{totals[place]:,} with {in_sentence(names[place])}"
-        for place in fewest_first[:_MOST_NAMED]
+        f"{totals[place]:,} with {in_sentence(names[place])}" for place in fewest_first[:_MAX_NAMED]
     ]
-    if others := [totals[place] for place in fewest_first[_MOST_NAMED:]]:
+    if others := [totals[place] for place in fewest_first[_MAX_NAMED:]]:
         parts.append(f"{min(others):,} to {max(others):,} with the {len(others)} others")
     return f"Tokens for the same sentences in all languages: {', '.join(parts)}."
 
@@ -144,10 +143,10 @@ def _parity_sentence(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
 ) -> str:
     parts: list[str] = []
-    for one, name in list(zip(costs, names, strict=True))[:_MOST_NAMED]:
+    for one, name in list(zip(costs, names, strict=True))[:_MAX_NAMED]:
         dearest = _dearest(one)
         parts.append(f"{name} {one.parity[dearest]:.1f} ({texts[dearest].name})")
-    if others := [one.parity[_dearest(one)] for one in costs[_MOST_NAMED:]]:
+    if others := [one.parity[_dearest(one)] for one in costs[_MAX_NAMED:]]:
         parts.append(f"the {len(others)} others {min(others):.1f} to {max(others):.1f}")
     reference = texts[costs[0].reference].name
     return (

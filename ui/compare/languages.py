@@ -35,8 +35,8 @@ from ui.storage.upload_store import keep_sentences, load_sentences
 from ui.tokenizers.shelf import Member
 from ui.tokenizers.submitted_files import submitted_files
 
-_MOST_DRAWN = 60
-_MOST_IN_A_ROW = 4
+_MAX_DRAWN = 60
+_MAX_IN_A_ROW = 4
 _FIRST_REFERENCE = "English"
 
 
@@ -95,7 +95,7 @@ def _costs(
     measure = MEASURES[title]
     names = [member.name for member in members]
     order = cheapest_first(costs[0])
-    drawn = order[-_MOST_DRAWN:]
+    drawn = order[-_MAX_DRAWN:]
     reference = texts[costs[0].reference].name
     st.markdown(plain_markdown(language_sentence(texts, costs, names), 1_000))
     picture, table = st.columns([3, 2], gap="large")
@@ -165,7 +165,7 @@ def _merges(members: Sequence[Member]) -> None:
     st.subheader("Where the merges went", anchor=False)
     # The names are distinct, and the run's own tokenizer is always among them.
     name = next(iter(known))
-    if len(known) > _MOST_IN_A_ROW:
+    if len(known) > _MAX_IN_A_ROW:
         name = st.selectbox(
             "Tokenizer",
             list(known),

@@ -32,7 +32,7 @@ TITLES: Final[dict[Division, str]] = {
 WHOLE: Final = "all text"
 COLUMNS: Final = ("fewer or more tokens", "95% interval", "units")
 ROW: Final = 28
-_LONGEST_NAME: Final = 20
+_MAX_NAME_LENGTH: Final = 20
 _LEAST: Final = -100.0
 """More than twice the tokens are drawn at the edge, as a triangle."""
 _GAP: Final = 10
@@ -82,10 +82,17 @@ def parts_csv(
         figures = (part.percent_fewer, part.low, part.high)
         writer.writerow(
             [
-                *(by, plain_cell(part.name), part.own, part.theirs),
+                by,
+                plain_cell(part.name),
+                part.own,
+                part.theirs,
                 *("" if math.isnan(figure) else f"{figure:.6g}" for figure in figures),
-                *(part.n_units, N_RESAMPLES, SEED, text_sha256),
-                *(*fingerprints, bpe_core.__version__),
+                part.n_units,
+                N_RESAMPLES,
+                SEED,
+                text_sha256,
+                *fingerprints,
+                bpe_core.__version__,
             ]
         )
     return buffer.getvalue().encode("utf-8-sig", "replace")
@@ -165,4 +172,4 @@ def _row_names(names: Sequence[str]) -> list[str]:
     levels = zip(*folders, strict=False) if len(folders) > 1 else ()
     shared = takewhile(lambda level: len(set(level)) == 1, levels)
     start = "".join(f"{level[0]}/" for level in shared)
-    return told_apart([name.removeprefix(start) for name in names], _LONGEST_NAME)
+    return told_apart([name.removeprefix(start) for name in names], _MAX_NAME_LENGTH)

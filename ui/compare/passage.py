@@ -42,14 +42,14 @@ def passage_part(
 
     From documents, the passage most like the whole `comparison` is taken.
     """
-    text, source = evaluation.typed[: readings.MOST_CHARACTERS], "your own text"
+    text, source = evaluation.typed[: readings.MAX_CHARACTERS], "your own text"
     if comparison is not None and not evaluation.typed:
         text, source = _excerpt(members, evaluation, comparison)
         whole = _HELD_OUT if evaluation.where == HELD_OUT else _OWN_FILES
         if choose_one("Passage", [whole, _OWN_TEXT], key="passage") == _OWN_TEXT:
             typed = own_text(FIRST_TEXT)
             text_field(typed, first=FIRST_TEXT, key="compare_text")
-            text, source = typed[: readings.MOST_CHARACTERS], "your text"
+            text, source = typed[: readings.MAX_CHARACTERS], "your text"
         else:
             leave_address()
     if not text:
@@ -86,7 +86,7 @@ def _word_part(members: Sequence[Member], suggested: str) -> None:
     typed = st.text_input(
         "A word; a leading space matters",
         placeholder=suggested,
-        max_chars=readings.LONGEST_WORD,
+        max_chars=readings.MAX_WORD_LENGTH,
         width=320,
         key="word",
         bind="query-params",
@@ -98,12 +98,12 @@ def _word_part(members: Sequence[Member], suggested: str) -> None:
 
 def _drawn_readings(members: Sequence[Member], read: readings.Readings) -> list[Reading]:
     return [
-        _reading_of(member, packed, n_tokens)
+        _read_passage(member, packed, n_tokens)
         for member, packed, n_tokens in zip(members, read.packed, read.n_tokens, strict=True)
     ]
 
 
-def _reading_of(member: Member, packed: readings.PackedTokens, n_tokens: int) -> Reading:
+def _read_passage(member: Member, packed: readings.PackedTokens, n_tokens: int) -> Reading:
     if member.key != GPT2:
         return Reading(member.name, packed, n_tokens)
     exact, of = gpt2_golden_result()

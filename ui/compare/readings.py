@@ -13,24 +13,24 @@ import numpy as np
 from bpe_core.comparison.alignment import Stretches, differing_columns
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.newness import unseen_share
-from bpe_core.comparison.parts import TokenSaving, gain_of
+from bpe_core.comparison.parts import TokenSaving, compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.words import count_pretokens
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
-from ui.compare.compared import digest_of
+from ui.compare.compared import hash_corpus
 from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
 from ui.host.sized_cache import cached
 from ui.storage.run_store import StoredRun
 
-MOST_CHARACTERS = 4_000_000
+MAX_CHARACTERS = 4_000_000
 """Longer texts are cut here, because browsers become slow."""
-LONGEST_WORD = 40
+MAX_WORD_LENGTH = 40
 _EXCERPT_CHARACTERS = 1_500
 _LONG_ENOUGH = 400
-_MOST_EXCERPTS = 16
+_MAX_EXCERPTS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _read_by_one(text: str, fingerprint: str, _encoder: Encoder) -> _ReadByOne:
 
 def _longest_word(text: str, differing: Stretches) -> str:
     lengths = differing.ends - differing.starts
-    lengths[~differing.has_word | (lengths > LONGEST_WORD)] = 0
+    lengths[~differing.has_word | (lengths > MAX_WORD_LENGTH)] = 0
     if not lengths.any():
         return ""
     place = int(np.argmax(lengths))
@@ -93,14 +93,14 @@ def gain_on(
 ) -> TokenSaving:
     """Return the gain of the first tokenizer over the one at a place, given their comparison."""
     pair = encoders[0].fingerprint, encoders[place].fingerprint
-    return _gain_on(digest_of(corpus), pair, comparison, place)
+    return _gain_on(hash_corpus(corpus), pair, comparison, place)
 
 
 @cached()
 def _gain_on(
     digest: str, pair: tuple[str, str], _comparison: Comparison, _place: int
 ) -> TokenSaving:
-    return gain_of(_comparison, 0, _place)
+    return compute_gain(_comparison, 0, _place)
 
 
 def unseen_on(stored: StoredRun, corpus: Corpus) -> float | None:
@@ -166,7 +166,7 @@ def excerpts(corpus: Corpus) -> list[Excerpt]:
     Returns one excerpt if none is long, and an empty one if the corpus has no documents.
     """
     long = (i for i, text in enumerate(corpus.documents) if len(text) >= _LONG_ENOUGH)
-    chosen = list(islice(long, _MOST_EXCERPTS)) or [0]
+    chosen = list(islice(long, _MAX_EXCERPTS)) or [0]
     if not corpus.documents:
         return [Excerpt("", "", is_whole=True)]
     return [_beginning(corpus.names[i], corpus.documents[i]) for i in chosen]

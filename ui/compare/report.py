@@ -55,8 +55,8 @@ _STYLE: Final = (Path(__file__).parent / "report.css").read_text(encoding="utf-8
 # A second defence, should markup ever slip in.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 _KINDS: Final = ("words and numbers", "punctuation", "white space")
-MOST_DISAGREEMENTS: Final = 60
-_MOST_TOKENS = 12
+MAX_DISAGREEMENTS: Final = 60
+_MAX_TOKENS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def _disagreements(body: ET.Element, report: ComparisonReport, names: Sequence[s
         same = "On this passage all words get the same tokens."
         add(body, "p", same, **{"class": "aside"})
         return
-    shown = with_words[:MOST_DISAGREEMENTS].tolist()
+    shown = with_words[:MAX_DISAGREEMENTS].tolist()
     n = len(with_words)
     which = f"The first {len(shown)} of {n:,}" if len(shown) < n else f"All {n:,}"
     add(
@@ -253,12 +253,12 @@ def _tokens_between(data: bytes, own: Boundaries, encoder: Encoder, start: int, 
     """Return the tokens that begin between two bytes; text in no token is shown unchanged."""
     first, last = np.searchsorted(own.byte_ends, [start, end - 1], side="right")
     labels: list[str] = []
-    for place in range(int(first), min(int(last) + 1, int(first) + _MOST_TOKENS)):
+    for place in range(int(first), min(int(last) + 1, int(first) + _MAX_TOKENS)):
         token_id, token_end = int(own.ids[place]), int(own.byte_ends[place])
         token = encoder.vocab[token_id] if token_id >= 0 else data[start:token_end]
         labels.append(token_label(token))
         start = token_end
-    return " | ".join(labels) + (" …" if last - first >= _MOST_TOKENS else "")
+    return " | ".join(labels) + (" …" if last - first >= _MAX_TOKENS else "")
 
 
 def _languages(

@@ -16,7 +16,7 @@ from ui.compare.language_figures import merges_of_scripts
 from ui.compare.languages import Costs
 from ui.compare.passage import Passage
 from ui.compare.report import Compared, ComparisonReport, report_html
-from ui.compare.shelf_form import facts_of
+from ui.compare.shelf_form import describe_member
 from ui.compare.terms_part import Terms
 from ui.compare.verdict_part import Judged
 from ui.components.share_bars import ShareBar
@@ -53,7 +53,7 @@ def report_button(
                 text_sha256=corpus.sha256,
                 judged=judged,
                 compared=[
-                    Compared(member.name, facts_of(member), member.note, member.encoder)
+                    Compared(member.name, describe_member(member), member.note, member.encoder)
                     for member in members
                 ],
                 comparison=comparison,

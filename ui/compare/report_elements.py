@@ -9,11 +9,11 @@ from xml.etree import ElementTree as ET
 from ui.compare.costs_part import CostTable
 from ui.compare.terms_part import Terms
 from ui.components.figures import FigureRow
-from ui.components.term_table import MOST_TILES, TermCell
+from ui.components.term_table import MAX_TILES, TermCell
 from ui.look.labels import plain_text, token_label
 
-_LONGEST_TEXT = 10_000
-MOST_TERMS_IN_REPORT: Final = 200
+_MAX_TEXT_LENGTH = 10_000
+MAX_TERMS_IN_REPORT: Final = 200
 
 
 def add_rows(body: ET.Element, names: Sequence[str], rows: Sequence[FigureRow]) -> None:
@@ -55,7 +55,7 @@ def add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> ET.E
     """Append an element with a text, which never becomes markup."""
     element = ET.SubElement(parent, tag, attributes)
     # A bidi control character in a visitor's name could reverse the rest of the line.
-    element.text = plain_text(text, _LONGEST_TEXT)
+    element.text = plain_text(text, _MAX_TEXT_LENGTH)
     return element
 
 
@@ -74,7 +74,7 @@ def add_terms(body: ET.Element, names: Sequence[str], terms: Terms | None) -> No
         return
     add(body, "h2", "Terms")
     add(body, "p", terms.sentences)
-    shown = terms.rows[:MOST_TERMS_IN_REPORT]
+    shown = terms.rows[:MAX_TERMS_IN_REPORT]
     which = f" The first {len(shown)} are shown." if len(shown) < terms.n_terms else ""
     add(body, "p", f"{terms.note}{which} The dot marks the fewest tokens.", **{"class": "aside"})
     cells = add_table(
@@ -91,10 +91,10 @@ def add_terms(body: ET.Element, names: Sequence[str], terms: Terms | None) -> No
 def _add_cut(place: ET.Element, cell: TermCell) -> None:
     add(place, "b" if cell.is_best else "span", f"{cell.count} ●" if cell.is_best else cell.count)
     line = add(place, "div", **{"class": "cut"})
-    for token, id_ in cell.tokens[:MOST_TILES]:
+    for token, id_ in cell.tokens[:MAX_TILES]:
         slot = "symbol" if id_ is None else f"slot-{_slot(id_)}"
         add(line, "span", token_label(token), **{"class": f"tile {slot}"})
-    if (left := len(cell.tokens) - MOST_TILES) > 0:
+    if (left := len(cell.tokens) - MAX_TILES) > 0:
         add(line, "span", f"and {left} more")
 
 

@@ -29,7 +29,7 @@ def choose_tokenizers(stored: StoredRun) -> tuple[Member, ...]:
     return on_shelf
 
 
-def facts_of(member: Member) -> str:
+def describe_member(member: Member) -> str:
     """Return the kind of model and the engine that encodes with it."""
     return f"{member.encoder.model}, encoded by {member.encoder.engine}"
 
@@ -39,7 +39,7 @@ def _card(member: Member) -> Card:
         key=member.key,
         name=member.name,
         size=f"{member.encoder.vocab_size:,} tokens",
-        facts=facts_of(member),
+        facts=describe_member(member),
         note=plain_text(member.note, 600),
         removable=member.key != shelf.OWN,
     )

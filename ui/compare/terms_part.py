@@ -33,7 +33,7 @@ from ui.look.labels import plain_markdown, plain_text, token_label
 from ui.look.term_lists import lines_left_out
 from ui.shell import workspace
 from ui.shell.choices import choose_one
-from ui.shell.file_upload import check_uploaded, most_bytes_a_file, upload_file
+from ui.shell.file_upload import check_uploaded, max_file_bytes, upload_file
 from ui.tokenizers.shelf import Member
 
 AFTER_A_SPACE: Final = "After a space"
@@ -46,23 +46,31 @@ FORMS: Final[Mapping[str, str]] = {
 LOSS: Final = (
     "Loss: how many more tokens it takes than with the best tokenizer on the shelf for that term."
 )
-_MOST_NAMED: Final = 5
+_MAX_NAMED: Final = 5
 FIRST_TERMS = "\n".join(
     (
-        *("tokenization", "Kubernetes", "pneumonia", "New York", "don’t", "2026-11-22"),
-        *("Straße", "naïve", "привет", "東京"),
+        "tokenization",
+        "Kubernetes",
+        "pneumonia",
+        "New York",
+        "don’t",
+        "2026-11-22",
+        "Straße",
+        "naïve",
+        "привет",
+        "東京",
     )
 )
-MOST_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 1_000_000
 """More than the longest list of terms has."""
-_MOST_BYTES = 8_000_000
+_MAX_BYTES = 8_000_000
 """A file of a million characters has 4 MB at most. To guess the encoding of 100 MB took 17 s."""
 _NAME = "terms"
 _KEY = "compare_terms_text"
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 
 
-def cuts_of(terms: Sequence[str], encoder: Encoder) -> tuple[TermCuts, ...]:
+def cut_terms_with(terms: Sequence[str], encoder: Encoder) -> tuple[TermCuts, ...]:
     """Return how a tokenizer cuts each term; raises what `cut_terms` raises."""
     digest = hashlib.sha256("\n".join(terms).encode()).hexdigest()
     return _cuts(digest, encoder.fingerprint, terms, encoder)
@@ -88,9 +96,9 @@ def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) 
         f"{counts[0]:,} of {n:,} {'term' if n == 1 else 'terms'} "
         f"{'is' if counts[0] == 1 else 'are'} one token with {in_sentence(names[0])}"
     )
-    named = list(zip(names, counts, strict=True))[1 : _MOST_NAMED + 1]
+    named = list(zip(names, counts, strict=True))[1 : _MAX_NAMED + 1]
     parts = [first, *(f"{count:,} with {name}" for name, count in named)]
-    if rest := counts[_MOST_NAMED + 1 :]:
+    if rest := counts[_MAX_NAMED + 1 :]:
         parts.append(f"{min(rest):,} to {max(rest):,} with the {len(rest)} others")
     return f"{', '.join(parts)}."
 
@@ -98,7 +106,7 @@ def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) 
 def total_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) -> str:
     """Return how many tokens all terms take together, and how many cannot be spelled."""
     parts: list[str] = []
-    for name, of_one in list(zip(names, cuts, strict=True))[: _MOST_NAMED + 1]:
+    for name, of_one in list(zip(names, cuts, strict=True))[: _MAX_NAMED + 1]:
         part = f"{sum(cut.n_tokens for cut in of_one):,} with {in_sentence(name)}"
         if n := sum(not cut.is_spelled for cut in of_one):
             part += f" (which cannot spell {n:,} of them)"
@@ -209,7 +217,7 @@ def terms_field(text: str) -> None:
         on_typed=_keep_typed,
         on_pasted=_open_pasted,
         on_closed=_close,
-        limits=paste_limits(most_bytes=most_bytes_a_file(), most_sent=MOST_CHARACTERS),
+        limits=paste_limits(max_bytes=max_file_bytes(), max_sent=MAX_CHARACTERS),
         opened=None if terms.opened is None else Opened(terms.opened.name, terms.opened.n_bytes),
         lines=6,
     )
@@ -218,7 +226,7 @@ def terms_field(text: str) -> None:
     if text == FIRST_TERMS:
         leave_address(_NAME)
     else:
-        text_to_address(_NAME, text, longest=MOST_CHARACTERS)
+        text_to_address(_NAME, text, longest=MAX_CHARACTERS)
 
 
 def terms_opener() -> None:
@@ -231,10 +239,10 @@ def terms_opener() -> None:
     workspace.update(OwnTerms, file_id=upload.file_id, note="")
     try:
         check_uploaded()
-        if upload.size > _MOST_BYTES:
+        if upload.size > _MAX_BYTES:
             raise CorpusError(
                 f"{upload.name} has {upload.size:,} bytes; a list of terms may have "
-                f"{_MOST_BYTES:,}. Use a part of it."
+                f"{_MAX_BYTES:,}. Use a part of it."
             )
         text = decode_text(upload.getvalue(), upload.name).text
     except BpeError as error:
@@ -248,7 +256,7 @@ def _open(text: str, before: str | None, n_characters: int, name: str, n_bytes: 
     already = workspace.get(OwnTerms).opened
     if already is not None:
         before = already.before
-    read = text[:MOST_CHARACTERS]
+    read = text[:MAX_CHARACTERS]
     note = ""
     if len(read) < n_characters:
         note = f"Only the first {len(read):,} of {n_characters:,} characters are read."
@@ -305,7 +313,7 @@ def terms_part(members: Sequence[Member]) -> Terms | None:
         st.info("There are no terms yet. Type some above, one per line.")
         return None
     try:
-        cuts = [cuts_of(listed.terms, member.encoder) for member in members]
+        cuts = [cut_terms_with(listed.terms, member.encoder) for member in members]
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return None
@@ -324,7 +332,7 @@ def _draw(
             names,
             format_func=plain_text,
             width=260,
-            key="terms_of",
+            key="explained_terms",
             bind="query-params",
         )
     chosen = names.index(name) if name in names else 0
@@ -333,7 +341,7 @@ def _draw(
     sentences = f"{one_token_sentence(names, shown)} {total_sentence(names, shown)}"
     st.markdown(plain_markdown(sentences, 2_000))
     st.markdown(f":gray[{FORMS[form]} {LOSS}]")
-    rows = term_rows(found[:_MOST_ROWS], [member.encoder for member in members])
+    rows = term_rows(found[:_MAX_ROWS], [member.encoder for member in members])
     term_table(names, rows, caption="Your terms", loss_of="Loss", key="compare_terms")
     by_term = dict(zip(terms, zip(*cuts, strict=True), strict=True))
     st.download_button(
@@ -344,10 +352,10 @@ def _draw(
         on_click="ignore",
         key="terms_csv",
     )
-    more = f" The table holds the first {_MOST_ROWS} of {len(found):,} terms; the CSV holds all."
+    more = f" The table holds the first {_MAX_ROWS} of {len(found):,} terms; the CSV holds all."
     st.markdown(
         ":small[:gray[CSV: one line per term, with the tokens after a space and alone, the cut and "
-        f"the ids.{more if len(found) > _MOST_ROWS else ''}]]"
+        f"the ids.{more if len(found) > _MAX_ROWS else ''}]]"
     )
     note = f"{FORMS[form]} {LOSS} Sorted by the loss of {names[chosen]}."
     return Terms(rows, sentences, note, len(found))

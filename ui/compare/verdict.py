@@ -25,7 +25,7 @@ _FRACTIONS = (
     "an eleventh",
     "a twelfth",
 )
-_LEAST_PERCENT = 0.05
+_MIN_PERCENT = 0.05
 """A smaller difference would be shown as 0.0%."""
 
 _SINGULAR = ("punctuation", "white space")
@@ -104,7 +104,7 @@ def strongest(comparison: Comparison) -> int:
 def _tokens_against(own: TokenizerMetrics, theirs: TokenizerMetrics) -> str:
     """Return how many fewer or more tokens, in percent, or in tokens if that would read 0.0%."""
     percent = 100 * (1 - own.n_tokens / theirs.n_tokens) if theirs.n_tokens else math.inf
-    if abs(percent) >= _LEAST_PERCENT and not math.isinf(percent):
+    if abs(percent) >= _MIN_PERCENT and not math.isinf(percent):
         return f"{abs(percent):,.1f}% {'fewer' if percent > 0 else 'more'} tokens"
     n = abs(own.n_tokens - theirs.n_tokens)
     more = "more" if own.n_tokens > theirs.n_tokens else "fewer"

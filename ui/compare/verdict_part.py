@@ -47,7 +47,7 @@ from ui.storage.run_store import StoredRun, folder_check
 from ui.tokenizers.shelf import Member
 
 _KEY = "compare_rivals"
-_LONGEST_NAME = 60
+_MAX_NAME_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def rival_rows(
         found.append(
             Rival(
                 place=place,
-                name=plain_text(names[place], _LONGEST_NAME),
+                name=plain_text(names[place], _MAX_NAME_LENGTH),
                 vocabulary=f"{row.vocab_size:,}",
                 tokens=f"{row.n_tokens:,}",
                 figure=signed(part.percent_fewer) if is_comparable else "leaves text out",

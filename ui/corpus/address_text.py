@@ -16,14 +16,14 @@ from ui.shell import address, workspace
 from ui.storage.sweeping import DAYS_KEPT_UNOPENED
 from ui.storage.upload_store import keep_text, load_text
 
-LONGEST_TEXT_IN_ADDRESS = 1_000
+MAX_TEXT_LENGTH_IN_ADDRESS = 1_000
 KEPT = (
     "Too long for the address: the text is kept on this server, and the id in the address brings "
     f"it back. It is deleted {DAYS_KEPT_UNOPENED} days after it was last opened, or after one day "
     "if the server needs the room."
 )
 NOT_KEPT = "The text is too long for the address, so a refresh brings back the sample text."
-_LONGEST_ID = 64
+_MAX_ID_LENGTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class KeptTexts:
 
 
 def text_of_address(name: str) -> str | None:
-    """Return the text that the address holds or names; None, with a warning, if it is gone."""
-    text_id = address.query_text(_id_of(name), _LONGEST_ID)
+    """Return the text that the address holds or names; warn and return None if it is missing."""
+    text_id = address.query_text(_id_name(name), _MAX_ID_LENGTH)
     if text_id is None:
-        return address.query_text(name, LONGEST_TEXT_IN_ADDRESS)
+        return address.query_text(name, MAX_TEXT_LENGTH_IN_ADDRESS)
     try:
         text = load_text(text_id)
     except BpeError as error:
@@ -59,8 +59,8 @@ def text_of_address(name: str) -> str | None:
 
 def text_to_address(name: str, text: str, *, longest: int) -> None:
     """Put a text in the address, and say so if it is kept on the server: its first characters."""
-    if len(text) <= LONGEST_TEXT_IN_ADDRESS:
-        address.set_query(**{name: text, _id_of(name): None})
+    if len(text) <= MAX_TEXT_LENGTH_IN_ADDRESS:
+        address.set_query(**{name: text, _id_name(name): None})
         return
     kept = workspace.get(KeptTexts).by_name.get(name)
     if kept is None or kept.text != text:
@@ -74,7 +74,7 @@ def text_to_address(name: str, text: str, *, longest: int) -> None:
             return
         kept = KeptText(text_id, text, is_own=True)
         _remember(name, kept)
-    address.set_query(**{name: None, _id_of(name): kept.id})
+    address.set_query(**{name: None, _id_name(name): kept.id})
     st.markdown(f":gray[{KEPT}]")
 
 
@@ -95,10 +95,10 @@ def area_to_address(name: str, text: str, *, first: str, longest: int) -> None:
 
 def leave_address(name: str) -> None:
     """Remove the text from the address."""
-    address.set_query(**{name: None, _id_of(name): None})
+    address.set_query(**{name: None, _id_name(name): None})
 
 
-def _id_of(name: str) -> str:
+def _id_name(name: str) -> str:
     return f"{name}_id"
 
 

@@ -8,11 +8,11 @@ import streamlit as st
 
 from bpe_core.corpus.columns import percent
 from ui.look.labels import plain_markdown, plain_text
-from ui.run.corpus_summary import MOST_TABLES_DESCRIBED, AlikeTables
+from ui.run.corpus_summary import MAX_TABLES_DESCRIBED, AlikeTables
 
-_LONGEST_NAME = 60
-_LONGEST_SAMPLE = 140
-_MOST_FIELDS = 6
+_MAX_NAME_LENGTH = 60
+_MAX_SAMPLE_LENGTH = 140
+_MAX_FIELDS = 6
 
 
 def column_fields(tables: Sequence[AlikeTables]) -> dict[str, str]:
@@ -21,10 +21,10 @@ def column_fields(tables: Sequence[AlikeTables]) -> dict[str, str]:
     Tables are left out if it is the column that is taken anyway.
     """
     chosen: dict[str, str] = {}
-    for place, alike in enumerate(tables[:_MOST_FIELDS]):
+    for place, alike in enumerate(tables[:_MAX_FIELDS]):
         chosen |= _column_field(alike, f"corpus_column_{place}" if place else "corpus_column")
-    if len(tables) > _MOST_FIELDS or sum(len(alike.names) for alike in tables) == (
-        MOST_TABLES_DESCRIBED
+    if len(tables) > _MAX_FIELDS or sum(len(alike.names) for alike in tables) == (
+        MAX_TABLES_DESCRIBED
     ):
         st.markdown(":gray[:small[The column taken from each other table is listed below.]]")
     return chosen
@@ -44,7 +44,8 @@ def _column_field(alike: AlikeTables, key: str) -> dict[str, str]:
             index=None if taken is None else choices.index(taken),
             placeholder="Choose the column to read",
             format_func=lambda name: (
-                f"{plain_text(name, _LONGEST_NAME)}, {percent(found[name].share)} of the characters"
+                f"{plain_text(name, _MAX_NAME_LENGTH)}, {percent(found[name].share)} of the "
+                "characters"
             ),
             key=key,
             help=_HELP,
@@ -58,7 +59,7 @@ def _column_field(alike: AlikeTables, key: str) -> dict[str, str]:
         st.markdown(f":gray[:small[{source} has no column that is clearly text.]]")
         return {}
     start = "Rows of" if len(found) > 1 else "From"
-    rows = [f"- {plain_markdown(text, _LONGEST_SAMPLE)}" for text in found[name].samples]
+    rows = [f"- {plain_markdown(text, _MAX_SAMPLE_LENGTH)}" for text in found[name].samples]
     st.markdown("\n".join([f":gray[:small[{start} {source}{sampled}:]]", *rows]))
     return {
         table: name

@@ -27,7 +27,7 @@ from ui.corpus.corpus_address import (
 from ui.corpus.corpus_state import CorpusForm
 from ui.corpus.counts_upload import describe_counts, text_sentence
 from ui.corpus.held_out_form import choose_held_out
-from ui.corpus.large_text_area import MOST_BYTES_PASTED, large_text_area
+from ui.corpus.large_text_area import MAX_BYTES_PASTED, large_text_area
 from ui.corpus.uploads import ReadCorpus, joined, read_uploads
 from ui.look.direction import order_note
 from ui.look.glossary import definitions, explain
@@ -147,7 +147,7 @@ def _read(source: str) -> ReadCorpus | None:
             height=180,
             placeholder="Paste a text. A few paragraphs are enough to see merges.",
         )
-        area_to_address(TEXTS["paste"], text, first="", longest=MOST_BYTES_PASTED)
+        area_to_address(TEXTS["paste"], text, first="", longest=MAX_BYTES_PASTED)
         if note := order_note(text or ""):
             st.markdown(f":gray[:small[{note}]]")
         return ReadCorpus(Corpus.from_text(text, "pasted text"), "Pasted text") if text else None
@@ -158,7 +158,7 @@ def _read(source: str) -> ReadCorpus | None:
             key="corpus_words",
             height=150,
         )
-        area_to_address(TEXTS["words"], text, first=_HUG_WORDS, longest=MOST_BYTES_PASTED)
+        area_to_address(TEXTS["words"], text, first=_HUG_WORDS, longest=MAX_BYTES_PASTED)
         counts = parse_word_counts(text)
         return ReadCorpus(Corpus.from_word_counts(counts), joined(list(counts), "words"))
     found = {sample.id: sample for sample in samples()}
@@ -218,7 +218,7 @@ def _pretokens(training: CorpusPart, pretokenizer: str | None) -> list[Figure] |
     if (
         pretokenizer is None
         or isinstance(training, TextFigures)
-        or (training.word_counts is None and training.n_bytes > corpus_summary.MOST_BYTES_COUNTED)
+        or (training.word_counts is None and training.n_bytes > corpus_summary.MAX_BYTES_COUNTED)
     ):
         return []
     with st.spinner("Counting pre-tokens"):

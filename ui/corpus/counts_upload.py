@@ -14,8 +14,8 @@ from bpe_core.counting.counts_process import is_counts_file, read_counts_in_proc
 from bpe_core.errors import CorpusError
 from ui.look.labels import plain_markdown, size_text
 
-_MOST_BYTES_BESIDE: Final = 20_000_000
-"""The text beside the counts is in memory, and each of its words goes through every merge."""
+_MAX_SIDECAR_BYTES: Final = 20_000_000
+"""The text next to the counts is in memory, and each of its words goes through every merge."""
 
 
 def counts_among(files: list[UploadedFile]) -> tuple[UploadedFile | None, list[UploadedFile]]:
@@ -34,14 +34,14 @@ def counts_among(files: list[UploadedFile]) -> tuple[UploadedFile | None, list[U
 
 
 def read_counts_file(file: UploadedFile, text: Corpus | FiledCorpus | None) -> CountsCorpus:
-    """Read a counts file, with the text that was uploaded beside it to measure on.
+    """Read a counts file, with the text that was uploaded with it to measure on.
 
     Raises what reading it raises, and CorpusError for too much text.
     """
-    if text is not None and text.n_bytes > _MOST_BYTES_BESIDE:
+    if text is not None and text.n_bytes > _MAX_SIDECAR_BYTES:
         raise CorpusError(
-            f"The text beside {file.name} has {text.n_bytes:,} bytes; the limit is "
-            f"{_MOST_BYTES_BESIDE:,}. Use a part of it."
+            f"The text uploaded with {file.name} has {text.n_bytes:,} bytes; the limit is "
+            f"{_MAX_SIDECAR_BYTES:,}. Use a part of it."
         )
     whole = text.read() if isinstance(text, FiledCorpus) else text
     with st.spinner("Reading the words"):
@@ -53,10 +53,10 @@ def text_sentence(corpus: CountsCorpus) -> str:
     if corpus.text is None:
         return (
             "A file of counts has no text, so nothing is held out, and nothing that needs text can "
-            "be shown: upload a sample of the text beside it; training does not use it."
+            "be shown: upload a sample of the text next to it; training does not use it."
         )
     return (
-        f"Held-out text: the {size_text(corpus.text.n_bytes)} uploaded beside the counts. Training "
+        f"Held-out text: the {size_text(corpus.text.n_bytes)} uploaded with the counts. Training "
         "does not use it, but if it was counted too, its figures describe text that training has "
         "seen."
     )

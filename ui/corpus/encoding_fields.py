@@ -38,9 +38,9 @@ COMMON: Final = {
     "cp437": "DOS (cp437)",
 }
 """The encodings to choose from, with what visitors call them."""
-MOST_FIELDS: Final = 6
+MAX_FIELDS: Final = 6
 """With more files there is one field for all of them."""
-_LONGEST_EXCERPT = 100
+_MAX_EXCERPT_LENGTH = 100
 _BEYOND_ASCII = regex.compile(r"[^\x00-\x7f]")
 _BEFORE = 40
 _AFTER = 60
@@ -51,7 +51,7 @@ Encodings = tuple[tuple[str, str], ...]
 
 def encoding_fields(guesses: Sequence[Note]) -> Encodings:
     """Draw a field for each file, and return what was chosen in place of a guess."""
-    if len(guesses) > MOST_FIELDS:
+    if len(guesses) > MAX_FIELDS:
         chosen = _field(f"Encoding of {len(guesses):,} files", "all", "as guessed for each")
         return tuple((guess.file, chosen) for guess in guesses if chosen)
     found: list[tuple[str, str]] = []
@@ -81,11 +81,11 @@ def replace_field(guesses: Sequence[Note]) -> DecodingErrors:
 
 def show_excerpts(guesses: Sequence[Note], corpus: Corpus) -> None:
     """Draw a line of each file with characters beyond ASCII, by which a guess can be judged."""
-    for guess in guesses[:MOST_FIELDS]:
+    for guess in guesses[:MAX_FIELDS]:
         if excerpt := excerpt_beyond_ascii(corpus, guess.file):
             st.markdown(
                 f":gray[:small[{plain_markdown(guess.file)} reads:]] "
-                f"{plain_markdown(excerpt, _LONGEST_EXCERPT)}"
+                f"{plain_markdown(excerpt, _MAX_EXCERPT_LENGTH)}"
             )
 
 

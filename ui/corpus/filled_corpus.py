@@ -26,7 +26,7 @@ from ui.storage.run_store import StoredRun, run_corpus
 from ui.storage.upload_store import load_text
 from ui.work.jobs import TrainingPlan
 
-_MOST_TYPED = 100_000
+_MAX_TYPED = 100_000
 """A longer text is shown as a large paste: a text area would slow the browser down."""
 _AGAIN = {
     "upload": "Upload it again to train on it.",
@@ -113,7 +113,7 @@ def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
 def corpus_of_plan(plan: TrainingPlan) -> dict[str, str | float]:
     """Bring back the corpus of a training that has not ended, and return its widgets' values."""
     base = plan.how.base if isinstance(plan.how, Extension) else None
-    widgets = _widgets_of(plan.origin, plan.corpus, title_of_text(base, plan.title))
+    widgets = _choose_widgets(plan.origin, plan.corpus, title_of_text(base, plan.title))
     return widgets | _held_out(plan.origin)
 
 
@@ -142,7 +142,7 @@ def corpus_of_run(stored: StoredRun) -> dict[str, str | float]:
             f"not kept with it. {_AGAIN[origin.source]}",
         )
     else:
-        widgets = _widgets_of(origin, corpus, title)
+        widgets = _choose_widgets(origin, corpus, title)
     return widgets | _held_out(origin)
 
 
@@ -174,7 +174,7 @@ def _uploaded(kept: RunCorpus) -> Corpus | FiledCorpus | None:
     return corpus if corpus.sha256 == kept.sha256 else None
 
 
-def _widgets_of(
+def _choose_widgets(
     origin: CorpusOrigin, corpus: Corpus | FiledCorpus, title: str
 ) -> dict[str, str | float]:
     source = _choice(origin.source)
@@ -191,7 +191,7 @@ def _widgets_of(
 def _typed(source: str, text: str) -> dict[str, str | float]:
     key = "corpus_words" if source == "words" else "corpus_pasted"
     choice = _choice(source)
-    if len(text) <= _MOST_TYPED:
+    if len(text) <= _MAX_TYPED:
         return {"corpus_source": choice, key: text}
     put_paste(key, PastedText(text, len(text.encode()), before=""))
     return {"corpus_source": choice}

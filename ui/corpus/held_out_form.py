@@ -10,7 +10,7 @@ import streamlit as st
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.held_out import folder_depth
-from bpe_core.corpus.reading_process import MOST_BYTES_IN_MEMORY
+from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
 from bpe_core.corpus.spans import folder
 from ui.corpus.corpus_address import HELD_OUT_PERCENT, OWN_FILES, held_out_by
 from ui.corpus.own_files import ask_for_files
@@ -39,9 +39,9 @@ def choose_held_out(corpus: Corpus | FiledCorpus, columns: Sequence[str]) -> tup
             ask_for_files(
                 "held_file",
                 "Files that training will not see",
-                MOST_BYTES_IN_MEMORY,
+                MAX_BYTES_IN_MEMORY,
                 key="corpus_held_files",
-                hint=f"Text, a table or an archive, up to {MOST_BYTES_IN_MEMORY // 1_000_000} MB. "
+                hint=f"Text, a table or an archive, up to {MAX_BYTES_IN_MEMORY // 1_000_000} MB. "
                 "All of the corpus is trained on, except documents that are in these files too.",
             )
             return HELD_OUT_PERCENT, held_out_by()

@@ -12,7 +12,7 @@ from ui.components.large_paste import paste_catcher, paste_limits, read_paste
 from ui.look.labels import size_text
 from ui.shell import workspace
 
-MOST_BYTES_PASTED = 50_000_000
+MAX_BYTES_PASTED = 50_000_000
 """The most that one message from the browser is to carry; a file is uploaded in parts."""
 _EXCERPT = 2_000
 _WIDGET_PREFIX = "paste_"
@@ -53,7 +53,7 @@ def large_text_area(
     catcher = f"{_WIDGET_PREFIX}{key}"
     paste_catcher(
         label,
-        limits=paste_limits(most_bytes=MOST_BYTES_PASTED, most_sent=MOST_BYTES_PASTED),
+        limits=paste_limits(max_bytes=MAX_BYTES_PASTED, max_sent=MAX_BYTES_PASTED),
         key=catcher,
         on_pasted=partial(open_pasted, key, catcher),
     )

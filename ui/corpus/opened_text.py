@@ -9,7 +9,7 @@ from bpe_core.corpus.notes import Note
 from ui.components.large_paste import PasteLimits, paste_limits, read_paste
 from ui.corpus import own_reading
 from ui.shell import workspace
-from ui.shell.file_upload import most_bytes_a_file
+from ui.shell.file_upload import max_file_bytes
 
 PASTED = "Pasted text"
 
@@ -74,7 +74,7 @@ def open_pasted(key: str) -> None:
     paste = read_paste(workspace.component_value(key, "pasted"))
     if paste is None:
         return
-    text = paste.text[: own_reading.MOST_CHARACTERS]
+    text = paste.text[: own_reading.MAX_CHARACTERS]
     cut = ""
     if len(text) < paste.n_characters:
         cut = (
@@ -98,4 +98,4 @@ def set_own_text(text: str) -> None:
 
 def own_paste_limits() -> PasteLimits:
     """Return the limits of a paste into the visitor's own text."""
-    return paste_limits(most_bytes=most_bytes_a_file(), most_sent=own_reading.MOST_CHARACTERS)
+    return paste_limits(max_bytes=max_file_bytes(), max_sent=own_reading.MAX_CHARACTERS)

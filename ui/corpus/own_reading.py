@@ -15,9 +15,9 @@ from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.components.token_view.packing import PackedTokens, pack_boundaries
 from ui.host.sized_cache import cached
 
-MOST_TOKENS = 1_000_000
+MAX_TOKENS = 1_000_000
 """The most tokens shown, as many as the view was tested with; the rest are only counted."""
-MOST_CHARACTERS = 8_000_000
+MAX_CHARACTERS = 8_000_000
 """The most characters encoded, twice as many as a million tokens of prose have."""
 _TOKENS_CONSIDERED = 400
 _LARGE = 500_000
@@ -52,7 +52,7 @@ def read_own_text(text: str, encoder: Encoder, allowed_special: tuple[str, ...] 
 
     Raises InvalidTextError for a lone surrogate, and TokenizationError if another library fails.
     """
-    return _read_own_text(text, encoder.fingerprint, allowed_special, MOST_TOKENS, encoder)
+    return _read_own_text(text, encoder.fingerprint, allowed_special, MAX_TOKENS, encoder)
 
 
 @cached(spinner="Encoding the text")
@@ -60,15 +60,15 @@ def _read_own_text(
     text: str,
     fingerprint: str,
     allowed_special: tuple[str, ...],
-    most_tokens: int,
+    max_tokens: int,
     _encoder: Encoder,
 ) -> OwnReading:
     # A few more, because the last token that is shown may end within a character.
     with _one_at_a_time if len(text) > _LARGE else nullcontext():
-        every = boundaries(text, _encoder, allowed_special, most_starts=most_tokens + 8)
+        every = boundaries(text, _encoder, allowed_special, max_starts=max_tokens + 8)
     found, part = every, text
-    if len(every.ids) > most_tokens:
-        found, part = every.first(most_tokens, text)
+    if len(every.ids) > max_tokens:
+        found, part = every.first(max_tokens, text)
     stamp = hashlib.sha256(repr((fingerprint, allowed_special)).encode() + text.encode())
     return OwnReading(
         stamp=stamp.hexdigest()[:16],
@@ -82,15 +82,15 @@ def _read_own_text(
 
 
 def joined(corpus: Corpus) -> str:
-    """Join a corpus's documents, up to MOST_CHARACTERS."""
+    """Join a corpus's documents, up to MAX_CHARACTERS."""
     parts: list[str] = []
-    room = MOST_CHARACTERS
+    room = MAX_CHARACTERS
     for document in corpus.documents:
         if room < 0:
             break
         parts.append(document[:room])
         room -= len(document) + 1
-    return "\n".join(parts)[:MOST_CHARACTERS]
+    return "\n".join(parts)[:MAX_CHARACTERS]
 
 
 def _longest_word(found: Boundaries, encoder: Encoder) -> int | None:

@@ -18,7 +18,7 @@ from ui.corpus.opened_text import (
     own_paste_limits,
     set_own_text,
 )
-from ui.corpus.own_reading import MOST_CHARACTERS
+from ui.corpus.own_reading import MAX_CHARACTERS
 from ui.look.direction import order_note
 from ui.shell import workspace
 
@@ -55,7 +55,7 @@ def text_field(text: str, *, first: str, key: str) -> None:
     if text == first:
         leave_address()
     else:
-        address_text.text_to_address(_NAME, text, longest=MOST_CHARACTERS)
+        address_text.text_to_address(_NAME, text, longest=MAX_CHARACTERS)
 
 
 def leave_address() -> None:

@@ -36,7 +36,7 @@ from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.storage.held_out_text import upload_held_out
 from ui.work.reading import read_files
 
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def _read_counts(
     if texts:
         # Marked as unfinished, since the page may run again once the text is read.
         undivided = HeldOutPlan(0.0, "document")
-        _read(texts, columns, encodings, errors, (*source, "beside counts"), undivided)
+        _read(texts, columns, encodings, errors, (*source, "next to counts"), undivided)
         text = workspace.get(ReadUploads).corpus
     workspace.update(ReadUploads, corpus=None, id="")
     corpus = read_counts_file(counts, text)
@@ -238,7 +238,7 @@ def joined(names: list[str], noun: str) -> str:
     >>> joined(["a.txt", "b.txt"], "files"), joined(["a", "b", "c", "d"], "files")
     ('a.txt, b.txt', 'a and 3 more files')
     """
-    if len(names) <= _MOST_NAMES:
+    if len(names) <= _MAX_NAMES:
         return ", ".join(names)
     return f"{names[0]} and {len(names) - 1} more {noun}"
 

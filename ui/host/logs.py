@@ -27,7 +27,7 @@ from ui.host.settings import Level
 _ROOT: Final = Path(__file__).parents[2]
 _EVENTS: Final = logging.getLogger("bpe_explorer.events")
 _CODE: Final = re.compile(r"[A-Za-z0-9_.]{1,64}")
-_MOST_FRAMES: Final = 40
+_MAX_FRAMES: Final = 40
 MAX_EVENTS_A_MINUTE: Final = 60
 """Of each kind."""
 MAX_ERRORS_A_MINUTE: Final = 10
@@ -83,7 +83,7 @@ class JsonLines(logging.Formatter):
             line |= {"event": "log", "logger": record.name, "at": place}
         if left_out := getattr(record, "left_out", 0):
             line["left_out"] = left_out
-        return json.dumps(line | _error_fields(_error_of(record)))
+        return json.dumps(line | _error_fields(_find_error(record)))
 
 
 class _Bounded(logging.Filter):
@@ -102,7 +102,7 @@ class _Bounded(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         is_event = record.name == _EVENTS.name
         place = record.msg if is_event else (record.pathname, record.lineno)
-        kind = (place, _raised(_error_of(record)))
+        kind = (place, _raised(_find_error(record)))
         minute = int(time.monotonic() // 60)
         most = MAX_ERRORS_A_MINUTE if record.levelno >= logging.WARNING else MAX_EVENTS_A_MINUTE
         with self._lock:
@@ -178,7 +178,7 @@ def _take_over_streamlits_loggers() -> None:
     logger.setup_formatter = _pass_on
 
 
-def _error_of(record: logging.LogRecord) -> BaseException | None:
+def _find_error(record: logging.LogRecord) -> BaseException | None:
     """Return the error that a record is about: its own, or one among its arguments."""
     unforeseen = getattr(record, "unforeseen", None)
     if isinstance(unforeseen, BaseException):
@@ -203,7 +203,7 @@ def _error_fields(error: BaseException | None) -> dict[str, Any]:
     fields: dict[str, Any] = {"error": type(error).__name__}
     if isinstance(error, OSError) and error.errno is not None:
         fields["errno"] = errno.errorcode.get(error.errno, str(error.errno))
-    if frames := traceback.extract_tb(error.__traceback__, -_MOST_FRAMES):
+    if frames := traceback.extract_tb(error.__traceback__, -_MAX_FRAMES):
         fields["frames"] = [f"{_place(f.filename)}:{f.lineno} in {f.name}" for f in frames]
     return fields
 

@@ -74,14 +74,14 @@ def _number(text: str, *, least: float, most: float) -> float:
 
 
 def _switch(text: str) -> bool:
-    return _one_of(_SWITCH, text)
+    return _choose(_SWITCH, text)
 
 
 def _level(text: str) -> str:
-    return _one_of({level: level for level in LEVELS}, text.lower())
+    return _choose({level: level for level in LEVELS}, text.lower())
 
 
-def _one_of(values: Mapping[str, Any], text: str) -> Any:
+def _choose(values: Mapping[str, Any], text: str) -> Any:
     if text not in values:
         raise ValueError(text)
     return values[text]
@@ -97,61 +97,99 @@ def _whole_setting(
 
 SETTINGS: Final = (
     Setting(
-        *(f"{PREFIX}RUNS", "runs", "", str, "a folder"),
+        f"{PREFIX}RUNS",
+        "runs",
+        "",
+        str,
+        "a folder",
         "The folder of the store: runs, and visitors' texts and files. Empty: `.runs` in a "
         "checkout that has it, otherwise `bpe-explorer/runs` in the user's data folder.",
     ),
     Setting(
-        *(f"{PREFIX}TOKENIZERS", "tokenizers", "", str, "a folder"),
+        f"{PREFIX}TOKENIZERS",
+        "tokenizers",
+        "",
+        str,
+        "a folder",
         "The folder of fetched tokenizers. Empty: `bpe-explorer/tokenizers` in the user's cache "
         "folder.",
     ),
     Setting(
-        *(f"{PREFIX}STORE_GB", "store_gigabytes", "4"),
+        f"{PREFIX}STORE_GB",
+        "store_gigabytes",
+        "4",
         partial(_number, least=0.01, most=100_000),
         "a number from 0.01 to 100000",
         "The size of the store in GB. Beyond it, the least recently opened entries are deleted.",
     ),
     _whole_setting(
-        *("DAYS_KEPT", "days_kept", 90, 2, 3650),
+        "DAYS_KEPT",
+        "days_kept",
+        90,
+        2,
+        3650,
         "Entries are deleted this many days after they were last opened.",
     ),
     _whole_setting(
-        *("UPLOADS_MB", "uploads_megabytes", 2000, 4, 1_000_000),
+        "UPLOADS_MB",
+        "uploads_megabytes",
+        2000,
+        4,
+        1_000_000,
         "The largest size of all visitors' uploaded files in memory, in MB, of which a tab may "
         "have a quarter. Beyond either, further files are refused. Streamlit's own "
         "`STREAMLIT_SERVER_MAX_UPLOAD_SIZE`, 200, is the largest size of one file in MB.",
     ),
     _whole_setting(
-        *("CACHE_MB", "cache_megabytes", 500, 100, 1_000_000),
+        "CACHE_MB",
+        "cache_megabytes",
+        500,
+        100,
+        1_000_000,
         "The size of all results kept in memory to open pages sooner, in MB. Beyond it, the least "
         "recently used are dropped.",
     ),
     _whole_setting(
-        *("QUEUE", "queue", 16, 1, 1000),
+        "QUEUE",
+        "queue",
+        16,
+        1,
+        1000,
         "The number of trainings that may wait. One runs at a time; more than these are refused.",
     ),
     _whole_setting(
-        *("VISITOR_QUEUE", "visitor_queue", 3, 1, 1000),
+        "VISITOR_QUEUE",
+        "visitor_queue",
+        3,
+        1,
+        1000,
         "The number of one visitor's trainings that may wait or run. Visitors take turns.",
     ),
     Setting(
-        *(f"{PREFIX}METRICS", "metrics", "0", _switch, "0 or 1"),
+        f"{PREFIX}METRICS",
+        "metrics",
+        "0",
+        _switch,
+        "0 or 1",
         "1 serves figures for Prometheus at `/metrics`.",
     ),
     Setting(
-        *(f"{PREFIX}LOG_LEVEL", "log_level", "info", _level, "debug, info, warning or error"),
+        f"{PREFIX}LOG_LEVEL",
+        "log_level",
+        "info",
+        _level,
+        "debug, info, warning or error",
         "The least severe events that are logged.",
     ),
 )
 
 
-def settings_of(environment: Mapping[str, str]) -> Settings:
+def parse_settings(environment: Mapping[str, str]) -> Settings:
     """Return the settings in an environment; an empty value means the default.
 
     Raises SettingError for an invalid value or an unknown name that starts with the prefix.
 
-    >>> settings_of({"BPE_EXPLORER_QUEUE": "4"}).queue
+    >>> parse_settings({"BPE_EXPLORER_QUEUE": "4"}).queue
     4
     """
     names = [setting.name for setting in SETTINGS]
@@ -176,8 +214,8 @@ def _value(setting: Setting, text: str | None) -> Any:
 
 @cache
 def settings() -> Settings:
-    """Return this process's settings; raise what `settings_of` raises."""
-    return settings_of(os.environ)
+    """Return this process's settings; raise what `parse_settings` raises."""
+    return parse_settings(os.environ)
 
 
 def settings_table() -> str:

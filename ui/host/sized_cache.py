@@ -15,7 +15,7 @@ from cachetools import TLRUCache
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.host.settings import settings
-from ui.host.sizes import size_of
+from ui.host.sizes import measure_size
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -42,7 +42,7 @@ class SizedCache:
             max_bytes,
             ttu=lambda _, kept, now: now + kept[1],
             timer=clock,
-            getsizeof=lambda kept: size_of(kept[0]).n_bytes,
+            getsizeof=lambda kept: measure_size(kept[0]).n_bytes,
         )
 
     @property

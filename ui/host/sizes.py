@@ -40,19 +40,19 @@ class Size:
 
         >>> import numpy as np
         >>> array = np.zeros(1_000_000, np.int8)
-        >>> round(size_of([array, array]).n_bytes, -3)
+        >>> round(measure_size([array, array]).n_bytes, -3)
         1000000
         """
         return self.small + sum(self.large.values())
 
 
-def size_of(value: object) -> Size:
+def measure_size(value: object) -> Size:
     """Return the memory of an object with everything it refers to, each thing once.
 
     The contents of containers with many items are estimated from a sample of them. Memory that a
     library in another language holds is not seen. Takes some milliseconds for a million items.
 
-    >>> size_of("a" * 1_000).n_bytes
+    >>> measure_size("a" * 1_000).n_bytes
     1049
     """
     size = Size()

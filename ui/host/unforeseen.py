@@ -16,7 +16,10 @@ def log_unforeseen(error: BaseException, what: str = "It") -> str:
     """
     frames = "".join(traceback.format_tb(error.__traceback__))
     _log.error(
-        *("%s ended in an unforeseen %s\n%s", what, type(error).__name__, frames),
+        "%s ended in an unforeseen %s\n%s",
+        what,
+        type(error).__name__,
+        frames,
         extra={"unforeseen": error},  # the server's log takes only the type and the frames
     )
     return f"{what} stopped because of an error in the app ({type(error).__name__})."

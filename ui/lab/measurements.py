@@ -27,9 +27,9 @@ class Finished:
 
 
 MeasurementStatus = Status[Progress, Finished]
-MOST_SECONDS: Final = 180.0
-MOST_WAITING: Final = 8
-MOST_REMEMBERED: Final = 32
+MAX_SECONDS: Final = 180.0
+MAX_WAITING: Final = 8
+MAX_CACHED: Final = 32
 
 
 class MeasurementError(BpeError):
@@ -42,12 +42,12 @@ class MeasurementManager:
     def __init__(
         self,
         *,
-        most_seconds: float = MOST_SECONDS,
+        max_seconds: float = MAX_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most_seconds = most_seconds
+        self._most_seconds = max_seconds
         self._background = Background[Progress, Finished](
-            "measuring", most_waiting=MOST_WAITING, most_remembered=MOST_REMEMBERED, clock=clock
+            "measuring", max_waiting=MAX_WAITING, max_cached=MAX_CACHED, clock=clock
         )
 
     def submit(self, order: LabOrder, *, about: str) -> str:
@@ -70,7 +70,7 @@ class MeasurementManager:
         return self._background.status(id)
 
     def cancel(self, id: str) -> None:
-        """End a measurement at once; it has no result."""
+        """End a measurement immediately; it has no result."""
         self._background.cancel(id)
 
     def close(self) -> None:

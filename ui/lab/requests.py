@@ -15,7 +15,7 @@ from ui.look.labels import plain_markdown
 from ui.shell import address
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 
-LARGEST_FOR_SMALL: Final = 60_000
+MAX_SMALL_SIZE: Final = 60_000
 """Tokens; building the tables of a larger vocabulary takes too long for a small measurement."""
 
 
@@ -55,7 +55,7 @@ def small_measurement(
     It is of encoders with a tokenizer, else of trainers. All visitors with the same text and
     tokenizer share it.
     """
-    if tokenizer is not None and tokenizer.vocab_size > LARGEST_FOR_SMALL:
+    if tokenizer is not None and tokenizer.vocab_size > MAX_SMALL_SIZE:
         return None
     try:
         return measurements.manager().shared(small_order(text, tokenizer), about=about)

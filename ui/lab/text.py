@@ -30,8 +30,8 @@ class MeasuredText:
         return f"{self.name}, {len(self.text.encode()):,} bytes"
 
 
-def choose_text(most_characters: int) -> MeasuredText:
-    """Draw the choice of text and return the text, cut to `most_characters` with a warning."""
+def choose_text(max_characters: int) -> MeasuredText:
+    """Draw the choice of text and return the text, cut to `max_characters` with a warning."""
     titles = {sample.title: sample.id for sample in samples() if sample.id in _SAMPLES}
     chosen = st.selectbox(
         "Text",
@@ -48,10 +48,10 @@ def choose_text(most_characters: int) -> MeasuredText:
         own = own_text(FIRST_TEXT)
         text_field(own, first=FIRST_TEXT, key="lab_own_text")
         text = MeasuredText(own, "your text", is_sample=False)
-    if len(text.text) <= most_characters:
+    if len(text.text) <= max_characters:
         return text
-    st.warning(f"Only the first {most_characters:,} characters are measured.")
-    return MeasuredText(text.text[:most_characters], text.name, text.is_sample)
+    st.warning(f"Only the first {max_characters:,} characters are measured.")
+    return MeasuredText(text.text[:max_characters], text.name, text.is_sample)
 
 
 @cached()

@@ -14,8 +14,8 @@ from ui.components.symbol_rows import SymbolRow, Tile, Tiles
 from ui.lab.charts import speed_text
 from ui.look.labels import size_text
 
-MOST_WORDS = 8
-_LONGEST_WORD = 24
+MAX_WORDS = 8
+_MAX_WORD_LENGTH = 24
 """The most tokens of a word shown in a row; longer words are left out."""
 
 
@@ -196,13 +196,13 @@ def growth_by_name(
 
 def differing_rows(found: Differences, tokenizer: Tokenizer) -> list[SymbolRow]:
     """Return the most frequent words that longest match cuts differently, with both cuts."""
-    short = [word for word in found.words if len(word.ids) <= _LONGEST_WORD]
+    short = [word for word in found.words if len(word.ids) <= _MAX_WORD_LENGTH]
     return [
         SymbolRow(
             f"{word.count:,}×",
             (_tiles(word.ids, tokenizer), _tiles(word.longest_match_ids, tokenizer)),
         )
-        for word in short[:MOST_WORDS]
+        for word in short[:MAX_WORDS]
     ]
 
 

@@ -19,15 +19,15 @@ from ui.lessons.walk import Walk, walk
 MARKER = "</w>"
 N_MERGES = 15
 FIRST_DOCUMENTS = "\n".join(load_sample("notebook").documents)
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 _SOURCE = "The notebook says"
 _NAME = "documents"
 
 
 def read_input() -> Learned:
     parts.text_input(_NAME, FIRST_DOCUMENTS, label="Documents, one per line. Edit them.", lines=4)
-    documents = parts.lines_of(parts.own_text(_NAME, FIRST_DOCUMENTS))
-    return Learned(trained(documents), trained(parts.lines_of(FIRST_DOCUMENTS)), documents)
+    documents = parts.split_documents(parts.own_text(_NAME, FIRST_DOCUMENTS))
+    return Learned(trained(documents), trained(parts.split_documents(FIRST_DOCUMENTS)), documents)
 
 
 def trained(documents: tuple[str, ...]) -> Walk:
@@ -56,12 +56,12 @@ def words(example: Learned) -> Ran:
                 f"document {number}",
                 (Tiles(tuple(Tile(word.encode()) for word in cut(document))),),
             )
-            for number, document in enumerate(example.documents[:_MOST_SHOWN], 1)
+            for number, document in enumerate(example.documents[:_MAX_SHOWN], 1)
         ],
         key="documents_words",
         caption="The documents, cut into words",
     )
-    parts.first_of(_MOST_SHOWN, len(example.documents), "documents")
+    parts.note_shortened(_MAX_SHOWN, len(example.documents), "documents")
     theirs = example.theirs
     counts = dict(zip(theirs.words, theirs.counts, strict=True))
     documents = [word for word in counts if word.startswith("document")]
@@ -96,7 +96,7 @@ def alphabet(example: Learned) -> Ran:
     if unused:
         st.markdown(unused)
     theirs = example.theirs
-    this = [printing.name_of(theirs.run.vocab[id]) for id in theirs.start_of("this") or ()]
+    this = [printing.print_token(theirs.run.vocab[id]) for id in theirs.start_word("this") or ()]
     parts.check_claim(
         "documents_alphabet",
         source="The notebook’s comments say",
@@ -125,14 +125,14 @@ def pairs(example: Learned) -> Ran:
     theirs = example.theirs
     counts = theirs.pair_counts_at(0)
     stated = {("s", MARKER): 7, ("h", "i"): 4}
-    found = {pair: theirs.pair_of(*pair) for pair in stated}
+    found = {pair: theirs.find_pair(*pair) for pair in stated}
     parts.check_claim(
         "documents_pairs",
         source="The notebook’s comments say",
         stated=" and ".join(f"({', '.join(pair)}) {n}" for pair, n in stated.items()) + ".",
         found=" and ".join(f"({', '.join(p)}) {counts[ids]}" for p, ids in found.items() if ids)
         + ".",
-        how="\n".join(printing.sum_of(theirs, 0, ids) for ids in found.values() if ids),
+        how="\n".join(printing.print_sum(theirs, 0, ids) for ids in found.values() if ids),
         on_its_own=example.is_changed,
     )
     return Ran(
@@ -156,9 +156,9 @@ def ties(example: Learned) -> Ran:
     tiles.bars_at(learned, 1, key="documents_ties")
     theirs = example.theirs
     vocab = theirs.run.vocab
-    i_s = theirs.pair_of("i", "s")
+    i_s = theirs.find_pair("i", "s")
     before, after = (theirs.pair_counts_at(step).get(i_s, 0) if i_s else 0 for step in (0, 1))
-    one, two = (printing.name_of(vocab[merge.id]) for merge in theirs.merges[:2])
+    one, two = (printing.print_token(vocab[merge.id]) for merge in theirs.merges[:2])
     parts.check_claim(
         "documents_ties",
         source="The notebook’s comments say",
@@ -191,7 +191,7 @@ def merges(example: Learned) -> Ran:
     step = parts.merges_slider(len(learned.merges), key="documents_step", start=5)
     tiles.word_rows(learned, step, key="documents_merges", ring=learned.pair_joined_at(step))
     theirs = example.theirs
-    made = [printing.name_of(theirs.run.vocab[merge.id]) for merge in theirs.merges]
+    made = [printing.print_token(theirs.run.vocab[merge.id]) for merge in theirs.merges]
     parts.check_claim(
         "documents_merges",
         source="The notebook’s run prints",
@@ -210,8 +210,21 @@ def merges(example: Learned) -> Ran:
 
 
 NOTEBOOK_MERGES = [
-    *("s</w>", "is</w>", "th", "the", "the</w>", "do", "doc", "docu", "docum", "docume"),
-    *("documen", "document", "ir", ".</w>", "d</w>"),
+    "s</w>",
+    "is</w>",
+    "th",
+    "the",
+    "the</w>",
+    "do",
+    "doc",
+    "docu",
+    "docum",
+    "docume",
+    "documen",
+    "document",
+    "ir",
+    ".</w>",
+    "d</w>",
 ]
 """What the notebook's run prints, in order."""
 
@@ -233,7 +246,7 @@ def vocabulary(example: Learned) -> Ran:
     theirs = example.theirs
     last = theirs.words_at(len(theirs.merges))
     splits = {
-        word: " + ".join(printing.name_of(theirs.run.vocab[id]) for id in split)
+        word: " + ".join(printing.print_token(theirs.run.vocab[id]) for id in split)
         for word, split in zip(theirs.words, last, strict=True)
     }
     parts.check_claim(
@@ -244,7 +257,7 @@ def vocabulary(example: Learned) -> Ran:
         how=f"{theirs.n_start} symbols + {len(theirs.merges)} merges = {len(theirs.run.vocab)}",
         on_its_own=example.is_changed,
     )
-    learned_ids = {merge.id: printing.name_of(vocab[merge.id]) for merge in learned.merges}
+    learned_ids = {merge.id: printing.print_token(vocab[merge.id]) for merge in learned.merges}
     return Ran(
         (GrowingVocabulary.join,),
         "{merge.id: vocabulary.tokens[merge.id] for merge in merges}",

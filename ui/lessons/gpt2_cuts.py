@@ -26,12 +26,12 @@ from ui.lessons.walk import Walk, walk
 
 FIRST_SENTENCES = "\n".join(load_sample("pretokenization-notebook").documents)
 VOCABULARY_SIZE = 50
-LEAST_ROOM = 19
+MIN_ROOM = 19
 """The least number of merges with room in the vocabulary: that of the example's text."""
 _FOUR_DOCUMENTS = load_sample("notebook").documents
 _END_OF_TEXT = "<|endoftext|>"
-_MOST_SHOWN = 60
-_MOST_MERGES = 19
+_MAX_SHOWN = 60
+_MAX_MERGES = 19
 _SOURCE = "The notebook says"
 # Compare uses the name "sentences" in the address.
 _NAME = "cut_sentences"
@@ -39,10 +39,10 @@ _NAME = "cut_sentences"
 
 def read_input() -> Learned:
     parts.text_input(_NAME, FIRST_SENTENCES, label="Documents, one per line. Edit them.", lines=5)
-    documents = parts.lines_of(parts.own_text(_NAME, FIRST_SENTENCES))
+    documents = parts.split_documents(parts.own_text(_NAME, FIRST_SENTENCES))
     return Learned(
         trained(documents, "first-seen"),
-        trained(parts.lines_of(FIRST_SENTENCES), "first-seen"),
+        trained(parts.split_documents(FIRST_SENTENCES), "first-seen"),
         documents,
     )
 
@@ -51,7 +51,7 @@ def trained(documents: Sequence[str], tie_break: TieBreak) -> Walk:
     words = count_words(documents, get_pretokenizer("gpt2").split)
     symbols = {bytes([byte]) for document in documents for byte in document.encode()}
     config = TrainingConfig(
-        max(VOCABULARY_SIZE, len(symbols) + 1 + LEAST_ROOM),
+        max(VOCABULARY_SIZE, len(symbols) + 1 + MIN_ROOM),
         alphabet="seen",
         special_tokens=(_END_OF_TEXT,),
         tie_break=tie_break,
@@ -67,8 +67,8 @@ def cuts(example: Learned) -> Ran:
     )
     pretokenizer = get_pretokenizer("gpt2")
     pieces = [one for text in example.documents for one in pretokenizer.split(text)]
-    pretoken_strip(key="cuts_strip", pretokens=pieces[:_MOST_SHOWN])
-    parts.first_of(_MOST_SHOWN, len(pieces), "pieces")
+    pretoken_strip(key="cuts_strip", pretokens=pieces[:_MAX_SHOWN])
+    parts.note_shortened(_MAX_SHOWN, len(pieces), "pieces")
     counts = _printable(example.theirs)
     parts.check_claim(
         "cuts_counts",
@@ -136,16 +136,16 @@ def ties(example: Learned) -> Ran:
     )
     symbol_rows(
         [
-            SymbolRow(f"{number}", (_parts_of(one, learned), _parts_of(two, other)))
+            SymbolRow(f"{number}", (_merged_parts(one, learned), _merged_parts(two, other)))
             for number, (one, two) in enumerate(
-                zip_longest(learned.merges[:_MOST_MERGES], other.merges[:_MOST_MERGES]), 1
+                zip_longest(learned.merges[:_MAX_MERGES], other.merges[:_MAX_MERGES]), 1
             )
         ],
         key="cuts_ties",
         caption="The merges with each rule for ties",
         columns=("First seen", "Smallest ids"),
     )
-    parts.first_of(_MOST_MERGES, max(len(learned.merges), len(other.merges)), "merges")
+    parts.note_shortened(_MAX_MERGES, max(len(learned.merges), len(other.merges)), "merges")
     theirs = example.theirs
     elsewhere = trained(_FOUR_DOCUMENTS, "first-seen")
     winner, count = theirs.merges[0], theirs.merges[0].count
@@ -156,7 +156,7 @@ def ties(example: Learned) -> Ran:
         stated="The first merge is (Ġ, t).",
         found=f"True here, where {_printable_pair(theirs, winner)} occurs {count} times. On the "
         f"four documents it would be {_printable_pair(elsewhere, there)}.",
-        how=f"{printing.sum_of(elsewhere, 0, there.pair)}\n"
+        how=f"{printing.print_sum(elsewhere, 0, there.pair)}\n"
         "A result written down before counting is right only by luck.",
         on_its_own=example.is_changed,
     )
@@ -173,7 +173,7 @@ def ties(example: Learned) -> Ran:
     )
 
 
-def _parts_of(merge: Merge | None, learned: Walk) -> Tiles:
+def _merged_parts(merge: Merge | None, learned: Walk) -> Tiles:
     if merge is None:
         return Tiles(())
     return Tiles((tiles.tile(merge.left, learned), tiles.tile(merge.right, learned)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bpe_core.corpus.word_counts import parse_word_counts
-from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import (
     apply_merge,
     choose_pair,
@@ -23,7 +23,7 @@ FIRST_WORDS = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
 FIRST_LONG_WORD = "hugging"
 MARKER = "</w>"
 _SOURCE = "The example says"
-_MOST_MERGES = 40
+_MAX_MERGES = 40
 _NAME = "words"
 
 
@@ -40,7 +40,7 @@ def trained(text: str, marked: bool) -> Walk:
     marker = MARKER if marked else None
     n_start = len({character for word in counts for character in word}) + marked
     config = TrainingConfig(
-        n_start + _MOST_MERGES,
+        n_start + _MAX_MERGES,
         base="characters",
         end_of_word=marker,
         special_tokens=(),
@@ -55,9 +55,9 @@ def words(example: Learned) -> Ran:
     tiles.word_rows(hugs, 0, key="hug_words")
     word = hugs.words[0]
     return Ran(
-        (symbols_of,),
-        f"symbols_of({word.encode()!r}, 'characters')",
-        printing.printed(symbols_of(word.encode(), "characters")),
+        (split_symbols,),
+        f"split_symbols({word.encode()!r}, 'characters')",
+        printing.printed(split_symbols(word.encode(), "characters")),
         "The marker is added after these symbols." if hugs.config.end_of_word else "",
     )
 
@@ -73,14 +73,14 @@ def pairs(example: Learned) -> Ran:
     if not counts:
         return parts.no_pair()
     theirs = example.theirs
-    pair = theirs.pair_of("g", "g")
+    pair = theirs.find_pair("g", "g")
     found = theirs.pair_counts_at(0)[pair] if pair else 0
     parts.check_claim(
         "hug_gg",
         source=_SOURCE,
         stated="(g, g) occurs 5 times.",
         found=f"(g, g) occurs {found} times.",
-        how=printing.sum_of(theirs, 0, pair) if pair else "",
+        how=printing.print_sum(theirs, 0, pair) if pair else "",
         on_its_own=example.is_changed,
     )
     return Ran(
@@ -116,14 +116,14 @@ def choice(example: Learned) -> Ran:
 def _first_merge_claim(example: Learned) -> None:
     theirs = example.theirs
     first = theirs.merges[0]
-    hu = theirs.pair_of("h", "u")
+    hu = theirs.find_pair("h", "u")
     pairs = [first.pair, hu] if hu else [first.pair]
     parts.check_claim(
         "hug_first",
         source=_SOURCE,
         stated="The most frequent pair is (h, u).",
         found=f"It is {printing.pair_name(first.pair, theirs.run.vocab)}, with {first.count}.",
-        how="\n".join(printing.sum_of(theirs, 0, pair) for pair in pairs),
+        how="\n".join(printing.print_sum(theirs, 0, pair) for pair in pairs),
         on_its_own=example.is_changed,
     )
 
@@ -196,7 +196,7 @@ def _vocabulary_claim(example: Learned) -> None:
     """Check the example's vocabulary, which looks spellings up in a table keyed by numbers."""
     theirs = example.theirs
     vocab, first = theirs.run.vocab, theirs.merges[0]
-    left, right = (printing.name_of(vocab[id]) for id in first.pair)
+    left, right = (printing.print_token(vocab[id]) for id in first.pair)
     table = {number: bytes([number]) for number in range(256)}
     parts.check_claim(
         "hug_vocabulary",
@@ -204,7 +204,7 @@ def _vocabulary_claim(example: Learned) -> None:
         stated=f"vocab[256] = vocab['{left}'] + vocab['{right}'].",
         found=f"The keys of its table are numbers, so '{left}' is missing and training ends with "
         f"an error. With ids, {first.left} + {first.right} is {first.id}, "
-        f"{printing.name_of(vocab[first.id])}.",
+        f"{printing.print_token(vocab[first.id])}.",
         how=f"vocab = {{0: b'\\x00', … 255: b'\\xff'}}\n"
         f"vocab['{left}'] → {look_up_all(table, (left, right))}",
         on_its_own=example.is_changed,
@@ -218,7 +218,7 @@ def encode(example: Learned) -> Ran:
         "merges are applied to it in the order in which they were learned, until none applies."
     )
     word = parts.one_word("new_word", FIRST_LONG_WORD)
-    symbols = hugs.start_of(word)
+    symbols = hugs.start_word(word)
     if symbols is None:
         lacking = sorted({c for c in word if c.encode() not in hugs.run.base_ids})
         st.info(sentences.lacking_characters(lacking))
@@ -238,8 +238,8 @@ def _encoder_claim(example: Learned) -> None:
     """Check the example's encoder, whose walk in a trie does not return to the root."""
     theirs = example.theirs
     vocab = theirs.run.vocab
-    tokens = [vocab[id] for id in theirs.encode(theirs.start_of(FIRST_LONG_WORD) or ())]
-    names = [printing.name_of(token) for token in tokens]
+    tokens = [vocab[id] for id in theirs.encode(theirs.start_word(FIRST_LONG_WORD) or ())]
+    names = [printing.print_token(token) for token in tokens]
     ids, end = look_up_without_return(vocab, tokens)
     parts.check_claim(
         "hug_encoder",
@@ -248,7 +248,7 @@ def _encoder_claim(example: Learned) -> None:
         found=f"{FIRST_LONG_WORD} is {' + '.join(names)}. After {names[len(ids) - 1]} the walk "
         f"looks for {names[len(ids)]} without returning to the root, and ends with an error.",
         how=f"root → {' → '.join(names[: len(ids)])}: {', '.join(map(str, ids))}\n"
-        f"no token begins with {printing.name_of(end)}",
+        f"no token begins with {printing.print_token(end)}",
         on_its_own=example.is_changed,
     )
 

@@ -28,7 +28,7 @@ FIRST_TEXT: Final = (
 FIRST_ADDED: Final = "neph"
 N_TOKENS: Final = 8
 _NAME: Final = "new_words"
-_MOST_SHOWN: Final = 16
+_MAX_SHOWN: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,9 @@ class Example:
 def read_input() -> Example:
     """Draw the field of the documents, and extend GPT-2 on them."""
     parts.text_input(_NAME, FIRST_TEXT, label="Documents, one per line. Edit them.", lines=4)
-    documents = parts.lines_of(parts.own_text(_NAME, FIRST_TEXT)) or parts.lines_of(FIRST_TEXT)
+    documents = parts.split_documents(parts.own_text(_NAME, FIRST_TEXT)) or parts.split_documents(
+        FIRST_TEXT
+    )
     return Example(documents, extend(gpt2(), Corpus.from_documents(documents), N_TOKENS))
 
 
@@ -76,12 +78,12 @@ def pieces(example: Example) -> Ran:
         (encode_word,),
         f"encode_word(gpt2(), {longest!r})",
         printing.printed(encode_word(gpt2(), longest)),
-        f"These ids spell {printing.name_of(longest.encode())}.",
+        f"These ids spell {printing.print_token(longest.encode())}.",
     )
 
 
 def _encoded(example: Example) -> list[list[int]]:
-    return [gpt2().encode(document) for document in example.documents[:_MOST_SHOWN]]
+    return [gpt2().encode(document) for document in example.documents[:_MAX_SHOWN]]
 
 
 def added(example: Example) -> Ran:

@@ -26,20 +26,20 @@ from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 
 _KINDS = {tokenize.STRING: "text", tokenize.COMMENT: "comment"}
-LONGEST_TEXT = 2_000
-_MOST_BYTES_PASTED = 20_000_000
+MAX_TEXT_LENGTH = 2_000
+_MAX_BYTES_PASTED = 20_000_000
 """The reference recounts everything before each merge, so a longer text would take too long."""
-_LONGEST_IN_ADDRESS = 1_000
+_MAX_LENGTH_IN_ADDRESS = 1_000
 
 
 @cache
-def source_of(function: Callable[..., Any]) -> ShownCode:
+def show_source(function: Callable[..., Any]) -> ShownCode:
     """Return a function's source as lines and pieces that a component can colour.
 
     Only the first paragraph of its docstring is included, without the examples.
 
     >>> from bpe_core.trainers.reference import count_words
-    >>> shown = source_of(count_words)
+    >>> shown = show_source(count_words)
     >>> shown.name, shown.path, shown.lines[0][0]
     ('count_words', 'bpe_core/trainers/reference.py', ('def', 'keyword'))
     """
@@ -164,16 +164,16 @@ def cut_text(text: str) -> str:
     >>> len(cut_text("one\\n" * 1_000)), len(cut_text("one" * 1_000))
     (1999, 2000)
     """
-    if len(text) <= LONGEST_TEXT:
+    if len(text) <= MAX_TEXT_LENGTH:
         return text
-    lines = text[: text.rfind("\n", 0, LONGEST_TEXT) + 1]
-    return lines[:-1] if lines.strip() else text[:LONGEST_TEXT]
+    lines = text[: text.rfind("\n", 0, MAX_TEXT_LENGTH) + 1]
+    return lines[:-1] if lines.strip() else text[:MAX_TEXT_LENGTH]
 
 
 def _whole_text(name: str, first: str) -> str:
     text = workspace.get(LessonTexts).by_field.get(name)
     if text is None:
-        text = address.query_text(name, _LONGEST_IN_ADDRESS)
+        text = address.query_text(name, _MAX_LENGTH_IN_ADDRESS)
     return first if text is None else text
 
 
@@ -199,15 +199,15 @@ def text_input(name: str, first: str, *, label: str, lines: int) -> None:
         on_typed=partial(_keep_typed, name, key),
         on_pasted=partial(_keep_pasted, name, key),
         on_closed=partial(_keep, name, first),
-        limits=paste_limits(most_bytes=_MOST_BYTES_PASTED, most_sent=_MOST_BYTES_PASTED),
+        limits=paste_limits(max_bytes=_MAX_BYTES_PASTED, max_sent=_MAX_BYTES_PASTED),
         lines=lines,
     )
-    if len(text) > LONGEST_TEXT:
+    if len(text) > MAX_TEXT_LENGTH:
         st.warning(
             f"Only the first {len(cut_text(text)):,} of {len(text):,} characters are used, because "
             "the code of these lessons is written to be read, not to be fast."
         )
-    in_address = text != first and len(text) <= _LONGEST_IN_ADDRESS
+    in_address = text != first and len(text) <= _MAX_LENGTH_IN_ADDRESS
     address.set_query(**{name: text if in_address else None})
 
 
@@ -241,10 +241,10 @@ def one_text(name: str, first: str) -> str:
     return typed or first
 
 
-def lines_of(text: str) -> tuple[str, ...]:
+def split_documents(text: str) -> tuple[str, ...]:
     """Return the documents of a text: its lines, without blank ones.
 
-    >>> lines_of("one\\n\\ntwo")
+    >>> split_documents("one\\n\\ntwo")
     ('one', 'two')
     """
     return tuple(line for line in text.splitlines() if line.strip())
@@ -259,7 +259,7 @@ def no_pair() -> Ran:
 def show_ran(ran: Ran, *, key: str) -> None:
     """Draw the code of a step."""
     lesson_code(
-        [source_of(function) for function in ran.functions],
+        [show_source(function) for function in ran.functions],
         call=ran.call,
         printed=ran.result,
         note=ran.note,
@@ -277,7 +277,7 @@ def check_claim(
     agrees: bool = False,
     on_its_own: bool = False,
 ) -> None:
-    """Draw a statement of an example beside what was computed here.
+    """Draw a statement of an example next to what was computed here.
 
     `on_its_own` is True if the visitor has changed the words: the statement is still checked on the
     example's own words.
@@ -294,7 +294,7 @@ def merges_slider(n_merges: int, *, key: str, start: int) -> int:
     )
 
 
-def first_of(most: int, n: int, things: str, *, which: str = "first") -> None:
+def note_shortened(most: int, n: int, things: str, *, which: str = "first") -> None:
     """Draw a note that only `most` of `n` things are shown, if there are more."""
     if n > most:
         st.markdown(f":gray[The {which} {most:,} of {n:,} {things}.]")

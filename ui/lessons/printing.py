@@ -11,13 +11,13 @@ from ui.lessons.walk import Walk
 
 SPELLED = "The code works on ids; here each id is printed as its token."
 _WIDTH = 62
-_MOST_LINES = 14
+_MAX_LINES = 14
 
 
-def name_of(token: bytes) -> str:
+def print_token(token: bytes) -> str:
     """Return a token for a sentence: its text, with ␣ for a space and code points if unprintable.
 
-    >>> name_of(b" the"), name_of(b"\\t"), name_of(b"\\xc3")
+    >>> print_token(b" the"), print_token(b"\\t"), print_token(b"\\xc3")
     ('␣the', 'U+0009', '<C3>')
     """
     try:
@@ -52,16 +52,16 @@ def legend(ids: Iterable[int], vocab: Mapping[int, bytes]) -> str:
     >>> legend([1, 0, 1], {0: b"g", 1: b"hu"})
     'These are ids: 1 is hu, 0 is g'
     """
-    named = [f"{id} is {name_of(vocab[id])}" for id in dict.fromkeys(ids)]
+    named = [f"{id} is {print_token(vocab[id])}" for id in dict.fromkeys(ids)]
     return f"These are ids: {', '.join(named)}"
 
 
 def pair_name(pair: Pair, vocab: Mapping[int, bytes]) -> str:
     """Return a pair for a sentence: (u, g)."""
-    return f"({name_of(vocab[pair[0]])}, {name_of(vocab[pair[1]])})"
+    return f"({print_token(vocab[pair[0]])}, {print_token(vocab[pair[1]])})"
 
 
-def sum_of(walk: Walk, step: int, pair: Pair) -> str:
+def print_sum(walk: Walk, step: int, pair: Pair) -> str:
     """Return a pair's count as a sum over words: hug 10 + ugg 5 = 15."""
     terms = walk.terms(step, pair)
     count = walk.pair_counts_at(step).get(pair, 0)
@@ -81,9 +81,9 @@ def printed(value: object, vocab: Mapping[int, bytes] | None = None) -> str:
     if vocab is not None:
         value = _spelled(value, vocab)
     lines = pformat(value, width=_WIDTH, compact=True, sort_dicts=False).split("\n")
-    if len(lines) > _MOST_LINES:
-        rest = len(lines) - _MOST_LINES + 1
-        lines = [*lines[: _MOST_LINES - 1], f" … {rest:,} more lines"]
+    if len(lines) > _MAX_LINES:
+        rest = len(lines) - _MAX_LINES + 1
+        lines = [*lines[: _MAX_LINES - 1], f" … {rest:,} more lines"]
     return "\n".join(lines)
 
 

@@ -12,13 +12,13 @@ from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.trie import Trie
-from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import count_words
 from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, Ran, Step
-from ui.lessons.shortcuts import crossing, longest_matches, trie_of
+from ui.lessons.shortcuts import build_trie, crossing, longest_matches
 from ui.lessons.walk import Walk, walk
 from ui.tokenizers.longest_match import longest_match_differences
 
@@ -26,8 +26,8 @@ N_MERGES = 14
 FIRST_TEXT = "My dog. Your dog! Whose dog? The dog, the dog; a dog."
 FIRST_WORDS = "un 4\nit 5\nuni 3"
 FIRST_WORD = "unit"
-_MOST_MERGES = 40
-_MOST_ATTEMPTS = 24
+_MAX_MERGES = 40
+_MAX_ATTEMPTS = 24
 _OUTCOMES = {
     "taken": "taken",
     "would merge": "refused: a merge would cross the boundary before it",
@@ -48,9 +48,9 @@ def in_bytes(_: None) -> Ran:
     )
     text = parts.one_text("any_text", "Is this naïve café 日本 🧩?")
     seen = {character for document in load_sample("notebook").documents for character in document}
-    characters = symbols_of(text.encode(), "characters")
+    characters = split_symbols(text.encode(), "characters")
     unknown = [place for place, one in enumerate(characters) if one.decode() not in seen]
-    symbols = symbols_of(text.encode(), "bytes")
+    symbols = split_symbols(text.encode(), "bytes")
     symbol_rows(
         [
             SymbolRow(
@@ -70,8 +70,8 @@ def in_bytes(_: None) -> Ran:
     )
     st.markdown(sentences.without_token(len(unknown), len(characters), len(symbols)))
     return Ran(
-        (symbols_of,),
-        f"symbols_of({text!r}.encode(), 'bytes')",
+        (split_symbols,),
+        f"split_symbols({text!r}.encode(), 'bytes')",
         printing.printed(symbols),
     )
 
@@ -84,7 +84,7 @@ def cuts(_: None) -> Ran:
     )
     picture = st.container()
     parts.text_input("cut_text", FIRST_TEXT, label="A text. Edit it.", lines=2)
-    documents = parts.lines_of(parts.own_text("cut_text", FIRST_TEXT))
+    documents = parts.split_documents(parts.own_text("cut_text", FIRST_TEXT))
     whole, cut = (
         walk(
             count_words(documents, get_pretokenizer(name).split),
@@ -133,7 +133,7 @@ def longest(_: None) -> Ran:
         "produce other tokens."
     )
     learned, word, symbols = _own_training()
-    trie = trie_of(learned)
+    trie = build_trie(learned)
     by_merges, greedy = learned.encode(symbols), longest_matches(trie, symbols)
     symbol_rows(
         [
@@ -147,7 +147,7 @@ def longest(_: None) -> Ran:
         st.markdown(f":gray[Both agree on {parts.safe(word)}. Try another word.]")
     overwrites = longest_match_differences(" overwrites", gpt2().fingerprint, gpt2()).words[0]
     names = [
-        " + ".join(printing.name_of(gpt2().vocab[id]) for id in ids)
+        " + ".join(printing.print_token(gpt2().vocab[id]) for id in ids)
         for ids in (overwrites.ids, overwrites.longest_match_ids)
     ]
     parts.check_claim(
@@ -172,14 +172,14 @@ def step_back(_: None) -> Ran:
         "is left, step back. Only neighbours need checking, so this is fast."
     )
     learned, _word, symbols = _own_training()
-    trie = trie_of(learned)
+    trie = build_trie(learned)
     attempts = _attempt_rows(trie, symbols, learned)
     symbol_rows(
-        attempts[:_MOST_ATTEMPTS],
+        attempts[:_MAX_ATTEMPTS],
         key="reasons_step_back",
         caption="Each token tried, and the outcome",
     )
-    parts.first_of(_MOST_ATTEMPTS, len(attempts), "tries")
+    parts.note_shortened(_MAX_ATTEMPTS, len(attempts), "tries")
     ids = trie.encode(symbols)
     if ids == learned.encode(symbols):
         st.badge("✓ equal to the merges’ tokens", color="green")
@@ -206,11 +206,11 @@ def _own_training() -> tuple[Walk, str, list[int]]:
     counts = parse_word_counts(parts.own_text("few_words", FIRST_WORDS))
     n_start = len({character for word in counts for character in word})
     learned = walk(
-        counts, TrainingConfig(n_start + _MOST_MERGES, base="characters", special_tokens=())
+        counts, TrainingConfig(n_start + _MAX_MERGES, base="characters", special_tokens=())
     )
     with picture:
         word = parts.one_word("few_word", FIRST_WORD)
-        symbols = learned.start_of(word)
+        symbols = learned.start_word(word)
         if symbols is None:
             st.info(
                 f"{parts.safe(word)} contains a character that is in none of the words, so "

@@ -114,7 +114,9 @@ def unused_symbols(learned: Walk) -> str:
     """Name the symbols of the vocabulary that no word contains; empty if there are none."""
     used = {id for ids in learned.starts for id in ids}
     names = [
-        printing.name_of(learned.run.vocab[id]) for id in range(learned.n_start) if id not in used
+        printing.print_token(learned.run.vocab[id])
+        for id in range(learned.n_start)
+        if id not in used
     ]
     if not names:
         return ""

@@ -52,13 +52,13 @@ def _byte_spans(
             yield start, end
 
 
-def trie_of(learned: Walk) -> Trie:
+def build_trie(learned: Walk) -> Trie:
     """Return the trie of the merges that a walk has learned.
 
     >>> from ui.lessons.walk import walk
     >>> from bpe_core.types import TrainingConfig
     >>> config = TrainingConfig(6, base="characters", special_tokens=())
-    >>> trie_of(walk({"hug": 2, "ug": 1}, config)).encode([1, 2, 0])
+    >>> build_trie(walk({"hug": 2, "ug": 1}, config)).encode([1, 2, 0])
     [4]
     """
     return Trie(

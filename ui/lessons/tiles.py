@@ -10,8 +10,8 @@ from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
 from ui.lessons.walk import Walk
 
-_MOST_BARS = 9
-_MOST_ROWS = 16
+_MAX_BARS = 9
+_MAX_ROWS = 16
 
 
 def tile(id: int, walk: Walk) -> Tile:
@@ -35,14 +35,14 @@ def tiles(ids: Iterable[int], walk: Walk, ring: Pair | None = None) -> Tiles:
 def word_rows(walk: Walk, step: int, *, key: str, ring: Pair | None = None) -> None:
     """Draw the words at a step, with their counts; only the most frequent if there are many."""
     words = walk.words_at(step)
-    order = sorted(range(len(words)), key=lambda i: -walk.counts[i])[:_MOST_ROWS]
+    order = sorted(range(len(words)), key=lambda i: -walk.counts[i])[:_MAX_ROWS]
     shown = sorted(order)
     symbol_rows(
         [SymbolRow(f"{walk.counts[i]:,}×", (tiles(words[i], walk, ring),)) for i in shown],
         key=key,
         caption="Words, with their counts and their symbols",
     )
-    parts.first_of(_MOST_ROWS, len(words), "words", which="most frequent")
+    parts.note_shortened(_MAX_ROWS, len(words), "words", which="most frequent")
 
 
 def id_rows(ids: Sequence[int], walk: Walk, *, a_row: int, key: str, caption: str) -> None:
@@ -68,12 +68,12 @@ def joined_rows(walk: Walk, step: int, pair: Pair, *, key: str) -> None:
             )
             rows.append(SymbolRow(f"{count:,}×", (tiles(ids, walk, pair), result)))
     symbol_rows(
-        rows[:_MOST_ROWS],
+        rows[:_MAX_ROWS],
         key=key,
         caption="The words that contain the pair, before and after it is joined",
         columns=("Before", "After"),
     )
-    parts.first_of(_MOST_ROWS, len(rows), "words that change")
+    parts.note_shortened(_MAX_ROWS, len(rows), "words that change")
 
 
 def bars_at(walk: Walk, step: int, *, key: str) -> None:
@@ -90,10 +90,10 @@ def bars_at(walk: Walk, step: int, *, key: str) -> None:
             counts[pair],
             "next" if pair == winner else "tie" if counts[pair] == most else "",
         )
-        for pair in ordered[:_MOST_BARS]
+        for pair in ordered[:_MAX_BARS]
     ]
     pair_bars(bars, caption="The most frequent pairs", key=key)
-    parts.first_of(_MOST_BARS, len(ordered), "pairs")
+    parts.note_shortened(_MAX_BARS, len(ordered), "pairs")
 
 
 def steps_of_encoding(walk: Walk, symbols: Sequence[int], *, key: str) -> None:
@@ -101,9 +101,9 @@ def steps_of_encoding(walk: Walk, symbols: Sequence[int], *, key: str) -> None:
     rows = [SymbolRow("start", (tiles(symbols, walk),))]
     before = list(symbols)
     steps = walk.encoding_steps(symbols)
-    for merge, ids in steps[:_MOST_ROWS]:
+    for merge, ids in steps[:_MAX_ROWS]:
         rows[-1] = SymbolRow(rows[-1].label, (tiles(before, walk, merge.pair),))
         rows.append(SymbolRow(f"merge {merge.rank + 1}", (tiles(ids, walk),)))
         before = ids
     symbol_rows(rows, key=key, caption="The encoding of a word, merge by merge")
-    parts.first_of(_MOST_ROWS, len(steps), "merges")
+    parts.note_shortened(_MAX_ROWS, len(steps), "merges")

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from bpe_core.errors import EmptyCorpusError
-from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import (
     ReferenceRun,
     apply_merge,
@@ -93,20 +93,20 @@ class Walk:
                 found.append(Term(word, times, count))
         return found
 
-    def pair_of(self, left: str, right: str) -> Pair | None:
+    def find_pair(self, left: str, right: str) -> Pair | None:
         """Return the ids of two tokens by their spelling; None if one of them does not exist.
 
         >>> hugs = walk({"hug": 10, "ugg": 5}, TrainingConfig(9, base="characters"))
-        >>> hugs.pair_of("h", "u"), hugs.pair_of("h", "x")
+        >>> hugs.find_pair("h", "u"), hugs.find_pair("h", "x")
         ((2, 3), None)
         """
         ids = {token: id for id, token in reversed(self.run.vocab.items())}
         found = ids.get(left.encode()), ids.get(right.encode())
         return None if found[0] is None or found[1] is None else (found[0], found[1])
 
-    def start_of(self, word: str) -> list[int] | None:
+    def start_word(self, word: str) -> list[int] | None:
         """Return the ids of a new word's symbols; None if the alphabet lacks one of them."""
-        symbols = [self.run.base_ids.get(s) for s in symbols_of(word.encode(), self.config.base)]
+        symbols = [self.run.base_ids.get(s) for s in split_symbols(word.encode(), self.config.base)]
         ids = [id for id in symbols if id is not None]
         if len(ids) < len(symbols):
             return None
@@ -120,7 +120,7 @@ class Walk:
         """Return each merge applied in encoding a word, and the ids after it.
 
         >>> hugs = walk({"hug": 10, "ugg": 5}, TrainingConfig(9, base="characters"))
-        >>> [ids for _, ids in hugs.encoding_steps(hugs.start_of("hugg"))]
+        >>> [ids for _, ids in hugs.encoding_steps(hugs.start_word("hugg"))]
         [[2, 4, 1], [5, 1]]
         """
         found: list[tuple[Merge, list[int]]] = []
@@ -163,7 +163,7 @@ def walk(
         words=tuple(word_counts),
         counts=tuple(word_counts.values()),
         starts=tuple(
-            (*(run.base_ids[symbol] for symbol in symbols_of(word, config.base)), *marker)
+            (*(run.base_ids[symbol] for symbol in split_symbols(word, config.base)), *marker)
             for word in pretokens.words
         ),
     )

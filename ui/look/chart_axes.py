@@ -1,7 +1,7 @@
 """Draw the axes of charts: choose the ticks, label them, and make room for the labels.
 
 A horizontal axis counts merges or ranks, and both its ends are labelled; a vertical axis has round
-numbers. A label that would touch another is left out. Draw the vertical axis and the labels beside
+numbers. A label that would touch another is left out. Draw the vertical axis and the labels next to
 the curves first, because they decide how much room is left for the horizontal axis.
 """
 
@@ -19,11 +19,11 @@ from ui.look.chart_style import LABEL_STANDOFF, PALETTES, Theme, make_room, set_
 
 NARROWEST = 324
 """The narrowest chart in pixels, on a phone and in columns."""
-_LEAST_GAP = 5
+_MIN_GAP = 5
 _GAP_BESIDE_CURVE = 8
 _LINE_HEIGHT = 18
 _PADDING_OF_ANNOTATIONS = 4  # Plotly's own, on both sides
-_MOST_DIGITS_IN_FULL = 10
+_MAX_DIGITS_IN_FULL = 10
 _SHORT_FROM = 10_000  # from here labels are shortened, to leave more room for the chart
 _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
@@ -138,7 +138,7 @@ def name_ticks(
             room = (place(other) - place(one)) * length
             if axis == "y":
                 return room >= _LINE_HEIGHT
-            return room >= (text_width(label(one)) + text_width(label(other))) / 2 + _LEAST_GAP
+            return room >= (text_width(label(one)) + text_width(label(other))) / 2 + _MIN_GAP
 
         while has_odd_last and len(ticks) > 2 and not are_apart(ticks[-2], ticks[-1]):
             del ticks[-2]
@@ -253,7 +253,7 @@ def _length(figure: go.Figure, axis: Literal["x", "y"]) -> float:
 
 
 def _label_up_to(highest: int) -> Callable[[float], str]:
-    return _in_full if highest < 10**_MOST_DIGITS_IN_FULL else _short
+    return _in_full if highest < 10**_MAX_DIGITS_IN_FULL else _short
 
 
 def _in_full(value: float) -> str:

@@ -71,8 +71,8 @@ def columns(text: str) -> int:
 def escaped(label: str) -> str:
     """Escape a label for Plotly, which interprets tags in texts.
 
-    Right-to-left text is isolated, so that it does not reorder the numbers beside it, and direction
-    controls are written out.
+    Right-to-left text is isolated, so that it does not reorder the numbers next to it, and
+    direction controls are written out.
 
     >>> escaped("<b>"), escaped("evil\\u202e")
     ('&lt;b&gt;', 'evilU+202E')
@@ -81,10 +81,10 @@ def escaped(label: str) -> str:
     return html.escape(isolated(_without_controls(label)), quote=False)
 
 
-def end_of(label: str, longest: int) -> str:
+def shorten_start(label: str, longest: int) -> str:
     """Return the end of a label in at most `longest` columns, for a symbol on the left.
 
-    >>> end_of("language", 5), end_of("日本語", 5)
+    >>> shorten_start("language", 5), shorten_start("日本語", 5)
     ('…uage', '…本語')
     """
     label = _without_controls(label)
@@ -93,10 +93,10 @@ def end_of(label: str, longest: int) -> str:
     return escaped("…" + _end(label, longest - 1))
 
 
-def start_of(label: str, longest: int) -> str:
+def shorten_end(label: str, longest: int) -> str:
     """Return the start of a label in at most `longest` columns, for a symbol on the right.
 
-    >>> start_of("language", 5)
+    >>> shorten_end("language", 5)
     'lang…'
     """
     label = _without_controls(label)

@@ -64,8 +64,14 @@ PALETTES: dict[Theme, Palette] = {
         chosen="#ad3407",
         bar="#a9b4bf",
         series=(
-            *("#1d5b8f", "#8a6a2f", "#6a4c9c", "#0d6e75"),
-            *("#5c6914", "#7a4630", "#4d5a6b", "#2f7a3d"),
+            "#1d5b8f",
+            "#8a6a2f",
+            "#6a4c9c",
+            "#0d6e75",
+            "#5c6914",
+            "#7a4630",
+            "#4d5a6b",
+            "#2f7a3d",
         ),
     ),
     "dark": Palette(
@@ -79,8 +85,14 @@ PALETTES: dict[Theme, Palette] = {
         chosen="#ff9066",
         bar="#5a6672",
         series=(
-            *("#7ab8ee", "#d9b56a", "#b9a1ee", "#62c6cc"),
-            *("#bcc766", "#d99a82", "#a9b6c8", "#7fce8c"),
+            "#7ab8ee",
+            "#d9b56a",
+            "#b9a1ee",
+            "#62c6cc",
+            "#bcc766",
+            "#d99a82",
+            "#a9b6c8",
+            "#7fce8c",
         ),
     ),
 }

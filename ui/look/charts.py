@@ -68,7 +68,7 @@ def bytes_per_token_curves(
         )
     for name, values, colour, _ in curves:
         ends.append((name, float(values[-1]), colour))
-    low, high = _range_of(training, held_out)
+    low, high = _find_range(training, held_out)
     value_axis(figure, "y", low, high)
     pixels = (height - 72) / (high - low)
     label_ends(figure, x=int(steps[-1]), ends=ends, pixels_per_unit=pixels)
@@ -178,7 +178,7 @@ def winner_counts_curve(
     return figure
 
 
-def _range_of(*series: NDArray[np.float64] | None) -> tuple[float, float]:
+def _find_range(*series: NDArray[np.float64] | None) -> tuple[float, float]:
     """Return the ends of the value axis: 1 or less, and just over the highest; nan is ignored."""
     values = np.concatenate([one[~np.isnan(one)] for one in series if one is not None])
     low = min(1.0, float(values.min(initial=1.0)))

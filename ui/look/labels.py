@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Mapping
 
 _WITHOUT_PICTURE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
-_LONGEST_LABEL = 40
+_MAX_LABEL_LENGTH = 40
 _GLYPHS = {"\t": "→", "\n": "↵"}
 # What Streamlit still turns into links, its logo and arrows after Markdown is parsed, when the
-# backslashes are gone: the places to break such text.
+# backslashes have been removed: the places to break such text.
 _STILL_MARKUP = re.compile(
     r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)|(?<=:)(?=streamlit:)|(?<=[-<>~])(?=[-=>])", re.IGNORECASE
 )
@@ -32,7 +32,7 @@ def token_label(token: bytes) -> str:
     )
     # Between two emoji a joiner makes one of them; at an end it would be invisible.
     label = re.sub("^\u200d+|\u200d+$", lambda joiners: "U+200D" * len(joiners[0]), label)
-    return label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
+    return label if len(label) <= _MAX_LABEL_LENGTH else label[: _MAX_LABEL_LENGTH - 1] + "…"
 
 
 def token_for_browser(token: bytes) -> str | list[int]:

@@ -12,8 +12,8 @@ from typing import Final
 from bpe_core.types import TrainingConfig
 from ui.look.labels import escape_markdown, plain_text
 
-LONGEST_TITLE: Final = 44
-_LONGEST_SETTING: Final = 24
+MAX_TITLE_LENGTH: Final = 44
+_MAX_SETTING_LENGTH: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def run_labels(runs: Sequence[RunName], now: datetime) -> list[str]:
     >>> run_labels(runs, datetime.now())[0]
     'Hugs :gray[300 tokens, pre\\-tokenizer gpt2]'
     """
-    titles = [plain_text(run.title, LONGEST_TITLE).strip() or "Untitled" for run in runs]
+    titles = [plain_text(run.title, MAX_TITLE_LENGTH).strip() or "Untitled" for run in runs]
     details = [[f"{run.vocab_size:,} tokens"] for run in runs]
     for describe in (*_SETTINGS, _times):
         for alike in _alike(list(map(_label, titles, details))):
@@ -119,7 +119,7 @@ def _longest_token(config: TrainingConfig) -> str:
 
 
 def _short(text: str) -> str:
-    return plain_text(text, _LONGEST_SETTING)
+    return plain_text(text, _MAX_SETTING_LENGTH)
 
 
 # The most telling settings come first.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bpe_core.comparison.terms import LONGEST_TERM, MOST_TERMS, TermList
+from bpe_core.comparison.terms import MAX_TERM_LENGTH, MAX_TERMS, TermList
 
 
 def lines_left_out(found: TermList) -> str:
@@ -15,14 +15,14 @@ def lines_left_out(found: TermList) -> str:
         (found.n_repeated, "line that repeats a term", "lines that repeat a term"),
         (
             found.n_too_long,
-            f"line of more than {LONGEST_TERM} characters",
-            f"lines of more than {LONGEST_TERM} characters",
+            f"line of more than {MAX_TERM_LENGTH} characters",
+            f"lines of more than {MAX_TERM_LENGTH} characters",
         ),
         (found.n_invalid, "line that is not valid text", "lines that are not valid text"),
         (
             found.n_beyond,
-            f"term after the first {MOST_TERMS:,}",
-            f"terms after the first {MOST_TERMS:,}",
+            f"term after the first {MAX_TERMS:,}",
+            f"terms after the first {MAX_TERMS:,}",
         ),
     )
     parts = [f"{n:,} {one if n == 1 else several}" for n, one, several in reasons if n]

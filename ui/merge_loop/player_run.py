@@ -28,14 +28,14 @@ from ui.run.stop_reasons import stop_sentence
 from ui.storage.run_store import load_run
 
 _FOLDER = Path(merge_player.__file__).parent
-_LONGEST_TITLE = 200
+_MAX_TITLE_LENGTH = 200
 _LEAD = "Each step fuses the two neighbouring symbols that occur together most often."
 _N_TOP_PAIRS = 10
 _N_TOUCHED_WORDS = 16
 _N_CHANGES = 3
 _N_WEIGHED = 500
 _REPLAY_STRIDE = 500
-MOST_BLOCKS = 40
+MAX_BLOCKS = 40
 """The most blocks that a player may request at once."""
 
 
@@ -61,10 +61,10 @@ def replay_page(
     page_style = (_FOLDER / "replay.css").read_text("utf-8")
     script = join_modules(_FOLDER / "replay.js")
     policy = (
-        f"default-src 'none'; img-src data:; script-src {_hash_of(script)}; "
-        f"style-src {_hash_of(style)} {_hash_of(page_style)}"
+        f"default-src 'none'; img-src data:; script-src {_hash_script(script)}; "
+        f"style-src {_hash_script(style)} {_hash_script(page_style)}"
     )
-    heading = html.escape(plain_text(title, _LONGEST_TITLE))
+    heading = html.escape(plain_text(title, _MAX_TITLE_LENGTH))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -103,7 +103,7 @@ def _encoded(message: bytes) -> str:
     return base64.b64encode(gzip.compress(message, 6, mtime=0)).decode()
 
 
-def _hash_of(source: str) -> str:
+def _hash_script(source: str) -> str:
     digest = hashlib.sha256(source.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
@@ -192,7 +192,7 @@ def requested_blocks(request: object, n_blocks: int) -> tuple[int, int] | None:
     """
     match request:
         case [int() | float() as first, int() | float() as last] if (
-            0 <= first <= last < n_blocks and last - first < MOST_BLOCKS
+            0 <= first <= last < n_blocks and last - first < MAX_BLOCKS
         ):
             return int(first), int(last)
         case _:

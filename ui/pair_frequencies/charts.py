@@ -10,7 +10,14 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ui.look.chart_axes import NARROWEST, counts_axis, name_base_axis, name_value_axis, ranks_axis
-from ui.look.chart_labels import columns, end_of, escaped, mono_width, start_of, text_width
+from ui.look.chart_labels import (
+    columns,
+    escaped,
+    mono_width,
+    shorten_end,
+    shorten_start,
+    text_width,
+)
 from ui.look.chart_style import (
     BAR_PITCH,
     CURVE_WIDTH,
@@ -24,10 +31,10 @@ from ui.look.chart_style import (
 )
 
 _SYMBOL_SIZE = 14
-_LONGEST_PAIR = 16
-_SHORTEST_PAIR = 8
-_LEAST_BARS_WIDTH = 64
-_LONGEST_SYMBOL = 7
+_MAX_PAIR_LENGTH = 16
+_MIN_PAIR_LENGTH = 8
+_MIN_BARS_WIDTH = 64
+_MAX_SYMBOL_LENGTH = 7
 _GAP = 12
 
 
@@ -51,7 +58,7 @@ def top_pair_bars(
         (text_width(f"{count:,}  {mark}") for count, mark in zip(counts, marks, strict=True)),
         default=0,
     )
-    labels = _pair_labels(pairs, NARROWEST - right - _LEAST_BARS_WIDTH - LABEL_STANDOFF)
+    labels = _pair_labels(pairs, NARROWEST - right - _MIN_BARS_WIDTH - LABEL_STANDOFF)
     figure = empty_figure(theme, height=n * BAR_PITCH + 12, left=8, right=right, top=4, bottom=8)
     _make_room_for_symbols(figure, labels)
     fills = [colours.bar if not (chosen and is_tied) else "rgba(0,0,0,0)" for is_tied in tied]
@@ -110,10 +117,10 @@ def pair_heat_map(
     because cells of a heat map cannot be selected.
     """
     colours = PALETTES[theme]
-    longest = min(max(map(columns, right), default=0), _LONGEST_SYMBOL)
+    longest = min(max(map(columns, right), default=0), _MAX_SYMBOL_LENGTH)
     upright = longest > 2
     top = 14 + 9 * longest if upright else 28
-    rows = [f"{end_of(label, _LONGEST_SYMBOL)} " for label in left]
+    rows = [f"{shorten_start(label, _MAX_SYMBOL_LENGTH)} " for label in left]
     height = len(left) * BAR_PITCH + top + 8
     figure = empty_figure(theme, height=height, left=8, right=4, top=top, bottom=8)
     figure.add_heatmap(
@@ -144,7 +151,7 @@ def pair_heat_map(
         "x",
         side="top",
         tickvals=list(range(len(right))),
-        ticktext=[start_of(label, _LONGEST_SYMBOL) for label in right],
+        ticktext=[shorten_end(label, _MAX_SYMBOL_LENGTH) for label in right],
         tickfont=font,
         tickangle=-90 if upright else 0,
         range=[-0.5, len(right) - 0.5],
@@ -214,17 +221,17 @@ def _marks(tied: Sequence[bool]) -> list[str]:
 
 def _pair_labels(pairs: Sequence[tuple[str, str]], room: int) -> list[str]:
     """Return the labels of all pairs, cut so that the bars keep enough room."""
-    for longest in range(_LONGEST_PAIR, _SHORTEST_PAIR, -1):
+    for longest in range(_MAX_PAIR_LENGTH, _MIN_PAIR_LENGTH, -1):
         labels = [_pair_label(left, right, longest) for left, right in pairs]
         if _widest(labels) <= room:
             return labels
-    return [_pair_label(left, right, _SHORTEST_PAIR) for left, right in pairs]
+    return [_pair_label(left, right, _MIN_PAIR_LENGTH) for left, right in pairs]
 
 
 def _pair_label(left: str, right: str, longest: int) -> str:
     right_room = max(longest // 2, longest - columns(left))
     left_room = max(longest // 2, longest - columns(right))
-    return f"{end_of(left, left_room)} + {start_of(right, right_room)} "
+    return f"{shorten_start(left, left_room)} + {shorten_end(right, right_room)} "
 
 
 def _make_room_for_symbols(figure: go.Figure, labels: Sequence[str]) -> None:

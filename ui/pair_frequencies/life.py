@@ -73,7 +73,7 @@ def _life_curve(
     figure = empty_figure(theme, height=240)
     figure.add_scatter(
         x=steps.tolist(),
-        # In between a pair may be gone and come back.
+        # In between a pair can disappear and come back.
         y=[value if value > 0 else None for value in values.tolist()],
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary, "shape": "hv"},
@@ -202,17 +202,22 @@ def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> 
     columns = st.columns(2, gap="large")
     curves = (
         (
-            *("life_counts", "Its count", standing_sentence(life, step, len(stored.run.merges))),
-            *(life_counts, picture.drawn_counts, life.counts, "How often {} occurs"),
+            "life_counts",
+            "Its count",
+            standing_sentence(life, step, len(stored.run.merges)),
+            life_counts,
+            picture.drawn_counts,
+            life.counts,
+            "How often {} occurs",
         ),
         (
-            *("life_ranks", "Its rank", "One plus the number of pairs that occur more often."),
-            *(
-                life_ranks,
-                picture.drawn_ranks,
-                life.ranks,
-                "The rank among all pairs of {}",
-            ),
+            "life_ranks",
+            "Its rank",
+            "One plus the number of pairs that occur more often.",
+            life_ranks,
+            picture.drawn_ranks,
+            life.ranks,
+            "The rank among all pairs of {}",
         ),
     )
     for column, (key, title, what, draw, drawn, values, seen) in zip(columns, curves, strict=True):
@@ -237,7 +242,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         stem = f"{file_stem(stored.title)}-pair-{left}-{right}"
         offer_csv(lambda: life_csv(picture.life), f"{stem}.csv", key="life_csv")
-        if charts := _charts_of(stored, picture):
+        if charts := _list_charts(stored, picture):
             name = pair_name(stored.run, picture.pair)
             offer_pictures(
                 [
@@ -259,7 +264,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
     say_of_csv(LIFE_CSV_SAYS)
 
 
-def _charts_of(stored: StoredRun, picture: results.LifePicture) -> Sequence[tuple[str, str]]:
+def _list_charts(stored: StoredRun, picture: results.LifePicture) -> Sequence[tuple[str, str]]:
     """Return the keys of the charts drawn for a life, and what each shows."""
     if picture.life.span is None:
         return ()
@@ -312,7 +317,7 @@ def _problems(vocab: Mapping[int, bytes]) -> list[str]:
 
 
 def id_of_symbol(text: str, vocab: Mapping[int, bytes]) -> int | None:
-    """Return the token that a text spells or that has this label; None if there is none.
+    """Return the token that a text spells or that has this label, or None.
 
     >>> vocab = {0: b" the", 1: b"\\xe6\\x97", 2: b"a"}
     >>> [id_of_symbol(text, vocab) for text in (" the", "␣the", "<E6 97>", "b")]

@@ -153,7 +153,9 @@ def draw_sample_check(stored: StoredRun) -> None:
         begin = partial(sample_work.begin_checking, stored, text, visitor())
         begin_button("Check the text", begin, status, key="sample_check")
     show_work(
-        *(sample_work.checks(), status, lambda: None),
+        sample_work.checks(),
+        status,
+        lambda: None,
         unit="Merges",
         what="check",
         key="sample_check",
@@ -223,12 +225,18 @@ def _draw_figures(stored: StoredRun, figures: Sequence[SampleFigures]) -> None:
         offer_pictures(
             [
                 ChartPicture(
-                    *("sample_shared", "PNG: vocabulary", titles[0]),
-                    *(stored.title, f"{stem}-vocabulary.png"),
+                    "sample_shared",
+                    "PNG: vocabulary",
+                    titles[0],
+                    stored.title,
+                    f"{stem}-vocabulary.png",
                 ),
                 ChartPicture(
-                    *("sample_bytes", "PNG: tokens", titles[1]),
-                    *(stored.title, f"{stem}-tokens.png"),
+                    "sample_bytes",
+                    "PNG: tokens",
+                    titles[1],
+                    stored.title,
+                    f"{stem}-tokens.png",
                 ),
             ],
             key="sample_pictures",

@@ -18,7 +18,7 @@ from ui.storage.run_store import StoredRun, run_corpus, training_text
 from ui.work.background import Background, UnknownWorkError
 from ui.work.task import Progress, Status, Task
 
-MOST_BYTES: Final = 64_000_000
+MAX_BYTES: Final = 64_000_000
 """A larger text is checked on the command line: training on it takes gigabytes of this process."""
 
 Checked = tuple[SampleFigures, ...]
@@ -57,10 +57,10 @@ def stored_text(stored: StoredRun, uploaded: Corpus | FiledCorpus | None) -> Div
             f"The text of this run, {size_text(run.corpus_bytes)}, is not kept whole. Upload it on "
             f"Train and come back, or run {_command(stored)}."
         )
-    if uploaded.n_bytes > MOST_BYTES:
+    if uploaded.n_bytes > MAX_BYTES:
         return (
             f"The corpus of this run has {size_text(uploaded.n_bytes)}; the limit here is "
-            f"{size_text(MOST_BYTES)}. Run {_command(stored)}."
+            f"{size_text(MAX_BYTES)}. Run {_command(stored)}."
         )
     share = corpus.origin.held_out_percent / 100
 
@@ -79,7 +79,7 @@ def _command(stored: StoredRun) -> str:
 def checking(stored: StoredRun) -> Status[Progress, Checked] | None:
     """Return the status of the check of a run's text; None if it was not begun."""
     try:
-        return checks().status(_id_of(stored))
+        return checks().status(_work_id(stored))
     except UnknownWorkError:
         return None
 
@@ -102,14 +102,14 @@ def begin_checking(stored: StoredRun, text: Divisible, visitor: str) -> None:
         )
         return None if found is None else tuple(found)
 
-    checks().begin(_id_of(stored), work, visitor=visitor)
+    checks().begin(_work_id(stored), work, visitor=visitor)
 
 
-def _id_of(stored: StoredRun) -> str:
+def _work_id(stored: StoredRun) -> str:
     return f"{stored.id} {stored.run.corpus_sha256}"
 
 
 @st.cache_resource(show_spinner=False)
 def checks() -> Background[Progress, Checked]:
     """Return the server's checks of samples, by run and training text."""
-    return Background("sample-check", most_waiting=16, most_remembered=64, most_of_visitor=2)
+    return Background("sample-check", max_waiting=16, max_cached=64, max_per_visitor=2)

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.comparison.costs import Rates, Usage, costs_of, count_tokens, embedding_rows
+from bpe_core.comparison.costs import Rates, Usage, compute_costs, count_tokens, embedding_rows
 from bpe_core.comparison.interval_words import flattery
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.pair_statistics import gain_of_further
@@ -34,9 +34,15 @@ from ui.tokenizers.cost_fields import ask_for_rates
 from ui.tokenizers.cost_rows import COSTS_SAY, embedding_table_rows, text_rows, window_rows
 
 COST_COLUMNS = (
-    *("merges kept", "rows of the embedding", "tokens of the training text"),
-    *("cost of the training text", "tokens of the held-out text", "cost of the held-out text"),
-    *("share of a window saved against GPT-2", "parameters tied", "parameters untied"),
+    "merges kept",
+    "rows of the embedding",
+    "tokens of the training text",
+    "cost of the training text",
+    "tokens of the held-out text",
+    "cost of the held-out text",
+    "share of a window saved against GPT-2",
+    "parameters tied",
+    "parameters untied",
 )
 _CSV_SAYS = (
     "CSV: one line per size, from no merge to the whole run. Figures that are not known are empty."
@@ -74,7 +80,7 @@ class Sizes:
 def draw_costs(
     stored: StoredRun, vocab_size: NDArray[np.int64], kept: int, other: OtherText | None
 ) -> None:
-    """Draw the fields, and the costs of the run cut at `kept` merges beside the whole run."""
+    """Draw the fields, and the costs of the run cut at `kept` merges next to the whole run."""
     st.subheader("What this size costs", anchor=False)
     st.markdown(
         ":small[:gray[Enter your model’s figures: no prices are built in. What you "
@@ -131,15 +137,20 @@ def costs_csv(sizes: Sizes, rates: Rates) -> str:
     second = [None] * len(sizes.training) if sizes.second is None else sizes.second.tolist()
     columns = (sizes.embedding_rows.tolist(), sizes.training.tolist(), second)
     for step, (height, training, others) in enumerate(zip(*columns, strict=True)):
-        own = costs_of(Usage(training, 0, height), rates)
+        own = compute_costs(Usage(training, 0, height), rates)
         found = None
         if others is not None:
-            found = costs_of(Usage(others, sizes.second_bytes, height), rates, by_gpt2)
+            found = compute_costs(Usage(others, sizes.second_bytes, height), rates, by_gpt2)
         writer.writerow(
             [
-                *(step, height, training, own.price, others),
+                step,
+                height,
+                training,
+                own.price,
+                others,
                 *((None, None) if found is None else (found.price, found.window_saved)),
-                *(own.parameters_tied, own.parameters_untied),
+                own.parameters_tied,
+                own.parameters_untied,
             ]
         )
     return text.getvalue()

@@ -123,7 +123,7 @@ def _draw_matrix(stored: StoredRun, picture: results.PairPicture, pair: Pair | N
             [token_label(vocab[symbol]) for symbol in matrix.right],
             matrix.counts,
             outlined=None if ends else picture.next_cell,
-            framed=None if pair is None else matrix.cell_of(pair),
+            framed=None if pair is None else matrix.find_cell(pair),
             theme=frame.theme_type(),
         ),
         key=(key := f"pair_matrix_{stored.id}_{picture.step}"),

@@ -17,8 +17,14 @@ from ui.run.results import RunCurves
 
 # A reader of the file has only the column names to go by.
 COLUMNS = (
-    *("place", "left", "right", "count", "tied for highest count", "joined by merge"),
-    *("left id", "right id"),
+    "place",
+    "left",
+    "right",
+    "count",
+    "tied for highest count",
+    "joined by merge",
+    "left id",
+    "right id",
 )
 PAIRS_CSV_SAYS = (
     "CSV: every pair, the next merge first. “Tied for highest count” is true if several pairs "
@@ -31,13 +37,20 @@ LIFE_CSV_SAYS = (
     "occur."
 )
 RUN_COLUMNS = (
-    *("merges done", "vocabulary size", "tokens in the corpus"),
-    *("bytes per token on training text", "bytes per token on held-out text"),
+    "merges done",
+    "vocabulary size",
+    "tokens in the corpus",
+    "bytes per token on training text",
+    "bytes per token on held-out text",
     "count of the pair joined next",
 )
 RUN_CSV_SAYS = "CSV: one line per step. Unknown figures are empty."
 SAMPLE_COLUMNS = (
-    *("part of the text", "bytes", "merges", "share of equal tokens", "weighted Jaccard"),
+    "part of the text",
+    "bytes",
+    "merges",
+    "share of equal tokens",
+    "weighted Jaccard",
     "bytes per token on held-out text",
 )
 _READ_AS_FORMULA = ("=", "+", "-", "@")

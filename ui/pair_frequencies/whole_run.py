@@ -63,12 +63,18 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
         offer_pictures(
             [
                 ChartPicture(
-                    *("winner_counts", "PNG: winners", "The count of the winning pair"),
-                    *(stored.title, f"{stem}-winners.png"),
+                    "winner_counts",
+                    "PNG: winners",
+                    "The count of the winning pair",
+                    stored.title,
+                    f"{stem}-winners.png",
                 ),
                 ChartPicture(
-                    *("corpus_tokens", "PNG: corpus", "Tokens in the corpus"),
-                    *(stored.title, f"{stem}-corpus.png"),
+                    "corpus_tokens",
+                    "PNG: corpus",
+                    "Tokens in the corpus",
+                    stored.title,
+                    f"{stem}-corpus.png",
                 ),
             ],
             key="run_pictures",

@@ -12,7 +12,7 @@ from bpe_core.corpus.composition import WITHOUT_TYPE, Composition, FileShare
 from ui.components.share_bars import ShareBar, share_bars
 
 TRAINING, HELD_OUT = "Training text", "Held out"
-_MOST_FILES: Final = 12
+_MAX_FILES: Final = 12
 _OTHER_FILES: Final = "other files"
 
 
@@ -22,7 +22,7 @@ def composition_groups(
     """Return the bars by script, and by file type and file if there are several.
 
     Files that are the only one of their type are not repeated, and documents that are no files,
-    such as pasted text, have no bars of their own.
+    such as pasted text, have no their own bars.
     """
     texts = [(TRAINING, training), *([(HELD_OUT, held_out)] if held_out is not None else [])]
     groups = [
@@ -43,8 +43,8 @@ def composition_groups(
         groups.append(("By file type, in bytes", bars))
     are_files = any(part.name != WITHOUT_TYPE for part in types)
     if are_files and len(files) > len(types):
-        largest = [part.name for part in files[:_MOST_FILES]]
-        bars = [ShareBar(name, _shares_of(largest, found.files)) for name, found in texts]
+        largest = [part.name for part in files[:_MAX_FILES]]
+        bars = [ShareBar(name, _largest_shares(largest, found.files)) for name, found in texts]
         groups.append(("By file, in bytes", bars))
     return groups
 
@@ -54,7 +54,7 @@ def show_composition(training: Composition, held_out: Composition | None, *, key
     share_bars(key=key, groups=composition_groups(training, held_out))
 
 
-def _shares_of(names: Sequence[str], files: Sequence[FileShare]) -> list[tuple[str, float]]:
+def _largest_shares(names: Sequence[str], files: Sequence[FileShare]) -> list[tuple[str, float]]:
     """Return the shares of these files, and that of all others together if there are any."""
     share_of = {part.name: part.share for part in files}
     shares = [(name, share_of.pop(name, 0.0)) for name in names]

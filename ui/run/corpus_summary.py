@@ -26,8 +26,8 @@ from ui.storage.upload_store import upload_folder
 from ui.work.reading import describe_tables
 
 # Counting the pre-tokens of 20 MB takes a few seconds; a page should not wait longer for a figure.
-MOST_BYTES_COUNTED = 20_000_000
-MOST_TABLES_DESCRIBED = 20
+MAX_BYTES_COUNTED = 20_000_000
+MAX_TABLES_DESCRIBED = 20
 """Each is opened once more to be described."""
 
 
@@ -115,7 +115,7 @@ def largest_size(training: CorpusPart, config: TrainingConfig) -> LargestSize | 
     """
     if isinstance(training, TextFigures):
         return None
-    if training.word_counts is None and training.n_bytes > MOST_BYTES_COUNTED:
+    if training.word_counts is None and training.n_bytes > MAX_BYTES_COUNTED:
         return None
     return _largest_size(training, training.sha256, replace(config, vocab_size=1))
 
@@ -166,7 +166,7 @@ def uploaded_tables(
     """
     alike: dict[frozenset[str], dict[str, TableColumns]] = {}
     for name, found in describe_tables(
-        _uploads, dict(encodings), MOST_TABLES_DESCRIBED, errors=errors, on_wait=_on_wait
+        _uploads, dict(encodings), MAX_TABLES_DESCRIBED, errors=errors, on_wait=_on_wait
     ):
         if found.readable:
             alike.setdefault(frozenset(text.name for text in found.readable), {})[name] = found

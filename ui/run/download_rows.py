@@ -12,7 +12,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown
 from ui.run.downloads import Download, tokenizer_downloads
-from ui.run.opened import Checked, checks, checks_of
+from ui.run.opened import Checked, check_formats, checks
 from ui.run.opens_in import show_opens_in
 from ui.storage.run_store import StoredRun
 from ui.work.background import TooMuchWorkError
@@ -32,7 +32,7 @@ def offer_downloads(tokenizer: Tokenizer, stored: StoredRun, *, key: str) -> Non
     possible = [download for download in offered if download.data is not None]
     st.html(Path(__file__).with_suffix(".css"))
     try:
-        status = checks_of(tokenizer, [download.format for download in possible], stored)
+        status = check_formats(tokenizer, [download.format for download in possible], stored)
     except TooMuchWorkError:
         _rows(possible, None, key)
     else:

@@ -56,7 +56,7 @@ class Checked:
         }
 
 
-def checks_of(
+def check_formats(
     tokenizer: Tokenizer, formats: Sequence[Format], stored: StoredRun
 ) -> Status[Checked, Checked]:
     """Return the status of the checks of a tokenizer's formats, starting them if needed.
@@ -64,7 +64,7 @@ def checks_of(
     The text is the held-out text of a run, then its training text. Raises `TooMuchWorkError`.
     """
     id = f"{tokenizer.fingerprint} {stored.id}"
-    texts = partial(_texts_of, stored)
+    texts = partial(_iterate_texts, stored)
     checks().begin(id, partial(check_all, tokenizer, tuple(formats), texts))
     return checks().status(id)
 
@@ -106,7 +106,7 @@ def _pairs(formats: Sequence[Format]) -> list[tuple[Format, str]]:
     return [*own, *sorted(others, key=lambda pair: pair[1] == "transformers")]
 
 
-def _texts_of(stored: StoredRun) -> Iterator[str]:
+def _iterate_texts(stored: StoredRun) -> Iterator[str]:
     yield from stored.held_out.documents
     # The text of a run may be missing or damaged; other texts take its place.
     with suppress(BpeError):
@@ -118,4 +118,4 @@ def _texts_of(stored: StoredRun) -> Iterator[str]:
 @st.cache_resource(show_spinner=False)
 def checks() -> Background[Checked, Checked]:
     """Return the server's checks, by tokenizer and run."""
-    return Background("opened", most_waiting=32, most_remembered=64)
+    return Background("opened", max_waiting=32, max_cached=64)

@@ -11,7 +11,7 @@ from bpe_core.formats.checking.opened_elsewhere import (
     READERS,
     Opened,
     Reader,
-    readers_of,
+    list_readers,
     short_version,
 )
 from bpe_core.formats.load_save import Format
@@ -37,7 +37,7 @@ def show_opens_in(
     pairs = [
         (download, library, version)
         for download in offered
-        for library in readers_of(download.format)
+        for library in list_readers(download.format)
         if (version := Reader(library).version) is not None
     ]
     st.markdown("**Opens in**")
@@ -56,7 +56,7 @@ def show_opens_in(
     st.markdown(f":small[:gray[{_EXPLAINED}]]")
     for download, library, _ in pairs:
         opened = results.get((download.format, library))
-        # The result for a download in its own library is shown beside its button.
+        # The result for a download in its own library is shown next to its button.
         is_said = library == READERS[download.format].library
         if opened is not None and not opened.is_same and not is_said:
             sentence = plain_markdown(f"{download.label}: {opened.sentence}", 600)

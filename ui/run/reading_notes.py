@@ -9,7 +9,7 @@ import streamlit as st
 from bpe_core.corpus.notes import Note, NoteGroup, group_notes
 from ui.look.labels import plain_markdown
 
-_MOST_LISTED = 100
+_MAX_LISTED = 100
 _LONGEST = 400
 
 
@@ -28,7 +28,7 @@ def show_reading_notes(notes: Sequence[Note]) -> None:
 
 
 def _list(group: NoteGroup) -> None:
-    lines = [f"- {plain_markdown(note.text, _LONGEST)}" for note in group.notes[:_MOST_LISTED]]
-    if (more := len(group.notes) - _MOST_LISTED) > 0:
+    lines = [f"- {plain_markdown(note.text, _LONGEST)}" for note in group.notes[:_MAX_LISTED]]
+    if (more := len(group.notes) - _MAX_LISTED) > 0:
         lines.append(f"- and {more:,} more")
     st.markdown("\n".join(lines))

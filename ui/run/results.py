@@ -28,8 +28,8 @@ from ui.storage.run_store import load_run
 
 N_TOP_PAIRS = 12
 N_TABLE_PAIRS = 1_000
-_MOST_POINTS_OF_A_BRIEF_LIFE = 2
-_FEWEST_POINTS_OF_A_CURVE = 10
+_MAX_POINTS_OF_BRIEF_LIFE = 2
+_MIN_POINTS_OF_CURVE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class LifePicture:
     @property
     def is_brief(self) -> bool:
         """Whether it occurs at too few steps for a curve."""
-        return 0 < int(np.count_nonzero(self.life.counts)) <= _MOST_POINTS_OF_A_BRIEF_LIFE
+        return 0 < int(np.count_nonzero(self.life.counts)) <= _MAX_POINTS_OF_BRIEF_LIFE
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def pair_picture(run_id: str, step: int) -> PairPicture:
         top=top,
         merged_at={pair: later[pair] for pair in counted if pair in later},
         matrix=matrix,
-        next_cell=None if first is None else matrix.cell_of(first),
+        next_cell=None if first is None else matrix.find_cell(first),
         curve=rank_frequency(counts),
     )
 
@@ -146,8 +146,8 @@ def pair_to_follow(run_id: str, step: int) -> Pair | None:
     if not pairs:
         return None
     lives = _pair_lives(run_id)
-    n_steps = {pair: lives.n_steps_of(pair) for pair in pairs}
-    if step != opening_step(run_id) and n_steps[pairs[0]] >= _FEWEST_POINTS_OF_A_CURVE:
+    n_steps = {pair: lives.count_steps(pair) for pair in pairs}
+    if step != opening_step(run_id) and n_steps[pairs[0]] >= _MIN_POINTS_OF_CURVE:
         return pairs[0]
     return max(pairs, key=lambda pair: (lives.of(pair).rank_swing, n_steps[pair]))
 

@@ -1,6 +1,6 @@
 """Free the memory of visits whose tabs are closed.
 
-Streamlit keeps a session after its tab is gone, in case it reconnects, and then until another
+Streamlit keeps a session after its tab is closed, in case it reconnects, and then until another
 session starts or ends. This closes it before, and frees what the server kept for it.
 """
 
@@ -25,7 +25,7 @@ from ui.host.logs import event
 from ui.host.sized_cache import server_cache
 
 SECONDS_AWAY: Final = 0.75 * config.get_option("server.disconnectedSessionTTL")
-"""How long a session is kept after its tab is gone: a laptop may sleep, or a network fail. After
+"""How long a session is kept after its tab is closed: a laptop may sleep, or a network fail. After
 all of Streamlit's time it cannot be closed any more."""
 _SECONDS_BETWEEN_LOOKS: Final = SECONDS_AWAY / 16
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Sessions(Protocol):
 
 
 class EndedVisits:
-    """The sessions that drew a page, and since when their tabs are gone.
+    """The sessions that drew a page, and since when their tabs are closed.
 
     >>> visits = EndedVisits(clock=lambda: 0.0)
     >>> visits.note("a session")

@@ -46,7 +46,7 @@ class UploadLimit:
         if upload is None:
             await self._app(scope, receive, send)
             return
-        session, size = upload[1], _size_of(scope)
+        session, size = upload[1], _content_length(scope)
         held = Counter(self._held()) + self._arriving
         if held[session] > MAX_BYTES or held.total() > MAX_BYTES_OF_ALL:
             event("upload_refused", "warning", session=short_id(session), bytes=size)
@@ -60,7 +60,7 @@ class UploadLimit:
             self._arriving -= Counter({session: size})
 
 
-def _size_of(scope: Scope) -> int:
+def _content_length(scope: Scope) -> int:
     """Return the content length of a request; without one, the largest size of a file."""
     length = dict(scope["headers"]).get(b"content-length", b"")
     if length.isdigit():

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 def action_row() -> DeltaGenerator:
     """Return a row for the button, which stays in view at the end of the window.
 
-    Give the form above a container of its own: if the row's place changed with the number of
+    Give the form above its own container: if the row's place changed with the number of
     elements above it, Streamlit would draw another button, and a press during that would be lost.
     """
     return st.container(horizontal=True, vertical_alignment="center", key="action_row")

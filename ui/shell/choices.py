@@ -34,7 +34,8 @@ def choose_one(
         bind="query-params",
         help=help,
     )
-    # The type rules this out, but it happens after the browser's Back, and when an option is gone.
+    # The type rules this out, but it happens after the browser's Back, and when an option is no
+    # longer offered.
     if chosen is None or chosen not in options:
         workspace.forget_widgets(key)
         st.rerun()

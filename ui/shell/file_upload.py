@@ -92,7 +92,7 @@ def counted_as_kept(n_bytes: int) -> Generator[None]:
     workspace.update(Uploads, bytes_kept=kept)
 
 
-def most_bytes_a_file() -> int:
+def max_file_bytes() -> int:
     """Return the limit for a single file."""
     return int(st.get_option("server.maxUploadSize")) * 1_000_000
 

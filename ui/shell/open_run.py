@@ -9,7 +9,7 @@ from ui.shell import address, workspace
 from ui.shell.recent_runs import forget_run, remember_run
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened
 
-_LONGEST_ID = 100_000
+_MAX_ID_LENGTH = 100_000
 """An id this long is reported as unknown, not ignored."""
 
 
@@ -31,7 +31,7 @@ def find_run() -> tuple[StoredRun | None, BpeError | None]:
     current = workspace.get(OpenRun).id
     problem: BpeError | None = None
     for run_id in dict.fromkeys(
-        (address.query_text("run", _LONGEST_ID) or current, current, SAMPLE_RUN_ID)
+        (address.query_text("run", _MAX_ID_LENGTH) or current, current, SAMPLE_RUN_ID)
     ):
         try:
             stored = load_run(run_id)

@@ -74,7 +74,7 @@ def keep_runs() -> None:
 
 
 def _list_again() -> None:
-    """Put runs that the browser kept behind the recent ones, and forget those that are gone."""
+    """List the runs that the browser kept after the recent ones, and forget missing ones."""
     names: list[RunName] = []
     gone: list[str] = []
     for run_id in _ids(workspace.component_value(_KEY, "found")):

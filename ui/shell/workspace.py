@@ -1,6 +1,6 @@
 """Keep a visitor's state: the only module that touches `st.session_state`.
 
-What pages remember of a session lies in small frozen dataclasses beside their parts, whose fields
+What pages remember of a session lies in small frozen dataclasses next to their parts, whose fields
 have first values: `get` returns this session's, and `update` and `forget` change it. Widgets have
 values of their own, under their keys.
 """

@@ -20,7 +20,7 @@ class Door(NamedTuple):
 DOORS: Final = (
     Door(
         "Learn",
-        "Short lessons: do by hand what the machine does, beside the code that does it, and see "
+        "Short lessons: do by hand what the machine does, next to the code that does it, and see "
         "where textbooks get it wrong.",
         "pages/lessons.py",
         "Open the first lesson",

@@ -48,13 +48,13 @@ class Extension:
         return list(map(bytes.fromhex, self.left_out))
 
 
-def extension_of(described: Mapping[str, Any]) -> Extension:
+def parse_extension(described: Mapping[str, Any]) -> Extension:
     """Return the extension that `asdict` described.
 
     Raises KeyError, TypeError or ValueError if it is damaged.
 
     >>> described = {"base": {"key": "gpt2", "name": "GPT-2"}, "n_tokens": 9, "pinned": ["6875"]}
-    >>> extension_of(described).tried_first()
+    >>> parse_extension(described).tried_first()
     [b'hu']
     """
     return Extension(
@@ -91,16 +91,16 @@ def write_base(folder: Path, tokenizer: Tokenizer) -> None:
 
 
 def read_base(folder: Path) -> Tokenizer:
-    """Read it again. Raises FormatError if it is damaged or gone."""
+    """Read it again. Raises FormatError if it is damaged or missing."""
     try:
         data = read_regular(folder / _FILE)
     except OSError as error:
-        raise FormatError("The tokenizer of a training is gone.") from error
+        raise FormatError("The tokenizer of a training is missing.") from error
     return loads({_FILE: data})
 
 
-def base_name_of(details: object) -> BaseName | None:
-    """Return the name kept in a run's details; None if there is none, or it is not a name."""
+def parse_base_name(details: object) -> BaseName | None:
+    """Return the name kept in a run's details, or None, or it is not a name."""
     match details:
         case {"key": str(key), "name": str(name)}:
             return BaseName(key, name)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from bpe_core.corpus.composition import Composition, FileShare, ScriptShare
 from bpe_core.corpus.corpus import Corpus
 
-_MOST_FILES = 100
+_MAX_FILES = 100
 
 
 class Compositions(NamedTuple):
@@ -17,7 +17,7 @@ class Compositions(NamedTuple):
     held_out: Composition | None
 
 
-def compositions_of(training: Corpus | None, held_out: Corpus) -> Compositions | None:
+def compose_both(training: Corpus | None, held_out: Corpus) -> Compositions | None:
     """Return the compositions of both texts, with the largest hundred files of each."""
     if training is None:
         return None
@@ -39,7 +39,7 @@ def read_compositions(stored: list[Any] | None) -> Compositions | None:
 
 
 def _largest(found: Composition) -> Composition:
-    return found._replace(files=found.files[:_MOST_FILES], types=found.types[:_MOST_FILES])
+    return found._replace(files=found.files[:_MAX_FILES], types=found.types[:_MAX_FILES])
 
 
 def _read(stored: list[Any]) -> Composition:

@@ -35,7 +35,7 @@ def new_folder(folder: Path) -> Generator[Path]:
 def kept_folder(name: str) -> Generator[Path]:
     """Yield a folder to write into; it is kept under `name` if the block succeeds.
 
-    The checksums of its files are written beside them. Raises NotKeptError if there is no room for
+    The checksums of its files are written next to them. Raises NotKeptError if there is no room for
     it, or no permission.
     """
     with os_errors_as_not_kept(), new_folder(store_folder() / name) as folder:

@@ -12,7 +12,7 @@ from ui.storage.held_out_text import check_held_out_by
 from ui.storage.packed_json import named_damage, read_packed, write_packed
 
 _FILE = "corpus.json.gz"
-MOST_CHARACTERS_KEPT = 2_000_000
+MAX_CHARACTERS_KEPT = 2_000_000
 Source = Literal["sample", "upload", "paste", "words"]
 
 
@@ -48,7 +48,7 @@ def write_run_corpus(folder: Path, origin: CorpusOrigin, corpus: Corpus) -> None
     n_characters = corpus.n_characters if words is None else sum(map(len, words))
     is_stored = (
         origin.source != "sample"
-        and n_characters <= MOST_CHARACTERS_KEPT
+        and n_characters <= MAX_CHARACTERS_KEPT
         # Its words alone would be another corpus.
         and not corpus.is_counted
     )

@@ -28,15 +28,15 @@ from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
 from ui.host.sized_cache import cached
 from ui.look.run_names import RunName
-from ui.storage.base_tokenizer import BaseName, base_name_of
-from ui.storage.compositions import Compositions, compositions_of, read_compositions
+from ui.storage.base_tokenizer import BaseName, parse_base_name
+from ui.storage.compositions import Compositions, compose_both, read_compositions
 from ui.storage.folder_check import FolderCheck, read_folder_check, write_folder_check
 from ui.storage.new_entries import kept_folder, new_folder
 from ui.storage.run_corpus import CorpusOrigin, RunCorpus, read_run_corpus, write_run_corpus
 from ui.storage.run_name_file import read_run_name, write_run_name
 from ui.storage.training_text import (
     TrainingText,
-    places_of,
+    parse_places,
     read_training_text,
     write_training_text,
 )
@@ -44,7 +44,7 @@ from ui.storage.training_text import (
 SAMPLE_RUN_ID = "sample"
 SAMPLE_FOLDER = Path(__file__).parents[1] / "data" / "sample_run"
 _HELD_OUT_TOKENS = "held_out_tokens_after.npy"
-MOST_UNCLAIMED: Final = 16
+MAX_UNCLAIMED: Final = 16
 """The number of unsaved runs kept in memory even if no session refers to them. A run on 10 MB of
 text takes about 3 MB, one on 200 MB about 30 MB."""
 
@@ -76,7 +76,7 @@ class Trained:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class StoredRun:
-    """A finished run with everything the pages show beside it."""
+    """A finished run with everything the pages show with it."""
 
     id: str
     title: str
@@ -110,7 +110,7 @@ class StoredRun:
 
 _in_memory: WeakValueDictionary[str, StoredRun] = WeakValueDictionary()
 """Unsaved runs, for as long as a visitor's workspace or `_unclaimed` refers to them."""
-_unclaimed: deque[StoredRun] = deque(maxlen=MOST_UNCLAIMED)
+_unclaimed: deque[StoredRun] = deque(maxlen=MAX_UNCLAIMED)
 _just_trained: deque[StoredRun] = deque(maxlen=1)
 """The run stored last, so that its visitor does not wait until it is read again."""
 
@@ -126,7 +126,7 @@ def store_run(
 
     Once `should_stop()` returns True, the held-out text is stored without its token counts. If the
     disk is full or read-only, the run stays in memory, so that no training is lost: it is kept
-    while it is among the latest `MOST_UNCLAIMED` of its kind, and then for as long as its visitor's
+    while it is among the latest `MAX_UNCLAIMED` of its kind, and then for as long as its visitor's
     workspace refers to it.
 
     `load_run` reads a run from the disk; the latest one with `is_shown_next` it returns as it is,
@@ -180,7 +180,7 @@ def _finished(
             run.tokens_after_on(held_out, should_stop) if held_out.n_bytes else None
         ),
         trained_at=trained_at,
-        compositions=compositions_of(trained.training, held_out),
+        compositions=compose_both(trained.training, held_out),
         base=trained.base,
         newness=trained.newness,
     )
@@ -200,14 +200,14 @@ def is_stored(run_id: str) -> bool:
 def note_opened(run_id: str) -> None:
     """Note that a run was opened, so that it is kept for another 90 days."""
     if run_id != SAMPLE_RUN_ID:
-        touch(_folder_of(run_id))
+        touch(_find_folder(run_id))
 
 
 def name_of_run(run_id: str) -> RunName:
     """Return a run's name, usually without reading the run; raises what `load_run` raises."""
     if (held := in_memory_run(run_id)) is not None:
         return held.name
-    folder = _folder_of(run_id)
+    folder = _find_folder(run_id)
     with refused_as_not_permitted("The run stored at this address"):
         name = read_run_name(folder) if (folder / RUN).is_file() else None
     return name or load_run(run_id).name
@@ -230,7 +230,7 @@ def load_run(run_id: str) -> StoredRun:
 @cached()
 def _loaded(run_id: str) -> StoredRun:
     with refused_as_not_permitted("The run stored at this address"):
-        return _read(run_id, _folder_of(run_id))
+        return _read(run_id, _find_folder(run_id))
 
 
 def _read(run_id: str, folder: Path) -> StoredRun:
@@ -248,13 +248,13 @@ def _read(run_id: str, folder: Path) -> StoredRun:
         details = json.loads(read_regular(folder / DETAILS))
         return StoredRun(
             id=run_id,
-            title=_title_of(details),
+            title=_parse_title(details),
             run=run_archive.load_run(folder / RUN),
-            held_out=_corpus_of(details),
+            held_out=_parse_corpus(details),
             held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),
-            trained_at=_time_of(details),
+            trained_at=_parse_time(details),
             compositions=read_compositions(details.get("compositions")),
-            base=base_name_of(details.get("base")),
+            base=parse_base_name(details.get("base")),
             newness=_newness(details.get("newness")),
         )
     except PermissionError:
@@ -277,7 +277,7 @@ def folder_check(run_id: str) -> FolderCheck | None:
     """
     if (held := in_memory_run(run_id)) is not None:
         return held.by_folder
-    return read_folder_check(_folder_of(run_id))
+    return read_folder_check(_find_folder(run_id))
 
 
 @cached()
@@ -286,7 +286,7 @@ def training_text(run_id: str) -> TrainingText | None:
 
     Raises what `load_run` raises, and FormatError if the text is damaged.
     """
-    return read_training_text(_folder_of(run_id), load_run(run_id).run.corpus_sha256)
+    return read_training_text(_find_folder(run_id), load_run(run_id).run.corpus_sha256)
 
 
 def run_corpus(run_id: str) -> RunCorpus | None:
@@ -294,7 +294,7 @@ def run_corpus(run_id: str) -> RunCorpus | None:
 
     Raises RunNotFoundError for a malformed id, and FormatError if it is damaged.
     """
-    return read_run_corpus(_folder_of(run_id))
+    return read_run_corpus(_find_folder(run_id))
 
 
 def _write(folder: Path, stored: StoredRun, trained: Trained) -> None:
@@ -335,13 +335,13 @@ def _held_out_tokens(path: Path) -> NDArray[np.int64] | None:
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
-def _title_of(details: dict[str, Any]) -> str:
+def _parse_title(details: dict[str, Any]) -> str:
     if not isinstance(title := details["title"], str):
         raise TypeError(f"Expected a title, got {type(title).__name__}.")
     return title
 
 
-def _time_of(details: dict[str, Any]) -> datetime | None:
+def _parse_time(details: dict[str, Any]) -> datetime | None:
     stored = details.get("trained_at")
     return datetime.fromisoformat(stored).astimezone(UTC) if stored is not None else None
 
@@ -356,13 +356,13 @@ def _newness(stored: list[Any] | None) -> Newness | None:
     )
 
 
-def _corpus_of(details: dict[str, Any]) -> Corpus:
+def _parse_corpus(details: dict[str, Any]) -> Corpus:
     # Corpus.from_documents refuses an empty corpus, but the held-out text may be empty.
     held_out = Corpus(
         tuple(details["documents"]),
         tuple(details["names"]),
         details["word_counts"],
-        places=places_of(details),
+        places=parse_places(details),
         units=tuple(map(int, details.get("units", ()))),
         how=HeldOut(**details["how"]) if details.get("how") is not None else None,
     )
@@ -372,7 +372,7 @@ def _corpus_of(details: dict[str, Any]) -> Corpus:
     return held_out
 
 
-def _folder_of(run_id: str) -> Path:
+def _find_folder(run_id: str) -> Path:
     """Return the folder of a run; raise RunNotFoundError for a malformed id."""
     if run_id == SAMPLE_RUN_ID:
         return SAMPLE_FOLDER

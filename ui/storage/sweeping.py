@@ -17,7 +17,7 @@ from bpe_core.files.store.place import UNFINISHED, is_entry_name, store_folder
 from ui.host.settings import settings
 
 DAYS_KEPT_UNOPENED: Final = settings().days_kept
-MOST_BYTES_KEPT: Final = round(settings().store_gigabytes * 1e9)
+MAX_BYTES_KEPT: Final = round(settings().store_gigabytes * 1e9)
 """The limit for all runs and uploads together; beyond it the least recently opened are deleted."""
 _DAYS_OPEN: Final = 1
 """Entries opened within this time may be open in a tab, and are never deleted to make room."""
@@ -46,9 +46,9 @@ def make_room(n_bytes: int) -> None:
         if room < 0:
             raise NotKeptError(
                 f"The server cannot keep anything now: runs and files opened within a day fill "
-                f"all of its {MOST_BYTES_KEPT / 1e9:g} GB. Try again later."
+                f"all of its {MAX_BYTES_KEPT / 1e9:g} GB. Try again later."
             )
-        _last_sweep = _Sweep(store_folder(), MOST_BYTES_KEPT - room)
+        _last_sweep = _Sweep(store_folder(), MAX_BYTES_KEPT - room)
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class _Sweep:
 
     def leaves_room_for(self, n_bytes: int) -> bool:
         """Return whether `n_bytes` more fit, even if other servers fill their part meanwhile."""
-        room = (MOST_BYTES_KEPT - self.n_bytes) // _SERVERS
+        room = (MAX_BYTES_KEPT - self.n_bytes) // _SERVERS
         return (
             self.folder == store_folder()
             and time.monotonic() - self.at < SECONDS_BETWEEN_SWEEPS
@@ -97,19 +97,19 @@ def sweep_store(n_bytes: int = 0, *, now: float | None = None) -> int:
     """Delete entries unopened for 90 days and leftovers of crashed writes, and make room.
 
     The least recently opened entries are deleted until `n_bytes` more fit. Return the room that
-    then remains beside those bytes, negative if they do not fit. Other files in the store's folder
+    then remains after those bytes, negative if they do not fit. Other files in the store's folder
     are left alone, and so are entries of other users. `now` is in seconds, as `time.time()`.
     """
     now = time.time() if now is None else now
-    room = MOST_BYTES_KEPT - n_bytes
+    room = MAX_BYTES_KEPT - n_bytes
     n_refused = 0
     kept: list[tuple[float, int, Path]] = []
-    for folder, most_days in _swept():
+    for folder, max_days in _swept():
         try:
             days = (now - folder.lstat().st_mtime) / _SECONDS_A_DAY
-            if days > most_days:
+            if days > max_days:
                 delete_folder(folder)
-            elif most_days == DAYS_KEPT_UNOPENED:
+            elif max_days == DAYS_KEPT_UNOPENED:
                 size = folder_size(folder)
                 kept.append((days, size, folder))
                 room -= size
@@ -127,7 +127,8 @@ def sweep_store(n_bytes: int = 0, *, now: float | None = None) -> int:
     if n_refused:
         _log.warning(
             "%s entries of %s belong to another user and cannot be deleted.",
-            *(n_refused, store_folder()),
+            n_refused,
+            store_folder(),
         )
     return room
 

@@ -26,7 +26,7 @@ from bpe_core.files.whole_files import write_whole
 from bpe_core.runs.check_config import check_config
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from ui.storage.base_tokenizer import Extension, extension_of, read_base, write_base
+from ui.storage.base_tokenizer import Extension, parse_extension, read_base, write_base
 from ui.storage.held_out_text import check_held_out_by
 from ui.storage.new_entries import new_folder, os_errors_as_not_kept
 from ui.storage.run_corpus import CorpusOrigin, Source
@@ -38,7 +38,12 @@ _STARTS: Final = "starts"
 _LOCK: Final = "lock"
 _VERSION: Final = 1
 _DAMAGE: Final = (
-    *(NotRegularError, ValueError, TypeError, KeyError, AttributeError, RecursionError),
+    NotRegularError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    RecursionError,
 )
 
 
@@ -85,7 +90,7 @@ class KeptRequest:
 
     @property
     def text_bytes(self) -> int:
-        """The size of its text on disk; 0 if it is gone."""
+        """The size of its text on disk; 0 if it is missing."""
         try:
             return (self.folder / TEXT).stat().st_size
         except OSError:
@@ -181,7 +186,7 @@ def read_request(folder: Path) -> TrainingRequest:
     described.setdefault("held_out_by", "document")
     request = TrainingRequest(
         **described,
-        how=_config_of(config) if extension is None else extension_of(extension),
+        how=_parse_config(config) if extension is None else parse_extension(extension),
         origin=None if origin is None else CorpusOrigin(**origin),
     )
     check_held_out_by(request.held_out_by)
@@ -195,7 +200,7 @@ def read_request(folder: Path) -> TrainingRequest:
     return request
 
 
-def _config_of(fields: dict[str, Any]) -> TrainingConfig:
+def _parse_config(fields: dict[str, Any]) -> TrainingConfig:
     fields = fields | {"special_tokens": tuple(fields["special_tokens"])}
     config = TrainingConfig(**fields)
     check_config(config)

@@ -1,4 +1,4 @@
-"""Store the text that a run was trained on beside the run, as much of it as is ever searched."""
+"""Store the text that a run was trained on next to the run, as much of it as is ever searched."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.errors import FormatError
-from bpe_core.vocabulary.provenance import MOST_SEARCHED
+from bpe_core.vocabulary.provenance import MAX_SEARCHED
 from ui.storage.packed_json import named_damage, read_packed, write_packed
 
 _FILE = "training_text.json.gz"
 # More than is searched, so that the end of the stored part is never mistaken for the text's end.
-MOST_KEPT = MOST_SEARCHED + 2_000
+MAX_KEPT = MAX_SEARCHED + 2_000
 """The number of characters stored."""
 
 
@@ -27,9 +27,9 @@ class TrainingText:
 
 
 def write_training_text(folder: Path, training: Corpus) -> None:
-    """Store the first MOST_KEPT characters; store no text for weighted words."""
+    """Store the first MAX_KEPT characters; store no text for weighted words."""
     documents: list[str] = []
-    room = MOST_KEPT
+    room = MAX_KEPT
     for document in training.documents:
         if room <= 0:
             break
@@ -44,7 +44,7 @@ def write_training_text(folder: Path, training: Corpus) -> None:
     write_packed(folder / _FILE, kept)
 
 
-def places_of(stored: dict[str, Any]) -> tuple[Place, ...]:
+def parse_places(stored: dict[str, Any]) -> tuple[Place, ...]:
     """Return the places of stored documents; earlier versions stored none.
 
     Raises TypeError or ValueError if they are damaged.
@@ -56,7 +56,7 @@ def places_of(stored: dict[str, Any]) -> tuple[Place, ...]:
 
 
 def read_training_text(folder: Path, sha256: str) -> TrainingText | None:
-    """Return the text stored in a run's folder; None if there is none, as in older runs.
+    """Return the text stored in a run's folder, or None, as in older runs.
 
     `sha256` is the digest of the training text. Raises FormatError if the file is damaged or holds
     another text, and NotPermittedError if it belongs to another user.
@@ -65,7 +65,7 @@ def read_training_text(folder: Path, sha256: str) -> TrainingText | None:
         if not (folder / _FILE).is_file():
             return None
         kept = read_packed(folder, _FILE)
-        corpus = Corpus(tuple(kept["documents"]), tuple(kept["names"]), places=places_of(kept))
+        corpus = Corpus(tuple(kept["documents"]), tuple(kept["names"]), places=parse_places(kept))
         is_whole = bool(kept["is_whole"])
     if is_whole and corpus.documents and corpus.sha256 != sha256:
         raise FormatError("The text kept with this run is not the one it was trained on.")

@@ -49,7 +49,7 @@ def keep_tokenizer(
     Raises NotKeptError.
     """
     upload_id = _keep("tokenizer", files, pretokenizer)
-    # Cache the tokenizer, so that the files are not read again at once.
+    # Cache the tokenizer, so that the files are not read again immediately.
     _tokenizer(upload_id, opened)
     return upload_id
 

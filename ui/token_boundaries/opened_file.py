@@ -28,7 +28,7 @@ def file_opener() -> None:
         check_uploaded()
         corpus, n_characters = read_beginning(
             [upload],
-            own_reading.MOST_CHARACTERS,
+            own_reading.MAX_CHARACTERS,
             on_progress=progress_on(bar, upload.size),
             on_wait=waiting_on(bar),
         )

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bpe_core.tokenizer.equivalent_tokenizer import changes_text, equivalent_tokenizer
 from bpe_core.tokenizer.explaining import explain_word
-from bpe_core.tokenizer.merges_of import changes_text, merges_of
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Pair
-from bpe_core.vocabulary.provenance import MOST_SEARCHED, source_lines, token_origin
+from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines, token_origin
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
 from ui.components.token_origin import OriginLine, OriginWord, TokenOriginData
 from ui.corpus.own_reading import OwnReading
 from ui.host.sized_cache import cached
 from ui.look.labels import token_for_browser
 from ui.storage.run_store import load_run, training_text
-from ui.storage.training_text import MOST_KEPT
+from ui.storage.training_text import MAX_KEPT
 
-MOST_EXPLAINED = 64
+MAX_EXPLAINED = 64
 """The longest pre-token, in bytes, whose steps are shown."""
 
 
@@ -59,7 +59,7 @@ def word_steps(reading: OwnReading, encoder: Encoder, index: int) -> WordSteps:
         return WordSteps("", (), "This text is in no token, so nothing was merged.")
     if token_id in encoder.special_tokens.values():
         return WordSteps("", (), "Special tokens are matched whole, without merges.")
-    own = merges_of(encoder)
+    own = equivalent_tokenizer(encoder)
     if own is None:
         note = f"{encoder.engine} encodes with this tokenizer and does not report its steps."
         if changes_text(encoder):
@@ -116,9 +116,9 @@ def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
     if is_cut:
         return WordSteps(word, (), "The shown text ends inside this pre-token.")
     n_bytes = len(word.encode())
-    if n_bytes > MOST_EXPLAINED:
+    if n_bytes > MAX_EXPLAINED:
         note = (
-            f"This pre-token has {n_bytes:,} bytes. Steps are shown only up to {MOST_EXPLAINED} "
+            f"This pre-token has {n_bytes:,} bytes. Steps are shown only up to {MAX_EXPLAINED} "
             "bytes; the merge tree shows how the token was made."
         )
         return WordSteps(word, (), note)
@@ -150,11 +150,11 @@ def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:
     if lines and kept.is_whole:
         return lines, ""
     if not kept.is_whole:
-        part = f"Only the first {MOST_KEPT:,} characters of the training text are kept with the run"
+        part = f"Only the first {MAX_KEPT:,} characters of the training text are kept with the run"
         return lines, f"{part}." if lines else f"{part}, and the token is not in them."
     if found.is_all:
         return (), "No line of the training text contains it."
-    return (), f"It is not in the first {min(found.n_searched, MOST_SEARCHED):,} characters."
+    return (), f"It is not in the first {min(found.n_searched, MAX_SEARCHED):,} characters."
 
 
 def _word_around(reading: OwnReading, tokenizer: Tokenizer, index: int) -> tuple[str, bool]:

@@ -17,7 +17,13 @@ from ui.shell.file_upload import LIMIT, upload_files
 from ui.shell.run_picker import labels_of_runs
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.tokenizers import shelf
-from ui.tokenizers.by_name import BY_NAME, download_words, fetch_with_bar, label_of, licence_line
+from ui.tokenizers.by_name import (
+    BY_NAME,
+    download_words,
+    fetch_with_bar,
+    format_label,
+    licence_line,
+)
 from ui.tokenizers.choice import draw_problems
 from ui.tokenizers.submitted_files import submitted_files
 
@@ -91,7 +97,7 @@ def _by_name(on_shelf: Sequence[str]) -> None:
         names,
         index=None,
         placeholder="Llama 3, Qwen 2, Gemma…",
-        format_func=label_of,
+        format_func=format_label,
         key="add_by_name",
     )
     if name is not None:
@@ -164,7 +170,7 @@ def _files() -> None:
 
 
 def _add(key: str) -> None:
-    """Put a tokenizer on the shelf, or say beside the buttons why it cannot be opened."""
+    """Put a tokenizer on the shelf, or say next to the buttons why it cannot be opened."""
     try:
         if key in BY_NAME:
             fetch_with_bar(key)

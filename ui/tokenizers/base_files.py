@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bpe_core.formats.load_save import dumps
-from bpe_core.published.cache import place_of, read_cached, state_of
+from bpe_core.published.cache import cached_path, cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.storage.base_tokenizer import BaseName
@@ -16,7 +16,7 @@ from ui.tokenizers.shelf import FILE_PREFIX, GPT2
 def files_of_base(base: BaseName, tokenizer: Tokenizer) -> Mapping[str, bytes]:
     """Return a tokenizer's own files, as file name -> bytes.
 
-    A run has none, and gets a tokenizer.json. Raises BpeError if files are damaged or gone.
+    A run has none, and gets a tokenizer.json. Raises BpeError if files are damaged or missing.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> list(files_of_base(BaseName("gpt2", "GPT-2"), gpt2()))
@@ -30,7 +30,7 @@ def files_of_base(base: BaseName, tokenizer: Tokenizer) -> Mapping[str, bytes]:
 def stored_files(key: str) -> Mapping[str, bytes]:
     """Return the files kept under a key of the shelf; none for a run or GPT-2.
 
-    Raises BpeError if files are damaged or gone.
+    Raises BpeError if files are damaged or missing.
 
     >>> stored_files("gpt2")
     {}
@@ -38,6 +38,6 @@ def stored_files(key: str) -> Mapping[str, bytes]:
     if key.startswith(FILE_PREFIX):
         return tokenizer_files(key.removeprefix(FILE_PREFIX))
     found = CATALOGUE.get(key)
-    if key == GPT2 or found is None or state_of(found) == "missing":
+    if key == GPT2 or found is None or cached_state(found) == "missing":
         return {}
-    return {place_of(found).name: read_cached(found)}
+    return {cached_path(found).name: read_cached(found)}

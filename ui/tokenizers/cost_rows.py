@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bpe_core.comparison.costs import Costs, Rates, Usage, costs_of, estimate_tokens
+from bpe_core.comparison.costs import Costs, Rates, Usage, compute_costs, estimate_tokens
 from ui.components.figures import FigureRow
 from ui.look.labels import size_text
 
@@ -14,7 +14,7 @@ COSTS_SAY = (
     "untied: one for each."
 )
 _DECIMALS = 3
-_LEAST_MONEY = 1e-9
+_MIN_MONEY = 1e-9
 
 
 def text_rows(
@@ -66,7 +66,7 @@ def window_rows(
     if rates.context_window is None:
         return []
     against = None if other is None else other[1]
-    costs = [None if usage is None else costs_of(usage, rates, against) for usage in usages]
+    costs = [None if usage is None else compute_costs(usage, rates, against) for usage in usages]
     sizes = [None if cost is None else _size(cost) for cost in costs]
     rows = [
         _row(
@@ -105,7 +105,7 @@ def embedding_table_rows(embedding_rows: Sequence[int], rates: Rates) -> list[Fi
         )
     ]
     if rates.model_width is not None:
-        costs = [costs_of(Usage(0, 0, n), rates) for n in embedding_rows]
+        costs = [compute_costs(Usage(0, 0, n), rates) for n in embedding_rows]
         tied = [cost.parameters_tied or 0 for cost in costs]
         untied = [cost.parameters_untied or 0 for cost in costs]
         rows += [
@@ -133,7 +133,7 @@ def money(amount: float) -> str:
     """
     if not amount:
         return "0"
-    if amount < _LEAST_MONEY:
+    if amount < _MIN_MONEY:
         return f"{amount:.3g}"
     if amount >= 1:
         return f"{amount:,.2f}"
@@ -143,7 +143,7 @@ def money(amount: float) -> str:
 def _price(n_tokens: int | None, rates: Rates) -> tuple[float, str] | None:
     if n_tokens is None:
         return None
-    price = costs_of(Usage(n_tokens, 0, 0), rates).price or 0.0
+    price = compute_costs(Usage(n_tokens, 0, 0), rates).price or 0.0
     return price, money(price)
 
 

@@ -15,20 +15,20 @@ from bpe_core.tokenizer.protocol import Encoder
 from ui.components.normalized_text import normalized_text
 from ui.look.labels import plain_markdown
 
-MOST_CHARACTERS: Final = 1_000
-"""The characters from a text's start that are shown beside their normalised form."""
+MAX_CHARACTERS: Final = 1_000
+"""The characters from a text's start that are shown next to their normalised form."""
 
 
-def changes_of(encoder: Encoder, text: str) -> list[NormalizedPiece]:
+def list_changes(encoder: Encoder, text: str) -> list[NormalizedPiece]:
     """Return the start of a text in pieces; none if nothing in it is changed.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> changes_of(gpt2(), "ﬁ")
+    >>> list_changes(gpt2(), "ﬁ")
     []
     """
     if not isinstance(encoder, LibraryEncoder | NativeTokenizer):
         return []
-    shown = text[:MOST_CHARACTERS]
+    shown = text[:MAX_CHARACTERS]
     try:
         pieces = normalized_pieces(shown, encoder.normalized(shown))
     except BpeError:
@@ -38,21 +38,19 @@ def changes_of(encoder: Encoder, text: str) -> list[NormalizedPiece]:
 
 
 def normalized_part(name: str, encoder: Encoder, text: str, *, key: str) -> None:
-    """Draw a text beside its normalised form, if a tokenizer changes more than marks of spaces."""
-    pieces = changes_of(encoder, text)
+    """Draw a text next to its normalised form, if a tokenizer changes more than marks of spaces."""
+    pieces = list_changes(encoder, text)
     if _n_places(pieces):
         _draw(name, pieces, len(text), key)
 
 
 def normalized_of_each(members: Sequence[tuple[str, Encoder]], text: str) -> None:
     """Draw the same for several tokenizers, folded away under their names."""
-    found = [(name, changes_of(encoder, text)) for name, encoder in members]
+    found = [(name, list_changes(encoder, text)) for name, encoder in members]
     changed = [(name, pieces, n) for name, pieces in found if (n := _n_places(pieces))]
     if not changed:
         return
-    title = folded_title(
-        [(name, n) for name, _, n in changed], is_start=len(text) > MOST_CHARACTERS
-    )
+    title = folded_title([(name, n) for name, _, n in changed], is_start=len(text) > MAX_CHARACTERS)
     with st.expander(title):
         for number, (name, pieces, _) in enumerate(changed):
             _draw(name, pieces, len(text), f"normalized_{number}")
@@ -75,7 +73,7 @@ def folded_title(changed: Sequence[tuple[str, int]], *, is_start: bool) -> str:
     >>> folded_title([("Mine", 1)], is_start=True)
     'Changed before the text is cut, in the first 1,000 characters: Mine in one place'
     """
-    where = f", in the first {MOST_CHARACTERS:,} characters" if is_start else ""
+    where = f", in the first {MAX_CHARACTERS:,} characters" if is_start else ""
     places = ", ".join(f"{plain_markdown(name)} in {_places(n)}" for name, n in changed)
     return f"Changed before the text is cut{where}: {places}"
 
@@ -83,7 +81,7 @@ def folded_title(changed: Sequence[tuple[str, int]], *, is_start: bool) -> str:
 def _draw(name: str, pieces: Sequence[NormalizedPiece], n_characters: int, key: str) -> None:
     normalized_text(
         [(piece.text, piece.normalized) for piece in pieces],
-        sentence=change_sentence(name, pieces, is_start=n_characters > MOST_CHARACTERS),
+        sentence=change_sentence(name, pieces, is_start=n_characters > MAX_CHARACTERS),
         key=key,
     )
 
@@ -96,7 +94,7 @@ def change_sentence(name: str, pieces: Sequence[NormalizedPiece], *, is_start: b
     >>> change_sentence("Mine", normalized_pieces("a ﬁne b", "▁a▁fine▁b"), is_start=False)
     'Mine changes the text before it cuts it, in one place, and writes spaces as ▁.'
     """
-    where = f" of the first {MOST_CHARACTERS:,} characters" if is_start else ""
+    where = f" of the first {MAX_CHARACTERS:,} characters" if is_start else ""
     marks = ", and writes spaces as ▁" if any(piece.is_mark for piece in pieces) else ""
     places = _places(_n_places(pieces))
     return f"{name} changes the text before it cuts it, in {places}{where}{marks}."

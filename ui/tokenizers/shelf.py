@@ -1,4 +1,4 @@
-"""Keep the shelf: the tokenizers that pages offer beside the run's own.
+"""Keep the shelf: the tokenizers that pages offer in addition to the run's own.
 
 Each is named by a key: "gpt2" or another published name, "run-ID" or "file-ID". The keys are in the
 address, so the shelf survives a refresh and can be shared by a link.
@@ -15,8 +15,8 @@ from typing import Final
 from bpe_core.errors import BpeError
 from bpe_core.formats.folder_files import SIDECARS
 from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.look.labels import plain_text
@@ -36,8 +36,8 @@ FILE_PREFIX: Final = "file-"
 _KNOWN_KEY = re.compile(
     rf"gpt2|{'|'.join(map(re.escape, BY_NAME))}|run-sample|(run|file)-[0-9a-f]{{32}}"
 )
-_LONGEST_NAME = 40
-_LONGEST_ADDRESS: Final = 8_000
+_MAX_NAME_LENGTH = 40
+_MAX_ADDRESS_LENGTH: Final = 8_000
 """About two hundred keys; browsers and servers may refuse a longer address."""
 
 Upload = tuple[str, bytes]
@@ -73,7 +73,7 @@ class Member:
     @property
     def merges_tokenizer(self) -> Tokenizer | None:
         """The encoder if its merges are known; None if another library runs it."""
-        return merges_of(self.encoder)
+        return equivalent_tokenizer(self.encoder)
 
 
 def wanted_keys() -> tuple[str, ...]:
@@ -129,8 +129,8 @@ def remove(key: str) -> None:
 def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
     """Open and store uploads, and add them to the shelf; return True if all could be opened.
 
-    The error of an upload that cannot be opened is kept, to be shown beside the button. Uploads may
-    share a name; one that encodes exactly like a file on the shelf is not added.
+    The error of an upload that cannot be opened is kept, to be shown next to the button. Uploads
+    may share a name; one that encodes exactly like a file on the shelf is not added.
     """
     known = {found.encoder.fingerprint for found in _files_on_shelf()}
     keys: list[str] = []
@@ -202,7 +202,7 @@ def distinct(names: Sequence[str]) -> list[str]:
     """
     found: list[str] = []
     for name in names:
-        short = plain_text(name, _LONGEST_NAME)
+        short = plain_text(name, _MAX_NAME_LENGTH)
         number, unique = 1, short
         while unique in found:
             number += 1
@@ -227,7 +227,7 @@ def _put_on_shelf(keys: tuple[str, ...]) -> None:
 
 
 def _keys_of_address() -> tuple[str, ...]:
-    text = address.query_text("with", _LONGEST_ADDRESS)
+    text = address.query_text("with", _MAX_ADDRESS_LENGTH)
     if text == _NOTHING:
         return ()
     known = [key for key in (text or "").split(",") if _KNOWN_KEY.fullmatch(key)]

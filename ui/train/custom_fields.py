@@ -8,25 +8,25 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from bpe_core.corpus.word_counts import LARGEST_COUNT
+from bpe_core.corpus.word_counts import MAX_COUNT
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import PRE_TOKEN, SPECIAL_TOKEN, TIE
 from ui.look.labels import plain_markdown, token_label
 from ui.shell.number_field import Limits, whole_number
 
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 _CUSTOM_REGEX = "your own regular expression"
 EMPTY_REGEX = "regex:"
 """The name of a pre-tokenizer whose pattern is still empty."""
 
-_LEAST_COUNTS = Limits(
+_MIN_COUNTS = Limits(
     least=0,
-    most=LARGEST_COUNT,
+    most=MAX_COUNT,
     why_least="With 0 or 1, any pair that occurs may merge.",
     why_most="Pages cannot show larger counts exactly.",
 )
-_LONGEST_TOKENS = Limits(
+_MAX_LONGEST_TOKENS = Limits(
     least=0,
     most=1_000_000,
     why_least="A length of 0 sets no limit.",
@@ -90,8 +90,8 @@ def _listed(tokens: tuple[str, ...]) -> str:
 
 def _some(names: list[str]) -> str:
     """Join the first few names, and count the rest."""
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(names[:_MAX_NAMED]) + more
 
 
 def _name(token: str) -> str:
@@ -143,7 +143,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         )
         min_frequency = whole_number(
             "Minimum count of a pair",
-            _LEAST_COUNTS,
+            _MIN_COUNTS,
             0,
             key="settings_min_frequency",
             help="Training ends when no pair occurs this often. With 0 or 1, any pair may merge.",
@@ -181,7 +181,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         _show_notes(marker.notes)
         max_token_bytes = whole_number(
             "Longest token, in bytes",
-            _LONGEST_TOKENS,
+            _MAX_LONGEST_TOKENS,
             0,
             key="settings_max_token_bytes",
             help="Pairs that would make a longer token are skipped. 0 sets no limit.",

@@ -21,10 +21,10 @@ from ui.train.custom_fields import EMPTY_REGEX
 
 _LINE = "for i in range(10):\n   print(i)"
 """Shown while there is no corpus."""
-_LONGEST_LINE = 400
-_MOST_WORDS = 16
-_MOST_SHOWN = 72
-_MOST_DOCUMENTS_SEARCHED = 100
+_MAX_LINE_LENGTH = 400
+_MAX_WORDS = 16
+_MAX_SHOWN = 72
+_MAX_DOCUMENTS_SEARCHED = 100
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
 
 
@@ -50,12 +50,12 @@ def show_cuts(pretokenizer: str, training: CorpusPart | None, *, is_custom: bool
     if training is not None and training.word_counts is not None:
         _draw_heading(heading, "")
         # A word of a file of counts may be as long as a book.
-        words = [word[:_MOST_SHOWN] for word in islice(training.word_counts, _MOST_WORDS)]
+        words = [word[:_MAX_SHOWN] for word in islice(training.word_counts, _MAX_WORDS)]
         pretoken_strip(key="cuts", pretokens=words)
         st.markdown(":gray[:small[Weighted words are already pre-tokens, so they are not cut.]]")
         return True
     own_line = _own_line() if is_custom else ""
-    found = beginning_of(training) if training is not None else None
+    found = find_beginning(training) if training is not None else None
     if own_line:
         _draw_heading(heading, ", in your line")
         found = Beginning(own_line, is_whole=True)
@@ -77,19 +77,19 @@ def show_cuts(pretokenizer: str, training: CorpusPart | None, *, is_custom: bool
     return True
 
 
-def beginning_of(training: CorpusPart) -> Beginning | None:
+def find_beginning(training: CorpusPart) -> Beginning | None:
     """Return the beginning of the first document with text, without blank lines before it.
 
     >>> from bpe_core.corpus.corpus import Corpus
-    >>> beginning_of(Corpus.from_documents([" ", "\\n \\n  hug hugs"]))
+    >>> find_beginning(Corpus.from_documents([" ", "\\n \\n  hug hugs"]))
     Beginning(text='  hug hugs', is_whole=True)
     """
     is_filed = isinstance(training, TextFigures)
     documents = training.beginnings if is_filed else training.documents
-    for document in documents[:_MOST_DOCUMENTS_SEARCHED]:
+    for document in documents[:_MAX_DOCUMENTS_SEARCHED]:
         blank = _BLANK_LINES.match(document)
         start = blank.end() if blank else 0
-        text = document[start : start + _LONGEST_LINE]
+        text = document[start : start + _MAX_LINE_LENGTH]
         if text.strip():
             return Beginning(text, is_whole=start + len(text) == len(document))
     return None
@@ -114,14 +114,14 @@ def shown_pretokens(
         is_cut_short = len(pretokens) == 1
         pretokens = pretokens if is_cut_short else pretokens[:-1]
     shown: list[str] = []
-    room = _MOST_SHOWN
+    room = _MAX_SHOWN
     for pretoken in pretokens:
         if len(pretoken) > room:
             break
         shown.append(pretoken)
         room -= len(pretoken)
     if pretokens and not shown:
-        return [pretokens[0][:_MOST_SHOWN]], True
+        return [pretokens[0][:_MAX_SHOWN]], True
     return shown, is_cut_short
 
 
@@ -131,7 +131,7 @@ def _own_line() -> str:
             "A line to try the cuts on",
             key="settings_line",
             height=80,
-            max_chars=_LONGEST_LINE,
+            max_chars=_MAX_LINE_LENGTH,
             placeholder="If empty, the beginning of your text is cut.",
             persist_state="session",
         )

@@ -32,7 +32,7 @@ def show_forms(
     `filled` are the settings that a reload fills the form with. `start` is called if Train is
     pressed and both are valid.
     """
-    # Each part has a place of its own. If an error above the buttons moved them down, Streamlit
+    # Each part has its own place. If an error above the buttons moved them down, Streamlit
     # would show both pairs of buttons until the page is done.
     corpus_place, settings_place, buttons = st.container(), st.container(), action_row()
     with corpus_place:

@@ -7,11 +7,11 @@ import streamlit as st
 from bpe_core.runs.largest_size import LargestSize
 from bpe_core.types import TrainingConfig
 from ui.run import corpus_summary
-from ui.train.size_field import LARGEST_SIZE
+from ui.train.size_field import MAX_SIZE
 
 
 def show_largest_size(training: corpus_summary.CorpusPart, config: TrainingConfig) -> str | None:
-    """Draw the largest size that a training text reaches, as far as it is known.
+    """Show the largest vocabulary this corpus can fill, if known.
 
     Return a sentence on where training will stop if the chosen size is larger.
     """
@@ -24,7 +24,7 @@ def show_largest_size(training: corpus_summary.CorpusPart, config: TrainingConfi
 
 
 def largest_sentence(found: LargestSize) -> str:
-    """Return a sentence on the largest size that a training text reaches.
+    """Return a sentence on the largest vocabulary this corpus can fill.
 
     >>> largest_sentence(LargestSize(286, is_exact=True))
     'This corpus reaches 286 tokens at most.'
@@ -33,7 +33,7 @@ def largest_sentence(found: LargestSize) -> str:
     >>> largest_sentence(LargestSize(1_331_650, is_exact=False))
     'This corpus is large enough for any size that can be chosen here.'
     """
-    if found.size >= LARGEST_SIZE:
+    if found.size >= MAX_SIZE:
         return "This corpus is large enough for any size that can be chosen here."
     if found.is_exact:
         return f"This corpus reaches {found.size:,} tokens at most."

@@ -99,7 +99,7 @@ def choose_settings(
             f":gray[:small[The words of this corpus were cut by {plain_markdown(cut, 100)}, so "
             "that is the pre-tokenizer, whatever the preset says.]]"
         )
-    start = start_of(config, training)
+    start = count_start(config, training)
     room = st.container(gap="xsmall")
     with st.container():
         size = size_field.size_field(preset, start)
@@ -125,14 +125,14 @@ def choose_settings(
     return ChosenSettings(config, below_size) if is_valid else None
 
 
-def widgets_of(config: TrainingConfig, start_total: int) -> dict[str, str | float]:
+def fill_widgets(config: TrainingConfig, start_total: int) -> dict[str, str | float]:
     """Return the values of the widgets that choose these settings, by preset if there is one.
 
     `start_total` is the number of tokens before the first merge.
 
-    >>> widgets_of(TrainingConfig(4_096, pretokenizer="cl100k"), 257)["settings_preset"]
+    >>> fill_widgets(TrainingConfig(4_096, pretokenizer="cl100k"), 257)["settings_preset"]
     'GPT-4 style'
-    >>> widgets_of(TrainingConfig(4_096, min_frequency=2), 257)["settings_min_frequency"]
+    >>> fill_widgets(TrainingConfig(4_096, min_frequency=2), 257)["settings_min_frequency"]
     2.0
     """
     size = config.vocab_size
@@ -159,10 +159,10 @@ def _symbols_seen(config: TrainingConfig, training: CorpusPart | None) -> frozen
     return symbols_seen(training, config.base)
 
 
-def start_of(config: TrainingConfig, training: CorpusPart | None) -> Start:
+def count_start(config: TrainingConfig, training: CorpusPart | None) -> Start:
     """Return the number of tokens before the first merge on this training text.
 
-    >>> start_of(TrainingConfig(), None).total
+    >>> count_start(TrainingConfig(), None).total
     257
     """
     all_bytes = config.base == "bytes" and config.alphabet == "full"

@@ -1,4 +1,4 @@
-"""Draw the choice of a vocabulary size: a slider over usual sizes beside a field for any size."""
+"""Draw the choice of a vocabulary size: a slider over usual sizes next to a field for any size."""
 
 from __future__ import annotations
 
@@ -14,11 +14,26 @@ from ui.shell.number_field import Limits, checked, number_input, whole_number
 
 _LABEL = "Vocabulary size"
 _BYTE_SIZES = (
-    *(257, 300, 400, 512, 768, 1_024, 1_536, 2_048, 3_072, 4_096),
-    *(6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 50_257),
+    257,
+    300,
+    400,
+    512,
+    768,
+    1_024,
+    1_536,
+    2_048,
+    3_072,
+    4_096,
+    6_144,
+    8_192,
+    12_288,
+    16_384,
+    24_576,
+    32_768,
+    50_257,
 )
 FIRST_SIZE = 4_096
-LARGEST_SIZE = 1_000_000
+MAX_SIZE = 1_000_000
 _CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _CLASSROOM_MERGE_COUNT = 15
 _FIELD_WIDTH = 150
@@ -61,7 +76,7 @@ def size_field(preset: str, start: Start) -> int | None:
     """Draw the choice of a size for a preset; show an invalid size as an error and return None."""
     limits = Limits(
         least=start.total,
-        most=LARGEST_SIZE,
+        most=MAX_SIZE,
         why_least=f"A vocabulary starts with {' + '.join(start.parts)}; each merge adds one.",
         why_most="The pages show vocabularies up to this size, four times the largest in use. "
         "`python -m bpe_core train` can train larger ones.",
@@ -109,7 +124,7 @@ def size_sentence(size: int, start: Start) -> str:
 def _slider_and_field(sizes: Sequence[int], first: int, limits: Limits, *, key: str) -> int | None:
     """Draw a slider and a field for one size; the field decides, the slider shows the nearest.
 
-    Each place of the slider has a field of its own. If one field were set after each step, steps
+    Each place of the slider has its own field. If one field were set after each step, steps
     that outrun the page would come back with the field's old value, and undo later ones.
     """
     with st.container(horizontal=True, gap="medium"):
@@ -141,7 +156,7 @@ def _slider_and_field(sizes: Sequence[int], first: int, limits: Limits, *, key: 
 
 
 def _move_slider(key: str, size: int, sizes: Sequence[int]) -> None:
-    """Move the slider to the place nearest to the number typed beside it."""
+    """Move the slider to the place nearest to the number typed next to it."""
     typed = workspace.widget_number(_exact_key(key, size))
     if typed is not None and (nearest := _nearest(sizes, typed)) != size:
         workspace.set_widget(f"settings_{key}", nearest)
@@ -149,7 +164,7 @@ def _move_slider(key: str, size: int, sizes: Sequence[int]) -> None:
 
 
 def _exact_key(key: str, size: int | str = "") -> str:
-    """Return the key of the field beside one place of a slider, or the prefix of all of them."""
+    """Return the key of the field next to one place of a slider, or the prefix of all of them."""
     return f"settings_exact_{key}_{size}"
 
 

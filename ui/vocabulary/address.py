@@ -11,12 +11,12 @@ from typing import cast
 from bpe_core.tokenizer.protocol import Encoder
 from ui.shell import address, workspace
 from ui.vocabulary.charts import field_of_bar
-from ui.vocabulary.search import FIELDS, LONGEST_SEARCH, Record, record_of
+from ui.vocabulary.search import FIELDS, MAX_SEARCH_LENGTH, Record, to_record
 
 
 def record_of_address() -> Record:
     """Return the search in the address."""
-    return record_of({name: address.query_text(name, LONGEST_SEARCH) for name in FIELDS})
+    return to_record({name: address.query_text(name, MAX_SEARCH_LENGTH) for name in FIELDS})
 
 
 def token_of_address(encoder: Encoder, default: int) -> int:
@@ -28,7 +28,7 @@ def token_of_address(encoder: Encoder, default: int) -> int:
 def prefix_of_address() -> bytes:
     """Return the prefix whose node of the trie is shown; an invalid one is removed."""
     try:
-        return bytes.fromhex(address.query_text("prefix", 8 * LONGEST_SEARCH) or "")
+        return bytes.fromhex(address.query_text("prefix", 8 * MAX_SEARCH_LENGTH) or "")
     except ValueError:
         address.set_query(prefix=None)
         return b""
@@ -38,7 +38,7 @@ def search_for(key: str) -> None:
     """Search for the record sent by the table."""
     record = workspace.component_value(key, "record")
     if isinstance(record, dict):
-        _set_record(record_of(cast("dict[str, object]", record)))
+        _set_record(to_record(cast("dict[str, object]", record)))
 
 
 def open_token(key: str) -> None:
@@ -53,7 +53,7 @@ def toggle_finding(key: str) -> None:
     chosen, record = workspace.component_value(key, "chosen"), record_of_address()
     if isinstance(chosen, str):
         finding = "" if record["finding"] == chosen else chosen
-        _set_record(record_of({**record, "finding": finding, "page": ""}))
+        _set_record(to_record({**record, "finding": finding, "page": ""}))
 
 
 def toggle_length(key: str, n_lengths: int, shown: str) -> None:
@@ -66,14 +66,14 @@ def toggle_length(key: str, n_lengths: int, shown: str) -> None:
     if points:
         field = field_of_bar(points[0], n_lengths)
         field = "" if shown == field else field
-        _set_record(record_of({**record_of_address(), "bytes": field, "page": ""}))
+        _set_record(to_record({**record_of_address(), "bytes": field, "page": ""}))
 
 
 def go_to_text(key: str) -> None:
     """Go to the trie node whose prefix was typed as text."""
     typed = workspace.component_value(key, "typed")
     if isinstance(typed, str):
-        address.set_query(prefix=typed[:LONGEST_SEARCH].encode(errors="ignore").hex() or None)
+        address.set_query(prefix=typed[:MAX_SEARCH_LENGTH].encode(errors="ignore").hex() or None)
 
 
 def go_to_prefix(key: str) -> None:

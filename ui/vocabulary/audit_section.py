@@ -15,9 +15,9 @@ from ui.shell import frame
 from ui.vocabulary import background_work
 from ui.vocabulary.address import toggle_finding, toggle_length
 from ui.vocabulary.charts import length_bars
-from ui.vocabulary.findings import findings_of
+from ui.vocabulary.findings import list_findings
 from ui.vocabulary.inspection import Inspection
-from ui.vocabulary.search import Record, lengths_of
+from ui.vocabulary.search import Record, parse_lengths
 from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status
 
@@ -25,7 +25,7 @@ from ui.work.task import Progress, Status
 def draw_audit(
     inspection: Inspection, record: Record, search: Status[Progress, Reachability] | None
 ) -> None:
-    """Draw the findings beside the lengths; `search` is None if the merges are not known."""
+    """Draw the findings next to the lengths; `search` is None if the merges are not known."""
     findings, lengths = st.columns(2, gap="large")
     with findings:
         _draw_findings(inspection, record, search)
@@ -40,7 +40,7 @@ def _draw_findings(
     text = plain_markdown(inspection.text.name)
     st.markdown(f":gray[Uses are counted in {text}. Press a finding to filter the table.]")
     finding_list(
-        findings_of(inspection, None if search is None else search.result),
+        list_findings(inspection, None if search is None else search.result),
         record["finding"],
         key="findings",
         on_chosen=partial(toggle_finding, "findings"),
@@ -62,7 +62,7 @@ def _draw_findings(
 
 def _draw_lengths(inspection: Inspection, record: Record) -> None:
     kinds = inspection.table.length_kinds
-    chosen = lengths_of(record["bytes"]) if record["bytes"] else None
+    chosen = parse_lengths(record["bytes"]) if record["bytes"] else None
     # A new key for each filter: a chart keeps its selection for as long as it keeps its key.
     key = f"lengths_{record['bytes']}"
     st.header("Lengths", anchor=False)

@@ -22,7 +22,7 @@ from bpe_core.vocabulary.pruning import Pruned, added_in_run, prune
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from ui.storage.run_store import StoredRun
 from ui.vocabulary.texts import CountedText, held_out_text
-from ui.work.background import Background, stop_of
+from ui.work.background import Background, stopper
 from ui.work.task import Progress, Status, Task
 
 Uses = NDArray[np.int64]
@@ -130,12 +130,12 @@ def preview(
 
 
 def _search(tokenizer: Tokenizer, task: Task[Progress]) -> Reachability | None:
-    return find_unreachable(tokenizer, (), stop_of(task))
+    return find_unreachable(tokenizer, (), stopper(task))
 
 
 def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses | None:
     if text.corpus is not None:
-        return uses_in_corpus(encoder, text.corpus, stop_of(task))
+        return uses_in_corpus(encoder, text.corpus, stopper(task))
     if text.run is not None:
         return uses_in_run(text.run.run)
     return np.zeros(max(encoder.vocab) + 1, np.int64)
@@ -144,16 +144,16 @@ def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses | 
 @st.cache_resource(show_spinner=False)
 def searches() -> Background[Progress, Reachability]:
     """Return the server's searches for unreachable tokens, by the tokenizer's fingerprint."""
-    return Background("unreachable", most_waiting=16, most_remembered=12)
+    return Background("unreachable", max_waiting=16, max_cached=12)
 
 
 @st.cache_resource(show_spinner=False)
 def counts() -> Background[Progress, Uses]:
     """Return the server's counts of uses, by tokenizer and text."""
-    return Background("uses", most_waiting=16, most_remembered=12)
+    return Background("uses", max_waiting=16, max_cached=12)
 
 
 @st.cache_resource(show_spinner=False)
 def previews() -> Background[Progress, PruningPreview]:
     """Return the server's previews of pruned vocabularies, by all their inputs."""
-    return Background("pruning", most_waiting=16, most_remembered=12)
+    return Background("pruning", max_waiting=16, max_cached=12)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, tokens_axis
 from ui.look.chart_style import PALETTES, Theme, empty_figure
 
-LONGEST_BAR = 24
+MAX_BAR_LENGTH = 24
 """The length of the last bar, which also counts longer tokens."""
 _KINDS = ("leading space", "no leading space", "partial UTF-8")
 _HEIGHT = 300
@@ -22,7 +22,9 @@ def field_of_bar(place: int, n_lengths: int) -> str:
     ('5', '24-')
     """
     length = place + 1
-    return f"{length}-" if length == LONGEST_BAR and n_lengths > LONGEST_BAR + 1 else str(length)
+    return (
+        f"{length}-" if length == MAX_BAR_LENGTH and n_lengths > MAX_BAR_LENGTH + 1 else str(length)
+    )
 
 
 def length_bars(
@@ -34,11 +36,11 @@ def length_bars(
     which get a frame.
     """
     colours = PALETTES[theme]
-    n_bars = max(1, min(kinds.shape[1] - 1, LONGEST_BAR))
+    n_bars = max(1, min(kinds.shape[1] - 1, MAX_BAR_LENGTH))
     bars = kinds[:, 1 : n_bars + 1].copy()
     bars[:, -1] += kinds[:, n_bars + 1 :].sum(axis=1)
     names = [str(length) for length in range(1, n_bars + 1)]
-    if kinds.shape[1] > LONGEST_BAR + 1:
+    if kinds.shape[1] > MAX_BAR_LENGTH + 1:
         names[-1] += "+"
     figure = empty_figure(theme, height=_HEIGHT, top=56)
     looks = (

@@ -47,7 +47,7 @@ def ids_found(
     }
 
 
-def findings_of(inspection: Inspection, reachability: Reachability | None) -> list[Finding]:
+def list_findings(inspection: Inspection, reachability: Reachability | None) -> list[Finding]:
     """Return the findings with their counts, without "undecided" if it has no tokens.
 
     Scaffolds and unreachable tokens are left out if the merges are not known.

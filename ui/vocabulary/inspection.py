@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
-from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.audit import Audit, audit
@@ -19,8 +19,8 @@ from bpe_core.vocabulary.table import Vocabulary
 from ui.host.sized_cache import cached
 from ui.vocabulary.texts import CountedText
 
-_FEWEST_LETTERS, _MOST_LETTERS = 4, 14
-_FEWEST_FOLDED = 3
+_MIN_LETTERS, _MAX_LETTERS = 4, 14
+_MIN_FOLDED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Inspection:
     first_token: int
     """The token opened by default: a long word, so that its tree has branches."""
 
-    def row_of(self, id: int) -> int:
+    def find_row(self, id: int) -> int:
         """Return the row of a token in the table; the first row for an unknown id."""
         row = int(np.searchsorted(self.table.ids, id))
         return row if row < len(self.table) and self.table.ids[row] == id else 0
@@ -52,7 +52,7 @@ class Inspection:
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The encoder if its merges are known, else None."""
-        return merges_of(self.encoder)
+        return equivalent_tokenizer(self.encoder)
 
 
 def inspect_vocabulary(
@@ -96,7 +96,7 @@ def _inspect(
 
 @cached()
 def _structure(fingerprint: str, _encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
-    known = merges_of(_encoder)
+    known = equivalent_tokenizer(_encoder)
     return None if known is None else Derivations(known), PrefixTree(_encoder.vocab)
 
 
@@ -108,14 +108,14 @@ def sample_corpus(sample_id: str) -> Corpus:
 
 def _is_blank(token: bytes) -> bool:
     text = token.decode(errors="replace")
-    return len(text) >= _FEWEST_FOLDED and text.isspace()
+    return len(text) >= _MIN_FOLDED and text.isspace()
 
 
 def _first_token(table: Vocabulary) -> int:
     words = [
         (len(token), row)
         for row, token in enumerate(table.tokens)
-        if _FEWEST_LETTERS < len(token) <= _MOST_LETTERS
+        if _MIN_LETTERS < len(token) <= _MAX_LETTERS
         and token.removeprefix(b" ").decode(errors="replace").isalpha()
     ]
     return int(table.ids[max(words, key=lambda word: (word[0], -word[1]))[1] if words else -1])

@@ -23,7 +23,7 @@ FIELDS = (
 )
 """The names of the parameters in the address; in a record, a parameter at its default is empty."""
 FindingKey = Literal["never", "scaffolds", "unreachable", "undecided", "partial"]
-LONGEST_SEARCH = 300
+MAX_SEARCH_LENGTH = 300
 _CHOICES: dict[str, tuple[str, ...]] = {
     "by": ("bytes", "regex"),
     "finding": get_args(FindingKey),
@@ -35,22 +35,22 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 _LENGTHS = re.compile(r"(\d{1,5})(?:(-)(\d{1,5})?)?", re.ASCII)
 
 
-def record_of(values: Mapping[str, object]) -> Record:
+def to_record(values: Mapping[str, object]) -> Record:
     """Return all fields as texts, in order; an invalid value becomes empty.
 
-    >>> {name: text for name, text in record_of({"find": "th", "sort": "up"}).items() if text}
+    >>> {name: text for name, text in to_record({"find": "th", "sort": "up"}).items() if text}
     {'find': 'th'}
     """
     return {name: _checked(name, values.get(name)) for name in FIELDS}
 
 
-def query_of(record: Mapping[str, str], only: tuple[int, ...] | None = None) -> Query:
+def to_query(record: Mapping[str, str], only: tuple[int, ...] | None = None) -> Query:
     """Convert a record to a query; `only` is the ids of its finding.
 
-    >>> query_of(record_of({"bytes": "3-", "sort": "-use"})).shortest
+    >>> to_query(to_record({"bytes": "3-", "sort": "-use"})).shortest
     3
     """
-    low, high = lengths_of(record["bytes"])
+    low, high = parse_lengths(record["bytes"])
     return Query(
         text=record["find"],
         by=cast("SearchBy", record["by"] or "text"),
@@ -66,10 +66,10 @@ def query_of(record: Mapping[str, str], only: tuple[int, ...] | None = None) -> 
     )
 
 
-def lengths_of(text: str) -> tuple[int, int | None]:
+def parse_lengths(text: str) -> tuple[int, int | None]:
     """Parse a field of lengths into the shortest and the longest length; None for no limit.
 
-    >>> lengths_of("4"), lengths_of("4-6"), lengths_of("24-"), lengths_of("")
+    >>> parse_lengths("4"), parse_lengths("4-6"), parse_lengths("24-"), parse_lengths("")
     ((4, 4), (4, 6), (24, None), (0, None))
     """
     match = _LENGTHS.fullmatch(text)
@@ -84,7 +84,7 @@ def _flag(text: str) -> bool | None:
 
 
 def _checked(name: str, value: object) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_SEARCH:
+    if not isinstance(value, str) or len(value) > MAX_SEARCH_LENGTH:
         return ""
     if name in _CHOICES:
         return value if value in _CHOICES[name] else ""

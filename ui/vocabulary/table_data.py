@@ -11,17 +11,17 @@ from ui.components.vocabulary import Kind, PrefixData, ShownToken, Step, TableDa
 from ui.look.labels import token_for_browser, token_label
 from ui.vocabulary.findings import FINDINGS, ids_found
 from ui.vocabulary.inspection import Inspection
-from ui.vocabulary.search import query_of
+from ui.vocabulary.search import to_query
 
 ROWS_A_PAGE = 100
-_MOST_SCRIPTS = 60
-_MOST_AHEAD = 6
+_MAX_SCRIPTS = 60
+_MAX_AHEAD = 6
 
 
 def shown_token(inspection: Inspection, id: int, rank: int | None = None) -> ShownToken:
     """Return a token as the browser draws it."""
     if rank is None:
-        row = inspection.row_of(id)
+        row = inspection.find_row(id)
         rank = int(inspection.table.ranks[row])
     kind: Kind = "special" if id in inspection.special_ids else "symbol" if rank < 0 else "merge"
     if inspection.derivations is None and kind == "symbol":
@@ -45,7 +45,7 @@ def table_data(
     found = ids_found(inspection, reachability)
     only = next((ids for key, ids in found.items() if key == record["finding"]), None)
     try:
-        rows = table.find(query_of(record, only))
+        rows = table.find(to_query(record, only))
     except BpeError as error:
         rows, problem = table.ids[:0], str(error)
     pages = max(1, -(-len(rows) // ROWS_A_PAGE))
@@ -72,7 +72,7 @@ def table_data(
         "problem": problem,
         "about_uses": f"Occurrences in {inspection.text.name}",
         "has_merges": inspection.derivations is not None,
-        "scripts": list(table.scripts.items())[:_MOST_SCRIPTS],
+        "scripts": list(table.scripts.items())[:_MAX_SCRIPTS],
         "findings": [(key, FINDINGS[key][0], len(ids)) for key, ids in found.items() if ids],
     }
 
@@ -88,7 +88,7 @@ def prefix_data(inspection: Inspection, prefix: bytes) -> PrefixData:
     ways: list[Way] = []
     for branch in node.branches:
         more = branch.prefix[len(prefix) :]
-        ahead = tree.starting_with(branch.prefix, _MOST_AHEAD + len(branch.ids))
+        ahead = tree.starting_with(branch.prefix, _MAX_AHEAD + len(branch.ids))
         ways.append(
             {
                 "more": token_for_browser(more),

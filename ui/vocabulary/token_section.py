@@ -1,4 +1,4 @@
-"""Draw the tokens as a table or a trie, beside the card of the open token."""
+"""Draw the tokens as a table or a trie, next to the card of the open token."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import Record
 from ui.vocabulary.table_data import prefix_data, shown_token, table_data
 
-_MOST_BUILT = 60
-_MOST_CODE_POINTS = 16
-_MOST_BYTES = 48
+_MAX_BUILT = 60
+_MAX_CODE_POINTS = 16
+_MAX_BYTES = 48
 TABLE = "Table"
 TRIE = "Trie"
 
 
 def card_data(inspection: Inspection, id: int, reachability: Reachability | None) -> CardData:
     """Return the contents of a token's card."""
-    row = inspection.row_of(id)
+    row = inspection.find_row(id)
     token = inspection.encoder.vocab[id]
     derivations = inspection.derivations
     tree = () if derivations is None else derivations.tree(id, folded=inspection.blank_ids)
@@ -67,7 +67,7 @@ def card_data(inspection: Inspection, id: int, reachability: Reachability | None
         "tree_sentence": ""
         if derivations is None
         else _tree_sentence(derivations, id, is_folded=is_folded),
-        "built": [shown_token(inspection, made) for made in built[:_MOST_BUILT]],
+        "built": [shown_token(inspection, made) for made in built[:_MAX_BUILT]],
         "built_sentence": "" if derivations is None else _built_sentence(derivations, id),
     }
 
@@ -86,8 +86,8 @@ def _origin(inspection: Inspection, own: ShownToken) -> tuple[str, str]:
 
 
 def _hex(token: bytes) -> str:
-    shown = token[:_MOST_BYTES].hex(" ").upper()
-    return shown if len(token) <= _MOST_BYTES else f"{shown} … {len(token):,} in all"
+    shown = token[:_MAX_BYTES].hex(" ").upper()
+    return shown if len(token) <= _MAX_BYTES else f"{shown} … {len(token):,} in all"
 
 
 def _characters(token: bytes) -> str:
@@ -95,10 +95,10 @@ def _characters(token: bytes) -> str:
         text = token.decode()
     except UnicodeDecodeError:
         return "partial UTF-8, not whole characters"
-    names = [f"U+{ord(c):04X}" for c in text[:_MOST_CODE_POINTS]]
+    names = [f"U+{ord(c):04X}" for c in text[:_MAX_CODE_POINTS]]
     if len(text) == 1:
         return f"{names[0]} {unicodedata.name(text, '')}".strip()
-    more = f" … {len(text):,} in all" if len(text) > _MOST_CODE_POINTS else ""
+    more = f" … {len(text):,} in all" if len(text) > _MAX_CODE_POINTS else ""
     return f"{len(text):,}: {' '.join(names)}{more}" if not more else f"{' '.join(names)}{more}"
 
 
@@ -134,7 +134,7 @@ def _built_sentence(derivations: Derivations, id: int) -> str:
         return "No merge uses it."
     n_all = len(derivations.all_built_on(id))
     direct = "1 token is" if n_direct == 1 else f"{n_direct:,} tokens are"
-    shown = f" The first {_MOST_BUILT}:" if n_direct > _MOST_BUILT else ""
+    shown = f" The first {_MAX_BUILT}:" if n_direct > _MAX_BUILT else ""
     indirect = f", {n_all:,} directly or indirectly" if n_all > n_direct else ""
     return f"{direct} merged from it directly{indirect}.{shown}"
 

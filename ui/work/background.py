@@ -55,7 +55,7 @@ class _Piece(Generic[Step, Result]):
 class Background(Generic[Step, Result]):
     """Run pieces of work one after another in a thread, and remember the latest results.
 
-    Visitors take turns, and with `most_of_visitor` each may have that many pieces queued or
+    Visitors take turns, and with `max_per_visitor` each may have that many pieces queued or
     running. Results are in `server_cache`; work whose result it dropped is forgotten.
     """
 
@@ -63,14 +63,14 @@ class Background(Generic[Step, Result]):
         self,
         name: str,
         *,
-        most_waiting: int,
-        most_remembered: int,
-        most_of_visitor: int | None = None,
+        max_waiting: int,
+        max_cached: int,
+        max_per_visitor: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most_waiting = most_waiting
-        self._most_remembered = most_remembered
-        self._most_of_visitor = most_of_visitor
+        self._most_waiting = max_waiting
+        self._most_remembered = max_cached
+        self._most_of_visitor = max_per_visitor
         self._clock = clock
         self._lock = Lock()
         self._changed = Condition(self._lock)
@@ -261,7 +261,7 @@ class Background(Generic[Step, Result]):
                 piece.state = "failed" if problem is not None else "cancelled"
 
 
-def stop_of(task: Task[Progress]) -> Callable[[int, int], bool]:
+def stopper(task: Task[Progress]) -> Callable[[int, int], bool]:
     """Return a function that reports progress to `task` and returns True once it is cancelled."""
 
     def should_stop(done: int, of: int) -> bool:

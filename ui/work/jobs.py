@@ -38,12 +38,12 @@ from ui.work.training_process import train_in_process
 from ui.work.training_report import CurvePoint, Reporter, TrainingReport
 from ui.work.work_log import logged
 
-MOST_REMEMBERED = 64
-MOST_WAITING: Final = settings().queue
-MOST_OF_VISITOR: Final = settings().visitor_queue
-_MOST_STARTS: Final = 3
+MAX_CACHED = 64
+MAX_WAITING: Final = settings().queue
+MAX_PER_VISITOR: Final = settings().visitor_queue
+_MAX_STARTS: Final = 3
 """A training during which this many servers ended is not begun again: it may be why."""
-LEAST_BYTES_IN_PROCESS: Final = 4_000_000
+MIN_BYTES_FOR_PROCESS: Final = 4_000_000
 """The size of a text from which on it is worth a process, which takes about two seconds to start.
 Smaller ones are trained on in kernels that leave the interpreter to others."""
 
@@ -65,7 +65,7 @@ class TrainingPlan:
 
     @property
     def corpus(self) -> Corpus | FiledCorpus:
-        """The corpus, held-out text included. Raises FormatError if it is damaged or gone."""
+        """The corpus, held-out text included. Raises FormatError if it is damaged or missing."""
         return self.read()
 
 
@@ -125,11 +125,11 @@ class _Live:
         self.request = request
         self._base = base
         self.kept = kept
-        self.is_large = kept is not None and kept.text_bytes >= LEAST_BYTES_IN_PROCESS
+        self.is_large = kept is not None and kept.text_bytes >= MIN_BYTES_FOR_PROCESS
         self._corpus = None if self.is_large and isinstance(corpus, Corpus) else corpus
 
     def corpus(self) -> Corpus | FiledCorpus:
-        """Return the corpus; raise FormatError if it is damaged or gone."""
+        """Return the corpus; raise FormatError if it is damaged or missing."""
         if self._corpus is not None:
             return self._corpus
         assert self.kept is not None
@@ -141,7 +141,7 @@ class _Live:
         return corpus.read() if isinstance(corpus, FiledCorpus) else corpus
 
     def base(self) -> Tokenizer | None:
-        """Return the tokenizer to extend, None if there is none; raises FormatError."""
+        """Return the tokenizer to extend, or None; raises FormatError."""
         if self._base is not None or not isinstance(self.request.how, Extension):
             return self._base
         assert self.kept is not None
@@ -174,9 +174,9 @@ class JobManager:
         self._live: dict[str, _Live] = {}
         self._background = Background[TrainingReport, StoredTraining](
             "training",
-            most_waiting=MOST_WAITING,
-            most_remembered=MOST_REMEMBERED,
-            most_of_visitor=MOST_OF_VISITOR,
+            max_waiting=MAX_WAITING,
+            max_cached=MAX_CACHED,
+            max_per_visitor=MAX_PER_VISITOR,
         )
 
     def submit(
@@ -201,7 +201,13 @@ class JobManager:
         self._background.check_places(visitor)
         recipe, base = (how, None) if isinstance(how, TrainingConfig) else how
         request = TrainingRequest(
-            *(new_id(), title, recipe, held_out_share, held_out_by, origin, visitor),
+            new_id(),
+            title,
+            recipe,
+            held_out_share,
+            held_out_by,
+            origin,
+            visitor,
             n_bytes=corpus.n_bytes,
             asked_at=time.time(),
         )
@@ -358,9 +364,9 @@ class JobManager:
 
 def _check_starts(kept: KeptRequest) -> None:
     """Note that a training starts; raise TrainingStoppedError if it did so too often."""
-    if kept.n_starts >= _MOST_STARTS:
+    if kept.n_starts >= _MAX_STARTS:
         raise TrainingStoppedError(
-            f"The server stopped {_MOST_STARTS} times while this training ran, so it is not "
+            f"The server stopped {_MAX_STARTS} times while this training ran, so it is not "
             "started again. Train on a smaller corpus."
         )
     with suppress(OSError):

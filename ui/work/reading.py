@@ -23,10 +23,10 @@ from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.files.store.place import make_store_folder
 
 MAX_ARCHIVE_FILES: Final = 10_000
-_MOST_AT_ONCE: Final = 2
+_MAX_CONCURRENT: Final = 2
 """Each process may take gigabytes."""
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
-_places: Final = BoundedSemaphore(_MOST_AT_ONCE)
+_places: Final = BoundedSemaphore(_MAX_CONCURRENT)
 _Found = TypeVar("_Found")
 
 
@@ -67,7 +67,7 @@ def read_files(
 
 def read_beginning(
     files: Sequence[Upload],
-    most_characters: int,
+    max_characters: int,
     *,
     on_progress: Callable[[float], None],
     on_wait: Callable[[], object],
@@ -80,7 +80,7 @@ def read_beginning(
 
     def apart(place: Path) -> tuple[Corpus, int]:
         return read_beginning_in_process(
-            files, choices, most_characters, place=place, on_progress=on_progress
+            files, choices, max_characters, place=place, on_progress=on_progress
         )
 
     def here() -> tuple[Corpus, int]:
@@ -116,7 +116,7 @@ def _read(
     here: Callable[[], _Found],
     on_wait: Callable[[], object],
 ) -> _Found:
-    """Return what one of both ways of reading returns: in a process if the files are worth it."""
+    """Read in a child process if the files are large, otherwise here."""
     if worth_a_process(files):
         with _place(on_wait):
             try:

@@ -8,14 +8,14 @@ from typing import Final
 
 from bpe_core.types import TrainingProgress
 
-_SHORTEST_MEASURED: Final = 1.0
+_MIN_MEASURED: Final = 1.0
 # Building the tokenizer, its fingerprint and its JSON takes time for each merge, and counting the
 # tokens of the held-out text for each of its bytes. Measured with 500,000 merges.
 _SECONDS_A_MERGE: Final = 3e-5
 _SECONDS_A_HELD_OUT_BYTE: Final = 2e-6
-_SHORTEST_ENDING: Final = 0.5
-_LEAST_FACTOR: Final = 0.2
-_MOST_FACTOR: Final = 10.0
+_MIN_ENDING_LENGTH: Final = 0.5
+_MIN_FACTOR: Final = 0.2
+_MAX_FACTOR: Final = 10.0
 
 
 def seconds_of_merges(recent: Sequence[TrainingProgress]) -> float | None:
@@ -32,7 +32,7 @@ def seconds_of_merges(recent: Sequence[TrainingProgress]) -> float | None:
     half = first.elapsed_seconds + seconds / 2
     middle = min(recent, key=lambda one: abs(one.elapsed_seconds - half))
     before, each = _seconds_a_merge(first, middle), _seconds_a_merge(middle, last)
-    if seconds < _SHORTEST_MEASURED or not before or not each:
+    if seconds < _MIN_MEASURED or not before or not each:
         return None
     at = _number_between(middle, last)
     falls = math.log(before / each) / math.log(at / _number_between(first, middle))
@@ -64,8 +64,8 @@ class EndingTime:
     def learn(self, seconds: float, *, n_merges: int, held_out_bytes: int) -> None:
         """Note how long it took; short times are ignored, because they are mostly overhead."""
         usual = _usual(n_merges, held_out_bytes)
-        if usual >= _SHORTEST_ENDING:
-            self._factor = min(max(seconds / usual, _LEAST_FACTOR), _MOST_FACTOR)
+        if usual >= _MIN_ENDING_LENGTH:
+            self._factor = min(max(seconds / usual, _MIN_FACTOR), _MAX_FACTOR)
 
 
 def _usual(n_merges: int, held_out_bytes: int) -> float:

@@ -1,4 +1,4 @@
-"""Train on a large corpus in a process of its own, so that pages do not share its interpreter."""
+"""Train on a large corpus in its own process, so that pages do not share its interpreter."""
 
 from __future__ import annotations
 

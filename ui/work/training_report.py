@@ -13,8 +13,8 @@ from ui.work.time_left import EndingTime, seconds_of_merges
 
 CURVE_POINTS = 400
 # The rate of merges is measured over the last few seconds, because the first merges are slowest.
-_LONGEST_MEASURED = 3.0
-_SHORTEST_MEASURED = 0.5
+_MAX_MEASURED = 3.0
+_MIN_MEASURED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def note_recent(recent: deque[TrainingProgress], progress: TrainingProgress) -> 
         return
     recent.append(progress)
     while len(recent) > 2 and progress.elapsed_seconds - recent[1].elapsed_seconds >= (
-        _LONGEST_MEASURED
+        _MAX_MEASURED
     ):
         recent.popleft()
 
@@ -118,4 +118,4 @@ def merges_a_second(recent: Sequence[TrainingProgress]) -> float | None:
         return None
     seconds = recent[-1].elapsed_seconds - recent[0].elapsed_seconds
     merges = recent[-1].merges_done - recent[0].merges_done
-    return merges / seconds if seconds >= _SHORTEST_MEASURED and merges else None
+    return merges / seconds if seconds >= _MIN_MEASURED and merges else None

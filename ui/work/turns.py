@@ -1,4 +1,4 @@
-"""Give visitors fair turns: whoever has waited longest for a turn gets the next piece of work."""
+"""Give visitors fair turns: the visitor who has waited longest gets the next piece of work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
 Item = TypeVar("Item")
-_MOST_REMEMBERED: Final = 1_000
+_MAX_CACHED: Final = 1_000
 
 
 class Turns(Generic[Item]):
@@ -46,7 +46,7 @@ class Turns(Generic[Item]):
         self._n_taken += 1
         self._last_turn[visitor] = self._n_taken
         self._last_turn.move_to_end(visitor)
-        if len(self._last_turn) > _MOST_REMEMBERED:
+        if len(self._last_turn) > _MAX_CACHED:
             self._last_turn.popitem(last=False)
         return item
 

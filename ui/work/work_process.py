@@ -11,9 +11,9 @@ from bpe_core.processes.limits import GB, Limits
 from ui.host.logs import Code, event
 
 # Training takes ten times the size of a text, and a run of a million merges a gigabyte.
-_MOST_BYTES: Final = 8 * GB
-_MOST_TIMES_CORPUS: Final = 24
-_MOST_SECONDS: Final = 24 * 3_600.0
+_MAX_BYTES: Final = 8 * GB
+_MAX_CORPUS_RATIO: Final = 24
+_MAX_SECONDS: Final = 24 * 3_600.0
 _NICENESS: Final = 2
 """Pages go first when processors are busy."""
 
@@ -28,7 +28,7 @@ def work_limits(n_bytes: int) -> Limits:
     >>> work_limits(1_000_000).memory
     8613934592
     """
-    return Limits(_MOST_SECONDS, _MOST_BYTES + _MOST_TIMES_CORPUS * n_bytes, niceness=_NICENESS)
+    return Limits(_MAX_SECONDS, _MAX_BYTES + _MAX_CORPUS_RATIO * n_bytes, niceness=_NICENESS)
 
 
 @contextmanager

@@ -17,10 +17,10 @@ from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import is_url, shown
 from bpe_core.counting.counts_file import CountsSummary, write_tables
 from bpe_core.counting.scale.engines import Engine, ThisProcess
-from bpe_core.counting.scale.shuffle import Shard, reduce_shard, words_of
+from bpe_core.counting.scale.shuffle import Shard, iterate_words, reduce_shard
 from bpe_core.counting.scale.sources import Described, describe_or_skip, find_sources
 from bpe_core.counting.scale.stretch_words import count_stretch
-from bpe_core.counting.scale.stretches import Stretch, stretch_bytes_for, stretches_of
+from bpe_core.counting.scale.stretches import Stretch, divide_files, stretch_bytes_for
 from bpe_core.counting.scale.work_folder import N_SHARDS, WorkFolder
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -110,7 +110,7 @@ def count_files(
         why = reasons([(note.file, CorpusError(note.text)) for note in notes])
         raise UnsupportedFileError(f"None of the files could be read. {why}")
     size = stretch_bytes or stretch_bytes_for(sum(source.size for source in files))
-    stretches = list(stretches_of(described, pretokenizer, size, errors))
+    stretches = list(divide_files(described, pretokenizer, size, errors))
     watch = _Watch(on_progress, len(stretches))
     counted = _count(stretches, folder, doing, watch)
     described_all = _summary(counted, pretokenizer)
@@ -125,7 +125,7 @@ def count_files(
         raise EmptyCorpusError(_nothing_found(summary, pretokenizer))
     # Shard by shard: this process never holds all words.
     write_tables(
-        chain.from_iterable(words_of(folder, record["words"]) for record in reduced),
+        chain.from_iterable(iterate_words(folder, record["words"]) for record in reduced),
         summary,
         fspath(out),
     )

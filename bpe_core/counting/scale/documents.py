@@ -139,9 +139,9 @@ class StretchReading:
             )
 
     def _row_text(self, line: bytes, column: str) -> bytes | None:
-        text = _text_of(line, column)
+        text = _parse_text(line, column)
         if text is None and self._stretch.errors == "replace":
-            text = _text_of(line.decode(errors="replace").encode(), column)
+            text = _parse_text(line.decode(errors="replace").encode(), column)
             self.n_replaced += text is not None
         return text
 
@@ -186,10 +186,10 @@ def _read(file: BinaryIO, begin: int, end: int, part: FilePart) -> Iterator[byte
         yield data
 
 
-def _text_of(line: bytes, column: str) -> bytes | None:
+def _parse_text(line: bytes, column: str) -> bytes | None:
     """Return the text in a line of JSON, or None if the line is not JSON or has none.
 
-    >>> _text_of(b'{"text": "hug"}', "text"), _text_of(b"hug", "text")
+    >>> _parse_text(b'{"text": "hug"}', "text"), _parse_text(b"hug", "text")
     (b'hug', None)
     """
     try:

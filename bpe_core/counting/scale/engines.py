@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-LEAST_MEMORY: Final = 1 << 30
+MIN_MEMORY: Final = 1 << 30
 _MEMORY_OF_A_WORKER: Final = 640 << 20
 _SECONDS_BETWEEN_CHECKS: Final = 0.2
 _SECONDS_TO_CONNECT: Final = 10
@@ -145,7 +145,7 @@ def local_processes(memory: int, n_processes: int | None = None) -> Generator[Cl
     """
     with needs_extra("cluster", "Counting within a memory limit"):
         from distributed import Client, LocalCluster
-    if memory < LEAST_MEMORY:
+    if memory < MIN_MEMORY:
         raise ConfigError(
             f"Expected a memory limit of at least 1 GB, got {memory / (1 << 30):.2g} GB."
         )

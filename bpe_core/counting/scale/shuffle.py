@@ -11,7 +11,7 @@ from bpe_core.counting.counts_file import add_up
 from bpe_core.counting.scale.work_folder import N_SHARDS, WorkFolder, schema
 from bpe_core.extras import needs_extra
 
-_LEAST_ROWS: Final = 1 << 20
+_MIN_ROWS: Final = 1 << 20
 _WORDS_OF_A_STRETCH: Final = 1 << 40
 
 
@@ -44,7 +44,7 @@ def reduce_shard(shard: Shard, folder: WorkFolder) -> dict[str, Any]:
                 pending.append(arrow.table(columns, schema=schema()))
                 n_rows += batch.num_rows
         # Sizes at least double, so each row is added up only a few times.
-        if n_rows > max(_LEAST_ROWS, total.num_rows):
+        if n_rows > max(_MIN_ROWS, total.num_rows):
             total = add_up(arrow.concat_tables([total, *pending]), folder.url)
             pending, n_rows = [], 0
     total = add_up(arrow.concat_tables([total, *pending]), folder.url)
@@ -58,7 +58,7 @@ def reduce_shard(shard: Shard, folder: WorkFolder) -> dict[str, Any]:
     return folder.write(shard.key, total.filter(arrow.array(kept)).to_batches(), record)
 
 
-def words_of(folder: WorkFolder, name: str) -> Iterator[Any]:
+def iterate_words(folder: WorkFolder, name: str) -> Iterator[Any]:
     """Yield the table of a shard that was added up, if it has any words."""
     with needs_extra("tables", "Counting in parts"):
         ipc: Any = import_module("pyarrow.ipc")

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from bpe_core.counting.counts_file import characters_of
+from bpe_core.counting.counts_file import find_characters
 from bpe_core.counting.pieces import count_in_runs
 from bpe_core.counting.scale.documents import StretchReading
 from bpe_core.counting.scale.stretches import Stretch
@@ -44,7 +44,7 @@ def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -
             run_bytes=stretch.run_bytes,
             n_threads=n_threads,
         ):
-            reader.characters.update(characters_of(words.words))
+            reader.characters.update(find_characters(words.words))
             yield from _shards(words, record["n_words"], arrow)
             record["n_runs"] += 1
             record["n_words"] += len(words.words)
@@ -62,10 +62,10 @@ def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -
     return folder.write(stretch.key, batches(), record)
 
 
-def shard_of(word: bytes) -> int:
+def find_shard(word: bytes) -> int:
     """Return the shard of a word: the same in every process and on every machine.
 
-    >>> shard_of(b"hug"), shard_of(b" hug")
+    >>> find_shard(b"hug"), find_shard(b" hug")
     (2, 50)
     """
     return crc32(word) % N_SHARDS
@@ -74,7 +74,7 @@ def shard_of(word: bytes) -> int:
 def _shards(found: PretokenCounts, n_before: int, arrow: Any) -> Iterator[Any]:
     """Yield a batch for each shard, with the words in the order of first occurrence."""
     words = arrow.array(found.words, arrow.large_binary())
-    shards = np.fromiter(map(shard_of, found.words), np.int64, len(found.words))
+    shards = np.fromiter(map(find_shard, found.words), np.int64, len(found.words))
     order = np.argsort(shards, kind="stable")
     bounds = np.searchsorted(shards[order], np.arange(N_SHARDS + 1)).tolist()
     for shard in range(N_SHARDS):

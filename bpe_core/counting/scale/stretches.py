@@ -15,7 +15,7 @@ from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 
 STRETCH_BYTES: Final = 64 << 20
-_MOST_STRETCHES: Final = 4_096
+_MAX_STRETCHES: Final = 4_096
 _SEARCHED: Final = 1 << 20
 # A change to how words are counted or kept makes stretches in older work folders unusable.
 _VERSION: Final = 2
@@ -62,12 +62,12 @@ def stretch_bytes_for(n_bytes: int) -> int:
     (64, 256)
     """
     size = STRETCH_BYTES
-    while size * _MOST_STRETCHES < n_bytes:
+    while size * _MAX_STRETCHES < n_bytes:
         size *= 2
     return size
 
 
-def stretches_of(
+def divide_files(
     files: Iterable[Described],
     pretokenizer: str,
     stretch_bytes: int,
@@ -80,7 +80,7 @@ def stretches_of(
     between row groups. A packed file is one stretch, and so is one that is read whole.
 
     >>> source = Source("a.txt", "text", None, 250, "")
-    >>> [each.parts[0][2:] for each in stretches_of([Described(source, "")], "gpt2", 100)]
+    >>> [each.parts[0][2:] for each in divide_files([Described(source, "")], "gpt2", 100)]
     [(0, 100, 100), (100, 200, 100), (200, 250, 100)]
     """
     pending: list[FilePart] = []

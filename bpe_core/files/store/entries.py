@@ -63,7 +63,7 @@ def entries() -> list[Entry]:
         for name in names:
             # The server may be deleting it.
             with suppress(FileNotFoundError, NotADirectoryError):
-                found.append(_entry_of(folder / name))
+                found.append(_read_entry(folder / name))
     return sorted(found, key=lambda entry: entry.opened, reverse=True)
 
 
@@ -128,7 +128,7 @@ computer, who alone may read or change it. Ask them, or run BPE Explorer as that
         ) from error
 
 
-def _entry_of(folder: Path) -> Entry:
+def _read_entry(folder: Path) -> Entry:
     opened = datetime.fromtimestamp(folder.lstat().st_mtime, UTC)
     is_upload = folder.name.startswith(UPLOAD_PREFIX)
     try:
@@ -141,20 +141,20 @@ def _entry_of(folder: Path) -> Entry:
 
 def _run_title(folder: Path) -> str:
     for name in (NAME, DETAILS):  # runs of earlier versions have no file for the name alone
-        if isinstance(title := _json_of(folder / name).get("title"), str):
+        if isinstance(title := _read_json(folder / name).get("title"), str):
             return title
     return ""
 
 
 def _upload_words(folder: Path) -> tuple[str, str]:
-    details = _json_of(folder / DETAILS)
+    details = _read_json(folder / DETAILS)
     kind, names = details.get("kind"), details.get("names")
     if not isinstance(kind, str) or not isinstance(names, list):
         return "", ""
     return kind, "" if kind == "text" else ", ".join(map(str, cast("list[object]", names)))
 
 
-def _json_of(path: Path) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     """Return an object of a JSON file; empty if it is missing or damaged."""
     try:
         found: Any = json.loads(read_regular(path))

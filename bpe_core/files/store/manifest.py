@@ -35,11 +35,11 @@ def write_manifest(folder: Path) -> None:
     True
     """
     files = {
-        path.name: (_sha256_of(path),)
+        path.name: (_hash_file(path),)
         for path in sorted(folder.iterdir())
         if path.name != MANIFEST and path.is_file()
     }
-    (folder / MANIFEST).write_bytes(_bytes_of(files))
+    (folder / MANIFEST).write_bytes(_encode_manifest(files))
 
 
 def check_files(folder: Path, names: Collection[str] | None = None) -> bool:
@@ -54,7 +54,7 @@ def check_files(folder: Path, names: Collection[str] | None = None) -> bool:
         return False
     for name in digests if names is None else names & digests.keys():
         try:
-            found = _sha256_of(folder / name)
+            found = _hash_file(folder / name)
         except FileNotFoundError:
             raise IntegrityError(f"{name} is missing from {folder.name}.") from None
         _check(folder, name, found, digests)
@@ -80,8 +80,8 @@ def replace_file(folder: Path, name: str, data: bytes) -> None:
     with _replacing:
         digests = _read_manifest(folder)
         if digests is not None:
-            accepted = (_sha256_of(folder / name), hashlib.sha256(data).hexdigest())
-            write_whole(folder / MANIFEST, _bytes_of({**digests, name: accepted}))
+            accepted = (_hash_file(folder / name), hashlib.sha256(data).hexdigest())
+            write_whole(folder / MANIFEST, _encode_manifest({**digests, name: accepted}))
         write_whole(folder / name, data)
 
 
@@ -121,7 +121,7 @@ def _read(path: Path) -> bytes:
         return file.read()
 
 
-def _sha256_of(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with _opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -133,5 +133,5 @@ def _opened(path: Path) -> BufferedReader:
         raise IntegrityError(f"{path.name} of {path.parent.name} is not a regular file.") from None
 
 
-def _bytes_of(digests: Digests) -> bytes:
+def _encode_manifest(digests: Digests) -> bytes:
     return json.dumps({"format": _FORMAT, "version": _VERSION, "files": digests}).encode()

@@ -27,10 +27,10 @@ from bpe_core.formats.adapted.adapted_json import (
 )
 from bpe_core.formats.adapted.adapted_tekken import tekken_json
 from bpe_core.formats.adapted.adapted_vocabulary import (
+    build_vocabulary,
     kept_merges,
     new_merges,
     unlisted,
-    vocabulary_of,
 )
 from bpe_core.formats.adapted.json_places import members, replace_spans, write_like
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
@@ -46,7 +46,7 @@ BESIDE: Final = (
     ADDED_TOKENS,
     "chat_template.jinja",
 )
-"""Files beside a tokenizer that belong to it and are written with it."""
+"""Files next to a tokenizer that belong to it and are written with it."""
 OLD_IDS: Final = "old_ids.npy"
 PARTS: Final = "parts.npy"
 ROWS: Final = "embedding_rows.json"
@@ -58,8 +58,8 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     """Return the base's files, as file name -> bytes, with the adapted tokenizer in them.
 
     `files` are the base's: a tokenizer.json, GPT-2's two files, a .tiktoken file, a Tekken file, a
-    GGUF file or a native one, and any files beside them; or a zip of these, which is unpacked.
-    Among the files beside, the ids in tokenizer_config.json and added_tokens.json are renumbered
+    GGUF file or a native one, and any files next to them; or a zip of these, which is unpacked.
+    Among these files, the ids in tokenizer_config.json and added_tokens.json are renumbered
     and all others kept. A GGUF file with tensors loses them, and gets a name that ends with
     -vocab.gguf. Raises `FormatError` for other formats, and `ConfigError` if the format cannot
     express the adapted tokenizer.
@@ -106,7 +106,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     # An uploaded pair may have longer names, such as my-vocab.json and my-merges.txt.
     vocabularies, merges = ([name for name in files if name.endswith(ends)] for ends in _ENDINGS)
     for pair in zip(vocabularies, merges, strict=False):
-        # Beside a tokenizer.json they need not hold everything that it does.
+        # Next to a tokenizer.json they need not hold everything that it does.
         new = _gpt2_files(adapted, *(files[name] for name in pair), alone=not done)
         written.update(zip(pair, new, strict=True))
         done = True
@@ -192,7 +192,7 @@ def _gpt2_files(
         gpt2_files.write_gpt2_files(adapted.tokenizer)  # raises if they cannot express it
     ids, mark, text = parse_text(ids_file, "vocab.json")
     whole = next(members(f"[{text}]"))
-    vocabulary = vocabulary_of(adapted, ids)
+    vocabulary = build_vocabulary(adapted, ids)
     if alone:  # else the tokenizer.json lists them
         vocabulary |= unlisted(vocabulary, adapted.tokenizer.special_tokens)
     new = write_like(vocabulary, f"[{text}]", whole)

@@ -1,4 +1,4 @@
-"""Write an adapted tokenizer into a tokenizer.json and the JSON files beside it.
+"""Write an adapted tokenizer into a tokenizer.json and the JSON files next to it.
 
 In a tokenizer.json, the vocabulary, the merges and the ids of added tokens are replaced; the
 normalizer, the pre-tokenizer, the template and every other byte stay.
@@ -14,11 +14,11 @@ from bpe_core.adapting.adapted import Adapted
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import transformers_folder
 from bpe_core.formats.adapted.adapted_vocabulary import (
+    build_vocabulary,
     kept_merges,
     new_merges,
     renumbered,
     unlisted,
-    vocabulary_of,
 )
 from bpe_core.formats.adapted.json_places import member, members, replace_spans, write_like
 from bpe_core.formats.folder_files import ADDED_TOKENS
@@ -47,7 +47,7 @@ def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
     top = {each.key: each for each in members(text)}
     for each in members(text, top["model"].start):
         if each.key == "vocab":
-            vocabulary = vocabulary_of(adapted, model["vocab"])
+            vocabulary = build_vocabulary(adapted, model["vocab"])
             vocabulary |= unlisted(vocabulary, adapted.tokenizer.special_tokens)
             changes.append((each.start, each.end, write_like(vocabulary, text, each)))
         elif each.key == "merges":

@@ -20,7 +20,7 @@ from bpe_core.formats.tekken import read_tekken
 def tekken_json(adapted: Adapted, data: bytes, name: str) -> bytes:
     """Return a Tekken file with the adapted vocabulary; `name` names it in errors.
 
-    Raises `ConfigError` if the ranks would not imply the merges, or if a special token is gone.
+    Raises `ConfigError` if the ranks would not imply the merges, or if a special token is missing.
     """
     described, mark, text = parse_text(data, name)
     before, tokenizer = read_tekken(described), adapted.tokenizer

@@ -38,14 +38,14 @@ def renumbered(adapted: Adapted, what: str) -> Callable[[int], int]:
     return new_id
 
 
-def vocabulary_of(adapted: Adapted, ids: Mapping[str, int]) -> dict[str, int]:
+def build_vocabulary(adapted: Adapted, ids: Mapping[str, int]) -> dict[str, int]:
     """Return the vocabulary of texts, in the old order with the new tokens last.
 
     Raises `ConfigError` if a new token would be written as another one is.
 
     >>> import bpe_core as bpe
     >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
-    >>> vocabulary_of(shrunk, {"!": 0, "Ġthe": 262})["!"]
+    >>> build_vocabulary(shrunk, {"!": 0, "Ġthe": 262})["!"]
     0
     """
     tokenizer, new_ids = adapted.tokenizer, _new_ids(adapted)

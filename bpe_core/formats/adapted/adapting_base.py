@@ -15,9 +15,9 @@ from bpe_core.formats.folder_files import SIDECARS, files_at
 from bpe_core.formats.gguf.gguf_header import MAGIC, mapped
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening.open_encoder import open_published
-from bpe_core.published.cache import read_cached, state_of
+from bpe_core.published.cache import cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
@@ -75,7 +75,7 @@ def _head(path: Path) -> bytes:
 
 def _published(name: str) -> Base:
     found = CATALOGUE[name]
-    if found.package is None or state_of(found) == "missing":
+    if found.package is None or cached_state(found) == "missing":
         encoder = open_published(found).encoder  # raises if it was not fetched
         assert isinstance(encoder, Tokenizer)
         return Base(encoder, dumps(encoder, "gpt2" if found.package is None else "tiktoken"))
@@ -83,7 +83,7 @@ def _published(name: str) -> Base:
     if found.file_name.endswith(".json"):
         return Base(loads(files), files)
     encoder = open_published(found).encoder
-    merges = merges_of(encoder)
+    merges = equivalent_tokenizer(encoder)
     if merges is None:
         raise FormatError(
             f"{found.title} cannot be adapted: {encoder.engine} runs it, because bpe_core cannot "

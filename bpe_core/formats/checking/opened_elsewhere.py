@@ -66,10 +66,10 @@ READERS: Final[Mapping[Format, Reader]] = {
 """The library that checks each format."""
 
 
-def reader_of(format: Format, library: str) -> Reader:
+def find_reader(format: Format, library: str) -> Reader:
     """Return a library as a reader of a format, whichever library the format is for.
 
-    >>> reader_of("gguf", "transformers").needs
+    >>> find_reader("gguf", "transformers").needs
     'torch'
     """
     reader = READERS[format]
@@ -80,10 +80,10 @@ def reader_of(format: Format, library: str) -> Reader:
     return Reader(library, reader.folder, needs=needs)
 
 
-def readers_of(format: Format) -> list[str]:
+def list_readers(format: Format) -> list[str]:
     """Return the libraries that read a format: its own first, this package only if it is that.
 
-    >>> readers_of("gpt2"), readers_of("native")
+    >>> list_readers("gpt2"), list_readers("native")
     (['tokenizers', 'transformers', 'tiktoken'], ['bpe_core'])
     """
     own = READERS[format].library
@@ -181,7 +181,7 @@ def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opene
     'llama.cpp'
     """
     for format, reader in READERS.items():
-        for library in readers_of(format):
+        for library in list_readers(format):
             if library != reader.library and Reader(library).version is None:
                 continue
             try:
@@ -209,7 +209,7 @@ def check_opens(
     >>> check_opens(gpt2(), "tiktoken", make_probe(gpt2(), n_tokens=10)).is_same
     True
     """
-    reader = READERS[format] if library is None else reader_of(format, library)
+    reader = READERS[format] if library is None else find_reader(format, library)
     files = dumps(tokenizer, format)
     version = reader.version
     if version is None:

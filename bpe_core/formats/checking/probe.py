@@ -17,7 +17,7 @@ PROBE: Final = (
 )
 N_TOKENS: Final = 100_000
 """The least number of tokens that `make_probe` makes; it may make a few more."""
-_MOST_BYTES_OF_A_TOKEN: Final = 32
+_MAX_TOKEN_BYTES: Final = 32
 # Short pieces, because a library may take quadratic time for a pre-token as long as the text.
 _CHARACTERS_OF_A_PIECE: Final = 4_000
 
@@ -98,7 +98,7 @@ def last_tokens(tokenizer: Tokenizer, n_tokens: int) -> str:
     """
     ids = sorted(tokenizer.vocab)[-n_tokens:]
     # Without pre-tokens a token may be a page long, and the library takes quadratic time for it.
-    tokens = [tokenizer.vocab[id][:_MOST_BYTES_OF_A_TOKEN] for id in ids]
+    tokens = [tokenizer.vocab[id][:_MAX_TOKEN_BYTES] for id in ids]
     return b"".join(tokens).decode(errors="replace")
 
 

@@ -75,10 +75,10 @@ def run_lines(load: str, encode: str, texts: list[str], folder: Path) -> list[li
         return [[int(id) for id in eval(expression, names, {"text": text})] for text in texts]
     except BaseException as error:
         # Panics in Rust code derive from BaseException.
-        raise TrialError(_words_of(error)) from None
+        raise TrialError(_describe_error(error)) from None
 
 
-def _words_of(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """Return an error's type and message; without a message, the line of code that raised it."""
     words = " ".join(str(error).split())[:200]
     if not words:

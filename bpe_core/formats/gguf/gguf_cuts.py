@@ -111,21 +111,21 @@ KNOWN_CUTS: Final = tuple(_BY_NAME)
 """The names that `tokenizer.ggml.pre` may have."""
 
 
-def cut_of(name: str | None, pretokenizer: str | None = None) -> tuple[Part, bool]:
+def find_cut(name: str | None, pretokenizer: str | None = None) -> tuple[Part, bool]:
     """Return the pre-tokenizer of a name, and whether whole pre-tokens are looked up first.
 
     If the name is missing or not known, it is the named `pretokenizer` of bpe_core. Raises
     `FormatError` if none is named, and `ConfigError` for one that cannot stand for a GGUF file's.
 
-    >>> part, whole_words_first = cut_of("starcoder")
+    >>> part, whole_words_first = find_cut("starcoder")
     >>> [each["type"] for each in part["pretokenizers"]], whole_words_first
     (['Digits', 'ByteLevel'], False)
-    >>> cut_of("brand-new")
+    >>> find_cut("brand-new")
     Traceback (most recent call last):
     bpe_core.errors.FormatError: The GGUF file cuts text by the pre-tokenizer 'brand-new', which \
 is not known here. Name its pre-tokenizer, such as gpt2 or llama3, or use the tokenizer.json of \
 the same model.
-    >>> cut_of("brand-new", "starcoder") == cut_of("starcoder")
+    >>> find_cut("brand-new", "starcoder") == find_cut("starcoder")
     True
     """
     if name in _BY_NAME:

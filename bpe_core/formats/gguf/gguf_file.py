@@ -60,7 +60,7 @@ def write_gguf(tokenizer: Tokenizer) -> bytes:
     >>> keys["tokenizer.ggml.pre"], keys["tokenizer.ggml.eos_token_id"]
     ('gpt-2', 50256)
     """
-    pre = pre_of(tokenizer)
+    pre = find_pre(tokenizer)
     if len(tokenizer.base_ids) < 256:
         raise ConfigError(
             f"GGUF readers expect all 256 bytes as tokens, but this tokenizer's alphabet has "
@@ -96,11 +96,11 @@ def write_gguf(tokenizer: Tokenizer) -> bytes:
     return written
 
 
-def pre_of(tokenizer: Tokenizer) -> str:
+def find_pre(tokenizer: Tokenizer) -> str:
     """Return llama.cpp's name for how a tokenizer cuts text; raises `ConfigError` if it has none.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> pre_of(gpt2())
+    >>> find_pre(gpt2())
     'gpt-2'
     """
     name, whole_words_first = tokenizer.pretokenizer.name, tokenizer.whole_words_first
@@ -131,11 +131,11 @@ def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
     """Raise `ConfigError` if a file does not read back as a tokenizer."""
     # Imported when needed: writing a file needs no reader.
     from bpe_core.formats.gguf.gguf_vocabulary import describe_gguf
-    from bpe_core.formats.huggingface import tokenizer_of
+    from bpe_core.formats.huggingface import build_tokenizer
 
     try:
         given = Given(FILE_NAME, written, {}, tokenizer.pretokenizer.name, merges_only=True)
-        read = tokenizer_of(describe_gguf(given))
+        read = build_tokenizer(describe_gguf(given))
     except BpeError as error:
         raise ConfigError(f"GGUF cannot express this tokenizer. {error}") from error
     if read != tokenizer:

@@ -18,10 +18,10 @@ from typing import Any, Final
 from bpe_core.errors import FormatError
 
 MAGIC: Final = b"GGUF"
-MOST_ENTRIES: Final = 2_000_000
+MAX_ENTRIES: Final = 2_000_000
 """The longest array read; the largest vocabularies in use have half a million merges."""
-_MOST_KEYS: Final = 65_536
-_LONGEST_KEY: Final = 65_535
+_MAX_KEYS: Final = 65_536
+_MAX_KEY_LENGTH: Final = 65_535
 _PREFIX: Final = b"tokenizer."
 # Value types 0 to 12, except strings (8) and arrays (9).
 SCALARS: Final[Mapping[int, struct.Struct]] = {
@@ -79,7 +79,7 @@ def parse_gguf(data: bytes | memoryview) -> dict[str, GgufValue]:
     found: dict[str, GgufValue] = {}
     for _ in range(n_keys):
         start = reader.at
-        key = bytes(reader.string(_LONGEST_KEY))
+        key = bytes(reader.string(_MAX_KEY_LENGTH))
         kind = reader.number("I")
         if not key.startswith(_PREFIX):
             reader.skip(kind)
@@ -114,7 +114,7 @@ def key_places(data: bytes | memoryview) -> tuple[int, list[KeyPlace]]:
     places: list[KeyPlace] = []
     for _ in range(n_keys):
         start = reader.at
-        name = bytes(reader.string(_LONGEST_KEY))
+        name = bytes(reader.string(_MAX_KEY_LENGTH))
         kind_at = reader.at
         reader.skip(reader.number("I"))
         places.append(KeyPlace(name, start, kind_at, reader.at))
@@ -139,10 +139,10 @@ def _opened(data: bytes | memoryview) -> tuple[_Reader, int, int]:
         raise FormatError(f"Expected GGUF version 2 or 3, got {version}.{big}")
     n_tensors = reader.number("Q")
     n_keys = reader.number("Q")
-    if n_keys > _MOST_KEYS:
+    if n_keys > _MAX_KEYS:
         raise FormatError(
             f"The GGUF file announces {n_keys:,} keys at byte {reader.at - 8:,}; expected "
-            f"at most {_MOST_KEYS:,}. The file is damaged."
+            f"at most {_MAX_KEYS:,}. The file is damaged."
         )
     return reader, n_tensors, n_keys
 
@@ -247,9 +247,9 @@ class _Reader:
             self.at += layout.size
             return value
         element, n = self.array()
-        if n > MOST_ENTRIES:
+        if n > MAX_ENTRIES:
             raise FormatError(
-                f"The array at byte {start:,} has {n:,} entries; at most {MOST_ENTRIES:,} are read."
+                f"The array at byte {start:,} has {n:,} entries; at most {MAX_ENTRIES:,} are read."
             )
         if element == STRING:
             return self.strings(n)

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.description import Description, Given
-from bpe_core.formats.gguf.gguf_cuts import BYTE_LEVEL, KNOWN_CUTS, cut_of
+from bpe_core.formats.gguf.gguf_cuts import BYTE_LEVEL, KNOWN_CUTS, find_cut
 from bpe_core.formats.gguf.gguf_header import GgufValue, parse_gguf
 from bpe_core.formats.huggingface import describe_huggingface
 from bpe_core.formats.sentencepiece_model import (
@@ -119,7 +119,7 @@ def _bpe(
     name = keys.get(_KEY + "pre")
     # llama.cpp writes "default" for a cut that its converter does not know.
     known = name if isinstance(name, str) and name != "default" else None
-    pre_tokenizer, model["ignore_merges"] = cut_of(known, pretokenizer)
+    pre_tokenizer, model["ignore_merges"] = find_cut(known, pretokenizer)
     return {
         "version": "1.0",
         "added_tokens": _added(ids, types),
@@ -221,7 +221,7 @@ def _numbers(keys: Keys, name: str, default: list[Any]) -> list[Any]:
 
 
 def _unknown(keys: Keys, n_tokens: int) -> int | None:
-    """Return the id of the token for text that the vocabulary lacks; None if there is none."""
+    """Return the id of the token for text that the vocabulary lacks, or None."""
     value = keys.get(_KEY + "unknown_token_id")
     if isinstance(value, bool) or not isinstance(value, int):
         return None

@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats.checking.probe import PROBE, last_tokens
 from bpe_core.formats.description import Description, check_not_overruled, plain_tokenizer
-from bpe_core.formats.huggingface import tokenizer_of
+from bpe_core.formats.huggingface import build_tokenizer
 from bpe_core.formats.running.added_tokens import found_in_one_search
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
@@ -76,7 +76,7 @@ def open_here(read: Description, pretokenizer: str | None = None) -> NamedEncode
     return None if own is None else _chosen_own(read, own, pretokenizer)[1]
 
 
-def encoder_of(chosen: Description) -> NamedEncoder:
+def build_encoder(chosen: Description) -> NamedEncoder:
     """Build the encoder of a description whose engine was chosen, here or in another process."""
     encoder = run_here(chosen) if chosen.engine == "bpe_core" else run_by_library(chosen)
     return NamedEncoder(chosen.name, encoder, chosen.provenance)
@@ -85,7 +85,7 @@ def encoder_of(chosen: Description) -> NamedEncoder:
 def run_here(read: Description) -> Own:
     """Build the encoder that runs here; raises `FormatError` with the reason if there is none."""
     if read.library == "bpe_core":
-        return tokenizer_of(read)
+        return build_tokenizer(read)
     tokenizer = plain_tokenizer(read)
     if tokenizer.base != "bytes":
         raise FormatError(

@@ -22,7 +22,7 @@ from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
 from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
-from bpe_core.tokenizer.merges_of import made_by_merges
+from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 

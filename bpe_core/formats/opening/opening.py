@@ -18,7 +18,7 @@ from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.errors import BpeError, FormatError, ProcessError
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.description import Description
-from bpe_core.formats.opening.engines import choose_engine, encoder_of, open_here
+from bpe_core.formats.opening.engines import build_encoder, choose_engine, open_here
 from bpe_core.formats.opening.reading import read_files
 from bpe_core.formats.opening.zipped import looks_like_zip
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
@@ -135,4 +135,4 @@ def _open_elsewhere(
                 f"It takes more than {_MAX_PROCESSOR_SECONDS} seconds or {_MAX_MEMORY >> 30} GB to "
                 "open, or crashes the library that reads it. Use the file as it was saved."
             ) from None
-    return encoder_of(described)
+    return build_encoder(described)

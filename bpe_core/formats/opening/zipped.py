@@ -11,9 +11,9 @@ from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.errors import FormatError
 from bpe_core.formats.folder_files import choose_files
 
-MOST_BYTES: Final = 256_000_000
+MAX_BYTES: Final = 256_000_000
 """The most that the files taken from a zip may have together."""
-_MOST_MEMBERS: Final = 10_000
+_MAX_MEMBERS: Final = 10_000
 
 
 def looks_like_zip(data: bytes) -> bool:
@@ -42,7 +42,7 @@ def unzip_tokenizer(data: bytes, name: str, beside: Collection[str] = ()) -> dic
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
-            if len(members) > _MOST_MEMBERS:
+            if len(members) > _MAX_MEMBERS:
                 raise FormatError(f"{name} has {len(members):,} files. Add one tokenizer only.")
             names = choose_files([_base(each) for each in members], name)
             chosen = [each for each in members if _base(each) in names]
@@ -58,7 +58,7 @@ def unzip_tokenizer(data: bytes, name: str, beside: Collection[str] = ()) -> dic
 
 def _read_all(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
-    left = MOST_BYTES
+    left = MAX_BYTES
     for member in members:
         with archive.open(member) as file:
             # The size that a zip announces may lie.
@@ -66,7 +66,7 @@ def _read_all(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[
         left -= len(data)
         if left < 0:
             raise FormatError(
-                f"With {_base(member)} the tokenizer has more than {MOST_BYTES:,} bytes unpacked, "
+                f"With {_base(member)} the tokenizer has more than {MAX_BYTES:,} bytes unpacked, "
                 "too many."
             )
     return files

@@ -148,13 +148,13 @@ class AddedTokenFinder:
         # The library skips a token that it finds but may not use, which hides a shorter one within
         # it.
         longest = sorted((each.text for each in added), key=len, reverse=True)
-        self._any = re.compile(_any_of(longest) if longest else "")
+        self._any = re.compile(_match_any(longest) if longest else "")
         by_first = defaultdict[str, list[str]](list)
         for text in longest:
             by_first[text[0]].append(text[1:])
         # A pattern that begins with a certain character is searched for ten times as fast.
         self._by_first = [
-            (first, re.compile(re.escape(first) + _any_of(rest)))
+            (first, re.compile(re.escape(first) + _match_any(rest)))
             for first, rest in by_first.items()
         ]
 
@@ -184,7 +184,7 @@ class AddedTokenFinder:
         return (occurring[0] if len(occurring) == 1 else self._any).finditer(text)
 
 
-def _any_of(texts: Sequence[str], depth: int = _DEPTH) -> str:
+def _match_any(texts: Sequence[str], depth: int = _DEPTH) -> str:
     """Return a pattern for any of some texts, the longest first.
 
     Each of the first `depth` characters is looked at once, not once for each text.
@@ -195,5 +195,5 @@ def _any_of(texts: Sequence[str], depth: int = _DEPTH) -> str:
     for text in texts:
         by_first[text[:1]].append(text[1:])
     ends_here = by_first.pop("", None) is not None
-    rests = [re.escape(first) + _any_of(rest, depth - 1) for first, rest in by_first.items()]
+    rests = [re.escape(first) + _match_any(rest, depth - 1) for first, rest in by_first.items()]
     return f"(?:{'|'.join(rests)}){'?' if ends_here else ''}"

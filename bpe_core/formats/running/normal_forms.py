@@ -34,7 +34,7 @@ _LOOKED_AT: Final = (
 )
 _VOWEL_JAMO: Final = range(0x1161, 0x1176)
 _FINAL_JAMO: Final = range(0x11A8, 0x11C3)
-_MOST_CACHED: Final = 16  # characters
+_MAX_CACHED: Final = 16  # characters
 _BLOCK: Final = 1 << 20  # characters, of 20 bytes each while they are looked at
 
 
@@ -67,7 +67,7 @@ def normalize_by_library(described: Mapping[str, Any]) -> Callable[[str], str]:
         for start, end in _changing(text, form):
             stretch = text[max(done, start - 1) : end]
             parts.append(text[done : max(done, start - 1)])
-            parts.append((short if len(stretch) <= _MOST_CACHED else whole)(stretch))
+            parts.append((short if len(stretch) <= _MAX_CACHED else whole)(stretch))
             done = end
         return "".join([*parts, text[done:]]) if parts else text
 

@@ -1,4 +1,4 @@
-"""Show what a normalizer changed in a text: its pieces beside the normalised ones."""
+"""Show what a normalizer changed in a text: its pieces next to the normalised ones."""
 
 from __future__ import annotations
 

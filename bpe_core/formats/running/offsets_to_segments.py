@@ -24,7 +24,7 @@ def byte_offsets(text: str) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(utf8_lengths(code_points(text)))])
 
 
-def columns_of(
+def locate_tokens(
     text: str,
     ids: Sequence[int],
     offsets: Sequence[tuple[int, int]] | NDArray[np.int64],
@@ -35,7 +35,7 @@ def columns_of(
     `offsets` are the start and end of each token, in characters, as pairs or int64[n, 2]. Tokens
     that overlap share the bytes of their characters.
 
-    >>> columns = columns_of("é a", [7, 8], [(0, 1), (2, 3)], {7: b"e", 8: b"a"})
+    >>> columns = locate_tokens("é a", [7, 8], [(0, 1), (2, 3)], {7: b"e", 8: b"a"})
     >>> columns.ids.tolist(), columns.byte_starts.tolist(), columns.byte_ends.tolist()
     ([7, -1, 8], [0, 2, 3], [2, 3, 4])
     """
@@ -70,14 +70,15 @@ def columns_of(
     )
 
 
-def segments_of(text: str, columns: TokenColumns, vocab: Mapping[int, bytes]) -> list[Segment]:
-    """Return the segments that `columns_of` found in a text, one object for each.
+def build_segments(text: str, columns: TokenColumns, vocab: Mapping[int, bytes]) -> list[Segment]:
+    """Return the segments that `locate_tokens` found in a text, one object for each.
 
     A character belongs to a segment with any of its bytes; an empty segment has no characters.
 
     >>> vocab = {7: b"e", 8: b"a"}
-    >>> columns = columns_of("é a", [7, 8], [(0, 1), (2, 3)], vocab)
-    >>> [(each.id, each.token, each.start, each.end) for each in segments_of("é a", columns, vocab)]
+    >>> columns = locate_tokens("é a", [7, 8], [(0, 1), (2, 3)], vocab)
+    >>> built = build_segments("é a", columns, vocab)
+    >>> [(each.id, each.token, each.start, each.end) for each in built]
     [(7, b'e', 0, 1), (None, b' ', 1, 2), (8, b'a', 2, 3)]
     """
     byte_at = byte_offsets(text)

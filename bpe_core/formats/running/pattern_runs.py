@@ -17,8 +17,8 @@ from typing import Any, Final, cast
 from bpe_core.errors import BpeError, FormatError
 
 _CHARACTERS: Final = 1_000
-_MOST_RUNS: Final = 200
-_MOST_SECONDS: Final = 0.25
+_MAX_RUNS: Final = 200
+_MAX_SECONDS: Final = 0.25
 """The most processor time for a run. Published tokenizers take a few milliseconds."""
 _COMMON: Final = "aA1 \n!_\u00e9\u4e2d"
 _ESCAPED: Final = re.compile(r"\\[xu]\{?([0-9A-Fa-f]{2,6})")
@@ -30,15 +30,15 @@ def check_patterns(described: Mapping[str, Any], encode: Callable[[str], object]
     >>> check_patterns({"pre_tokenizer": {"pattern": {"Regex": "a+"}}}, list)
     """
     for pattern in _patterns([described.get("normalizer"), described.get("pre_tokenizer")]):
-        for text in islice(_runs(pattern), _MOST_RUNS):
+        for text in islice(_runs(pattern), _MAX_RUNS):
             started = time.process_time()
             # A pattern that the library refuses here is refused in use too.
             with suppress(BpeError):
                 encode(text)
-            if time.process_time() - started > _MOST_SECONDS:
+            if time.process_time() - started > _MAX_SECONDS:
                 raise FormatError(
                     f"The pattern {pattern!r:.60} takes too long: a text of {_CHARACTERS:,} equal "
-                    f"characters took more than {_MOST_SECONDS:g} seconds. Write it without "
+                    f"characters took more than {_MAX_SECONDS:g} seconds. Write it without "
                     "alternatives that match the same text."
                 )
 

@@ -20,7 +20,7 @@ from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.running.library_encoder import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
-from bpe_core.formats.running.offsets_to_segments import columns_of, segments_of
+from bpe_core.formats.running.offsets_to_segments import build_segments, locate_tokens
 from bpe_core.formats.sentencepiece_model import BYTE, CONTROL, UNKNOWN, Piece, read_model
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
@@ -69,7 +69,7 @@ class SentencePieceTokenizer(LibraryEncoder):
         engine = f"sentencepiece {sentencepiece.__version__}"
         super().__init__(
             engine,
-            {id: _bytes_of(each) for id, each in enumerate(pieces)},
+            {id: _piece_bytes(each) for id, each in enumerate(pieces)},
             {each.text: id for id, each in enumerate(pieces) if each.type == CONTROL},
             hashlib.sha256(engine.encode() + b"\0" + data).hexdigest(),
         )
@@ -121,7 +121,7 @@ class SentencePieceTokenizer(LibraryEncoder):
         The space that a model puts in front of the text takes no place in it.
         """
         (columns,) = self.place_tokens([text], allowed_special)
-        return segments_of(text, columns, self._vocab)
+        return build_segments(text, columns, self._vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
@@ -143,7 +143,7 @@ class SentencePieceTokenizer(LibraryEncoder):
             flat = chain.from_iterable(of_text["offsets"])
             offsets = np.fromiter(flat, np.int64, 2 * len(ids)).reshape(-1, 2)
             self._spread(ids, offsets)
-            placed.append(columns_of(text, of_text["ids"], offsets, self._vocab))
+            placed.append(locate_tokens(text, of_text["ids"], offsets, self._vocab))
         return placed
 
     def _spread(self, ids: NDArray[np.int64], offsets: NDArray[np.int64]) -> None:
@@ -174,7 +174,7 @@ class SentencePieceTokenizer(LibraryEncoder):
         )
 
 
-def _bytes_of(piece: Piece) -> bytes:
+def _piece_bytes(piece: Piece) -> bytes:
     byte = _BYTE_PIECE.fullmatch(piece.text) if piece.type == BYTE else None
     if byte:
         return bytes([int(byte[1], 16)])

@@ -23,7 +23,7 @@ from bpe_core.tokenizer.segments import segments_of_ids
 from bpe_core.types import Segment
 
 # Below this the threads wait for the interpreter's lock, and one is as fast.
-_LEAST_CHARACTERS_PER_TEXT: Final = 200
+_MIN_CHARACTERS_PER_TEXT: Final = 200
 
 
 class TiktokenTokenizer(LibraryEncoder):
@@ -145,7 +145,7 @@ class TiktokenTokenizer(LibraryEncoder):
             )
         ):
             n_workers = min(n_threads(), len(texts))
-            if n_workers < 2 or sum(map(len, texts)) < _LEAST_CHARACTERS_PER_TEXT * len(texts):
+            if n_workers < 2 or sum(map(len, texts)) < _MIN_CHARACTERS_PER_TEXT * len(texts):
                 return list(map(encode, texts))
             with ThreadPoolExecutor(n_workers, thread_name_prefix="tiktoken") as pool:
                 return list(pool.map(encode, texts))

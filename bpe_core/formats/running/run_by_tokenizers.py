@@ -19,9 +19,9 @@ from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.running.library_encoder import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
-from bpe_core.formats.running.offsets_to_segments import columns_of, segments_of
+from bpe_core.formats.running.offsets_to_segments import build_segments, locate_tokens
 from bpe_core.formats.running.pattern_runs import check_patterns
-from bpe_core.formats.running.safe_cuts import is_cut_at_spaces, parts_of
+from bpe_core.formats.running.safe_cuts import cut_text, is_cut_at_spaces
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.types import Segment
@@ -136,7 +136,7 @@ class ForeignTokenizer(LibraryEncoder):
         are empty. A token for a space that was put in front of the text is empty too.
         """
         (columns,) = self.place_tokens([text], allowed_special)
-        return segments_of(text, columns, self.vocab)
+        return build_segments(text, columns, self.vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
@@ -147,7 +147,7 @@ class ForeignTokenizer(LibraryEncoder):
         and no object is made for each token.
         """
         return [
-            columns_of(text, encoding.ids, encoding.offsets, self.vocab)
+            locate_tokens(text, encoding.ids, encoding.offsets, self.vocab)
             for text, encoding in zip(texts, self._encoded(texts, allowed_special), strict=True)
         ]
 
@@ -162,7 +162,7 @@ class ForeignTokenizer(LibraryEncoder):
         >>> list(ForeignTokenizer(peer.to_str()).parts("one two three", 3))
         ['one', ' two', ' three']
         """
-        return parts_of(text, size if self._is_cut_at_spaces else len(text))
+        return cut_text(text, size if self._is_cut_at_spaces else len(text))
 
     def _bytes_by_id(self) -> dict[int, bytes]:
         described = json.dumps(

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from bpe_core.errors import FormatError
 from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
 from bpe_core.formats.running.normal_forms import normalize_by_library
-from bpe_core.formats.running.offsets_to_segments import segments_of
+from bpe_core.formats.running.offsets_to_segments import build_segments
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.running.safe_cuts import parts_of
+from bpe_core.formats.running.safe_cuts import cut_text
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
@@ -167,7 +167,7 @@ class NativeTokenizer(Immutable):
         `tokenizers` places the tokens of a text that its normalizer changes.
         """
         (columns,) = self.place_tokens([text], allowed_special)
-        return segments_of(text, columns, self.vocab)
+        return build_segments(text, columns, self.vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
@@ -185,7 +185,7 @@ class NativeTokenizer(Immutable):
         cuts = self._tokenizer.pretokenizer.ends_before_space and not any(
             character.isspace() for each in self._added for character in each.text
         )
-        return parts_of(text, size if cuts else len(text))
+        return cut_text(text, size if cuts else len(text))
 
     def normalized(self, text: str) -> str:
         """Return the text as its normalizer changes it, before it is cut."""
@@ -264,7 +264,7 @@ def _left_out(tokenizer: Tokenizer) -> bytes:
 
 
 def _lacking(tokenizer: Tokenizer) -> re.Pattern[str] | None:
-    """Return a pattern for characters with a byte that is not a token; None if there are none."""
+    """Return a pattern for characters with a byte that is not a token, or None."""
     ranges: list[str] = []
     for byte in _missing_bytes(tokenizer):
         if byte in _NEVER_IN_UTF8:

@@ -13,15 +13,23 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from bpe_core.formats.patterns import pretokenizer_of
+from bpe_core.formats.patterns import find_pretokenizer
 
 _CUT: Final = re.compile("(?<=[A-Za-z]) (?=[A-Za-z])")
 # Every letter between spaces, to see what a normalizer makes of it.
 _LETTERS: Final = " ".join(string.ascii_letters)
 _LOCAL_NORMALIZERS: Final = frozenset(
     {
-        *("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "BertNormalizer", "StripAccents"),
-        *("Precompiled", "ByteLevel", "Nmt"),
+        "NFC",
+        "NFD",
+        "NFKC",
+        "NFKD",
+        "Lowercase",
+        "BertNormalizer",
+        "StripAccents",
+        "Precompiled",
+        "ByteLevel",
+        "Nmt",
     }
 )
 _LOCAL_PRETOKENIZERS: Final = frozenset({"Digits", "Punctuation"})
@@ -49,10 +57,10 @@ def is_cut_at_spaces(described: Mapping[str, Any], normalized: Callable[[str], s
     )
 
 
-def parts_of(text: str, size: int) -> Iterator[str]:
+def cut_text(text: str, size: int) -> Iterator[str]:
     """Cut a text into parts of at least `size` characters, as the last one may be shorter.
 
-    >>> list(parts_of("one two, three four", 4)), list(parts_of("one", 4))
+    >>> list(cut_text("one two, three four", 4)), list(cut_text("one", 4))
     (['one two, three', ' four'], ['one'])
     """
     start = 0
@@ -123,6 +131,6 @@ def _splits(pretokenizers: list[Mapping[str, Any]]) -> bool:
         if kind == "Split":
             pattern: Mapping[str, str] = each.get("pattern") or {}
             is_plain = each.get("behavior") == "Isolated" and not each.get("invert")
-            return is_plain and pretokenizer_of(pattern.get("Regex", "")) in _NAMED
+            return is_plain and find_pretokenizer(pattern.get("Regex", "")) in _NAMED
         return kind in _SPLIT_AT_SPACES
     return False

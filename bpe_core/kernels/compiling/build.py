@@ -1,6 +1,6 @@
 """Build the library of kernels with Numba and LLVM; `load` loads it.
 
-Each share of the kernels is compiled to bitcode in a process of its own, and another process links
+Each share of the kernels is compiled to bitcode in its own process, and another process links
 the shares. Around each kernel stands a function that reads the arguments from a row of slots, as
 described in `load`. The result needs nothing from Numba or Python, only `memset` and the like.
 

@@ -63,7 +63,7 @@ def worth_waiting_for(n_bytes: int) -> bool:
 
 
 def kernels_are_ready() -> bool:
-    """Return True if kernels can be used at once, without waiting for the compiler."""
+    """Return True if kernels can be used immediately, without waiting for the compiler."""
     return _may_use() and kernels_are_compiled()
 
 
@@ -93,7 +93,7 @@ def _has_compiler() -> bool:
 
 
 def compile_in_background() -> None:
-    """Start compiling in other processes, unless that is done or under way, and return at once."""
+    """Start compiling in other processes without waiting, unless that is done or under way."""
     global _thread
     with _starting:
         if not may_compile() or kernels_are_compiled():

@@ -1,7 +1,7 @@
 // Download a chart of the page as PNG: the chart under its title, on the page's background.
 
 import { addButton, addPart } from "../shared/elements.js";
-import { linesOf } from "./text_lines.js";
+import { wrapLines } from "./text_lines.js";
 
 /** @import { Component } from "../shared/component.js" */
 
@@ -27,7 +27,7 @@ export default function mountChartPictures({ data, parentElement }) {
       button.disabled = true;
       problem.textContent = "";
       try {
-        save(await pngOf(picture, getComputedStyle(parentElement.host)), picture.file_name);
+        save(await drawPng(picture, getComputedStyle(parentElement.host)), picture.file_name);
       } catch {
         problem.textContent = "This browser could not create the image.";
       }
@@ -50,7 +50,7 @@ function save(blob, name) {
 
 /** @param {Picture} picture
     @param {CSSStyleDeclaration} style */
-async function pngOf(picture, style) {
+async function drawPng(picture, style) {
   const chart = document.querySelector(`.st-key-${CSS.escape(picture.chart)} .js-plotly-plot`);
   if (!chart) throw new Error(`no chart ${picture.chart}`);
   const layers = [.../** @type {NodeListOf<SVGElement>} */ (chart.querySelectorAll(".main-svg"))];
@@ -113,9 +113,9 @@ function setAttributes(element, attributes) {
     @param {Font} font */
 function addLines(svg, text, top, width, { size, weight, fill }) {
   const style = `font: ${weight} ${size}px "Source Sans", sans-serif`;
-  const pen = penOf(document.createElement("canvas"));
+  const pen = getPen(document.createElement("canvas"));
   pen.font = `${weight} ${size}px "Source Sans", sans-serif`;
-  for (const line of linesOf(text, width, (words) => pen.measureText(words).width)) {
+  for (const line of wrapLines(text, width, (words) => pen.measureText(words).width)) {
     add(svg, "text", { x: MARGIN, y: top + size, fill, style }).textContent = line;
     top += size * 1.5;
   }
@@ -123,7 +123,7 @@ function addLines(svg, text, top, width, { size, weight, fill }) {
 }
 
 /** @param {HTMLCanvasElement} canvas */
-function penOf(canvas) {
+function getPen(canvas) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 }
 
@@ -167,7 +167,7 @@ async function drawn(svg, { width, height }) {
   const canvas = document.createElement("canvas");
   canvas.width = width * SCALE;
   canvas.height = height * SCALE;
-  const pen = penOf(canvas);
+  const pen = getPen(canvas);
   pen.scale(SCALE, SCALE);
   pen.drawImage(image, 0, 0, width, height);
   return new Promise((resolve, reject) => {

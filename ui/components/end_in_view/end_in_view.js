@@ -5,7 +5,7 @@
 const MILLISECONDS_TO_DRAW = 250;
 const HEADER = 72; // px
 
-/** Whether the training was live when the page was last drawn. Streamlit may mount this anew. */
+/** Whether the training was live when the page was last drawn. Streamlit may mount this again. */
 let wasLive = false;
 
 /** @param {Component<{ is_live: boolean, within: string }>} component */

@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 
 LARGE = 200_000
 """A paste with more characters than this is opened; in a text field it would freeze the browser."""
-MOST_EDITED = 500_000
+MAX_EDITED = 500_000
 """The most characters that can be edited; with more, each key press takes a browser seconds."""
 
 _catcher = component(
@@ -35,13 +35,13 @@ class PasteLimits(TypedDict):
     sent: int
 
 
-def paste_limits(*, most_bytes: int, most_sent: int) -> PasteLimits:
-    """Return the limits of a field that opens `most_bytes` and reads `most_sent` characters.
+def paste_limits(*, max_bytes: int, max_sent: int) -> PasteLimits:
+    """Return the limits of a field that opens `max_bytes` and reads `max_sent` characters.
 
-    >>> paste_limits(most_bytes=1_000_000, most_sent=400_000)["pasted"]
+    >>> paste_limits(max_bytes=1_000_000, max_sent=400_000)["pasted"]
     200000
     """
-    return {"pasted": LARGE, "edited": MOST_EDITED, "bytes": most_bytes, "sent": most_sent}
+    return {"pasted": LARGE, "edited": MAX_EDITED, "bytes": max_bytes, "sent": max_sent}
 
 
 @dataclass(frozen=True, slots=True)

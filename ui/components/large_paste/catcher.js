@@ -3,7 +3,7 @@
 import { addPart } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { onInsertion } from "./insertions.js";
-import { isLarge, openingOf, sizeText, withInsertion } from "./pastes.js";
+import { isLarge, describeOpening, sizeText, withInsertion } from "./pastes.js";
 
 /** @import { Component } from "../shared/component.js"
     @import { Insertion, PasteLimits } from "./pastes.js" */
@@ -50,7 +50,7 @@ class Catcher {
     const { limits } = this.data;
     const whole = withInsertion(area.value, insertion);
     if (!isLarge(insertion.text, whole.length, limits)) return false;
-    const opening = openingOf(whole, area.value, limits);
+    const opening = describeOpening(whole, area.value, limits);
     if ("problem" in opening) this.note.textContent = opening.problem;
     else {
       this.note.textContent = `Opening the pasted text, ${sizeText(opening.paste.n_bytes)} …`;

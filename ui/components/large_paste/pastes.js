@@ -54,7 +54,7 @@ export function measure(text, most = Infinity) {
     @param {string} before
     @param {PasteLimits} limits
     @returns {{ problem: string } | { paste: SentPaste }} */
-export function openingOf(text, before, { bytes, sent }) {
+export function describeOpening(text, before, { bytes, sent }) {
   const { nCharacters, nBytes, end } = measure(text, sent);
   if (nBytes > bytes) {
     return { problem: `With this paste the text would have ${sizeText(nBytes)}. Up to ${sizeText(bytes)} can be opened. Nothing was pasted.` };

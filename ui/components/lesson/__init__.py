@@ -87,7 +87,7 @@ def pair_bars(bars: Sequence[Bar], *, caption: str, key: str) -> None:
 def claim(
     source: str, stated: str, found: str, *, how: str, agrees: bool, on_its_own: bool, key: str
 ) -> None:
-    """Draw a claim of a source beside the result computed here, and how it was computed."""
+    """Draw a claim of a source next to the result computed here, and how it was computed."""
     where = ", on its own words" if on_its_own else ""
     mark = "✓ " if agrees else ""
     _claim(

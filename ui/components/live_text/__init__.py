@@ -9,7 +9,7 @@ from pathlib import Path
 from streamlit.components.v2 import component
 
 from ui.components.js_modules import join_modules
-from ui.components.large_paste import MOST_EDITED, PasteLimits
+from ui.components.large_paste import MAX_EDITED, PasteLimits
 from ui.components.shared import component_css
 from ui.look.labels import size_text
 
@@ -49,9 +49,9 @@ def live_text(
     functions is called: `on_typed` after a change, when the component's value holds the new text as
     `typed`; `on_pasted` after a large paste, when it holds a message for `read_paste` as `pasted`;
     and `on_closed` when the visitor closes an opened text. The page then passes the text back as
-    `text`. A text longer than MOST_EDITED cannot be edited, and only its beginning is shown.
+    `text`. A text longer than MAX_EDITED cannot be edited, and only its beginning is shown.
     """
-    whole = len(text) <= MOST_EDITED
+    whole = len(text) <= MAX_EDITED
     if opened is None and not whole:
         opened = Opened("Long text", len(text.encode()))
     note = (

@@ -1,7 +1,7 @@
 // Draw a text area that sends the typed text after a pause, and an opened text with its name and size.
 
 import { onInsertion } from "../large_paste/insertions.js";
-import { isLarge, openingOf, sizeText, withInsertion } from "../large_paste/pastes.js";
+import { isLarge, describeOpening, sizeText, withInsertion } from "../large_paste/pastes.js";
 import { addButton, addPart, keepKeys } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { offsetWithLineEnds } from "./line_ends.js";
@@ -16,7 +16,7 @@ import { TypedText } from "./typed_text.js";
       opened: [string, string] | null, limits: PasteLimits }} LiveTextData */
 
 // An answer takes a second or two. If none comes, because the connection broke, the field opens again.
-const LONGEST_WAIT_MS = 30000;
+const MAX_WAIT_MS = 30000;
 
 /** @type {WeakMap<ShadowRoot, LiveText>} */
 const fields = new WeakMap();
@@ -130,7 +130,7 @@ class LiveText {
       @param {string} text
       @param {string} before */
   #open(text, before) {
-    const opening = openingOf(text, before, /** @type {PasteLimits} */ (this.limits));
+    const opening = describeOpening(text, before, /** @type {PasteLimits} */ (this.limits));
     if ("problem" in opening) {
       this.#warn(opening.problem);
       return;
@@ -139,7 +139,7 @@ class LiveText {
     this.area.readOnly = true;
     this.status.hidden = false;
     this.status.textContent = `Opening the pasted text, ${sizeText(opening.paste.n_bytes)} …`;
-    this.wait = setTimeout(() => this.#stopWaiting(), LONGEST_WAIT_MS);
+    this.wait = setTimeout(() => this.#stopWaiting(), MAX_WAIT_MS);
     this.setTriggerValue("pasted", opening.paste);
   }
 

@@ -10,9 +10,9 @@ import { withLineEnds } from "./line_ends.js";
 
 const PAUSE_MS = 100;
 const PAUSE_MS_PER_100K = 250;
-const LONGEST_PAUSE_MS = 1500;
+const MAX_PAUSE_MS = 1500;
 // The next text waits for Python to read the last one, but no longer than this.
-const LONGEST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 1000;
 
 export class TypedText {
   /** @param {{ send: (text: string) => void, warn: (problem: string) => void }} callbacks `send` sends a
@@ -61,7 +61,7 @@ export class TypedText {
     this.typed = typed;
     this.stop();
     const extra = (typed.length / 100000) * PAUSE_MS_PER_100K;
-    this.timer = this.clock.after(() => this.flush(), Math.min(PAUSE_MS + extra, LONGEST_PAUSE_MS));
+    this.timer = this.clock.after(() => this.flush(), Math.min(PAUSE_MS + extra, MAX_PAUSE_MS));
   }
 
   /** Start with another text.
@@ -79,7 +79,7 @@ export class TypedText {
   flush({ atOnce = false } = {}) {
     this.stop();
     const waits = this.echoes.last !== undefined && this.echoes.last !== this.received;
-    if (waits && !atOnce && this.clock.now() - this.sentAt < LONGEST_WAIT_MS) {
+    if (waits && !atOnce && this.clock.now() - this.sentAt < MAX_WAIT_MS) {
       this.timer = this.clock.after(() => this.flush(), PAUSE_MS / 2);
       return;
     }

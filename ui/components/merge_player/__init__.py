@@ -1,4 +1,4 @@
-"""The merge player: play a run's merges on words, beside the race of the most frequent pairs."""
+"""The merge player: play a run's merges on words, next to the race of the most frequent pairs."""
 
 from __future__ import annotations
 

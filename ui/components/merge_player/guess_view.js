@@ -2,7 +2,7 @@
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
-import { candidatesAt, verdictOf } from "./guesses.js";
+import { candidatesAt, judgeGuess } from "./guesses.js";
 import { isByKey } from "./keys.js";
 import { nearestBorder } from "./nearest_border.js";
 import { bold, couple } from "./tiles.js";
@@ -45,7 +45,7 @@ export function writeQuestion(element, step, playing) {
     @param {Guesses} guesses */
 export function writeVerdict(element, run, step, guesses) {
   element.textContent = "";
-  const verdict = verdictOf(run, step, guesses);
+  const verdict = judgeGuess(run, step, guesses);
   if (verdict) element.append(bold(verdict.before), " ", couple(run, verdict.pair), verdict.after);
 }
 

@@ -110,7 +110,7 @@ export function candidatesAt(run, step) {
     @param {Run} run
     @param {number} step
     @param {Guesses} guesses */
-export function verdictOf(run, step, guesses) {
+export function judgeGuess(run, step, guesses) {
   const guess = guesses.known.get(step);
   if (!guesses.on || !guess || !isTraced(run, step)) return null;
   const pairs = raceAt(run, step) ?? [];

@@ -10,11 +10,11 @@ import { blockNumber } from "./run.js";
 
 const REST_BEFORE_REPORT = 350; // ms the cursor rests before its step is reported
 const REST_BEFORE_ASKING = 60; // ms the cursor rests before a missing block is requested
-const LONGEST_FIRST_BLOCK = 8000; // ms to wait for the block that Python sends unrequested
+const MAX_FIRST_BLOCK = 8000; // ms to wait for the block that Python sends unrequested
 const BLOCKS_AHEAD = 9; // blocks wanted ahead of the cursor while playing
-const MOST_BLOCKS = 12; // blocks in one request
+const MAX_BLOCKS = 12; // blocks in one request
 const FETCHED_WHOLE = 5000; // merges: a run up to this length is fetched whole, so that scrubbing never waits,
-const MOST_BLOCKS_OF_WHOLE = 40; // with this many blocks in one request
+const MAX_BLOCKS_OF_WHOLE = 40; // with this many blocks in one request
 
 export class Link {
   /** @param {(step: number) => void} writeAddress
@@ -54,7 +54,7 @@ export class Link {
     this.asked = null;
     this.comesUnasked = send !== null;
     this.clock.cancel(this.firstTimer);
-    if (send) this.firstTimer = this.clock.after(() => this.stopWaiting(), LONGEST_FIRST_BLOCK);
+    if (send) this.firstTimer = this.clock.after(() => this.stopWaiting(), MAX_FIRST_BLOCK);
   }
 
   /** The first block has arrived or is overdue: send the reports held back until now. */
@@ -104,7 +104,7 @@ export class Link {
     if (!this.send || !run?.n_merges || this.comesUnasked) return;
     const number = blockNumber(run, step);
     if (!run.blocks.has(number)) this.askTimer = this.clock.after(() => this.ask(number, number), REST_BEFORE_ASKING);
-    else if (run.n_merges <= FETCHED_WHOLE) this.wantBetween(run, 0, run.block_starts.length - 1, MOST_BLOCKS_OF_WHOLE);
+    else if (run.n_merges <= FETCHED_WHOLE) this.wantBetween(run, 0, run.block_starts.length - 1, MAX_BLOCKS_OF_WHOLE);
   }
 
   /** While playing, request the next blocks before the cursor reaches them.
@@ -113,7 +113,7 @@ export class Link {
     const { run } = this;
     if (!run) return;
     const here = blockNumber(run, step);
-    this.wantBetween(run, here, Math.min(here + BLOCKS_AHEAD, run.block_starts.length - 1), MOST_BLOCKS);
+    this.wantBetween(run, here, Math.min(here + BLOCKS_AHEAD, run.block_starts.length - 1), MAX_BLOCKS);
   }
 
   /** Request the first missing block and, to save requests, as many missing ones after it as allowed.

@@ -20,7 +20,7 @@ const COLOURED = "Tiles are coloured once merged.";
 
 /** Return a name of the merges whose words are shown.
     @param {Shown} shown */
-export function titleOf({ mode, scene }) {
+export function formatTitle({ mode, scene }) {
   if (mode !== "touched" || !scene) return "Words";
   const { from, to } = scene;
   return to - from === 1 ? `Words of merge ${grouped(to)}` : `Words of merges ${grouped(from + 1)} to ${grouped(to)}`;
@@ -28,7 +28,7 @@ export function titleOf({ mode, scene }) {
 
 /** @param {Run} run
     @param {Shown} shown */
-export function noteOf(run, shown) {
+export function formatNote(run, shown) {
   const { mode, shownMode, scene, n } = shown;
   if (shownMode !== mode) return "Some of the most frequent words. The words that the merge changes are shown after your guess.";
   if (mode === "yours") return noteOfOwn(shown);

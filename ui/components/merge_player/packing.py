@@ -12,7 +12,7 @@ from bpe_core.counting.word_row import NEVER
 from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.types import MergeTrace, PairCount
 from ui.look.labels import tokens_for_browser
 
@@ -27,13 +27,28 @@ _SLOTS_A_WORK = 20
 N_GIVEN = 3
 """Words of each merge whose share of its occurrences is shown."""
 N_FREQUENT = 60
-LONGEST_WORD = 400
+MAX_WORD_LENGTH = 400
 """Symbols sent of one word; the player draws fewer."""
 
 _TRACED = (
-    *("top_left", "top_right", "top_count", "n_pairs", "n_tied", "next_count"),
-    *("n_overlapping", "n_words", "tied_left", "tied_right", "tied_from", "tied_until"),
-    *("risen_left", "risen_right", "risen_by", "fallen_left", "fallen_right", "fallen_by"),
+    "top_left",
+    "top_right",
+    "top_count",
+    "n_pairs",
+    "n_tied",
+    "next_count",
+    "n_overlapping",
+    "n_words",
+    "tied_left",
+    "tied_right",
+    "tied_from",
+    "tied_until",
+    "risen_left",
+    "risen_right",
+    "risen_by",
+    "fallen_left",
+    "fallen_right",
+    "fallen_by",
 )
 _NARROW_TYPES = (np.int16, np.uint16, np.int32)
 
@@ -99,7 +114,7 @@ def pack_run(
         "end_of_word": run.tokenizer.end_of_word,
         "ending": ending,
     }
-    return _message(header, arrays | _words_of(run, frequent))
+    return _message(header, arrays | _pack_words(run, frequent))
 
 
 def pack_block(run: TrainingRun, trace: MergeTrace, *, player: str) -> bytes:
@@ -110,7 +125,7 @@ def pack_block(run: TrainingRun, trace: MergeTrace, *, player: str) -> bytes:
     """
     words = np.unique(trace.touched[trace.touched >= 0]).astype(np.int64)
     arrays: dict[str, NDArray[np.integer]] = {name: getattr(trace, name) for name in _TRACED}
-    arrays |= {"touched": _positions(trace.touched, words), **_words_of(run, words)}
+    arrays |= {"touched": _positions(trace.touched, words), **_pack_words(run, words)}
     arrays["touched_given"] = trace.touched_given[:, :N_GIVEN]
     header: dict[str, object] = {
         "player": player,
@@ -141,10 +156,10 @@ def own_words(
     words: list[list[int | str]] = []
     for pretoken in tokenizer.pretokenizer.split(text):
         if base is not None:
-            words.append(_tokens_of_base(base, pretoken.encode())[:LONGEST_WORD])
+            words.append(_tokens_of_base(base, pretoken.encode())[:MAX_WORD_LENGTH])
             continue
-        symbols = symbols_of(pretoken.encode(), tokenizer.base)
-        word = [base_ids.get(symbol, _missing(symbol)) for symbol in symbols[:LONGEST_WORD]]
+        symbols = split_symbols(pretoken.encode(), tokenizer.base)
+        word = [base_ids.get(symbol, _missing(symbol)) for symbol in symbols[:MAX_WORD_LENGTH]]
         words.append(word if marker is None else [*word, marker])
     return words
 
@@ -167,7 +182,7 @@ def _tokens_of_base(base: Tokenizer, word: bytes) -> list[int | str]:
     found: list[int | str] = []
     rest = word
     for id in base.encoder.encode_words([word])[0].tolist():
-        symbol = base.vocab[id] if id >= 0 else symbols_of(rest, base.base)[0]
+        symbol = base.vocab[id] if id >= 0 else split_symbols(rest, base.base)[0]
         rest = rest[len(symbol) :]
         found.append(id if id >= 0 else _missing(symbol))
     return found
@@ -199,12 +214,12 @@ def _first_symbols(run: TrainingRun, word: int) -> list[int]:
     text = run.pretokens.words[word]
     if run.base is None:
         base_ids = run.tokenizer.base_ids
-        return [base_ids[symbol] for symbol in symbols_of(text, run.tokenizer.base)]
+        return [base_ids[symbol] for symbol in split_symbols(text, run.tokenizer.base)]
     ids: list[int] = run.base.encoder.encode_words([text])[0].tolist()
     return ids
 
 
-def _words_of(run: TrainingRun, words: NDArray[np.int64]) -> dict[str, NDArray[np.integer]]:
+def _pack_words(run: TrainingRun, words: NDArray[np.int64]) -> dict[str, NDArray[np.integer]]:
     symbols, starts, cut = _symbols_of_words(run, words)
     return {
         "word_index": words,
@@ -225,8 +240,8 @@ def _symbols_of_words(
     cut: list[bool] = []
     for word in words.tolist():
         symbols = _first_symbols(run, word)
-        row += symbols[:LONGEST_WORD]
-        cut.append(len(symbols) > LONGEST_WORD)
+        row += symbols[:MAX_WORD_LENGTH]
+        cut.append(len(symbols) > MAX_WORD_LENGTH)
         if tokenizer.end_of_word_id is not None and run.base is None and not cut[-1]:
             row.append(tokenizer.end_of_word_id)
         starts.append(len(row))

@@ -32,7 +32,7 @@ import { isTraced, lastReady, mergesSaved } from "./run.js";
     @property {() => void} asks */
 
 const FULL_SPEED_SECONDS = 9; // a whole run at full speed
-const LEAST_A_SECOND = 120; // merges at full speed, however short the run
+const MIN_PER_SECOND = 120; // merges at full speed, however short the run
 const STATUS_INTERVAL = 100; // ms between two sentences at full speed
 // Milliseconds at speed 1.
 export const BEATS = { gather: 260, hold: 100, fuse: 320, settle: 320 };
@@ -40,7 +40,7 @@ const FAST_BEATS = { gather: 0, hold: 0, fuse: 80, settle: 45 };
 const STILL_BEAT = 600; // with reduced motion: the ring, this long, then the new state
 const STEP_BACK = 160;
 const REVEAL = 2000; // to read the answer to a question before its merge plays, at speed 1
-const SHORTEST_REVEAL = 700;
+const MIN_REVEAL = 700;
 
 export class Playback {
   /** @param {Playable} player
@@ -174,7 +174,7 @@ export class Playback {
     this.rest(how);
     if (!this.playing) return;
     this.phase = "reveal";
-    this.after(Math.max(REVEAL / (Number(this.speed) || 8), SHORTEST_REVEAL), () => this.next());
+    this.after(Math.max(REVEAL / (Number(this.speed) || 8), MIN_REVEAL), () => this.next());
   }
 
   /** @param {keyof typeof BEATS} name */
@@ -226,7 +226,7 @@ export class Playback {
   /** Full speed: many merges a frame, no tweens, the sentence ten times a second. */
   hurry() {
     this.phase = "hurry";
-    const aMillisecond = Math.max(LEAST_A_SECOND, this.run.n_merges / FULL_SPEED_SECONDS) / 1000;
+    const aMillisecond = Math.max(MIN_PER_SECOND, this.run.n_merges / FULL_SPEED_SECONDS) / 1000;
     /** @type {number | null} */
     let before = null;
     let done = this.step;

@@ -23,7 +23,7 @@ import { PlayerView } from "./view.js";
 /** A visitor's words, for the player with the key `player`.
     @typedef {{ player: string, words: (number | string)[][], problem: string }} OwnWords */
 
-const LONGEST_OWN_WORDS = 200; // characters
+const MAX_OWN_WORDS_LENGTH = 200; // characters
 const REST_BEFORE_SPEAKING = 500; // ms
 
 /** @type {WeakMap<ShadowRoot, Player>} */
@@ -99,7 +99,7 @@ export class Player {
     this.playback.speed = this.check("speed", remembered.get("speed") ?? "1");
     const mode = words === null ? remembered.get("mode") ?? "touched" : "yours";
     this.view.mode = /** @type {Mode} */ (this.check("mode", mode));
-    find(this.root, ".own-words input", HTMLInputElement).value = (words ?? "").slice(0, LONGEST_OWN_WORDS);
+    find(this.root, ".own-words input", HTMLInputElement).value = (words ?? "").slice(0, MAX_OWN_WORDS_LENGTH);
     const guessing = remembered.get("guess") === "on";
     this.view.guesses.on = find(this.root, ".guess input", HTMLInputElement).checked = guessing;
   }

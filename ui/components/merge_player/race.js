@@ -2,7 +2,7 @@
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
-import { coupleOf, smallTile } from "./tiles.js";
+import { makeCouple, smallTile } from "./tiles.js";
 import { roomFor, spokenPair } from "./token_names.js";
 
 /** @import { Pair, RacingPair, Run } from "./run.js" */
@@ -15,7 +15,7 @@ import { roomFor, spokenPair } from "./token_names.js";
     @property {number} place
     @property {number} [width] */
 
-const LEAST_LABEL = 60; // px; the column of names widens for longer names, and does not shrink by itself
+const MIN_LABEL = 60; // px; the column of names widens for longer names, and does not shrink by itself
 const LABEL_STEP = 24;
 
 export class Race {
@@ -24,12 +24,12 @@ export class Race {
     this.list = list;
     /** @type {Map<string, Row>} */
     this.rows = new Map();
-    this.labels = LEAST_LABEL;
+    this.labels = MIN_LABEL;
   }
 
   /** Allow the column of names to shrink again after a jump of the cursor. */
   forgetWidth() {
-    this.labels = LEAST_LABEL;
+    this.labels = MIN_LABEL;
   }
 
   /** Show the pairs, the most frequent first; rows that stay slide, new ones fade in.
@@ -85,7 +85,7 @@ export class Race {
     names.setAttribute("role", "img");
     names.setAttribute("aria-label", spokenPair(run, pair));
     const [left, right] = roomFor(run.tokens[pair.left].length, run.tokens[pair.right].length);
-    names.append(coupleOf(smallTile(run, pair.left, left), smallTile(run, pair.right, right), run, pair));
+    names.append(makeCouple(smallTile(run, pair.left, left), smallTile(run, pair.right, right), run, pair));
     addPart(addPart(item, "span", "bar"), "i", "");
     return { item, names, number: addPart(item, "span", "number"), word: addPart(item, "em", ""), place: 0 };
   }

@@ -5,10 +5,10 @@
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { frameSharedCharacters, layTiles } from "../shared/word_tiles.js";
-import { marginOf, productOf, reasonOf } from "./reasons.js";
+import { explainMargin, formatProduct, explainStep } from "./reasons.js";
 import { givenAt, tableRow } from "./run.js";
 import { chosenIn, symbolsAround, symbolsAt } from "./symbols.js";
-import { bold, couple, coupleOf, muted, smallTile } from "./tiles.js";
+import { bold, couple, makeCouple, muted, smallTile } from "./tiles.js";
 import { spokenSymbol, tokenOfSymbol } from "./token_names.js";
 
 /** @import { CountedPair, Run, Word } from "./run.js" */
@@ -23,7 +23,7 @@ const SYMBOLS_BEFORE = 4; // symbols shown before the pair if the word is longer
     @param {boolean} guessing */
 export function writeReason(element, run, step, pairs, guessing) {
   element.textContent = "";
-  for (const part of reasonOf(run, step, pairs, guessing)) {
+  for (const part of explainStep(run, step, pairs, guessing)) {
     if (typeof part === "string") element.append(part);
     else element.append("pair" in part ? couple(run, part.pair) : bold(part.bold));
   }
@@ -35,7 +35,7 @@ export function writeReason(element, run, step, pairs, guessing) {
     @param {CountedPair[]} pairs
     @param {boolean} guessing */
 export function writeMargin(element, run, step, pairs, guessing) {
-  const { lead, over, rival } = marginOf(run, step, pairs, guessing);
+  const { lead, over, rival } = explainMargin(run, step, pairs, guessing);
   element.textContent = lead;
   if (over) element.append(" ", muted(over));
   if (rival) element.append(couple(run, rival, [10, 10]));
@@ -51,7 +51,7 @@ export function writeGiven(element, run, step) {
     const item = addPart(element, "li", "");
     item.append(wordWithPair(run, word, step));
     const number = addPart(item, "span", "");
-    const product = productOf(given, word.count);
+    const product = formatProduct(given, word.count);
     if (product) number.append(muted(product));
     number.append(grouped(given));
   }
@@ -94,7 +94,7 @@ export function writeChanges(element, run, step, name, sign) {
   const pairs = tableRow(run, name, step, "by");
   for (const { left, right, count } of pairs) {
     const item = addPart(element, "li", "");
-    item.append(coupleOf(smallTile(run, left, 9), smallTile(run, right, 9), run, { left, right }));
+    item.append(makeCouple(smallTile(run, left, 9), smallTile(run, right, 9), run, { left, right }));
     addPart(item, "span", "", sign + grouped(count));
   }
   if (!pairs.length) addPart(element, "li", "muted", "none");

@@ -16,7 +16,7 @@ import { traced } from "./run.js";
     @param {CountedPair[]} pairs The race before it.
     @param {boolean} guessing
     @returns {Part[]} */
-export function reasonOf(run, step, pairs, guessing) {
+export function explainStep(run, step, pairs, guessing) {
   const tied = traced(run, "n_tied", step);
   const others = traced(run, "n_pairs", step) - tied;
   const [winner, second] = pairs;
@@ -59,7 +59,7 @@ function tying(winner, second, tied, guessing) {
     @param {CountedPair[]} pairs
     @param {boolean} guessing
     @returns {{ lead: string, over: string, rival?: Pair }} */
-export function marginOf(run, step, pairs, guessing) {
+export function explainMargin(run, step, pairs, guessing) {
   if (step < run.n_for_terms) return { lead: "none", over: "" };
   const next = traced(run, "next_count", step);
   const tied = traced(run, "n_tied", step);
@@ -81,6 +81,6 @@ function unnamed(n) {
 /** Return how a word's share of the occurrences is computed: "2 × 5 = " if it has the pair twice.
     @param {number} given
     @param {number | null} count Occurrences of the word. */
-export function productOf(given, count) {
+export function formatProduct(given, count) {
   return count === null || given === count ? "" : `${grouped(given / count)} × ${grouped(count)} = `;
 }

@@ -50,7 +50,7 @@ import { lastThat } from "../shared/binary_search.js";
     @property {boolean} isSaved Whether this is a saved replay, which cannot request more merges.
     @property {Map<number, Block>} blocks The blocks received so far, by number.
     @property {Map<number, number>} firstMade The first merge that makes each id.
-    @property {(left: number, right: number) => number[]} ranksOf The merges of a pair.
+    @property {(left: number, right: number) => number[]} findRanks The merges of a pair.
     @property {(id: number) => boolean} isLearned Whether a merge makes an id. */
 
 /** @type {Record<string, new (buffer: ArrayBuffer, offset: number, size: number) => Numbers>} */
@@ -81,7 +81,7 @@ function unpack(message) {
 export function unpackRun(message, { isSaved = false } = {}) {
   const { header, arrays } = unpack(message);
   const { merge_left, merge_right, merge_id, merge_count } = arrays;
-  const lookups = lookupsOf({ merge_left, merge_right, merge_id }, header.tokens.length);
+  const lookups = buildLookups({ merge_left, merge_right, merge_id }, header.tokens.length);
   const last = Array.from(arrays.last_count, (count, i) => ({
     left: arrays.last_left[i], right: arrays.last_right[i], count, next: false, tied: false,
   }));
@@ -96,8 +96,8 @@ export function unpackRun(message, { isSaved = false } = {}) {
 /** Return the lookups of merges: by the id that they make, and by the pair that they join.
     @param {Pick<Run, "merge_left" | "merge_right" | "merge_id">} merges
     @param {number} size How many ids there are.
-    @returns {Pick<Run, "firstMade" | "ranksOf" | "isLearned">} */
-export function lookupsOf({ merge_left, merge_right, merge_id }, size) {
+    @returns {Pick<Run, "firstMade" | "findRanks" | "isLearned">} */
+export function buildLookups({ merge_left, merge_right, merge_id }, size) {
   /** @type {Map<number, number>} */
   const firstMade = new Map();
   /** @type {Map<number, number[]>} */
@@ -110,7 +110,7 @@ export function lookupsOf({ merge_left, merge_right, merge_id }, size) {
   }
   return {
     firstMade,
-    ranksOf: (left, right) => ranks.get(left * size + right) ?? [],
+    findRanks: (left, right) => ranks.get(left * size + right) ?? [],
     isLearned: (id) => firstMade.has(id),
   };
 }

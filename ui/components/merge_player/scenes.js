@@ -2,7 +2,7 @@
 
 import { lastThat } from "../shared/binary_search.js";
 import { touchedIn } from "./run.js";
-import { LONGEST_WORD } from "./word_layout.js";
+import { MAX_WORD_LENGTH } from "./word_layout.js";
 
 /** @import { Block } from "./run.js" */
 
@@ -16,9 +16,9 @@ import { LONGEST_WORD } from "./word_layout.js";
     so that words stay in place while several merges play.
     @param {Block} block
     @param {number} room
-    @param {(word: number) => number} cellsOf The number of cells that a word takes.
+    @param {(word: number) => number} countCells The number of cells that a word takes.
     @returns {Scene[]} */
-export function scenesOf(block, room, cellsOf) {
+export function placeScenes(block, room, countCells) {
   const scenes = [];
   /** @type {Scene | null} */
   let scene = null;
@@ -26,14 +26,14 @@ export function scenesOf(block, room, cellsOf) {
   for (let step = block.start; step < block.stop; step++) {
     const touched = touchedIn(block, step);
     const fresh = touched.filter((word) => !scene?.words.has(word));
-    const more = fresh.reduce((sum, word) => sum + cellsOf(word), 0);
+    const more = fresh.reduce((sum, word) => sum + countCells(word), 0);
     if (scene && taken + more <= room) {
       taken += more;
       for (const word of fresh) scene.words.add(word);
       scene.to = step + 1;
     } else {
-      taken = touched.reduce((sum, word) => sum + cellsOf(word), 0);
-      scenes.push((scene = sceneOf(block, step)));
+      taken = touched.reduce((sum, word) => sum + countCells(word), 0);
+      scenes.push((scene = findScene(block, step)));
     }
   }
   return scenes;
@@ -43,7 +43,7 @@ export function scenesOf(block, room, cellsOf) {
     @param {number} length
     @param {number} columns */
 export function cellsOfWord(length, columns) {
-  const drawn = Math.min(length, LONGEST_WORD);
+  const drawn = Math.min(length, MAX_WORD_LENGTH);
   const inOneCell = columns === 1 ? 12 : 10;
   return drawn <= inOneCell ? 1 : columns * Math.ceil(drawn / (columns === 1 ? 12 : 24));
 }
@@ -52,7 +52,7 @@ export function cellsOfWord(length, columns) {
     @param {Block} block
     @param {number} step
     @returns {Scene} */
-export function sceneOf(block, step) {
+export function findScene(block, step) {
   return { from: step, to: step + 1, words: new Set(touchedIn(block, step)) };
 }
 

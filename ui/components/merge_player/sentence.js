@@ -4,13 +4,13 @@ import { addPart } from "../shared/elements.js";
 import { grouped, times } from "../shared/numbers.js";
 import { doneSentence } from "./notes.js";
 import { roomFor } from "./token_names.js";
-import { bigTile, bold, coupleOf } from "./tiles.js";
+import { bigTile, bold, makeCouple } from "./tiles.js";
 
 /** @import { Run } from "./run.js" */
 
-const LONGEST_IN_SENTENCE = 14; // characters of a token, so that the sentence fits on a line
+const MAX_LENGTH_IN_SENTENCE = 14; // characters of a token, so that the sentence fits on a line
 
-const LONGEST_LARGE_RULE = 12; // characters of both tokens and the new one that fit on a phone in large type
+const MAX_LARGE_RULE_LENGTH = 12; // characters of both tokens and the new one that fit on a phone in large type
 
 /** "Next, merge 46: l a → la occurs 1,379 times in the corpus."
     @param {HTMLElement} element
@@ -26,12 +26,12 @@ export function writeSentence(element, run, step) {
   addPart(element, "span", "what", `Next, merge ${grouped(step + 1)}`);
   const rule = addPart(element, "span", "rule");
   const ids = [run.merge_left[step], run.merge_right[step]];
-  const room = roomFor(run.tokens[ids[0]].length, run.tokens[ids[1]].length, LONGEST_IN_SENTENCE);
+  const room = roomFor(run.tokens[ids[0]].length, run.tokens[ids[1]].length, MAX_LENGTH_IN_SENTENCE);
   const [left, right] = ids.map((id, i) => bigTile(run, id, "chosen", room[i]));
-  rule.append(coupleOf(left, right, run, { left: ids[0], right: ids[1] }));
+  rule.append(makeCouple(left, right, run, { left: ids[0], right: ids[1] }));
   addPart(rule, "span", "arrow", "→").setAttribute("aria-label", "becomes");
-  rule.append(bigTile(run, run.merge_id[step], "made", LONGEST_IN_SENTENCE));
-  rule.classList.toggle("long", (rule.textContent ?? "").length > LONGEST_LARGE_RULE);
+  rule.append(bigTile(run, run.merge_id[step], "made", MAX_LENGTH_IN_SENTENCE));
+  rule.classList.toggle("long", (rule.textContent ?? "").length > MAX_LARGE_RULE_LENGTH);
   const count = run.merge_count[step];
   const [number, noun] = count <= 2 ? [times(count), ""] : [grouped(count), " times"];
   addPart(element, "span", "how-often").append("occurs ", bold(number), `${noun} in the corpus`);

@@ -15,7 +15,7 @@
     @param {number} floor */
 function rankFrom(run, left, right, floor) {
   if (typeof left !== "number" || typeof right !== "number") return Infinity;
-  return run.ranksOf(left, right).find((rank) => rank >= floor) ?? Infinity;
+  return run.findRanks(left, right).find((rank) => rank >= floor) ?? Infinity;
 }
 
 /** Return a word's symbols after the first `step` merges, as in training: each merge is applied once, in

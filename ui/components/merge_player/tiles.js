@@ -41,7 +41,7 @@ export function tileOfLength(run, id, most, look) {
     @param {Run} run
     @param {Pair} pair */
 export function couple(run, { left, right }, [leftMost, rightMost] = [14, 14]) {
-  const pair = coupleOf(smallTile(run, left, leftMost), smallTile(run, right, rightMost), run, { left, right });
+  const pair = makeCouple(smallTile(run, left, leftMost), smallTile(run, right, rightMost), run, { left, right });
   pair.setAttribute("role", "img");
   pair.setAttribute("aria-label", spokenPair(run, { left, right }));
   return pair;
@@ -52,7 +52,7 @@ export function couple(run, { left, right }, [leftMost, rightMost] = [14, 14]) {
     @param {HTMLElement} right
     @param {Run} run
     @param {Pair} ids */
-export function coupleOf(left, right, run, ids) {
+export function makeCouple(left, right, run, ids) {
   const pair = document.createElement("span");
   pair.className = "couple";
   pair.dir = directionOfAll([run.tokens[ids.left], run.tokens[ids.right]]) || "ltr";

@@ -1,6 +1,6 @@
 // Short names of tokens, and their spoken names.
 
-import { bytesOf, GRAPHEMES, spokenToken, wholeAndPartial } from "../shared/characters.js";
+import { tokenBytes, GRAPHEMES, spokenToken, wholeAndPartial } from "../shared/characters.js";
 
 /** @import { Token } from "../shared/component.js"
     @import { Pair, Run } from "./run.js" */
@@ -17,7 +17,7 @@ export function shortToken(token, most) {
   return wholeAndPartial(token).flatMap((piece) => {
     const shown = typeof piece === "string" ? [...piece].slice(0, room) : piece.slice(0, room);
     room -= shown.length;
-    return typeof piece === "string" ? bytesOf(shown.join("")) : piece.slice(0, shown.length);
+    return typeof piece === "string" ? tokenBytes(shown.join("")) : piece.slice(0, shown.length);
   });
 }
 

@@ -4,12 +4,12 @@ import { find } from "../shared/elements.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { tilesAround, writeCandidates, writeQuestion, writeVerdict } from "./guess_view.js";
 import { Guesses } from "./guesses.js";
-import { noteOf, raceNote, titleOf, whyNothing } from "./notes.js";
+import { formatNote, raceNote, formatTitle, whyNothing } from "./notes.js";
 import { Race } from "./race.js";
 import { writeChanges, writeGiven, writeMargin, writeReason, writeHidden } from "./reason_card.js";
 import { remembered } from "./remembered.js";
 import { blockAt, mergesSaved, raceAt, traced } from "./run.js";
-import { cellsOfWord, sceneAt, sceneOf, scenesOf } from "./scenes.js";
+import { cellsOfWord, sceneAt, findScene, placeScenes } from "./scenes.js";
 import { writeSentence } from "./sentence.js";
 import { TieList } from "./ties.js";
 import { muted } from "./tiles.js";
@@ -114,7 +114,7 @@ export class PlayerView {
     if (block) {
       const merge = Math.min(step, run.n_merges - 1);
       // Words that later merges change would reveal those merges.
-      this.scene = this.guesses.on ? sceneOf(block, merge) : sceneAt(this.scenesFor(block, columns, rows), merge);
+      this.scene = this.guesses.on ? findScene(block, merge) : sceneAt(this.scenesFor(block, columns, rows), merge);
       words = Array.from(this.scene?.words ?? [], (word) => block.words[word]);
     }
     const from = this.scene?.from ?? 0;
@@ -129,7 +129,7 @@ export class PlayerView {
     const room = `${columns} ${rows}`;
     const known = this.scenes.get(block);
     if (known?.room === room) return known.scenes;
-    const scenes = scenesOf(block, columns * rows, (word) => cellsOfWord(block.words[word].base.length, columns));
+    const scenes = placeScenes(block, columns * rows, (word) => cellsOfWord(block.words[word].base.length, columns));
     this.scenes.set(block, { room, scenes });
     return scenes;
   }
@@ -180,8 +180,8 @@ export class PlayerView {
     this.drawReason(step, pairs, asking);
     const { mode, scene, own } = this;
     const shown = { mode, shownMode: this.shownMode(step), scene, n: this.shown, own };
-    this.find(".words-part h2").textContent = titleOf(shown);
-    this.find(".note").textContent = noteOf(run, shown);
+    this.find(".words-part h2").textContent = formatTitle(shown);
+    this.find(".note").textContent = formatNote(run, shown);
   }
 
   /** @param {number} step */

@@ -8,7 +8,7 @@ import { SLIDE, slideTiles, tilePlaces } from "./sliding.js";
 import { chosenIn, symbolsAt } from "./symbols.js";
 import { tileOfLength } from "./tiles.js";
 import { spokenSymbol, tokenOfSymbol } from "./token_names.js";
-import { LONGEST_WORD, placeWords, sizeOfWord } from "./word_layout.js";
+import { MAX_WORD_LENGTH, placeWords, sizeOfWord } from "./word_layout.js";
 
 /** @import { Run, Word } from "./run.js"
     @import { PlacedSymbol } from "./symbols.js" */
@@ -41,7 +41,7 @@ export class WordGrid {
         @type {Map<number | string, number>} */
     this.widths = new Map();
     /** How many base symbols of one word are drawn. */
-    this.longest = LONGEST_WORD;
+    this.longest = MAX_WORD_LENGTH;
     /** The direction of the line that the words make; "" if each stands on its own.
         @type {"ltr" | "rtl" | ""} */
     this.direction = "";
@@ -78,13 +78,13 @@ export class WordGrid {
       @param {Layout} layout */
   places(run, words, { columns, rows, from, inOrder }) {
     const ids = words.map((word) =>
-      symbolsAt(run, word.base, from).filter(({ start }) => start < LONGEST_WORD).map(({ id }) => id));
+      symbolsAt(run, word.base, from).filter(({ start }) => start < MAX_WORD_LENGTH).map(({ id }) => id));
     this.measure(run, ids.flat());
     const count = words.some((word) => word.count !== null) ? this.countWidth() : 0;
     const room = { columns, rows, width: this.list.clientWidth, count };
     const sizes = words.map((word, i) => {
       const widths = ids[i].map((id) => this.widths.get(id) ?? 0);
-      return { word, ...sizeOfWord(widths, word.base.length > LONGEST_WORD, room) };
+      return { word, ...sizeOfWord(widths, word.base.length > MAX_WORD_LENGTH, room) };
     });
     return placeWords(sizes, { columns, rows, inOrder });
   }
@@ -193,7 +193,7 @@ export function newCell(name, area, word) {
 /** @param {Run} run
     @param {number | string} id Text if the alphabet lacks the symbol.
     @param {number} longest How many of its characters are drawn. */
-export function tileOfSymbol(run, id, longest = LONGEST_WORD) {
+export function tileOfSymbol(run, id, longest = MAX_WORD_LENGTH) {
   if (typeof id === "string") {
     const tile = makeTile(tokenOfSymbol(run, id), 0, { symbol: true });
     tile.className = "tile missing";

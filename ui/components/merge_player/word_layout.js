@@ -1,11 +1,11 @@
 // The layout of words of different widths in a grid of cells.
 
-export const LONGEST_WORD = 40; // base symbols; the rest of a longer word is not drawn
+export const MAX_WORD_LENGTH = 40; // base symbols; the rest of a longer word is not drawn
 const TILE_GAP = 3; // px
 const COLUMN_GAP = 28;
 const ELLIPSIS = 16;
 
-/** A grid: its numbers of columns and rows, its width, and the width of the count beside a word, in px.
+/** A grid: its numbers of columns and rows, its width, and the width of the count next to a word, in px.
     @typedef {object} Room
     @property {number} columns
     @property {number} rows
@@ -47,7 +47,7 @@ export function lineCount(widths, line) {
 }
 
 /** Place each word in the first free cells, and leave out words without room. With `inOrder`, cells may
-    stay free beside wide words; otherwise words of one cell come first, side by side.
+    stay free next to wide words; otherwise words of one cell come first, side by side.
     @template {Size} Sized
     @param {Sized[]} sizes
     @param {{ columns: number, rows: number, inOrder: boolean }} grid

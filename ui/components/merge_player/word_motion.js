@@ -86,7 +86,7 @@ export class WordMotion {
     }
   }
 
-  /** End all animations at once, in their final state. */
+  /** End all animations immediately, in their final state. */
   still() {
     this.settle(0);
   }

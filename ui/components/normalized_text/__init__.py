@@ -1,4 +1,4 @@
-"""Draw a text beside what a normalizer made of it, with the changes marked in both."""
+"""Draw a text next to what a normalizer made of it, with the changes marked in both."""
 
 from __future__ import annotations
 

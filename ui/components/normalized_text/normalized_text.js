@@ -1,4 +1,4 @@
-// A text beside its normalised form; what changed is marked in both.
+// A text next to its normalised form; what changed is marked in both.
 
 import { addPart, find } from "../shared/elements.js";
 import { drawToken } from "../shared/token_drawing.js";

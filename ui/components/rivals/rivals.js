@@ -1,8 +1,8 @@
 // A row for each other tokenizer: its size and tokens, and how many fewer yours needs, with an interval.
 
-import { seriesOf } from "../shared/colours.js";
+import { seriesColour } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
-import { positions, scaleOf } from "./scale.js";
+import { positions, makeScale } from "./scale.js";
 
 /** @import { Component } from "../shared/component.js"
     @import { Rival } from "./scale.js" */
@@ -22,10 +22,10 @@ export default function mountRivals({ data, parentElement, setTriggerValue }) {
   addPart(ends, "span", "", "→ fewer");
   addPart(heads, "th", "", "yours needs").scope = "col";
   const body = addPart(table, "tbody", "");
-  const scale = scaleOf(data.rows);
+  const scale = makeScale(data.rows);
   for (const rival of data.rows) {
     const isChosen = rival.place === data.chosen;
-    const row = addPart(body, "tr", `${seriesOf(rival.place)}${isChosen ? " chosen" : ""}`);
+    const row = addPart(body, "tr", `${seriesColour(rival.place)}${isChosen ? " chosen" : ""}`);
     const head = addPart(row, "th", "");
     head.scope = "row";
     const button = addButton(head, "name", "", () => {

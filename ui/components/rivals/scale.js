@@ -9,7 +9,7 @@ const LEAST = -100;
 /** Return the least and the greatest figure that is drawn; 0 is always between them.
     @param {Rival[]} rivals
     @returns {[number, number]} */
-export function scaleOf(rivals) {
+export function makeScale(rivals) {
   const ends = rivals.flatMap(({ percent, low, high }) => [percent, low, high]);
   const drawn = ends.filter((end) => end !== null).map((end) => Math.max(end, LEAST));
   const [least, most] = [Math.min(0, ...drawn), Math.max(0, ...drawn)];

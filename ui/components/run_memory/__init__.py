@@ -22,7 +22,7 @@ def run_memory(
     key: str,
     on_found: Callable[[], None],
 ) -> None:
-    """Store the ids of `runs` in the browser, beside those already there, up to `most`.
+    """Store the ids of `runs` in the browser, in addition to those already there, up to `most`.
 
     Ids in `forgotten` are removed. If the browser then has ids that are not in `runs`, `on_found`
     is called before the page runs again; they are the `ids` in `found` of the component's value.

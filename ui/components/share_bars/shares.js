@@ -3,7 +3,7 @@
 /** @typedef {{ name: string, share: number }} Share
     @typedef {{ name: string, shares: number[], rest: boolean }} Part */
 
-const MOST_PARTS = 6;
+const MAX_PARTS = 6;
 
 /** @param {number} share */
 export function percent(share) {
@@ -14,9 +14,9 @@ export function percent(share) {
     combined into one.
     @param {Share[][]} texts The shares of each text; those of the first from the largest down.
     @returns {Part[]} */
-export function partsOf(texts) {
+export function listParts(texts) {
   const names = (texts[0] ?? []).map((share) => share.name);
-  const named = names.length <= MOST_PARTS ? names : names.slice(0, MOST_PARTS - 1);
+  const named = names.length <= MAX_PARTS ? names : names.slice(0, MAX_PARTS - 1);
   const byName = texts.map((shares) => new Map(shares.map(({ name, share }) => [name, share])));
   const parts = named.map((name) => ({
     name,

@@ -78,7 +78,7 @@ export function halfCharacter(text) {
     that begins with a combining mark, and "text" for all else. The pieces together are the text.
     @param {string} text
     @returns {Generator<Piece>} */
-export function* piecesOf(text) {
+export function* splitPieces(text) {
   let run = "";
   const plain = () => {
     /** @type {Piece} */
@@ -103,7 +103,7 @@ export function* piecesOf(text) {
 /** Return the bytes of a token.
     @param {Token} token
     @returns {number[]} */
-export function bytesOf(token) {
+export function tokenBytes(token) {
   return typeof token === "string" ? [...utf8(token)] : token;
 }
 
@@ -146,7 +146,7 @@ function isContinuation(byte) {
     are there. Without a letter, digits run from left to right, and anything else has no direction.
     @param {Token} token
     @returns {"ltr" | "rtl" | ""} */
-export function directionOf(token) {
+export function findDirection(token) {
   const pieces = typeof token === "string" ? [token] : wholeAndPartial(token);
   for (const piece of pieces) {
     if (typeof piece !== "string") {

@@ -10,18 +10,18 @@ for (let slot = 0; slot < SLOTS; slot++) TOO_CLOSE[slot * SLOTS + slot] = 1;
 
 /** Return the colour slot of an id, 0 to 7: the same id always has the same colour.
     @param {number} id */
-export function slotOf(id) {
+export function colourSlot(id) {
   return Math.imul(id, 2654435761) >>> 29;
 }
 
 /** Return the classes of a tokenizer's colour, by its position among those compared: eight colours, and
     where they come round again the dot has a hole.
     @param {number} place */
-export function seriesOf(place) {
+export function seriesColour(place) {
   return `series-${place % SERIES}${Math.floor(place / SERIES) % 2 ? " again" : ""}`;
 }
 
-/** Return the slots of tokens in running text: each as slotOf, moved on by 3 where it is too close to
+/** Return the slots of tokens in running text: each as colourSlot, moved on by 3 where it is too close to
     its left neighbour. An id below 0 stands for text in no token: it has no colour.
     @param {ArrayLike<number>} ids */
 export function runningSlots(ids) {
@@ -32,7 +32,7 @@ export function runningSlots(ids) {
       left = -1;
       continue;
     }
-    let slot = slotOf(ids[i]);
+    let slot = colourSlot(ids[i]);
     while (left >= 0 && TOO_CLOSE[left * SLOTS + slot]) slot = (slot + 3) % SLOTS;
     slots[i] = left = slot;
   }

@@ -1,7 +1,7 @@
 // Python sends every typed text back to its field. By then the visitor may have typed more, so an echo
 // must not replace the field's text; a text from elsewhere must.
 
-const MOST_ECHOES = 16;
+const MAX_ECHOES = 16;
 
 export class Echoes {
   constructor() {
@@ -17,7 +17,7 @@ export class Echoes {
 
   /** @param {string} text */
   expect(text) {
-    this.sent = [...this.sent.slice(1 - MOST_ECHOES), text];
+    this.sent = [...this.sent.slice(1 - MAX_ECHOES), text];
   }
 
   /** Return whether a text was sent from here. Texts sent before it are no longer expected: Python has

@@ -1,4 +1,4 @@
-// Buttons that explain terms of the glossary, like those that Streamlit draws beside its own texts.
+// Buttons that explain terms of the glossary, like those that Streamlit draws next to its own texts.
 
 import { addButton, addPart } from "./elements.js";
 

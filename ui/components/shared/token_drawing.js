@@ -1,7 +1,7 @@
 // Tokens as elements: as tiles, and in running text.
 
-import { codePointName, directionOf, hexByte, isPlain, piecesOf, wholeAndPartial } from "./characters.js";
-import { slotOf } from "./colours.js";
+import { codePointName, findDirection, hexByte, isPlain, splitPieces, wholeAndPartial } from "./characters.js";
+import { colourSlot } from "./colours.js";
 import { addPart } from "./elements.js";
 
 /** @import { Piece } from "./characters.js"
@@ -30,10 +30,10 @@ export function drawToken(element, token) {
     @param {string} token */
 function drawText(element, token) {
   // In text that runs from the right, an end-of-word marker such as </w> still reads from the left.
-  const parts = directionOf(token) === "rtl" ? token.split(MARKER) : [token];
+  const parts = findDirection(token) === "rtl" ? token.split(MARKER) : [token];
   for (const part of parts) {
     if (parts.length > 1 && MARKER.test(part)) addPart(element, "span", "", part).dir = "ltr";
-    else for (const piece of piecesOf(part)) drawPiece(element, piece);
+    else for (const piece of splitPieces(part)) drawPiece(element, piece);
   }
 }
 
@@ -55,7 +55,7 @@ export function drawRunning(element, piece) {
     element.append(piece);
     return;
   }
-  for (const { kind, text } of piecesOf(piece)) {
+  for (const { kind, text } of splitPieces(piece)) {
     if (kind === "text") element.append(text);
     else if (kind === "mark") addPart(element, "span", "loose-mark", text);
     else if (kind === "code") addPart(element, "i", "code", text).dataset.code = codePointName(text);
@@ -67,10 +67,10 @@ export function drawRunning(element, piece) {
     their id, unless another is given.
     @param {Token} token
     @param {number} id */
-export function makeTile(token, id, { symbol = false, small = false, slot = slotOf(id) } = {}) {
+export function makeTile(token, id, { symbol = false, small = false, slot = colourSlot(id) } = {}) {
   const tile = document.createElement("span");
   tile.className = `tile ${symbol ? "symbol" : `slot-${slot}`}${small ? " small" : ""}`;
   drawToken(tile, token);
-  tile.dir = directionOf(token) || "ltr";
+  tile.dir = findDirection(token) || "ltr";
   return tile;
 }

@@ -2,11 +2,11 @@
 
 /** @import { Token } from "./component.js" */
 
-const FEWEST_FOLDED = 3;
+const MIN_FOLDED = 3;
 
 /** Return whether a token is so much white space that its merge tree is folded: a tree of spaces only
     repeats itself.
     @param {Token} token */
 export function isBlank(token) {
-  return typeof token === "string" && [...token].length >= FEWEST_FOLDED && !token.trim();
+  return typeof token === "string" && [...token].length >= MIN_FOLDED && !token.trim();
 }

@@ -1,6 +1,6 @@
 // The tiles of a word: the direction in which they stand, and the characters whose bytes they share.
 
-import { bytesOf, directionOf, sizeOfCharacter, wholeAndPartial } from "./characters.js";
+import { tokenBytes, findDirection, sizeOfCharacter, wholeAndPartial } from "./characters.js";
 import { addPart } from "./elements.js";
 import { drawToken } from "./token_drawing.js";
 
@@ -21,7 +21,7 @@ export function splitsCharacters(tokens) {
     @param {Token[]} tokens
     @param {Direction} around The direction of the line of the word; "" if the word is on its own.
     @returns {{ direction: Direction, turned: boolean[] }} */
-export function directionsOf(tokens, around = "") {
+export function findDirections(tokens, around = "") {
   const direction = around || directionOfAll(tokens);
   const other = direction === "rtl" ? "ltr" : "rtl";
   const own = directionsOfTokens(tokens);
@@ -38,7 +38,7 @@ export function directionsOf(tokens, around = "") {
     @param {Token[]} tokens
     @returns {Direction} */
 export function directionOfAll(tokens) {
-  return directionOf(splitsCharacters(tokens) ? tokens.flatMap(bytesOf) : tokens.join(""));
+  return findDirection(splitsCharacters(tokens) ? tokens.flatMap(tokenBytes) : tokens.join(""));
 }
 
 /** Return the direction of each token; bytes of a character have the direction of that character.
@@ -48,11 +48,11 @@ function directionsOfTokens(tokens) {
   const shared = splitsCharacters(tokens) ? sharedCharacters(tokens) : [];
   let first = 0;
   return tokens.map((token) => {
-    const size = bytesOf(token).length;
+    const size = tokenBytes(token).length;
     const character = shared.find(({ from, to }) => from < first + size && first < to)?.character ?? "";
     first += size;
     // An end-of-word marker on its own stands where the word ends.
-    return typeof token === "string" && MARKER.test(token) ? "" : directionOf(token) || directionOf(character);
+    return typeof token === "string" && MARKER.test(token) ? "" : findDirection(token) || findDirection(character);
   });
 }
 
@@ -63,10 +63,10 @@ function directionsOfTokens(tokens) {
     @param {Token[]} tokens
     @returns {SharedCharacter[]} */
 export function sharedCharacters(tokens) {
-  const bytes = tokens.flatMap(bytesOf);
+  const bytes = tokens.flatMap(tokenBytes);
   const ends = new Set();
   let end = 0;
-  for (const token of tokens) ends.add((end += bytesOf(token).length));
+  for (const token of tokens) ends.add((end += tokenBytes(token).length));
   const shared = [];
   for (let from = 0; from < bytes.length; ) {
     const to = from + Math.max(1, sizeOfCharacter(bytes[from]));
@@ -91,7 +91,7 @@ export function frameSharedCharacters(tiles, tokens) {
       tiles[i].classList.add("shares");
       noteBytes(byteAt, tiles[i], token, first);
     }
-    first += bytesOf(token).length;
+    first += tokenBytes(token).length;
   });
   for (const { character, from, to } of sharedCharacters(tokens)) {
     for (let at = from; at < to; at++) {
@@ -118,7 +118,7 @@ function noteBytes(byteAt, tile, token, first) {
   let place = 0;
   let at = first;
   for (const piece of wholeAndPartial(token)) {
-    if (typeof piece === "string") at += bytesOf(piece).length;
+    if (typeof piece === "string") at += tokenBytes(piece).length;
     else for (let k = 0; k < piece.length; k++) byteAt.set(at++, elements[place++]);
   }
 }
@@ -132,7 +132,7 @@ function noteBytes(byteAt, tile, token, first) {
     @param {[number, number][]} [groups] The first tile of each group, and the one after its last.
     @param {(parent: HTMLElement, group: number) => HTMLElement} [addGroup] */
 export function layTiles(box, tiles, tokens, around = "", groups = [], addGroup = (parent) => parent) {
-  const { direction, turned } = directionsOf(tokens, around);
+  const { direction, turned } = findDirections(tokens, around);
   const other = direction === "rtl" ? "ltr" : "rtl";
   box.dir = direction;
   /** @type {HTMLElement | null} */
@@ -150,7 +150,7 @@ export function layTiles(box, tiles, tokens, around = "", groups = [], addGroup 
     const into = group < 0 ? parent : addGroup(parent, group);
     for (; i < next; i++) {
       // A token without a direction, such as a space, is drawn as its word runs.
-      if (!directionOf(tokens[i])) tiles[i].removeAttribute("dir");
+      if (!findDirection(tokens[i])) tiles[i].removeAttribute("dir");
       into.append(tiles[i]);
     }
   }

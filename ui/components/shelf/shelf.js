@@ -1,6 +1,6 @@
 // Cards of tokenizers; each but the first has a button that removes it.
 
-import { seriesOf } from "../shared/colours.js";
+import { seriesColour } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
 
 /** @import { Component } from "../shared/component.js" */
@@ -15,7 +15,7 @@ export default function mountShelf({ data, parentElement, setTriggerValue }) {
   const shelf = addPart(parentElement, "ul", "shelf");
   shelf.setAttribute("aria-label", "Tokenizers compared");
   data.cards.forEach((card, place) => {
-    const item = addPart(shelf, "li", `card ${seriesOf(place)}`);
+    const item = addPart(shelf, "li", `card ${seriesColour(place)}`);
     const head = addPart(item, "div", "name");
     addPart(head, "i", "series-dot");
     addPart(head, "b", "", card.name).title = card.name;

@@ -12,7 +12,7 @@ from ui.components.js_modules import join_modules
 from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
-LONGEST_SENTENCE: Final = 300
+MAX_SENTENCE_LENGTH: Final = 300
 """The most characters that are learned from: of a longer text, only the first ones."""
 
 _loop = component(
@@ -31,7 +31,7 @@ def start_loop(sentence: str, *, key: str) -> None:
     """
     _loop(
         key=key,
-        data={"sentence": sentence, "longest": LONGEST_SENTENCE},
+        data={"sentence": sentence, "longest": MAX_SENTENCE_LENGTH},
         width="stretch",
         height="content",
     )

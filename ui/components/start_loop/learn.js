@@ -1,6 +1,6 @@
 // Byte-pair encoding of one sentence: cut into words and characters, then learned merge by merge.
 
-import { lookupsOf } from "../merge_player/run.js";
+import { buildLookups } from "../merge_player/run.js";
 import { withMerge } from "../merge_player/symbols.js";
 
 /** @import { Run } from "../merge_player/run.js"
@@ -19,7 +19,7 @@ const FEWEST = 2; // occurrences of a pair that is joined
 /** Cut a text into words as GPT-2 does: a space belongs to the word behind it.
     @param {string} text
     @returns {string[]} */
-export function wordsOf(text) {
+export function splitWords(text) {
   return text.match(WORD) ?? [];
 }
 
@@ -29,12 +29,12 @@ export function wordsOf(text) {
     @returns {LearnedRun} */
 export function learn(text) {
   const tokens = Array.from(new Set(text)).sort((one, other) => codePoint(one) - codePoint(other));
-  const idOf = new Map(tokens.map((character, id) => [character, id]));
-  const bases = wordsOf(text).map((word) => Array.from(word, (character) => idOf.get(character) ?? 0));
+  const idByCharacter = new Map(tokens.map((character, id) => [character, id]));
+  const bases = splitWords(text).map((word) => Array.from(word, (character) => idByCharacter.get(character) ?? 0));
   const merges = { left: emptyList(), right: emptyList(), id: emptyList(), count: emptyList() };
   const tied = emptyList();
   let words = bases.map((base) => base.map((id, start) => ({ id, start, length: 1 })));
-  const n_tokens = [sizeOf(words)];
+  const n_tokens = [countSymbols(words)];
   for (;;) {
     const { left, right, count, nTied, nPairs } = mostFrequent(words);
     if (count < FEWEST) return asRun({ tokens, bases, merges, n_tokens, tied, n_left: nPairs });
@@ -44,7 +44,7 @@ export function learn(text) {
       merges[/** @type {keyof typeof merges} */ (name)].push(value);
     }
     tied.push(nTied);
-    n_tokens.push(sizeOf(words));
+    n_tokens.push(countSymbols(words));
   }
 }
 
@@ -88,7 +88,7 @@ function asRun({ tokens, bases, merges, ...counts }) {
     ...counts,
     ...{ player: "", tokens, n_merges, n_pretokens: bases.length, ending: "", end_of_word: null, last: [] },
     ...{ merge_left, merge_right, merge_id, merge_count: Int32Array.from(merges.count) },
-    ...lookupsOf({ merge_left, merge_right, merge_id }, tokens.length),
+    ...buildLookups({ merge_left, merge_right, merge_id }, tokens.length),
     tie_break: "first-seen",
     n_for_terms: 0,
     frequent: bases.map((base, word) => ({ key: `word ${word}`, base, count: null, cut: false })),
@@ -104,7 +104,7 @@ function codePoint(character) {
 }
 
 /** @param {Symbols[]} words */
-function sizeOf(words) {
+function countSymbols(words) {
   return words.reduce((sum, word) => sum + word.length, 0);
 }
 

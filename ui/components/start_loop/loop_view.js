@@ -10,7 +10,7 @@ import { endSentence, lengthSentence, mergeSentence, wantsRepeating } from "./se
 
 /** @import { LearnedRun } from "./learn.js" */
 
-const LONGEST_IN_SENTENCE = 18; // characters of both tokens
+const MAX_LENGTH_IN_SENTENCE = 18; // characters of both tokens
 
 export class LoopView {
   /** @param {HTMLElement} root
@@ -89,7 +89,7 @@ export class LoopView {
     // The two tiles stay together at the end of a line.
     const pair = addPart(sentence, "span", "operands");
     const ids = [run.merge_left[step], run.merge_right[step]];
-    const room = roomFor(run.tokens[ids[0]].length, run.tokens[ids[1]].length, LONGEST_IN_SENTENCE);
+    const room = roomFor(run.tokens[ids[0]].length, run.tokens[ids[1]].length, MAX_LENGTH_IN_SENTENCE);
     const [left, right] = ids.map((id, i) => this.#tile(id, room[i]));
     pair.dir = directionOfAll(ids.map((id) => run.tokens[id])) || "ltr";
     pair.append(left, " + ", right);

@@ -7,7 +7,7 @@ import { counted, grouped } from "../shared/numbers.js";
 
 const ORDER_CONTROL = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** Return what is known of the merge after `step`, in parts around its two tiles.
+/** Return the facts about the merge after `step`, in parts around its two tiles.
     @param {LearnedRun} run
     @param {number} step */
 export function mergeSentence(run, step) {

@@ -12,7 +12,7 @@ from ui.components.js_modules import join_modules
 from ui.components.shared import component_css
 from ui.look.labels import plain_text, token_for_browser
 
-MOST_TILES = 40
+MAX_TILES = 40
 """The most tokens drawn of one term; the rest are only counted."""
 _HERE = Path(__file__).parent
 _draw = component(
@@ -53,7 +53,7 @@ def term_table(
 ) -> None:
     """Draw the first rows, and a button for more; the caption is for screen readers.
 
-    `loss_of` heads the column of losses, and `term_of` that of the terms.
+    `loss_of` heads the column of losses, and `parse_term` that of the terms.
     """
     _draw(
         key=key,
@@ -72,7 +72,7 @@ def term_table(
 
 def _cell(cell: TermCell) -> list[object]:
     """Return a cell as the browser takes it: count, mark, tokens, ids, tokens not drawn."""
-    drawn = cell.tokens[:MOST_TILES]
+    drawn = cell.tokens[:MAX_TILES]
     return [
         cell.count,
         cell.is_best,

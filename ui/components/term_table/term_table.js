@@ -43,7 +43,7 @@ export default function mountTermTable({ data, parentElement }) {
     addButton(foot, "more", `Show ${grouped(more)} more`, () => {
       const next = body.children.length;
       draw(drawn + more);
-      // The pressed button is gone: the first new row is where its reader goes on.
+      // The pressed button no longer exists: the first new row is where its reader goes on.
       const first = body.children[next]?.querySelector("th");
       if (first) {
         first.tabIndex = -1;

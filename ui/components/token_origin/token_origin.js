@@ -1,7 +1,7 @@
 // The training words and lines that contain a token. It listens for the token chosen in the text above,
 // so that a choice sends only a few numbers and the text is not sent again.
 
-import { slotOf } from "../shared/colours.js";
+import { colourSlot } from "../shared/colours.js";
 import { addPart } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { grouped } from "../shared/numbers.js";
@@ -65,7 +65,7 @@ class Origin {
     @param {OriginData} data */
 function draw(root, { id, sentence, words, lines, note }) {
   root.textContent = "";
-  root.className = `origin slot-${id < 0 ? 0 : slotOf(id)}`;
+  root.className = `origin slot-${id < 0 ? 0 : colourSlot(id)}`;
   addPart(root, "p", "sentence", sentence);
   if (words.length) {
     const list = addPart(root, "ul", "words");

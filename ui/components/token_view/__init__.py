@@ -42,7 +42,7 @@ def token_view(
     states how special tokens were read; it is empty if the tokenizer has none. `chosen` is the
     segment whose details are shown first. When the visitor chooses another, a `token_origin` on
     the page receives its index and the `stamp`. `border_terms` and `mark_terms` are explained
-    beside the switches for pre-token borders and for the spelling of the file.
+    next to the switches for pre-token borders and for the spelling of the file.
     """
     _view(
         key=key,
@@ -70,7 +70,7 @@ _compare = component(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One side of a comparison: a tokenizer's name, its tokens, and a badge beside the name."""
+    """One side of a comparison: a tokenizer's name, its tokens, and a badge next to the name."""
 
     name: str
     packed: PackedTokens

@@ -54,7 +54,7 @@ export function guessHeight(text, perLine) {
     @template {{ start: number }} Block
     @param {Block[]} blocks
     @param {number} index */
-export function blockOf(blocks, index) {
+export function findBlock(blocks, index) {
   return blocks[lastThat(0, blocks.length - 1, (b) => blocks[b].start <= index)];
 }
 

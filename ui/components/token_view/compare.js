@@ -1,7 +1,7 @@
 // Compare: one passage under several tokenizers. Only disagreements are coloured; the panes scroll and
 // highlight together.
 
-import { seriesOf } from "../shared/colours.js";
+import { seriesColour } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { counted, grouped } from "../shared/numbers.js";
@@ -10,7 +10,7 @@ import { layTiles } from "../shared/word_tiles.js";
 import { hasSpelling } from "./marks.js";
 import { TokenPane } from "./pane.js";
 import { blockCuts, readTokens } from "./reading.js";
-import { neighbourOf, partsOfSpan, readSpans, tokenAtByte } from "./spans.js";
+import { findNeighbour, partsOfSpan, readSpans, tokenAtByte } from "./spans.js";
 
 /** @import { Component } from "../shared/component.js"
     @import { PackedTokens, Tokens } from "./reading.js"
@@ -25,7 +25,7 @@ import { neighbourOf, partsOfSpan, readSpans, tokenAtByte } from "./spans.js";
 
 /** @typedef {Frame & { tokens: Tokens, pane: TokenPane }} Side */
 
-const MOST_TILES = 24;
+const MAX_TILES = 24;
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
 
 /** @type {WeakMap<ShadowRoot, TokenComparison>} */
@@ -117,7 +117,7 @@ class TokenComparison {
   #setFrames(n) {
     for (const { element } of this.frames.splice(n)) element.remove();
     for (let k = this.frames.length; k < n; k++) {
-      const element = addPart(this.panes, "div", `pane side-${k} ${seriesOf(k)}`);
+      const element = addPart(this.panes, "div", `pane side-${k} ${seriesColour(k)}`);
       const title = addPart(element, "p", "pane-title");
       const scroller = addPart(element, "div", "scroller");
       scroller.tabIndex = 0;
@@ -155,7 +155,7 @@ class TokenComparison {
 
   /** @param {1 | -1} direction */
   #go(direction) {
-    if (this.active.length) this.#focus(neighbourOf(this.active, this.focused, direction), true);
+    if (this.active.length) this.#focus(findNeighbour(this.active, this.focused, direction), true);
   }
 
   /** @param {number} span
@@ -186,15 +186,15 @@ class TokenComparison {
     }
     addPart(this.current, "span", "aside", `Disagreement ${grouped(at + 1)}`);
     this.sides.forEach(({ tokens }, k) => {
-      const side = addPart(this.current, "span", `side ${seriesOf(k)}`);
+      const side = addPart(this.current, "span", `side ${seriesColour(k)}`);
       addPart(side, "i", "series-dot");
       addPart(side, "b", "", this.data?.readings[k].name);
       const parts = partsOfSpan(tokens, this.spans[this.focused]);
-      const shown = parts.slice(0, MOST_TILES);
+      const shown = parts.slice(0, MAX_TILES);
       const box = addPart(side, "span", "tiles");
       const tiles = shown.map((part) => ("token" in part ? addTile(box, tokens, part.token) : drawUncovered(box, part.uncovered)));
       layTiles(box, tiles, shown.map((part) => ("token" in part ? writtenAs(tokens, part.token) : part.uncovered)));
-      if (parts.length > MOST_TILES) addPart(side, "span", "aside", "…");
+      if (parts.length > MAX_TILES) addPart(side, "span", "aside", "…");
     });
   }
 
@@ -281,7 +281,7 @@ function writtenAs(tokens, i) {
     @param {string} piece */
 function drawUncovered(parent, piece) {
   const characters = [...piece];
-  const shown = characters.length > MOST_TILES ? characters.slice(0, MOST_TILES).join("") + "…" : piece;
+  const shown = characters.length > MAX_TILES ? characters.slice(0, MAX_TILES).join("") + "…" : piece;
   const box = addPart(parent, "span", "");
   drawToken(addPart(box, "span", "uncovered"), shown);
   addPart(box, "span", "aside", " in no token");

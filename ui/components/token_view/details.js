@@ -1,11 +1,11 @@
-// The panel beside the text: one token, how it was made, and a character split by boundaries.
+// The panel next to the text: one token, how it was made, and a character split by boundaries.
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { drawToken } from "../shared/token_drawing.js";
-import { WRITTEN, cutToShow, factsOf, factsOfCut, unknownReason } from "./facts.js";
+import { WRITTEN, cutToShow, listFacts, factsOfCut, unknownReason } from "./facts.js";
 import { markNote } from "./marks.js";
-import { drawTree, tileOf } from "./merge_tree.js";
+import { drawTree, makeKnownTile } from "./merge_tree.js";
 import { isEmpty } from "./reading.js";
 
 /** @import { CutCharacter, Known, Tokens } from "./reading.js" */
@@ -41,11 +41,11 @@ export function drawDetails(panel, tokens, cuts, index) {
     @param {string | null} piece What stands in the text; null where it stands for no character. */
 function drawKnown(panel, tokens, known, { number, slot }, piece) {
   addPart(panel, "p", "label", `Token ${grouped(number)}`);
-  const big = tileOf(known, { slot });
+  const big = makeKnownTile(known, { slot });
   big.classList.add("big");
   panel.append(big);
   const list = addPart(panel, "dl", "facts");
-  for (const [name, value] of factsOf(tokens, known, piece)) {
+  for (const [name, value] of listFacts(tokens, known, piece)) {
     addPart(list, "dt", "", name);
     const cell = addPart(list, "dd", name === "bytes" || name === "code points" ? "hex" : "", value);
     if (name === WRITTEN) drawToken(cell, value);

@@ -2,8 +2,8 @@
 
 /** @import { Tokens } from "./reading.js" */
 
-const LONGEST_TEXT_IN_CODE = 10000;
-const MOST_IDS_IN_CODE = 2000;
+const MAX_TEXT_LENGTH_IN_CODE = 10000;
+const MAX_IDS_IN_CODE = 2000;
 const ESCAPES = new Map([["\\", "\\\\"], ['"', '\\"'], ["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"]]);
 
 /** @param {Pick<Tokens, "ids">} tokens
@@ -23,7 +23,7 @@ export function tokenList(tokens) {
     @param {Pick<Tokens, "ids">} tokens */
 export function pythonCode({ text, code, code_options: options }, tokens) {
   const ids = knownIds(tokens);
-  const whole = text.length <= LONGEST_TEXT_IN_CODE;
+  const whole = text.length <= MAX_TEXT_LENGTH_IN_CODE;
   const lines = [
     "import bpe_core as bpe",
     "",
@@ -33,7 +33,7 @@ export function pythonCode({ text, code, code_options: options }, tokens) {
       : 'text = open("text.txt", encoding="utf-8", newline="").read()  # the text shown',
     `ids = tokenizer.encode(text${options})`,
   ];
-  if (ids.length <= MOST_IDS_IN_CODE) lines.push(`assert ids == ${JSON.stringify(ids).replaceAll(",", ", ")}`);
+  if (ids.length <= MAX_IDS_IN_CODE) lines.push(`assert ids == ${JSON.stringify(ids).replaceAll(",", ", ")}`);
   return lines.join("\n") + "\n";
 }
 

@@ -6,8 +6,8 @@ import { counted, grouped, times } from "../shared/numbers.js";
 /** @import { Token } from "../shared/component.js"
     @import { CutCharacter, Known, Tokens } from "./reading.js" */
 
-const MOST_BYTES_SHOWN = 48;
-const MOST_CODE_POINTS_SHOWN = 24;
+const MAX_BYTES_SHOWN = 48;
+const MAX_CODE_POINTS_SHOWN = 24;
 /** The name of the fact that a token's file writes it with marks, such as ▁; may hold any characters. */
 export const WRITTEN = "written";
 const NUMBER_WORDS = ["none", "one", "two", "three", "four"];
@@ -17,31 +17,31 @@ const NUMBER_WORDS = ["none", "one", "two", "three", "four"];
     @param {Known} known
     @param {string | null} [piece] What stands in the text.
     @returns {[string, string][]} */
-export function factsOf(tokens, known, piece = null) {
+export function listFacts(tokens, known, piece = null) {
   const n = tokens.ids.filter((id) => id === known.id).length;
   return [
     ["id", grouped(known.id)],
-    originOf(known, tokens),
+    describeOrigin(known, tokens),
     ...(known.rank < 0 ? [] : [/** @type {[string, string]} */ (["rank", `${grouped(known.rank)}, counted from 0`])]),
     ...(known.written === null || known.written === known.token ? [] : [/** @type {[string, string]} */ ([WRITTEN, known.written])]),
-    ["bytes", bytesOf(known.token)],
-    ["characters", charactersOf(known, tokens, piece)],
-    ...(typeof known.token === "string" ? [/** @type {[string, string]} */ (["code points", codePointsOf(known.token)])] : []),
+    ["bytes", formatBytes(known.token)],
+    ["characters", describeCharacters(known, tokens, piece)],
+    ...(typeof known.token === "string" ? [/** @type {[string, string]} */ (["code points", listCodePoints(known.token)])] : []),
     ["in this text", times(n)],
   ];
 }
 
 /** @param {Token} token */
-function bytesOf(token) {
+function formatBytes(token) {
   const bytes = typeof token === "string" ? [...utf8(token)] : token;
-  const shown = bytes.slice(0, MOST_BYTES_SHOWN).map(hexByte).join(" ");
-  return bytes.length > MOST_BYTES_SHOWN ? `${shown} … ${grouped(bytes.length)} in all` : shown;
+  const shown = bytes.slice(0, MAX_BYTES_SHOWN).map(hexByte).join(" ");
+  return bytes.length > MAX_BYTES_SHOWN ? `${shown} … ${grouped(bytes.length)} in all` : shown;
 }
 
 /** @param {Known} known
     @param {Pick<Tokens, "marker">} tokens
     @param {string | null} piece */
-function charactersOf({ token, special, marker, ends }, tokens, piece) {
+function describeCharacters({ token, special, marker, ends }, tokens, piece) {
   if (typeof token !== "string") return "none whole: it splits a character";
   const n = [...token].length;
   if (ends && !marker && tokens.marker) return `${grouped(n - [...tokens.marker].length)}, and the end-of-word marker`;
@@ -55,16 +55,16 @@ function charactersOf({ token, special, marker, ends }, tokens, piece) {
 
 /** "U+0020 U+0069 …".
     @param {string} token */
-function codePointsOf(token) {
+function listCodePoints(token) {
   const characters = [...token];
-  const names = characters.slice(0, MOST_CODE_POINTS_SHOWN).map(codePointName).join(" ");
-  return characters.length > MOST_CODE_POINTS_SHOWN ? `${names} …` : names;
+  const names = characters.slice(0, MAX_CODE_POINTS_SHOWN).map(codePointName).join(" ");
+  return characters.length > MAX_CODE_POINTS_SHOWN ? `${names} …` : names;
 }
 
 /** @param {Known} known
     @param {Pick<Tokens, "nMerges">} tokens
     @returns {[string, string]} */
-function originOf(known, tokens) {
+function describeOrigin(known, tokens) {
   if (known.special) return ["kind", "special token, never merged"];
   if (known.marker) return ["kind", "end-of-word marker"];
   if (tokens.nMerges === null) return ["kind", "token of another library, which doesn’t report how it was made"];
@@ -129,7 +129,7 @@ function cutSentence(tokens, cut, character, nBytes) {
 
 /** Count the tokens and bytes of a text, and how much of it is in no token.
     @param {Tokens} tokens */
-export function countsOf(tokens) {
+export function countTokens(tokens) {
   const counts = { tokens: 0, bytes: tokens.byteAt[tokens.n], uncovered: 0, unknown: 0, dropped: 0 };
   for (let i = 0; i < tokens.n; i++) {
     if (tokens.ids[i] >= 0) {
@@ -145,9 +145,9 @@ export function countsOf(tokens) {
 }
 
 /** Return the figures above a text, each a number and what it counts.
-    @param {ReturnType<typeof countsOf>} counts
+    @param {ReturnType<typeof countTokens>} counts
     @returns {[string, string][]} */
-export function figuresOf({ tokens, bytes, uncovered }) {
+export function listFigures({ tokens, bytes, uncovered }) {
   /** @type {[string, string][]} */
   const figures = [
     [grouped(tokens), tokens === 1 ? "token" : "tokens"],
@@ -162,12 +162,12 @@ export function figuresOf({ tokens, bytes, uncovered }) {
 }
 
 /** Return the remarks under a text.
-    @param {ReturnType<typeof countsOf>} counts
+    @param {ReturnType<typeof countTokens>} counts
     @param {number} nCuts
     @param {string} specialNote
     @param {Pick<Tokens, "nMerges" | "normalizes">} tokens
     @param {string} legend What the marks of the tokenizer's file mean. */
-export function remarksOf({ unknown, dropped }, nCuts, specialNote, { nMerges, normalizes }, legend = "") {
+export function listRemarks({ unknown, dropped }, nCuts, specialNote, { nMerges, normalizes }, legend = "") {
   const remarks = [];
   if (legend) remarks.push(legend);
   if (nMerges === null) remarks.push("Another library encodes, so pre-token borders are not known.");

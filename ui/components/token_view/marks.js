@@ -1,6 +1,6 @@
 // How a tokenizer's file writes its tokens, with marks such as ▁, ## and <0xE2>, and what these mean.
 
-import { codePointName, piecesOf } from "../shared/characters.js";
+import { codePointName, splitPieces } from "../shared/characters.js";
 
 /** @import { Known, Tokens } from "./reading.js" */
 
@@ -26,7 +26,7 @@ export function spelledUnlike(known, piece) {
     @param {string} written */
 export function shownSpelling(written) {
   const isShown = (/** @type {string} */ kind) => kind === "text" || kind === "mark" || kind === "space";
-  return [...piecesOf(written)].map(({ kind, text }) => (isShown(kind) ? text : codePointName(text))).join("");
+  return [...splitPieces(written)].map(({ kind, text }) => (isShown(kind) ? text : codePointName(text))).join("");
 }
 
 /** Return whether the file of these tokens writes any with marks of its own.
@@ -38,7 +38,7 @@ export function hasSpelling(about) {
 /** Say what the marks in these tokens mean; empty if they have none. Text that happens to look like a
     mark, such as the ### of a heading, is none.
     @param {Pick<Tokens, "text" | "at" | "ids" | "n" | "about">} tokens */
-export function legendOf({ text, at, ids, n, about }) {
+export function describeLegend({ text, at, ids, n, about }) {
   const looksLike = new Map([...about.values()].flatMap((known) => {
     const kinds = MEANINGS.flatMap(([test], kind) => (known.written !== null && !known.special && test.test(known.written) ? [kind] : []));
     return kinds.length ? [[known.id, kinds]] : [];

@@ -8,15 +8,15 @@ import { isBlank } from "../shared/white_space.js";
 
 /** @import { Known, Tokens } from "./reading.js" */
 
-const MOST_TREE_ROWS = 48;
-const MOST_LETTERS_IN_TILE = 64;
+const MAX_TREE_ROWS = 48;
+const MAX_LETTERS_IN_TILE = 64;
 
 /** @param {Known} known
     @param {{ small?: boolean, slot?: number }} look */
-export function tileOf(known, { small = false, slot } = {}) {
+export function makeKnownTile(known, { small = false, slot } = {}) {
   const token = known.written ?? known.token;
-  const long = typeof token === "string" && token.length > MOST_LETTERS_IN_TILE;
-  const shown = long ? [...token].slice(0, MOST_LETTERS_IN_TILE).join("") : token;
+  const long = typeof token === "string" && token.length > MAX_LETTERS_IN_TILE;
+  const shown = long ? [...token].slice(0, MAX_LETTERS_IN_TILE).join("") : token;
   const tile = makeTile(shown, known.id, { symbol: known.rank < 0 && !known.special, small, slot });
   if (known.special) tile.className = `tile special${small ? " small" : ""}`;
   if (long) tile.append("…");
@@ -33,13 +33,13 @@ export function drawTree(panel, tokens, known) {
   /** @param {HTMLElement} parent
       @param {Known} node */
   const add = (parent, node) => {
-    if (rows >= MOST_TREE_ROWS) {
+    if (rows >= MAX_TREE_ROWS) {
       left++;
       return;
     }
     rows++;
     const item = addPart(parent, "li", "");
-    item.append(tileOf(node, { small: true }));
+    item.append(makeKnownTile(node, { small: true }));
     if (node.rank < 0) return;
     // The parts of a white space token only repeat it.
     if (node !== known && isBlank(node.token)) {
@@ -49,7 +49,7 @@ export function drawTree(panel, tokens, known) {
     const parts = [node.left, node.right].map((id) => /** @type {Known} */ (tokens.about.get(id)));
     if (parts.every((part) => part.rank < 0)) {
       addPart(item, "span", "from", "from");
-      layTiles(addPart(item, "span", "parts"), parts.map((part) => tileOf(part, { small: true })), parts.map(({ token }) => token));
+      layTiles(addPart(item, "span", "parts"), parts.map((part) => makeKnownTile(part, { small: true })), parts.map(({ token }) => token));
       return;
     }
     const list = addPart(item, "ul", "");

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from bpe_core.comparison.alignment import Stretches
 from bpe_core.formats.running.library_encoder import LibraryEncoder
-from bpe_core.tokenizer.merges_of import changes_text, made_by_merges
+from bpe_core.tokenizer.equivalent_tokenizer import changes_text, made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer

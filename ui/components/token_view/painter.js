@@ -17,7 +17,7 @@ export class BlockPainter {
       coloured. */
   constructor(tokens, spans) {
     this.tokens = tokens;
-    this.spanOf = spans ? spansByToken(tokens, spans) : null;
+    this.getSpan = spans ? spansByToken(tokens, spans) : null;
     /** Null if all are active.
         @type {Set<number> | null} */
     this.activeSpans = null;
@@ -31,7 +31,7 @@ export class BlockPainter {
     const page = document.createDocumentFragment();
     /** @type {HTMLElement | null} */
     let ring = null;
-    for (const piece of blockPieces(this.tokens, start, end, this.spanOf)) {
+    for (const piece of blockPieces(this.tokens, start, end, this.getSpan)) {
       const { span } = piece;
       if (span < 0 || !this.#isActive(span)) ring = null;
       else if (ring?.dataset.span !== String(span)) {
@@ -79,7 +79,7 @@ export class BlockPainter {
     if (id < 0) element.classList.add("none");
     else {
       element.dataset.id = String(id);
-      const coloured = !this.spanOf || (this.spanOf[i] >= 0 && this.#isActive(this.spanOf[i]));
+      const coloured = !this.getSpan || (this.getSpan[i] >= 0 && this.#isActive(this.getSpan[i]));
       element.classList.add(about.get(id)?.special ? "special" : coloured ? `slot-${slots[i]}` : "agreed");
     }
     if (startsPretoken(i)) element.classList.add("starts");

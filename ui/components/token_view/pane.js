@@ -3,7 +3,7 @@
 // search and copying still work.
 
 import { addPart, closest } from "../shared/elements.js";
-import { blockOf, lastAbove, planBlocks, planSections } from "./blocks.js";
+import { findBlock, lastAbove, planBlocks, planSections } from "./blocks.js";
 import { BlockPainter } from "./painter.js";
 import { PaneSelection } from "./selection.js";
 
@@ -25,7 +25,7 @@ import { PaneSelection } from "./selection.js";
     @property {(index: number) => void} [onChoose]
     @property {(span: number) => void} [onSpan] */
 
-const MOST_DRAWN_TOKENS = 20000;
+const MAX_DRAWN_TOKENS = 20000;
 const FEW_DRAWN_TOKENS = 12000;
 // Laying out 300 tokens takes half a frame. Blocks that are scrolled past sooner stay plain text.
 const TOKENS_A_FRAME = 300;
@@ -35,7 +35,7 @@ const NEAR = "1000px 0px";
 const NEAR_SECTION = "2000px 0px";
 const ROOM_AROUND = 36;
 const LETTER_WIDTH = 11.5;
-const LEAST_LETTERS_A_LINE = 20;
+const MIN_LETTERS_PER_LINE = 20;
 
 export class TokenPane {
   /** @param {HTMLElement} scroller
@@ -65,7 +65,7 @@ export class TokenPane {
     this.sections = this.#addSections();
     this.observer = this.#watchBlocks();
     this.sectionObserver = this.#watchSections();
-    // Draw the first blocks at once, because the observers report only a frame or two later.
+    // Draw the first blocks immediately, because the observers report only a frame or two later.
     if (this.blocks.length) this.#draw(this.blocks[0]);
     this.#listen();
   }
@@ -82,7 +82,7 @@ export class TokenPane {
       @param {number} index
       @returns {HTMLElement | null} */
   element(index) {
-    const block = blockOf(this.blocks, index);
+    const block = findBlock(this.blocks, index);
     this.#draw(block);
     return block.element.querySelector(`[data-i="${index}"]`);
   }
@@ -141,11 +141,11 @@ export class TokenPane {
       @returns {Block[]} */
   #makeBlocks(cuts) {
     // Read the width once: after each added block the browser would lay out all of them again.
-    const perLine = Math.max(LEAST_LETTERS_A_LINE, this.scroller.clientWidth / LETTER_WIDTH);
+    const perLine = Math.max(MIN_LETTERS_PER_LINE, this.scroller.clientWidth / LETTER_WIDTH);
     return planBlocks(this.tokens, cuts, perLine).map((planned) => {
       const element = document.createElement("div");
       element.className = "block";
-      element.textContent = this.#textOf(planned);
+      element.textContent = this.#readText(planned);
       element.style.containIntrinsicSize = `auto ${planned.height}px`;
       return { ...planned, element, near: false, distance: 0 };
     });
@@ -165,7 +165,7 @@ export class TokenPane {
   }
 
   /** @param {PlannedBlock} block */
-  #textOf({ start, end }) {
+  #readText({ start, end }) {
     return this.tokens.text.slice(this.tokens.at[start], this.tokens.at[end]);
   }
 
@@ -243,12 +243,12 @@ export class TokenPane {
 
   /** Turn far blocks back into plain text if too many tokens are drawn. */
   #forget() {
-    if (this.drawnTokens <= MOST_DRAWN_TOKENS) return;
+    if (this.drawnTokens <= MAX_DRAWN_TOKENS) return;
     if (this.selection.get() && !this.selection.isAll) return;
     for (const block of this.drawn) {
       if (block.near || block === this.selection.anchor) continue;
       block.element.classList.remove("drawn");
-      block.element.textContent = this.#textOf(block);
+      block.element.textContent = this.#readText(block);
       this.drawn.delete(block);
       this.drawnTokens -= block.end - block.start;
       if (this.drawnTokens <= FEW_DRAWN_TOKENS) return;
@@ -257,12 +257,12 @@ export class TokenPane {
 
   #listen() {
     const { signal } = this.abort;
-    this.scroller.addEventListener("pointerover", (event) => this.onPoint(tokenOf(event)), { signal });
+    this.scroller.addEventListener("pointerover", (event) => this.onPoint(findToken(event)), { signal });
     this.scroller.addEventListener("pointerleave", () => this.onPoint(null), { signal });
     this.scroller.addEventListener("click", (event) => {
       const span = closest(event, ".ring")?.dataset.span;
       if (span !== undefined) this.onSpan(Number(span));
-      const index = tokenOf(event);
+      const index = findToken(event);
       if (index !== null && !this.selection.get()) this.onChoose(index);
     }, { signal });
     document.addEventListener("selectionchange", () => this.selection.onBrowserSelects(), { signal });
@@ -278,7 +278,7 @@ export class TokenPane {
 
 /** Return the token at an event, of a cut character the first; null if there is none.
     @param {Event} event */
-function tokenOf(event) {
+function findToken(event) {
   const token = closest(event, ".token") ?? closest(event, ".cut")?.querySelector(".token");
   return token instanceof HTMLElement ? Number(token.dataset.i) : null;
 }

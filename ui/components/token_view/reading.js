@@ -38,8 +38,8 @@ import { runningSlots } from "../shared/colours.js";
       slots: Uint8Array, order: Uint32Array, marker: string | null, nMerges: number | null, normalizes: boolean,
       startsPretoken: (i: number) => boolean }} Tokens */
 
-const LEAST_TOKENS_A_BLOCK = 200;
-const MOST_TOKENS_A_BLOCK = 2000;
+const MIN_TOKENS_PER_BLOCK = 200;
+const MAX_TOKENS_PER_BLOCK = 2000;
 
 /** @param {PackedNumbers} packed */
 export function unpackNumbers({ type, data }) {
@@ -104,7 +104,7 @@ export function readTokens(text, packed) {
     n: ids.length,
     about: knownTokens(table),
     slots: runningSlots(ids),
-    order: orderOf(ids),
+    order: readingOrder(ids),
     marker: table.marker,
     nMerges: table.n_merges,
     normalizes: table.normalizes,
@@ -126,7 +126,7 @@ function knownTokens(table) {
 
 /** Return the number of each token, from 1; text in no token is not counted.
     @param {Int32Array} ids */
-function orderOf(ids) {
+function readingOrder(ids) {
   const order = new Uint32Array(ids.length);
   let n = 0;
   for (let i = 0; i < ids.length; i++) if (ids[i] >= 0) order[i] = ++n;
@@ -169,9 +169,9 @@ export function blockCuts(readings) {
   for (let i = 1; i < first.n; i++) {
     const size = i - begun;
     const at = first.at[i];
-    if (size < LEAST_TOKENS_A_BLOCK || first.into[i] !== 0 || isEmpty(first, i)) continue;
+    if (size < MIN_TOKENS_PER_BLOCK || first.into[i] !== 0 || isEmpty(first, i)) continue;
     const lineEnds = first.text.charCodeAt(at - 1) === 10;
-    if (!lineEnds && size < MOST_TOKENS_A_BLOCK) continue;
+    if (!lineEnds && size < MAX_TOKENS_PER_BLOCK) continue;
     const same = others.every((other, k) => {
       let j = cursors[k];
       while (j < other.n && (other.at[j] < at || (other.at[j] === at && isEmpty(other, j)))) j++;

@@ -9,7 +9,7 @@
 /** Return the offset of an end in the text.
     @param {Pick<Tokens, "at">} tokens
     @param {End} end */
-export function offsetOf({ at }, { block, before }) {
+export function findOffset({ at }, { block, before }) {
   return at[block.start] + before;
 }
 
@@ -20,7 +20,7 @@ export function offsetOf({ at }, { block, before }) {
     @param {End | null} last */
 export function selectedPart(tokens, first, last) {
   if (!first && !last) return null;
-  const start = first ? offsetOf(tokens, first) : 0;
-  const end = last ? offsetOf(tokens, last) : tokens.text.length;
+  const start = first ? findOffset(tokens, first) : 0;
+  const end = last ? findOffset(tokens, last) : tokens.text.length;
   return start < end ? { start, end } : null;
 }

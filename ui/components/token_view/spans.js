@@ -63,7 +63,7 @@ export function partsOfSpan(tokens, { start, end }) {
     @param {number[]} active
     @param {number} focused
     @param {1 | -1} direction */
-export function neighbourOf(active, focused, direction) {
+export function findNeighbour(active, focused, direction) {
   const at = active.indexOf(focused);
   return active[(at + direction + active.length) % active.length];
 }

@@ -1,6 +1,6 @@
 // One word under several tokenizers: the tokens of each, and the merges that built them.
 
-import { seriesOf } from "../shared/colours.js";
+import { seriesColour } from "../shared/colours.js";
 import { addPart } from "../shared/elements.js";
 import { counted } from "../shared/numbers.js";
 import { drawToken } from "../shared/token_drawing.js";
@@ -25,7 +25,7 @@ export default function mountTrees({ data, parentElement }) {
   }
   data.readings.forEach(({ name, packed }, k) => {
     const tokens = readTokens(data.text, packed);
-    const side = addPart(root, "section", `word ${seriesOf(k)}`);
+    const side = addPart(root, "section", `word ${seriesColour(k)}`);
     const title = addPart(side, "h3", "");
     addPart(title, "i", "series-dot");
     addPart(title, "b", "", name);

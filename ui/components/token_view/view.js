@@ -8,9 +8,9 @@ import { addHelp } from "../shared/terms.js";
 import { copyText } from "./clipboard.js";
 import { drawDetails } from "./details.js";
 import { knownIds, pythonCode, tokenList } from "./exports.js";
-import { countsOf, figuresOf, remarksOf, unknownReason } from "./facts.js";
+import { countTokens, listFigures, listRemarks, unknownReason } from "./facts.js";
 import { lineNeighbour } from "./line_neighbour.js";
-import { hasSpelling, legendOf } from "./marks.js";
+import { hasSpelling, describeLegend } from "./marks.js";
 import { TokenPane } from "./pane.js";
 import { blockCuts, cutCharacters, readTokens } from "./reading.js";
 
@@ -27,10 +27,10 @@ import { blockCuts, cutCharacters, readTokens } from "./reading.js";
     @property {string} special_note
     @property {string[]} code
     @property {string} code_options
-    @property {Term[]} border_terms Explained beside the switch for borders.
-    @property {Term[]} mark_terms Explained beside the switch for the file's spelling. */
+    @property {Term[]} border_terms Explained next to the switch for borders.
+    @property {Term[]} mark_terms Explained next to the switch for the file's spelling. */
 
-const MOST_IDS_SHOWN = 2000;
+const MAX_IDS_SHOWN = 2000;
 
 /** @type {WeakMap<ShadowRoot, TokenView>} */
 const views = new WeakMap();
@@ -86,7 +86,7 @@ class TokenView {
     this.data = data;
     this.tokens = readTokens(data.text, data.packed);
     this.cuts = cutCharacters(this.tokens);
-    this.counts = countsOf(this.tokens);
+    this.counts = countTokens(this.tokens);
     this.pane = this.#makePane();
     /** @type {number | null} */
     this.pointed = null;
@@ -103,7 +103,7 @@ class TokenView {
     this.pane.destroy();
     this.tokens = readTokens(data.text, data.packed);
     this.cuts = cutCharacters(this.tokens);
-    this.counts = countsOf(this.tokens);
+    this.counts = countTokens(this.tokens);
     this.pane = this.#makePane();
     this.scroller.scrollTop = scrollTop;
     this.pointed = null;
@@ -177,12 +177,12 @@ class TokenView {
 
   #drawFigures() {
     this.figures.textContent = "";
-    for (const [figure, unit] of figuresOf(this.counts)) {
+    for (const [figure, unit] of listFigures(this.counts)) {
       const part = addPart(this.figures, "span", "");
       addPart(part, "b", "", figure);
       part.append(` ${unit}`);
     }
-    this.remarks.textContent = remarksOf(this.counts, this.cuts.length, this.data.special_note, this.tokens, legendOf(this.tokens));
+    this.remarks.textContent = listRemarks(this.counts, this.cuts.length, this.data.special_note, this.tokens, describeLegend(this.tokens));
     this.spelling.hidden = !hasSpelling(this.tokens.about);
     this.copied.textContent = "";
   }
@@ -190,7 +190,7 @@ class TokenView {
   #drawIds() {
     const page = document.createDocumentFragment();
     let shown = 0;
-    for (let i = 0; i < this.tokens.n && shown < MOST_IDS_SHOWN; i++) {
+    for (let i = 0; i < this.tokens.n && shown < MAX_IDS_SHOWN; i++) {
       if (this.tokens.ids[i] < 0) continue;
       const item = addPart(page, "span", "", String(this.tokens.ids[i]));
       item.dataset.i = String(i);
@@ -261,12 +261,12 @@ class TokenView {
   #goal(key) {
     const last = this.tokens.n - 1;
     const at = this.chosen ?? 0;
-    const boxOf = (/** @type {number} */ i) => this.pane.element(i)?.getBoundingClientRect();
+    const getBox = (/** @type {number} */ i) => this.pane.element(i)?.getBoundingClientRect();
     switch (key) {
       case "ArrowRight": return Math.min(at + 1, last);
       case "ArrowLeft": return Math.max(at - 1, 0);
-      case "ArrowDown": return lineNeighbour(at, 1, this.tokens.n, boxOf);
-      case "ArrowUp": return lineNeighbour(at, -1, this.tokens.n, boxOf);
+      case "ArrowDown": return lineNeighbour(at, 1, this.tokens.n, getBox);
+      case "ArrowUp": return lineNeighbour(at, -1, this.tokens.n, getBox);
       case "Home": return 0;
       case "End": return last;
       default: return null;

@@ -1,6 +1,6 @@
 // The card of one token: its facts, its derivation tree, and the tokens built on it.
 
-import { directionOf } from "../shared/characters.js";
+import { findDirection } from "../shared/characters.js";
 import { addPart, find, keepKeys } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { grouped } from "../shared/numbers.js";
@@ -23,8 +23,8 @@ import { layOutTree } from "./tree_layout.js";
 /** @typedef {(id: number) => void} Open */
 
 /** Wider trees are drawn dense, with a merge's number below its token, so that words of up to twenty
-    letters fit beside the table on a laptop. */
-const MOST_AIRY_COLUMNS = 12;
+    letters fit next to the table on a laptop. */
+const MAX_COLUMNS_WITH_GAPS = 12;
 
 /** @type {WeakMap<ShadowRoot, { root: HTMLElement, drawn: string, open: Open }>} */
 const cards = new WeakMap();
@@ -93,9 +93,9 @@ function drawTree(root, tree, open) {
   frame.setAttribute("aria-label", "The merges that make this token");
   showMoreAtEdges(frame);
   const grid = addPart(frame, "div", "tree");
-  grid.dir = directionOf(tree[0].token) || "ltr";
+  grid.dir = findDirection(tree[0].token) || "ltr";
   const { cells, columns } = layOutTree(tree);
-  grid.classList.toggle("dense", columns > MOST_AIRY_COLUMNS);
+  grid.classList.toggle("dense", columns > MAX_COLUMNS_WITH_GAPS);
   grid.style.gridTemplateColumns = `repeat(${columns}, minmax(var(--symbol-width), auto))`;
   for (const cell of cells) {
     const node = tree[cell.place];

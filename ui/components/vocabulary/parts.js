@@ -1,10 +1,10 @@
 // Shared by the vocabulary's components: tokens as buttons, and moving in a list by arrow keys.
 
-import { directionOf, spokenToken } from "../shared/characters.js";
-import { slotOf } from "../shared/colours.js";
+import { findDirection, spokenToken } from "../shared/characters.js";
+import { colourSlot } from "../shared/colours.js";
 import { addPart, closest } from "../shared/elements.js";
 import { drawToken } from "../shared/token_drawing.js";
-import { beginningOf } from "./beginnings.js";
+import { findBeginning } from "./beginnings.js";
 
 /** @import { Token } from "../shared/component.js" */
 
@@ -16,13 +16,13 @@ import { beginningOf } from "./beginnings.js";
     @param {Element} element
     @param {Pick<ShownToken, "id" | "token" | "kind">} shown */
 export function drawTile(element, { id, token, kind }, { small = false } = {}) {
-  const look = kind === "merge" || kind === "token" ? `slot-${slotOf(id)}` : kind;
+  const look = kind === "merge" || kind === "token" ? `slot-${colourSlot(id)}` : kind;
   element.className = `tile ${look}${small ? " small" : ""}`;
-  const [shown, isCut] = beginningOf(token);
+  const [shown, isCut] = findBeginning(token);
   const name = addPart(element, "span", "");
   drawToken(name, shown);
   if (isCut) name.append("…");
-  element.dir = directionOf(token) || "ltr";
+  element.dir = findDirection(token) || "ltr";
   return element;
 }
 
@@ -32,7 +32,7 @@ export function drawTile(element, { id, token, kind }, { small = false } = {}) {
 export function tileButton(shown, open, { small = false } = {}) {
   const button = drawTile(document.createElement("button"), shown, { small });
   button.type = "button";
-  button.setAttribute("aria-label", `${spokenToken(beginningOf(shown.token)[0])}, id ${shown.id}`);
+  button.setAttribute("aria-label", `${spokenToken(findBeginning(shown.token)[0])}, id ${shown.id}`);
   button.addEventListener("click", (event) => {
     event.stopPropagation();
     open(shown.id);

@@ -1,11 +1,11 @@
 // The trie of all tokens, one node at a time, with its branches.
 
-import { directionOf, spokenToken } from "../shared/characters.js";
+import { findDirection, spokenToken } from "../shared/characters.js";
 import { addButton, addPart, closest, keepKeys } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { drawToken } from "../shared/token_drawing.js";
-import { beginningOf } from "./beginnings.js";
+import { findBeginning } from "./beginnings.js";
 import { drawTile, tileButton, walkByArrows } from "./parts.js";
 import { TypedPrefix } from "./typed_prefix.js";
 
@@ -132,7 +132,7 @@ function drawPath(path, data, go) {
     const isLast = place === data.path.length - 1;
     const step = isLast ? addPart(path, "b", "step") : addButton(path, "step plain", undefined, () => go(prefix));
     if (place) {
-      step.dir = directionOf(token) || "ltr";
+      step.dir = findDirection(token) || "ltr";
       drawToken(step, token);
     } else step.textContent = "all tokens";
     if (isLast) step.setAttribute("aria-current", "location");
@@ -162,8 +162,8 @@ function drawBranches(list, data, go, open) {
     if (branch.shown) drawTile(addPart(name, "span", ""), { ...branch.shown, token: branch.more }, { small: true });
     else {
       const passing = addPart(name, "span", "tile small passing");
-      passing.dir = directionOf(branch.more) || "ltr";
-      drawToken(passing, beginningOf(branch.more)[0]);
+      passing.dir = findDirection(branch.more) || "ltr";
+      drawToken(passing, findBeginning(branch.more)[0]);
     }
     addPart(addPart(button, "span", "track"), "i", "").style.width = `${(100 * branch.n) / most}%`;
     addPart(button, "span", "count", grouped(branch.n));

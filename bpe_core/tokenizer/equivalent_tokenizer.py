@@ -17,14 +17,14 @@ class _Wrapping(Protocol):
     def normalizer_name(self) -> str: ...
 
 
-def merges_of(encoder: Encoder) -> Tokenizer | None:
-    """Return the tokenizer that encodes as an encoder does, added tokens aside; None if none does.
+def equivalent_tokenizer(encoder: Encoder) -> Tokenizer | None:
+    """Return the tokenizer that encodes as an encoder does, added tokens aside, or None.
 
     Added tokens that the encoder finds in any text, such as DeepSeek's, are special tokens of this
     tokenizer. No tokenizer does for an encoder that another library runs, or that normalizes text.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> merges_of(NamedEncoder("GPT-2", gpt2())) == gpt2()
+    >>> equivalent_tokenizer(NamedEncoder("GPT-2", gpt2())) == gpt2()
     True
     """
     return None if changes_text(encoder) else made_by_merges(encoder)
@@ -33,7 +33,7 @@ def merges_of(encoder: Encoder) -> Tokenizer | None:
 def made_by_merges(encoder: Encoder) -> Tokenizer | None:
     """Return the tokenizer whose merges made an encoder's tokens; None if another library runs it.
 
-    Unlike `merges_of`, it also returns one if the text is normalized before it is merged.
+    Unlike `equivalent_tokenizer`, it also returns one if the text is normalized first.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> made_by_merges(NamedEncoder("GPT-2", gpt2())) == gpt2()
