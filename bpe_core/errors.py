@@ -106,7 +106,7 @@ class FormatError(BpeError, ValueError):
     """A file that is not in the expected format."""
 
 
-class MissingFileError(CorpusError, FormatError, FileNotFoundError):
+class MissingFileError(FileNotFoundError, CorpusError, FormatError):
     """A path at which there is no file, whether of a corpus or of a tokenizer."""
 
 
