@@ -115,7 +115,7 @@ class _Chooser:
         self._words = words
         self._vocabulary = vocabulary
         self._tie_break: TieBreak = tie_break
-        self._most_bytes = max_token_bytes
+        self._max_bytes = max_token_bytes
         self._should_stop = should_stop
         self._work = 0
         self._ranks: dict[Pair, int] = {}
@@ -168,8 +168,8 @@ class _Chooser:
             return LEFT_OUT
         if self._vocabulary.forbidden.spells(token):
             return NO_MERGES
-        if self._most_bytes is not None and len(token) > self._most_bytes:
-            return f"It has {len(token):,} bytes, and the limit is {self._most_bytes:,}."
+        if self._max_bytes is not None and len(token) > self._max_bytes:
+            return f"It has {len(token):,} bytes, and the limit is {self._max_bytes:,}."
         if len(ids) > MAX_PARTS:
             return f"It is {len(ids):,} tokens of the base; at most {MAX_PARTS} can be joined."
         return None

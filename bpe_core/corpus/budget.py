@@ -60,7 +60,7 @@ class Budget:
         """Start a new source of `n_bytes`."""
         self._size = n_bytes
         self._unpacked_of_source = max(FREELY_UNPACKED_BYTES, MAX_UNPACKING_RATIO * n_bytes)
-        self._rows_of_source = self._most_rows = max(FREE_ROWS, n_bytes // _BYTES_FOR_ROW)
+        self._rows_of_source = self._max_rows = max(FREE_ROWS, n_bytes // _BYTES_FOR_ROW)
 
     def read(self, stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
         """Read a packed stream to its end."""
@@ -93,7 +93,7 @@ class Budget:
             )
         if self._rows_of_source < 0:
             raise UnsupportedFileError(
-                f"{name} has more than {self._most_rows:,} rows once unpacked, from "
+                f"{name} has more than {self._max_rows:,} rows once unpacked, from "
                 f"{self._size:,} bytes, as only nearly empty rows do. Unpack it first, and leave "
                 "out rows without text."
             )

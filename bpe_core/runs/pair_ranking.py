@@ -90,7 +90,7 @@ class Queue(PairQueue):
         self._counts = counts
         self._table = table
         self._outside = np.arange(len(table.keys))
-        self._most_outside = int(table.counts.max(initial=0))
+        self._max_outside = int(table.counts.max(initial=0))
         self._born: dict[int, Integers] = {}
         """The slots of pairs made since the start, left to right; only used for "first-seen"."""
 
@@ -110,7 +110,7 @@ class Queue(PairQueue):
     def best(self) -> Entry | None:
         """Return the entry of the pair to merge next, or None if no pairs are left."""
         best = super().best()
-        while self._most_outside and (best is None or -best[0] <= self._most_outside):
+        while self._max_outside and (best is None or -best[0] <= self._max_outside):
             self._admit_more()
             best = super().best()
         return best
@@ -122,7 +122,7 @@ class Queue(PairQueue):
         enter = counts >= least
         self.add(map(int, self._counts.keys[self._outside[enter & (counts > 0)]]))
         self._outside = self._outside[~enter]
-        self._most_outside = int(counts[~enter].max(initial=0))
+        self._max_outside = int(counts[~enter].max(initial=0))
 
     def _list_slots(self, key: int) -> Integers:
         slots = self._born.get(key)

@@ -45,7 +45,7 @@ class MeasurementManager:
         max_seconds: float = MAX_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most_seconds = max_seconds
+        self._max_seconds = max_seconds
         self._background = Background[Progress, Finished](
             "measuring", max_waiting=MAX_WAITING, max_cached=MAX_CACHED, clock=clock
         )
@@ -81,7 +81,7 @@ class MeasurementManager:
         try:
             results = run_in_process(
                 order,
-                limits=Limits(self._most_seconds),
+                limits=Limits(self._max_seconds),
                 on_progress=task.report,
                 should_stop=lambda: task.is_cancelled,
             )

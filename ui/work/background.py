@@ -68,9 +68,9 @@ class Background(Generic[Step, Result]):
         max_per_visitor: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most_waiting = max_waiting
-        self._most_remembered = max_cached
-        self._most_of_visitor = max_per_visitor
+        self._max_waiting = max_waiting
+        self._max_cached = max_cached
+        self._max_per_visitor = max_per_visitor
         self._clock = clock
         self._lock = Lock()
         self._changed = Condition(self._lock)
@@ -104,7 +104,7 @@ class Background(Generic[Step, Result]):
             if not is_short:
                 self._check_places(visitor)
             ended = [known for known, piece in self._known.items() if not piece.is_live]
-            for old in ended[: max(0, len(self._known) - self._most_remembered + 1)]:
+            for old in ended[: max(0, len(self._known) - self._max_cached + 1)]:
                 del self._known[old]
             piece = self._known[id] = _Piece(id, about, visitor, work, Task(self._clock))
             if not is_short:
@@ -193,13 +193,13 @@ class Background(Generic[Step, Result]):
 
     def _check_places(self, visitor: str) -> None:
         waiting = len(self._waiting)
-        if waiting >= self._most_waiting:
+        if waiting >= self._max_waiting:
             event("queue_full", "warning", waiting=waiting)
             raise TooMuchWorkError(f"{waiting} others are already waiting. Try again soon.")
-        if not visitor or self._most_of_visitor is None:
+        if not visitor or self._max_per_visitor is None:
             return
         own = sum(piece.is_live and piece.visitor == visitor for piece in self._known.values())
-        if own >= self._most_of_visitor:
+        if own >= self._max_per_visitor:
             event("visitor_queue_full", waiting=waiting)
             raise TooMuchWorkError(
                 f"You already have {own} running or waiting, the most that one visitor may have. "
