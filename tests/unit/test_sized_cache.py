@@ -38,6 +38,20 @@ def test_a_result_larger_than_the_limit_is_returned_and_not_kept() -> None:
     assert cache.find("small") is not None
 
 
+def test_what_results_share_counts_once_and_as_long_as_one_of_them_is_kept() -> None:
+    cache = SizedCache(100 * KILOBYTE)
+    shared = made(60 * KILOBYTE)
+    for key in "abc":
+        cache.keep(key, [shared, made(KILOBYTE)])
+    assert 60 * KILOBYTE < cache.n_bytes < 70 * KILOBYTE
+    cache.keep("a", made(KILOBYTE))
+    cache.forget(lambda key: key == "b")
+    assert 60 * KILOBYTE < cache.n_bytes < 70 * KILOBYTE
+    cache.keep("d", made(50 * KILOBYTE))
+    assert [cache.find(key) is not None for key in "abcd"] == [True, False, False, True]
+    assert 50 * KILOBYTE < cache.n_bytes < 55 * KILOBYTE
+
+
 def test_what_was_made_at_the_start_is_kept_for_the_next_visitors() -> None:
     cache = SizedCache(100_000)
     cache.keep("made at the start", 1)

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import inspect
 import time
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import update_wrapper
-from threading import Condition
+from threading import Condition, RLock
 from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 import streamlit as st
-from cachetools import TLRUCache
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.host.settings import settings
-from ui.host.sizes import measure_size
+from ui.host.sizes import Size, measure_size
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    result: Any
+    size: Size
+    expires: float
+
+
 class SizedCache:
     """Results by key; the least recently used are dropped beyond a limit in bytes.
 
-    A result larger than the limit is returned and not kept.
+    What several results share counts once: many hold the same tokenizer, and would otherwise drop
+    each other. A result larger than the limit is returned and not kept.
 
     >>> cache = SizedCache(max_bytes=2_000)
     >>> made = [len(cache.get(key, lambda: bytes(600))) for key in "abcd"]
@@ -34,22 +43,22 @@ class SizedCache:
 
     def __init__(self, max_bytes: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.max_bytes = max_bytes
-        self._changed = Condition()
+        self._clock = clock
+        self._changed = Condition(RLock())
         self._making: set[Hashable] = set()
         self._lasting: set[Hashable] = set()
-        # A result is kept with how many seconds it is valid.
-        self._results: TLRUCache[Hashable, tuple[Any, float]] = TLRUCache(
-            max_bytes,
-            ttu=lambda _, kept, now: now + kept[1],
-            timer=clock,
-            getsizeof=lambda kept: measure_size(kept[0]).n_bytes,
-        )
+        self._results: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._small = 0
+        self._holders: Counter[int] = Counter()
+        """How many results hold each large part, by its id."""
+        self._large: dict[int, int] = {}
+        """The bytes of these parts."""
 
     @property
     def n_bytes(self) -> int:
-        """The size of all results; what several share counts for each."""
+        """The size of all results together."""
         with self._changed:
-            return round(self._results.currsize)
+            return self._small + sum(self._large.values())
 
     def __len__(self) -> int:
         with self._changed:
@@ -58,7 +67,7 @@ class SizedCache:
     def find(self, key: Hashable) -> Any:
         """Return the result of a key, or None if it is not kept."""
         with self._changed:
-            return self._results.get(key, (None, 0.0))[0]
+            return self._results[key].result if self._is_kept(key) else None
 
     def get(
         self, key: Hashable, make: Callable[[], Result], *, seconds: float = float("inf")
@@ -69,8 +78,8 @@ class SizedCache:
         """
         with self._changed:
             self._changed.wait_for(lambda: key not in self._making)
-            if key in self._results:
-                return self._results[key][0]
+            if self._is_kept(key):
+                return self._results[key].result
             self._making.add(key)
         try:
             result = make()
@@ -83,16 +92,43 @@ class SizedCache:
 
     def keep(self, key: Hashable, result: object, *, seconds: float = float("inf")) -> None:
         """Keep a result in place of the one of its key, unless it is too large."""
-        # cachetools raises ValueError for a value that exceeds the limit alone.
-        with self._changed, suppress(ValueError):
-            self._results.pop(key, None)
-            self._results[key] = result, seconds
+        size = measure_size(result)
+        with self._changed:
+            self._drop(key)
+            if size.n_bytes > self.max_bytes:
+                return
+            self._results[key] = _Kept(result, size, self._clock() + seconds)
+            self._small += size.small
+            self._holders.update(size.large.keys())
+            self._large = size.large | self._large
+            while self.n_bytes > self.max_bytes:
+                self._drop(next(iter(self._results)))
 
     def forget(self, is_meant: Callable[[Hashable], bool] = lambda _: True) -> None:
         """Drop the results whose keys are meant; all by default."""
         with self._changed:
             for key in list(filter(is_meant, self._results)):
-                self._results.pop(key, None)
+                self._drop(key)
+
+    def _is_kept(self, key: Hashable) -> bool:
+        """Return whether a key has a valid result, which then is the last one used."""
+        if key not in self._results:
+            return False
+        if self._clock() >= self._results[key].expires:
+            self._drop(key)
+            return False
+        self._results.move_to_end(key)
+        return True
+
+    def _drop(self, key: Hashable) -> None:
+        kept = self._results.pop(key, None)
+        if kept is None:
+            return
+        self._small -= kept.size.small
+        self._holders.subtract(kept.size.large.keys())
+        for part in kept.size.large:
+            if not self._holders[part]:
+                del self._holders[part], self._large[part]
 
     def note_lasting(self) -> None:
         """Note the results kept so far as those that the next visitors need, too."""
