@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import sys
 import time
 from collections.abc import Iterator
@@ -83,6 +84,12 @@ def fail(how: str) -> None:
         sys.exit(3)
     if how == "crash":
         ctypes.string_at(0)
+    if how == "half a message":
+        os.write(int(sys.argv[1]), struct.pack("!i", 100))
+    if how == "a message without end":
+        os.write(int(sys.argv[1]), struct.pack("!iQ", -1, 2**50))
+        while os.write(int(sys.argv[1]), bytes(2**20)):
+            pass
     while how == "processor":
         pass
     time.sleep(600)

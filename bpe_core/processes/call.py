@@ -6,7 +6,7 @@ import inspect
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager
@@ -115,20 +115,17 @@ def _messages(
     should_finish: Callable[[], bool] | None,
 ) -> Generator[Message]:
     """Yield the progress, the items and the answer of a new process; raise its errors."""
-    deadline = time.monotonic() + limits.seconds
     with _child(full_name(function), limits) as connection:
         send(connection, "call", limits)
         send(connection, "call", asked)
         while True:
-            if time.monotonic() > deadline:
-                raise _time_limit(limits.seconds)
             if should_stop is not None and should_stop():
                 raise CancelledError
             if should_finish is not None and should_finish():
                 should_finish = None
                 send(connection, "finish", None)
             if connection.poll(_SECONDS_BETWEEN_LOOKS):
-                message = receive(connection)
+                message = receive(connection, limits.memory)
                 if message.kind not in ("progress", "item", "answer"):
                     raise _error(message, limits)
                 yield message
@@ -136,7 +133,10 @@ def _messages(
 
 @contextmanager
 def _child(name: str, limits: Limits) -> Generator[Connection]:
-    """Start a process, which ends with the block; raise ProcessError if it ends before."""
+    """Start a process, which ends with the block or at its time limit.
+
+    Raises ProcessError if it ends before the block does.
+    """
     ours, theirs = Pipe()
     with ours:
         with theirs:
@@ -152,15 +152,26 @@ def _child(name: str, limits: Limits) -> Generator[Connection]:
                 )
             except OSError as error:
                 raise ProcessError(f"The process did not start: {error.strerror}.") from None
+        is_late = threading.Event()
+
+        def end() -> None:
+            is_late.set()
+            process.kill()
+
+        # Also while a message is awaited that a process which was taken over never ends.
+        timer = threading.Timer(limits.seconds, end)
+        timer.daemon = True
         with process:
             try:
+                timer.start()
                 yield ours
-            except BpeError:
-                # One that the function raised may be an OSError too.
-                raise
-            except (EOFError, OSError):
-                raise _error_of_end(process.wait(), limits) from None
+            except EOFError:
+                status = process.wait()
+                if is_late.is_set():
+                    raise _time_limit(limits.seconds) from None
+                raise _error_of_end(status, limits) from None
             finally:
+                timer.cancel()
                 process.kill()
 
 
@@ -169,12 +180,18 @@ def _error(message: Message, limits: Limits) -> BpeError:
     if message.kind == "memory":
         return _memory_limit(limits)
     if message.kind == "unforeseen":
-        return UnforeseenError(message.value(str))
+        name = message.value(str)
+        # Anything else is not the name of a class, and could be a visitor's text.
+        is_name = name.isascii() and name.isidentifier()
+        return UnforeseenError(name if is_name else "UnknownError")
     name, text = message.value(tuple[str, str])
-    error = find(name)
+    try:
+        error = find(name)
+    except (ValueError, ImportError, AttributeError):
+        error = None
     if isinstance(error, type) and issubclass(error, BpeError):
         return error(text)
-    return UnforeseenError(name)
+    return UnforeseenError("UnknownError")
 
 
 def _error_of_end(status: int, limits: Limits) -> ProcessError:

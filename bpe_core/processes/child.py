@@ -60,7 +60,7 @@ def _follow_parent(connection: Connection, should_finish: threading.Event) -> No
         while True:
             receive(connection)
             should_finish.set()
-    except (EOFError, OSError):
+    except EOFError:
         os._exit(1)
 
 

@@ -42,15 +42,11 @@ class Message:
         return {name: self._read(raw, annotations[name]) for name, raw in found.items()}
 
     def _read(self, data: bytes | msgspec.Raw, annotation: Any) -> Any:
-        hook = partial(_from_plain, self._arrays)
-        try:
-            return msgspec.msgpack.decode(data, type=annotation, dec_hook=hook)
-        except msgspec.MsgspecError as error:
-            raise UnforeseenError(type(error).__name__) from error
+        return _decode(data, annotation, partial(_from_plain, self._arrays))
 
 
 def send(connection: Connection, kind: Kind, value: object) -> None:
-    """Send a message; raises OSError if the other process has ended.
+    """Send a message; raises EOFError if the other process has ended.
 
     >>> from multiprocessing.connection import Pipe
     >>> import numpy as np
@@ -62,18 +58,46 @@ def send(connection: Connection, kind: Kind, value: object) -> None:
     """
     arrays: list[Any] = []
     body = msgspec.msgpack.encode(value, enc_hook=partial(_plain, arrays))
-    connection.send_bytes(msgspec.msgpack.encode((kind, len(arrays))))
-    connection.send_bytes(body)
-    for array in arrays:
-        connection.send_bytes(array)
+    try:
+        connection.send_bytes(msgspec.msgpack.encode((kind, len(arrays))))
+        connection.send_bytes(body)
+        for array in arrays:
+            connection.send_bytes(array)
+    except OSError as error:
+        raise EOFError from error
 
 
-def receive(connection: Connection) -> Message:
-    """Wait for a message; raises EOFError or OSError if the other process has ended."""
-    # Never `recv`, which unpickles.
-    kind, n_arrays = msgspec.msgpack.decode(connection.recv_bytes(), type=tuple[Kind, int])
-    body = connection.recv_bytes()
-    return Message(kind, body, [connection.recv_bytes() for _ in range(n_arrays)])
+def receive(connection: Connection, max_bytes: int | None = None) -> Message:
+    """Wait for a message; raises EOFError if the other process has ended.
+
+    The process is treated as ended if its message is larger than `max_bytes`.
+    """
+    left = max_bytes
+    parts: list[bytes] = []
+    n_parts = 2
+    try:
+        while len(parts) < n_parts:
+            # Never `recv`, which unpickles.
+            parts.append(connection.recv_bytes(left))
+            if left is not None:
+                left -= len(parts[-1])
+            if len(parts) == 2:
+                kind, n_arrays = _decode(parts[0], tuple[Kind, int])
+                # Each array takes at least a byte of the body that refers to it.
+                n_parts += min(n_arrays, len(parts[1]))
+    except OSError as error:
+        raise EOFError from error
+    return Message(kind, parts[1], parts[2:])
+
+
+def _decode(
+    data: bytes | msgspec.Raw, annotation: Any, hook: Callable[[Any, Any], object] | None = None
+) -> Any:
+    try:
+        return msgspec.msgpack.decode(data, type=annotation, dec_hook=hook)
+    except Exception as error:
+        # A process that was taken over may send anything, such as the number of a missing array.
+        raise UnforeseenError(type(error).__name__) from error
 
 
 def _plain(arrays: list[Any], value: Any) -> object:

@@ -9,11 +9,13 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from multiprocessing.connection import Pipe
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
+from numpy.typing import NDArray
 
 from bpe_core.errors import (
     BpeError,
@@ -24,6 +26,7 @@ from bpe_core.errors import (
     UnforeseenError,
 )
 from bpe_core.processes.call import call, stream
+from bpe_core.processes.codec import receive, send
 from bpe_core.processes.limits import GB, Limits
 from tests import in_child
 
@@ -80,6 +83,8 @@ def test_a_generator_is_followed_until_it_ends_or_is_closed() -> None:
         ("crash", LIMITS, ProcessError, "The process crashed (SIGSEGV)."),
         ("processor", Limits(60, None, 1), TimeLimitError, "It took more than 1 seconds."),
         ("wait", Limits(1), TimeLimitError, "It took more than 1 seconds."),
+        ("half a message", Limits(1), TimeLimitError, "It took more than 1 seconds."),
+        ("a message without end", Limits(3, GB), TimeLimitError, "It took more than 3 seconds."),
     ],
 )
 def test_errors_say_what_happened_and_quote_no_text(
@@ -100,6 +105,26 @@ def test_errors_say_what_happened_and_quote_no_text(
 def test_an_answer_of_another_type_is_an_error() -> None:
     with pytest.raises(UnforeseenError, match="ValidationError"):
         call(in_child.wrong_kind, limits=LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("plain", "annotation"),
+    [
+        ((0, "<i8", (1,)), NDArray[np.int64]),
+        ((-1, "O", (1,)), NDArray[np.int64]),
+        ((0, "<i8,", ()), NDArray[np.int64]),
+        ("text", int),
+    ],
+)
+def test_what_a_process_cannot_mean_is_an_error(plain: object, annotation: object) -> None:
+    here, there = Pipe()
+    with here, there:
+        send(here, "answer", plain)
+        with pytest.raises(UnforeseenError):
+            receive(there).value(annotation)
+        send(here, "answer", bytes(100))
+        with pytest.raises(EOFError):
+            receive(there, 50)
 
 
 def test_a_killed_process_is_an_error() -> None:
@@ -141,6 +166,13 @@ def test_what_a_callback_raises_ends_the_work() -> None:
 
     with pytest.raises(FormatError, match="no"):
         call(in_child.report_and_wait, limits=LIMITS, on_progress=stop)
+    assert not children()
+
+    def look() -> bool:
+        raise FileNotFoundError("no folder")
+
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        call(in_child.report_and_wait, limits=LIMITS, should_stop=look)
     assert not children()
 
 
