@@ -73,21 +73,22 @@ def receive(connection: Connection, max_bytes: int | None = None) -> Message:
     The process is treated as ended if its message is larger than `max_bytes`.
     """
     left = max_bytes
-    parts: list[bytes] = []
-    n_parts = 2
+
+    def read() -> bytes:
+        nonlocal left
+        # Never `recv`, which unpickles.
+        data = connection.recv_bytes(left)
+        if left is not None:
+            left -= len(data)
+        return data
+
     try:
-        while len(parts) < n_parts:
-            # Never `recv`, which unpickles.
-            parts.append(connection.recv_bytes(left))
-            if left is not None:
-                left -= len(parts[-1])
-            if len(parts) == 2:
-                kind, n_arrays = _decode(parts[0], tuple[Kind, int])
-                # Each array takes at least a byte of the body that refers to it.
-                n_parts += min(n_arrays, len(parts[1]))
+        kind, n_arrays = _decode(read(), tuple[Kind, int])
+        body = read()
+        # Each array takes at least a byte of the body that refers to it.
+        return Message(kind, body, [read() for _ in range(min(n_arrays, len(body)))])
     except OSError as error:
         raise EOFError from error
-    return Message(kind, parts[1], parts[2:])
 
 
 def _decode(

@@ -62,6 +62,10 @@ def open_base(
                 if all((path / name).is_file() for name in pair):
                     beside += [path / name for name in pair]
         companions = {file.name: file.read_bytes() for file in beside if file.is_file()}
+    except BpeError:
+        raise
+    except FileNotFoundError:
+        raise MissingFileError(f"{path} does not exist. Check the path.") from None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
     files = {name: data for name, data in described.items() if name not in SIDECARS}
