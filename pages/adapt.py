@@ -11,7 +11,7 @@ from ui.adapt.extend_mode import draw_extending
 from ui.adapt.replace_mode import draw_replacing
 from ui.adapt.shrink_mode import draw_shrinking
 from ui.corpus.filled_corpus import fill_corpus_once
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.shell.choices import choose_one
@@ -44,7 +44,7 @@ follow(state)
 shown = frame.page_frame(
     "Adapt",
     "Fit an existing tokenizer to your text, and keep what the model knows.",
-    help=explain("Token", "Merge"),
+    help=tooltip("Token", "Merge"),
 )
 if shown is not None:
     live = jobs.manager().plan(state.job_id) if isinstance(state, Live) else None

@@ -5,7 +5,7 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from ui.components.merge_player import merge_player, send_block, send_own_words
 from ui.host.error_boundary import fragment
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.merge_loop import player_run
 from ui.run.step import first_step
 from ui.shell import address, frame, workspace
@@ -75,7 +75,7 @@ shown = frame.page_frame(
     "Merge loop",
     "Each merge fuses the two neighbouring symbols that occur together most often. "
     "Watch one happen, then let it run.",
-    help=explain("Merge", "Tie", "Pre-token"),
+    help=tooltip("Merge", "Tie", "Pre-token"),
 )
 if shown is not None:
     draw_player(shown)

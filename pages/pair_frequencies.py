@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.host.error_boundary import fragment
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.pair_frequencies.life import draw_life, shown_pair
 from ui.pair_frequencies.sample_part import draw_sample_check
 from ui.pair_frequencies.size import PAIRS, choose_part, draw_vocabulary_size
@@ -34,7 +34,7 @@ def draw_merge(stored: StoredRun) -> None:
 shown = frame.page_frame(
     "Pair frequencies",
     "BPE is counting. These are the counts, and what each merge saves.",
-    help=explain("Merge"),
+    help=tooltip("Merge"),
 )
 if shown is not None:
     if choose_part() == PAIRS:

@@ -9,7 +9,7 @@ from ui.corpus import own_reading
 from ui.corpus.opened_text import set_own_text
 from ui.corpus.own_text_field import own_text, text_field
 from ui.host.error_boundary import fragment
-from ui.look.glossary import definitions, explain
+from ui.look.glossary import definitions, tooltip
 from ui.look.labels import plain_markdown
 from ui.shell import frame, workspace
 from ui.storage.run_store import StoredRun
@@ -67,7 +67,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
             "Recognise special tokens",
             value=True,
             key="special",
-            help=explain("Special token"),
+            help=tooltip("Special token"),
             bind="query-params",
         )
     draw_shelf_problems()
@@ -111,7 +111,7 @@ shown = frame.page_frame(
     "Token boundaries",
     "Type any text to see where the tokenizer splits it. "
     "Point at a token to see what it is and how it was made.",
-    help=explain("Token"),
+    help=tooltip("Token"),
 )
 if shown is not None:
     text_and_tokens(shown)

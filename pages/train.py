@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
 from ui.corpus.corpus_form import ChosenCorpus
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown
 from ui.run.training_card import training_outcome, watch_training
 from ui.shell import frame
@@ -80,7 +80,7 @@ open_run = frame.page_frame(
     "Train",
     "Choose a text and how far to go. Training repeats one step: fuse the most frequent pair of "
     "neighbours.",
-    help=explain("Merge"),
+    help=tooltip("Merge"),
 )
 plan = jobs.manager().plan(state.job_id) if isinstance(state, Live) else None
 if plan is not None:

@@ -5,7 +5,7 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from ui.components.figures import verdict
 from ui.host.error_boundary import fragment
-from ui.look.glossary import definitions, explain
+from ui.look.glossary import definitions, tooltip
 from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
@@ -57,7 +57,7 @@ def draw_browser(inspection: Inspection) -> None:
 shown = frame.page_frame(
     "Vocabulary",
     "Every token: what it is merged from, what is built on it, and whether a text uses it.",
-    help=explain("Token", "Merge"),
+    help=tooltip("Token", "Merge"),
 )
 if shown is not None:
     try:

@@ -68,12 +68,12 @@ def file_type(name: str) -> str:
     return splitext(file_name(name).lower())[1] or WITHOUT_TYPE
 
 
-def compose(
+def measure_composition(
     documents: Sequence[str], names: Sequence[str], word_counts: Mapping[str, int] | None
 ) -> Composition:
     """Return the shares of each file, file type and script.
 
-    >>> found = compose(["да", "x = 1"], ["a.txt", "b.py"], None)
+    >>> found = measure_composition(["да", "x = 1"], ["a.txt", "b.py"], None)
     >>> [(share.name, share.n_bytes) for share in found.types]
     [('.py', 5), ('.txt', 4)]
     """

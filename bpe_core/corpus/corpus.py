@@ -14,7 +14,7 @@ from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.corpus.composition import (
     Composition,
     ScriptShare,
-    compose,
+    measure_composition,
     script_shares,
 )
 from bpe_core.corpus.copies import copied
@@ -376,7 +376,7 @@ class Corpus(Immutable):
         >>> [(kind.name, kind.share) for kind in corpus.composition().types]
         [('.py', 0.6), ('.txt', 0.4)]
         """
-        return compose(self.documents, self.names, self.word_counts)
+        return measure_composition(self.documents, self.names, self.word_counts)
 
     def scripts(self) -> tuple[ScriptShare, ...]:
         """Return the share of each script, of white space, of punctuation, and of the rest.

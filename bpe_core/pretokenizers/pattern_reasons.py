@@ -77,7 +77,7 @@ _FUZZY_TEXT: Final = r"a fuzzy match. Remove the braces, or write \{ for a liter
 _UNKNOWN: Final = "something that cannot be read"
 
 
-def explain(error: regex.error) -> str:
+def explain_pattern_error(error: regex.error) -> str:
     r"""Return what is wrong with a pattern, where, and what to write instead.
 
     >>> import regex
@@ -85,7 +85,7 @@ def explain(error: regex.error) -> str:
     ...     try:
     ...         regex.compile(pattern)
     ...     except regex.error as error:
-    ...         return explain(error)
+    ...         return explain_pattern_error(error)
     >>> print(why("[ab](c"))
     the ( at character 5 is not closed. Add a ), or write \(
     >>> print(why("a**"))

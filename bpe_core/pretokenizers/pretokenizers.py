@@ -25,7 +25,7 @@ from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, PatternError, PatternTimeoutError
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern
-from bpe_core.pretokenizers.pattern_reasons import explain
+from bpe_core.pretokenizers.pattern_reasons import explain_pattern_error
 from bpe_core.pretokenizers.shadows import cast_shadow, over_shadows
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ character 2 is not closed. ...
     except regex.error as error:
         raise PatternError(
             f"The pattern {_shortened(pattern)} is not a valid regular expression: "
-            f"{explain(error)}. {remedy}."
+            f"{explain_pattern_error(error)}. {remedy}."
         ) from None
     except (OverflowError, RecursionError, MemoryError, ValueError) as error:
         raise PatternError(

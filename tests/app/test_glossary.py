@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.look.glossary import GLOSSARY, explain
+from ui.look.glossary import GLOSSARY, tooltip
 from ui.storage.run_store import Trained, store_run
 
 OpenApp = Callable[..., AppTest]
@@ -45,22 +45,22 @@ def test_the_lead_explains_the_terms_in_it(
 ) -> None:
     app = open_app(page)
     lead = next(part.value for part in app.markdown if part.value.startswith(":gray["))
-    assert tooltips(app)[lead] == explain(*terms)
+    assert tooltips(app)[lead] == tooltip(*terms)
 
 
 def test_pair_frequencies_explains_terms_beside_its_figures_and_charts(open_app: OpenApp) -> None:
     app = open_app("pair_frequencies", part="How large?")
     metrics = {metric.label: metric.proto.help for metric in app.metric}
-    assert metrics["Training text"] == explain("Token")
-    assert metrics["Held-out text"] == explain("Held-out text")
+    assert metrics["Training text"] == tooltip("Token")
+    assert metrics["Held-out text"] == tooltip("Held-out text")
     app = open_app("pair_frequencies")
     title = next(text for text in tooltips(app) if text.startswith("**Most frequent**"))
-    assert tooltips(app)[title] == explain("Tie")
+    assert tooltips(app)[title] == tooltip("Tie")
 
 
 def test_token_boundaries_explains_terms_beside_its_switches(open_app: OpenApp) -> None:
     app = open_app("token_boundaries")
-    assert app.toggle(key="special").proto.help == explain("Special token")
+    assert app.toggle(key="special").proto.help == tooltip("Special token")
     assert explained_terms(app, "bpe.token_view", "border_terms") == ["Pre-token"]
 
 
@@ -73,14 +73,14 @@ def test_compare_explains_held_out_text_only_if_it_is_compared_on_it(open_app: O
 
 def test_vocabulary_explains_terms_beside_its_choice_and_sentence(open_app: OpenApp) -> None:
     app = open_app("vocabulary")
-    assert tooltips(app)["Count uses in"] == explain("Held-out text")
+    assert tooltips(app)["Count uses in"] == tooltip("Held-out text")
     assert explained_terms(app, "bpe.verdict") == ["Special token"]
 
 
 def test_the_lab_explains_pretokens_at_its_comparison_with_longest_match(open_app: OpenApp) -> None:
     found = tooltips(open_app("lab"))
     sentence = next(text for text in found if "pre-tokens" in text)
-    assert found[sentence] == explain("Pre-token")
+    assert found[sentence] == tooltip("Pre-token")
 
 
 def test_train_explains_every_term_where_it_is_first_met(open_app: OpenApp) -> None:
@@ -91,9 +91,9 @@ def test_train_explains_every_term_where_it_is_first_met(open_app: OpenApp) -> N
         ("Vocabulary size", ["Token", "Special token"]),
         (":gray[:small[All 256 bytes", ["Tie"]),
     ):
-        assert found[next(text for text in found if text.startswith(beginning))] == explain(*terms)
+        assert found[next(text for text in found if text.startswith(beginning))] == tooltip(*terms)
     held_out = next(text for text in found if "Training never sees held-out text" in text)
-    assert found[held_out] == explain("Held-out text")
+    assert found[held_out] == tooltip("Held-out text")
     assert set("\n\n".join(found.values()).split("\n\n")) == set(GLOSSARY.values()) - {
         GLOSSARY["Mark"]
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ui.look.glossary import GLOSSARY, explain
+from ui.look.glossary import GLOSSARY, tooltip
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,4 +34,4 @@ def test_a_definition_is_one_or_two_sentences_that_start_with_the_term(term: str
 
 
 def test_several_terms_are_explained_in_paragraphs() -> None:
-    assert explain("Merge", "Tie") == f"{GLOSSARY['Merge']}\n\n{GLOSSARY['Tie']}"
+    assert tooltip("Merge", "Tie") == f"{GLOSSARY['Merge']}\n\n{GLOSSARY['Tie']}"

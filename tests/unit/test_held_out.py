@@ -14,7 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pandas
 import pytest
 
-from bpe_core.corpus.composition import FileShare, ScriptShare, compose
+from bpe_core.corpus.composition import FileShare, ScriptShare, measure_composition
 from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.held_out import HeldOut, Split
@@ -217,7 +217,7 @@ def test_positions_in_the_source_survive_a_second_split_and_pickling(mixed: Corp
 
 
 def test_the_composition_of_weighted_words_has_scripts_but_no_files() -> None:
-    files, types, scripts = compose((), (), {"да": 2, "ok": 1})
+    files, types, scripts = measure_composition((), (), {"да": 2, "ok": 1})
     assert (files, types) == ((), ())
     assert shares(scripts) == {"Cyrillic letters": 4 / 6, "Latin letters": 2 / 6}
 

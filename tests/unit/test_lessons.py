@@ -13,8 +13,8 @@ from bpe_core.runs.train import train
 from bpe_core.trainers import reference
 from bpe_core.types import TrainingConfig
 from tests.strategies import training_configs, word_counts
-from ui.lessons.parts import show_source
-from ui.lessons.printing import print_sum, print_token, printed
+from ui.lessons.parts import source_lines
+from ui.lessons.printing import format_sum, format_token, printed
 from ui.lessons.walk import walk
 
 HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
@@ -54,8 +54,8 @@ def test_encoding_step_by_step_ends_with_the_ids_of_the_reference(
 
 
 def test_encoding_a_word_with_an_unknown_symbol_is_refused() -> None:
-    assert walk(HUGS, CHARACTERS).start_word("bug") is None
-    assert walk(HUGS, CHARACTERS).start_word("gug") == [0, 4, 0, 5]
+    assert walk(HUGS, CHARACTERS).base_symbols("bug") is None
+    assert walk(HUGS, CHARACTERS).base_symbols("gug") == [0, 4, 0, 5]
 
 
 def test_training_on_no_words_is_refused() -> None:
@@ -67,12 +67,12 @@ def test_a_sum_names_the_words_that_contribute_to_it() -> None:
     hugs = walk(HUGS, CHARACTERS)
     pair = hugs.find_pair("g", "g")
     assert pair is not None
-    assert print_sum(hugs, 0, pair) == "(g, g): ugg 5 + ggi 3 = 8"
-    assert print_sum(hugs, 0, hugs.merges[0].pair) == "(g, </w>): hug 10 + ugg 5 + ing 3 = 18"
+    assert format_sum(hugs, 0, pair) == "(g, g): ugg 5 + ggi 3 = 8"
+    assert format_sum(hugs, 0, hugs.merges[0].pair) == "(g, </w>): hug 10 + ugg 5 + ing 3 = 18"
     twice = walk({"ggg": 4}, CHARACTERS)
     pair = twice.find_pair("g", "g")
     assert pair is not None
-    assert print_sum(twice, 0, pair) == "(g, g): ggg 2 × 4 = 8"
+    assert format_sum(twice, 0, pair) == "(g, g): ggg 2 × 4 = 8"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_sum_names_the_words_that_contribute_to_it() -> None:
     ],
 )
 def test_the_code_shown_is_the_source_without_the_doctests(function: object) -> None:
-    shown = show_source(function)  # pyright: ignore[reportArgumentType]
+    shown = source_lines(function)  # pyright: ignore[reportArgumentType]
     lines = ["".join(text for text, _ in line) for line in shown.lines]
     source = inspect.getsource(function).rstrip("\n").split("\n")  # pyright: ignore[reportArgumentType]
     start = next(row for row, line in enumerate(source) if not line.strip())
@@ -104,4 +104,4 @@ def test_printed_values_spell_out_ids_and_are_short() -> None:
     long = printed({(0, 1): {n: n for n in range(99)}})
     assert len(long.split("\n")) == 14
     assert long.endswith("more lines")
-    assert print_token(b" the") == "␣the"
+    assert format_token(b" the") == "␣the"

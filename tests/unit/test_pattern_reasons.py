@@ -6,7 +6,7 @@ import pytest
 import regex
 
 from bpe_core.errors import PatternError
-from bpe_core.pretokenizers.pattern_reasons import explain
+from bpe_core.pretokenizers.pattern_reasons import explain_pattern_error
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 
 CASES = [
@@ -51,5 +51,8 @@ def test_the_reason_says_what_is_wrong_and_where(pattern: str, expected: str) ->
 
 def test_a_reason_that_the_engine_has_added_since_still_has_its_place() -> None:
     error = regex.error("entirely new trouble", "abc", 1)
-    assert explain(error) == "at character 1 is something that cannot be read"
-    assert explain(regex.error("entirely new trouble")) == "it has something that cannot be read"
+    assert explain_pattern_error(error) == "at character 1 is something that cannot be read"
+    assert (
+        explain_pattern_error(regex.error("entirely new trouble"))
+        == "it has something that cannot be read"
+    )

@@ -16,7 +16,7 @@ from ui.adapt.judged import HELD_OUT
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import figure_table
 from ui.look.chart_style import CONFIG
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.look.labels import file_stem
 from ui.run.page_parts import draw_figure, offer_pictures
 from ui.shell import frame
@@ -31,7 +31,7 @@ def draw_gain_figures(domain: Gain, general: Gain, at: int) -> None:
             domain.title[0].upper() + domain.title[1:],
             *_fewer_or_more(float(domain.fewer[at])),
             width=124,
-            help=explain("Held-out text") if domain.title == HELD_OUT else None,
+            help=tooltip("Held-out text") if domain.title == HELD_OUT else None,
         )
         draw_figure("General text", *_fewer_or_more(float(general.fewer[at])), width=124)
         draw_figure(*_further_words(domain.further(at), domain.title), width=124)

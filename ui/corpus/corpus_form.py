@@ -30,7 +30,7 @@ from ui.corpus.held_out_form import choose_held_out
 from ui.corpus.large_text_area import MAX_BYTES_PASTED, large_text_area
 from ui.corpus.uploads import ReadCorpus, joined, read_uploads
 from ui.look.direction import order_note
-from ui.look.glossary import definitions, explain
+from ui.look.glossary import definitions, tooltip
 from ui.look.labels import escape_markdown, plain_markdown
 from ui.run import corpus_summary
 from ui.run.composition_bars import show_composition
@@ -179,7 +179,7 @@ def _divide(found: ReadCorpus, source: Source) -> ChosenCorpus | None:
     """Divide a corpus as its visitor chooses; return None while there is no held-out text."""
     corpus, title = found.corpus, found.title
     if isinstance(corpus, CountsCorpus):
-        st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=explain("Held-out text"))
+        st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=tooltip("Held-out text"))
         training, held_out = corpus.split(0.0)
         origin = chosen_origin(source, HELD_OUT_PERCENT)
         return ChosenCorpus(corpus, title, origin, 0.0, "document", training, held_out)
@@ -198,7 +198,7 @@ def _divide(found: ReadCorpus, source: Source) -> ChosenCorpus | None:
     sentence.markdown(
         f":gray[:small[{_held_out_sentence(chosen)}]]",
         width="content",
-        help=explain("Held-out text"),
+        help=tooltip("Held-out text"),
     )
     return chosen
 

@@ -113,7 +113,7 @@ def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
 def corpus_of_plan(plan: TrainingPlan) -> dict[str, str | float]:
     """Bring back the corpus of a training that has not ended, and return its widgets' values."""
     base = plan.how.base if isinstance(plan.how, Extension) else None
-    widgets = _choose_widgets(plan.origin, plan.corpus, title_of_text(base, plan.title))
+    widgets = _widget_values(plan.origin, plan.corpus, title_of_text(base, plan.title))
     return widgets | _held_out(plan.origin)
 
 
@@ -142,7 +142,7 @@ def corpus_of_run(stored: StoredRun) -> dict[str, str | float]:
             f"not kept with it. {_AGAIN[origin.source]}",
         )
     else:
-        widgets = _choose_widgets(origin, corpus, title)
+        widgets = _widget_values(origin, corpus, title)
     return widgets | _held_out(origin)
 
 
@@ -174,7 +174,7 @@ def _uploaded(kept: RunCorpus) -> Corpus | FiledCorpus | None:
     return corpus if corpus.sha256 == kept.sha256 else None
 
 
-def _choose_widgets(
+def _widget_values(
     origin: CorpusOrigin, corpus: Corpus | FiledCorpus, title: str
 ) -> dict[str, str | float]:
     source = _choice(origin.source)

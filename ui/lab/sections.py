@@ -20,7 +20,7 @@ from ui.lab import charts, words
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.outcome import draw_heading, draw_small_state, draw_state, offer_png
 from ui.look.chart_style import CONFIG
-from ui.look.glossary import definitions, explain
+from ui.look.glossary import definitions, tooltip
 from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.tokenizers.longest_match import longest_match_differences
@@ -110,7 +110,7 @@ def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
     """Draw the most frequent words that are cut differently, with both cuts."""
     st.header("Longest match is not BPE", anchor=False)
     found = longest_match_differences(text, tokenizer.fingerprint, tokenizer)
-    st.markdown(words.differing_sentence(found), help=explain("Pre-token"))
+    st.markdown(words.differing_sentence(found), help=tooltip("Pre-token"))
     rows = words.differing_rows(found, tokenizer)
     if rows:
         symbol_rows(

@@ -96,7 +96,7 @@ def alphabet(example: Learned) -> Ran:
     if unused:
         st.markdown(unused)
     theirs = example.theirs
-    this = [printing.print_token(theirs.run.vocab[id]) for id in theirs.start_word("this") or ()]
+    this = [printing.format_token(theirs.run.vocab[id]) for id in theirs.base_symbols("this") or ()]
     parts.check_claim(
         "documents_alphabet",
         source="The notebook’s comments say",
@@ -132,7 +132,7 @@ def pairs(example: Learned) -> Ran:
         stated=" and ".join(f"({', '.join(pair)}) {n}" for pair, n in stated.items()) + ".",
         found=" and ".join(f"({', '.join(p)}) {counts[ids]}" for p, ids in found.items() if ids)
         + ".",
-        how="\n".join(printing.print_sum(theirs, 0, ids) for ids in found.values() if ids),
+        how="\n".join(printing.format_sum(theirs, 0, ids) for ids in found.values() if ids),
         on_its_own=example.is_changed,
     )
     return Ran(
@@ -158,7 +158,7 @@ def ties(example: Learned) -> Ran:
     vocab = theirs.run.vocab
     i_s = theirs.find_pair("i", "s")
     before, after = (theirs.pair_counts_at(step).get(i_s, 0) if i_s else 0 for step in (0, 1))
-    one, two = (printing.print_token(vocab[merge.id]) for merge in theirs.merges[:2])
+    one, two = (printing.format_token(vocab[merge.id]) for merge in theirs.merges[:2])
     parts.check_claim(
         "documents_ties",
         source="The notebook’s comments say",
@@ -191,7 +191,7 @@ def merges(example: Learned) -> Ran:
     step = parts.merges_slider(len(learned.merges), key="documents_step", start=5)
     tiles.word_rows(learned, step, key="documents_merges", ring=learned.pair_joined_at(step))
     theirs = example.theirs
-    made = [printing.print_token(theirs.run.vocab[merge.id]) for merge in theirs.merges]
+    made = [printing.format_token(theirs.run.vocab[merge.id]) for merge in theirs.merges]
     parts.check_claim(
         "documents_merges",
         source="The notebook’s run prints",
@@ -246,7 +246,7 @@ def vocabulary(example: Learned) -> Ran:
     theirs = example.theirs
     last = theirs.words_at(len(theirs.merges))
     splits = {
-        word: " + ".join(printing.print_token(theirs.run.vocab[id]) for id in split)
+        word: " + ".join(printing.format_token(theirs.run.vocab[id]) for id in split)
         for word, split in zip(theirs.words, last, strict=True)
     }
     parts.check_claim(
@@ -257,7 +257,7 @@ def vocabulary(example: Learned) -> Ran:
         how=f"{theirs.n_start} symbols + {len(theirs.merges)} merges = {len(theirs.run.vocab)}",
         on_its_own=example.is_changed,
     )
-    learned_ids = {merge.id: printing.print_token(vocab[merge.id]) for merge in learned.merges}
+    learned_ids = {merge.id: printing.format_token(vocab[merge.id]) for merge in learned.merges}
     return Ran(
         (GrowingVocabulary.join,),
         "{merge.id: vocabulary.tokens[merge.id] for merge in merges}",

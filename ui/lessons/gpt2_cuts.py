@@ -156,7 +156,7 @@ def ties(example: Learned) -> Ran:
         stated="The first merge is (Ġ, t).",
         found=f"True here, where {_printable_pair(theirs, winner)} occurs {count} times. On the "
         f"four documents it would be {_printable_pair(elsewhere, there)}.",
-        how=f"{printing.print_sum(elsewhere, 0, there.pair)}\n"
+        how=f"{printing.format_sum(elsewhere, 0, there.pair)}\n"
         "A result written down before counting is right only by luck.",
         on_its_own=example.is_changed,
     )

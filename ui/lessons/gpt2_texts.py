@@ -48,7 +48,7 @@ def new_text(example: Learned) -> Ran:
     )
     text = parts.one_text("new_text", "This is not a token.")
     pretokens = get_pretokenizer("gpt2").split(text)
-    starts = [(one, learned.start_word(one)) for one in pretokens]
+    starts = [(one, learned.base_symbols(one)) for one in pretokens]
     encoded = [(one, learned.encode(start)) for one, start in starts if start is not None]
     symbol_rows(
         [
@@ -66,7 +66,7 @@ def new_text(example: Learned) -> Ran:
     found = [
         to_printable(theirs.run.vocab[id])
         for one in get_pretokenizer("gpt2").split("This is not a token")
-        for id in theirs.encode(theirs.start_word(one) or ())
+        for id in theirs.encode(theirs.base_symbols(one) or ())
     ]
     parts.check_claim(
         "cuts_new_text",

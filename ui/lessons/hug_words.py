@@ -80,7 +80,7 @@ def pairs(example: Learned) -> Ran:
         source=_SOURCE,
         stated="(g, g) occurs 5 times.",
         found=f"(g, g) occurs {found} times.",
-        how=printing.print_sum(theirs, 0, pair) if pair else "",
+        how=printing.format_sum(theirs, 0, pair) if pair else "",
         on_its_own=example.is_changed,
     )
     return Ran(
@@ -123,7 +123,7 @@ def _first_merge_claim(example: Learned) -> None:
         source=_SOURCE,
         stated="The most frequent pair is (h, u).",
         found=f"It is {printing.pair_name(first.pair, theirs.run.vocab)}, with {first.count}.",
-        how="\n".join(printing.print_sum(theirs, 0, pair) for pair in pairs),
+        how="\n".join(printing.format_sum(theirs, 0, pair) for pair in pairs),
         on_its_own=example.is_changed,
     )
 
@@ -196,7 +196,7 @@ def _vocabulary_claim(example: Learned) -> None:
     """Check the example's vocabulary, which looks spellings up in a table keyed by numbers."""
     theirs = example.theirs
     vocab, first = theirs.run.vocab, theirs.merges[0]
-    left, right = (printing.print_token(vocab[id]) for id in first.pair)
+    left, right = (printing.format_token(vocab[id]) for id in first.pair)
     table = {number: bytes([number]) for number in range(256)}
     parts.check_claim(
         "hug_vocabulary",
@@ -204,7 +204,7 @@ def _vocabulary_claim(example: Learned) -> None:
         stated=f"vocab[256] = vocab['{left}'] + vocab['{right}'].",
         found=f"The keys of its table are numbers, so '{left}' is missing and training ends with "
         f"an error. With ids, {first.left} + {first.right} is {first.id}, "
-        f"{printing.print_token(vocab[first.id])}.",
+        f"{printing.format_token(vocab[first.id])}.",
         how=f"vocab = {{0: b'\\x00', … 255: b'\\xff'}}\n"
         f"vocab['{left}'] → {look_up_all(table, (left, right))}",
         on_its_own=example.is_changed,
@@ -218,7 +218,7 @@ def encode(example: Learned) -> Ran:
         "merges are applied to it in the order in which they were learned, until none applies."
     )
     word = parts.one_word("new_word", FIRST_LONG_WORD)
-    symbols = hugs.start_word(word)
+    symbols = hugs.base_symbols(word)
     if symbols is None:
         lacking = sorted({c for c in word if c.encode() not in hugs.run.base_ids})
         st.info(sentences.lacking_characters(lacking))
@@ -238,8 +238,8 @@ def _encoder_claim(example: Learned) -> None:
     """Check the example's encoder, whose walk in a trie does not return to the root."""
     theirs = example.theirs
     vocab = theirs.run.vocab
-    tokens = [vocab[id] for id in theirs.encode(theirs.start_word(FIRST_LONG_WORD) or ())]
-    names = [printing.print_token(token) for token in tokens]
+    tokens = [vocab[id] for id in theirs.encode(theirs.base_symbols(FIRST_LONG_WORD) or ())]
+    names = [printing.format_token(token) for token in tokens]
     ids, end = look_up_without_return(vocab, tokens)
     parts.check_claim(
         "hug_encoder",
@@ -248,7 +248,7 @@ def _encoder_claim(example: Learned) -> None:
         found=f"{FIRST_LONG_WORD} is {' + '.join(names)}. After {names[len(ids) - 1]} the walk "
         f"looks for {names[len(ids)]} without returning to the root, and ends with an error.",
         how=f"root → {' → '.join(names[: len(ids)])}: {', '.join(map(str, ids))}\n"
-        f"no token begins with {printing.print_token(end)}",
+        f"no token begins with {printing.format_token(end)}",
         on_its_own=example.is_changed,
     )
 

@@ -78,7 +78,7 @@ def pieces(example: Example) -> Ran:
         (encode_word,),
         f"encode_word(gpt2(), {longest!r})",
         printing.printed(encode_word(gpt2(), longest)),
-        f"These ids spell {printing.print_token(longest.encode())}.",
+        f"These ids spell {printing.format_token(longest.encode())}.",
     )
 
 

@@ -33,13 +33,13 @@ _MAX_LENGTH_IN_ADDRESS = 1_000
 
 
 @cache
-def show_source(function: Callable[..., Any]) -> ShownCode:
+def source_lines(function: Callable[..., Any]) -> ShownCode:
     """Return a function's source as lines and pieces that a component can colour.
 
     Only the first paragraph of its docstring is included, without the examples.
 
     >>> from bpe_core.trainers.reference import count_words
-    >>> shown = show_source(count_words)
+    >>> shown = source_lines(count_words)
     >>> shown.name, shown.path, shown.lines[0][0]
     ('count_words', 'bpe_core/trainers/reference.py', ('def', 'keyword'))
     """
@@ -259,7 +259,7 @@ def no_pair() -> Ran:
 def show_ran(ran: Ran, *, key: str) -> None:
     """Draw the code of a step."""
     lesson_code(
-        [show_source(function) for function in ran.functions],
+        [source_lines(function) for function in ran.functions],
         call=ran.call,
         printed=ran.result,
         note=ran.note,

@@ -14,10 +14,10 @@ _WIDTH = 62
 _MAX_LINES = 14
 
 
-def print_token(token: bytes) -> str:
+def format_token(token: bytes) -> str:
     """Return a token for a sentence: its text, with ␣ for a space and code points if unprintable.
 
-    >>> print_token(b" the"), print_token(b"\\t"), print_token(b"\\xc3")
+    >>> format_token(b" the"), format_token(b"\\t"), format_token(b"\\xc3")
     ('␣the', 'U+0009', '<C3>')
     """
     try:
@@ -52,16 +52,16 @@ def legend(ids: Iterable[int], vocab: Mapping[int, bytes]) -> str:
     >>> legend([1, 0, 1], {0: b"g", 1: b"hu"})
     'These are ids: 1 is hu, 0 is g'
     """
-    named = [f"{id} is {print_token(vocab[id])}" for id in dict.fromkeys(ids)]
+    named = [f"{id} is {format_token(vocab[id])}" for id in dict.fromkeys(ids)]
     return f"These are ids: {', '.join(named)}"
 
 
 def pair_name(pair: Pair, vocab: Mapping[int, bytes]) -> str:
     """Return a pair for a sentence: (u, g)."""
-    return f"({print_token(vocab[pair[0]])}, {print_token(vocab[pair[1]])})"
+    return f"({format_token(vocab[pair[0]])}, {format_token(vocab[pair[1]])})"
 
 
-def print_sum(walk: Walk, step: int, pair: Pair) -> str:
+def format_sum(walk: Walk, step: int, pair: Pair) -> str:
     """Return a pair's count as a sum over words: hug 10 + ugg 5 = 15."""
     terms = walk.terms(step, pair)
     count = walk.pair_counts_at(step).get(pair, 0)

@@ -147,7 +147,7 @@ def longest(_: None) -> Ran:
         st.markdown(f":gray[Both agree on {parts.safe(word)}. Try another word.]")
     overwrites = longest_match_differences(" overwrites", gpt2().fingerprint, gpt2()).words[0]
     names = [
-        " + ".join(printing.print_token(gpt2().vocab[id]) for id in ids)
+        " + ".join(printing.format_token(gpt2().vocab[id]) for id in ids)
         for ids in (overwrites.ids, overwrites.longest_match_ids)
     ]
     parts.check_claim(
@@ -210,7 +210,7 @@ def _own_training() -> tuple[Walk, str, list[int]]:
     )
     with picture:
         word = parts.one_word("few_word", FIRST_WORD)
-        symbols = learned.start_word(word)
+        symbols = learned.base_symbols(word)
         if symbols is None:
             st.info(
                 f"{parts.safe(word)} contains a character that is in none of the words, so "

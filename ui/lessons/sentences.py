@@ -114,7 +114,7 @@ def unused_symbols(learned: Walk) -> str:
     """Name the symbols of the vocabulary that no word contains; empty if there are none."""
     used = {id for ids in learned.starts for id in ids}
     names = [
-        printing.print_token(learned.run.vocab[id])
+        printing.format_token(learned.run.vocab[id])
         for id in range(learned.n_start)
         if id not in used
     ]

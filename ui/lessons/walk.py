@@ -104,7 +104,7 @@ class Walk:
         found = ids.get(left.encode()), ids.get(right.encode())
         return None if found[0] is None or found[1] is None else (found[0], found[1])
 
-    def start_word(self, word: str) -> list[int] | None:
+    def base_symbols(self, word: str) -> list[int] | None:
         """Return the ids of a new word's symbols; None if the alphabet lacks one of them."""
         symbols = [self.run.base_ids.get(s) for s in split_symbols(word.encode(), self.config.base)]
         ids = [id for id in symbols if id is not None]
@@ -120,7 +120,7 @@ class Walk:
         """Return each merge applied in encoding a word, and the ids after it.
 
         >>> hugs = walk({"hug": 10, "ugg": 5}, TrainingConfig(9, base="characters"))
-        >>> [ids for _, ids in hugs.encoding_steps(hugs.start_word("hugg"))]
+        >>> [ids for _, ids in hugs.encoding_steps(hugs.base_symbols("hugg"))]
         [[2, 4, 1], [5, 1]]
         """
         found: list[tuple[Merge, list[int]]] = []

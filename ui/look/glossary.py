@@ -63,10 +63,10 @@ def definitions(*terms: str) -> list[tuple[str, str]]:
     return [(term, GLOSSARY[term]) for term in terms]
 
 
-def explain(*terms: str) -> str:
+def tooltip(*terms: str) -> str:
     """Return the definitions of some terms as the Markdown of a tooltip.
 
-    >>> explain("Tie").split(". ")[0]
+    >>> tooltip("Tie").split(". ")[0]
     'A tie is a step at which several pairs are the most frequent'
     """
     return "\n\n".join(GLOSSARY[term] for term in terms)

@@ -16,7 +16,7 @@ from ui.components.figures import FigureRow, figure_table
 from ui.corpus.corpus_state import ReadUploads
 from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, value_axis
 from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Theme, empty_figure
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.look.labels import escape_markdown, file_stem
 from ui.pair_frequencies import sample_work
 from ui.pair_frequencies.table import sample_csv
@@ -135,7 +135,7 @@ def _parts_axis(figure: go.Figure, figures: Sequence[SampleFigures]) -> None:
 
 def draw_sample_check(stored: StoredRun) -> None:
     """Draw the button that begins the check, its progress, or its result."""
-    st.header("Is there enough text?", anchor=False, help=explain("Held-out text"))
+    st.header("Is there enough text?", anchor=False, help=tooltip("Held-out text"))
     held_out = _held_out(stored)
     st.markdown(
         ":small[:gray[Trains with the settings of this run on 1/64, 1/32, ... of its text, and "

@@ -22,7 +22,7 @@ from ui.host.error_boundary import fragment
 from ui.host.sized_cache import cached
 from ui.look import charts
 from ui.look.chart_style import CONFIG
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.look.labels import file_stem
 from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
 from ui.run import results
@@ -266,12 +266,12 @@ def _draw_cut(curves: results.RunCurves, kept: int, words: tuple[str, str, str])
             f"{curves.training[kept]:.2f}",
             "bytes per token",
             width=128,
-            help=explain("Token"),
+            help=tooltip("Token"),
         )
         if curves.held_out is None:
             draw_figure(name, "–", missing)
         else:
-            help = explain("Held-out text") if name == _HELD_OUT else None
+            help = tooltip("Held-out text") if name == _HELD_OUT else None
             value = f"{curves.held_out[kept]:.2f}"
             draw_figure(name, value, "bytes per token", width=128, help=help)
         if further:

@@ -10,7 +10,7 @@ from bpe_core.types import Pair
 from ui.components.chart_pictures import ChartPicture
 from ui.look.chart_axes import NARROWEST
 from ui.look.chart_style import CONFIG
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.look.labels import file_stem, token_label
 from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies.life import choose_pair
@@ -89,7 +89,7 @@ def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | 
 
 def _draw_bars(stored: StoredRun, picture: results.PairPicture) -> str:
     vocab, top = stored.run.tokenizer.vocab, picture.top[: results.N_TOP_PAIRS]
-    draw_title("Most frequent", "Click a bar to open its merge.", help=explain("Tie"))
+    draw_title("Most frequent", "Click a bar to open its merge.", help=tooltip("Tie"))
     event = st.plotly_chart(
         pair_charts.top_pair_bars(
             [(token_label(vocab[pair.left]), token_label(vocab[pair.right])) for pair in top],

@@ -14,7 +14,7 @@ from bpe_core.corpus.filed_corpus import TextFigures
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from ui.components.pretoken_strip import pretoken_strip
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown
 from ui.run.corpus_summary import CorpusPart
 from ui.train.custom_fields import EMPTY_REGEX
@@ -141,5 +141,5 @@ def _own_line() -> str:
 
 def _draw_heading(place: DeltaGenerator, where: str) -> None:
     place.markdown(
-        f"Cuts made before training{where}. No merge crosses a gap.", help=explain("Pre-token")
+        f"Cuts made before training{where}. No merge crosses a gap.", help=tooltip("Pre-token")
     )

@@ -19,7 +19,7 @@ from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
 from ui.train.settings_address import settings_of_address
-from ui.train.settings_form import count_start
+from ui.train.settings_form import find_start
 from ui.work.jobs import TrainingPlan
 
 
@@ -36,7 +36,7 @@ def fill_forms_once(stored: StoredRun) -> None:
         corpus = corpus_or(corpus, lambda: corpus_of_run(stored))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
     settings = settings_of_address() or (filled_settings(stored, None), start_total)
-    _set(corpus | settings_form.fill_widgets(*settings))
+    _set(corpus | settings_form.widget_values(*settings))
 
 
 def fill_forms_from_training(plan: TrainingPlan) -> None:
@@ -51,8 +51,8 @@ def fill_forms_from_training(plan: TrainingPlan) -> None:
         training, _ = corpus_summary.divided(
             plan.corpus, origin.held_out_percent / 100, origin.held_out_by
         )
-        settings = config, count_start(config, training).total
-    _set(corpus | settings_form.fill_widgets(*settings))
+        settings = config, find_start(config, training).total
+    _set(corpus | settings_form.widget_values(*settings))
 
 
 def filled_settings(stored: StoredRun | None, plan: TrainingPlan | None) -> TrainingConfig:

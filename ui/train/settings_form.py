@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.errors import BpeError
 from bpe_core.runs.check_config import check_config
 from bpe_core.types import TrainingConfig
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown
 from ui.run.corpus_summary import CorpusPart, symbols_seen
 from ui.shell import workspace
@@ -84,7 +84,7 @@ def choose_settings(
         persist_state="session",
         on_change=_begin_custom_as_shown,
     )
-    st.markdown(f":gray[:small[{_PRESETS[preset]}]]", help=explain("Tie"))
+    st.markdown(f":gray[:small[{_PRESETS[preset]}]]", help=tooltip("Tie"))
     are_complete = True
     cut = None if training is None else training.cut_by
     if preset == "Custom":
@@ -99,7 +99,7 @@ def choose_settings(
             f":gray[:small[The words of this corpus were cut by {plain_markdown(cut, 100)}, so "
             "that is the pre-tokenizer, whatever the preset says.]]"
         )
-    start = count_start(config, training)
+    start = find_start(config, training)
     room = st.container(gap="xsmall")
     with st.container():
         size = size_field.size_field(preset, start)
@@ -118,21 +118,21 @@ def choose_settings(
             room.markdown(
                 size_field.size_sentence(size, start),
                 width="content",
-                help=explain("Token", "Special token"),
+                help=tooltip("Token", "Special token"),
             )
     works = show_cuts(config.pretokenizer, example, is_custom=preset == "Custom")
     is_valid = works and are_complete and size is not None
     return ChosenSettings(config, below_size) if is_valid else None
 
 
-def fill_widgets(config: TrainingConfig, start_total: int) -> dict[str, str | float]:
+def widget_values(config: TrainingConfig, start_total: int) -> dict[str, str | float]:
     """Return the values of the widgets that choose these settings, by preset if there is one.
 
     `start_total` is the number of tokens before the first merge.
 
-    >>> fill_widgets(TrainingConfig(4_096, pretokenizer="cl100k"), 257)["settings_preset"]
+    >>> widget_values(TrainingConfig(4_096, pretokenizer="cl100k"), 257)["settings_preset"]
     'GPT-4 style'
-    >>> fill_widgets(TrainingConfig(4_096, min_frequency=2), 257)["settings_min_frequency"]
+    >>> widget_values(TrainingConfig(4_096, min_frequency=2), 257)["settings_min_frequency"]
     2.0
     """
     size = config.vocab_size
@@ -159,10 +159,10 @@ def _symbols_seen(config: TrainingConfig, training: CorpusPart | None) -> frozen
     return symbols_seen(training, config.base)
 
 
-def count_start(config: TrainingConfig, training: CorpusPart | None) -> Start:
+def find_start(config: TrainingConfig, training: CorpusPart | None) -> Start:
     """Return the number of tokens before the first merge on this training text.
 
-    >>> count_start(TrainingConfig(), None).total
+    >>> find_start(TrainingConfig(), None).total
     257
     """
     all_bytes = config.base == "bytes" and config.alphabet == "full"

@@ -10,7 +10,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import samples
 from bpe_core.tokenizer.protocol import Encoder
 from ui.corpus.own_text_field import own_text, text_field
-from ui.look.glossary import explain
+from ui.look.glossary import tooltip
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
@@ -44,7 +44,7 @@ def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:
     held_out = held_out_text(stored)
     options = [*([TRAINING] if is_own else []), *([HELD_OUT] if held_out else [])]
     st.markdown(
-        "Count uses in", width="content", help=explain("Held-out text") if held_out else None
+        "Count uses in", width="content", help=tooltip("Held-out text") if held_out else None
     )
     picked = st.selectbox(
         "Count uses in",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bpe_core.errors import FormatError
+from bpe_core.errors import BpeError, FormatError, MissingFileError
 from bpe_core.formats import gpt2_files, huggingface
 from bpe_core.formats.adapted.adapted_files import BESIDE
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
