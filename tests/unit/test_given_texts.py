@@ -46,15 +46,15 @@ def test_a_table_is_refused_and_its_column_asked_for(taker: str, table: object) 
 
 @pytest.mark.parametrize("taker", TAKERS)
 @pytest.mark.parametrize(
-    "chosen_column",
+    "to_column",
     [pd.Series, tuple, np.array, lambda texts: pa.array(texts).to_pylist()],
     ids=["Series", "tuple", "array", "pyarrow"],
 )
-def test_a_column_of_texts_is_a_corpus(taker: str, column_of: Callable[[list[str]], Any]) -> None:
+def test_a_column_of_texts_is_a_corpus(taker: str, to_column: Callable[[list[str]], Any]) -> None:
     # Some of the texts are held out, and copies of a text would be held out together.
     texts = [f"{text} {n}" for n in range(400) for text in TEXTS]
     texts = texts if taker == "sample_check" else TEXTS
-    assert TAKERS[taker](column_of(texts)) == TAKERS[taker](bpe.Corpus.from_documents(texts))
+    assert TAKERS[taker](to_column(texts)) == TAKERS[taker](bpe.Corpus.from_documents(texts))
 
 
 def test_texts_may_come_one_by_one() -> None:
