@@ -378,7 +378,7 @@ def _change(before: int, after: int) -> str:
     """Return the change in a number of tokens, in per cent; nothing if there is none."""
     if not before or before == after:
         return ""
-    return f", {100 * abs(after - before) / before:.1f} % {'fewer' if after < before else 'more'}"
+    return f", {100 * abs(after - before) / before:.1f}% {'fewer' if after < before else 'more'}"
 
 
 def _written(adapted: Adapted, opened: Base, common: dict[str, Any]) -> dict[str, bytes]:

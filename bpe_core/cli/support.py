@@ -117,10 +117,15 @@ class HeldOutChoice(NamedTuple):
         return name if kind == "column" and self.share else None
 
     def check(self) -> None:
-        """Raise ConfigError for an unknown unit, and for both a share and files."""
+        """Raise ConfigError for an unknown unit, one without a share, and a share with files."""
         from bpe_core.corpus.held_out import check_by
 
         check_by(self.by)
+        if self.by != "document" and not self.share:
+            raise ConfigError(
+                f"Nothing is held out by {self.by} without a share. Add it, such as --held-out "
+                "0.08, or omit --held-out-by."
+            )
         if self.share and self.files:
             raise ConfigError("Give either --held-out or --held-out-file, not both.")
 
@@ -161,18 +166,20 @@ def split_corpus(
     held_out: HeldOutChoice,
 ) -> tuple[Corpus, Corpus]:
     """Read a corpus of files, split it, and report on stderr what was held out."""
+    from bpe_core.comparison.interval_words import unit_noun
+
     corpus = read_whole_corpus(files, text_column, encoding, errors, held_out.column)
     training, test = corpus.split(held_out.share, by=held_out.by)
     how = test.how
     if how is None or not test.n_bytes:
         click.echo("Too little text to hold any back.", err=True)
         return training, test
-    noun = {"folder": "folders", "column": "values of the column"}.get(how.by.partition(":")[0])
+    noun = unit_noun(how, how.n_units)
     flatters = ""
     if how.share_within:
         flatters = f"; {how.share_within:.0%} of it is from within documents that training saw"
     click.echo(
-        f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun or 'documents'}{flatters}.",
+        f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun}{flatters}.",
         err=True,
     )
     return training, test

@@ -255,10 +255,19 @@ def test_compare_measures_what_train_holds_out(trained: Path, tmp_path: Path) ->
         (("--held-out-by", "foo"), "as what to hold out by"),
         (("--held-out-file", own), "either --held-out or --held-out-file"),
         (("--held-out-by", "folder"), "All text is in one unit"),
+        (("--held-out", "0", "--held-out-by", "folder"), "Nothing is held out by folder without"),
     ):
         refused = run("train", texts, "--vocab-size", "300", "--out", out, *choices, *wrong)
         assert refused.exit_code != 0
         assert why in refused.output
+
+
+def test_one_document_that_is_held_out_in_part_is_said(tmp_path: Path) -> None:
+    text = tmp_path / "one.txt"
+    text.write_text("".join(f"It is line {n}, and there are more.\n" for n in range(900)))
+    out = tmp_path / "one.json"
+    told = run("train", text, "--vocab-size", "300", "--out", out, "--held-out", "0.1").stderr
+    assert " 1 document; 100% of it is from within documents that training saw." in told
 
 
 def test_compare_says_more_tokens_where_there_are_more(trained: Path, tmp_path: Path) -> None:

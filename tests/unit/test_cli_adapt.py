@@ -63,7 +63,7 @@ def test_a_folder_comes_back_as_a_folder_with_the_rows(
     n_tokens = len(peer.encode(TEXT).ids)
     assert f"takes {n_tokens:,} tokens instead of" in result.stderr
     fewer = 100 * (1 - n_tokens / len(bpe.gpt2().encode(TEXT)))
-    change = f", {fewer:.1f} % fewer" if fewer else ""
+    change = f", {fewer:.1f}% fewer" if fewer else ""
     assert result.stderr.splitlines()[-2].endswith(f"{change}.")
     assert f"became {size:,}" in result.stderr
 
