@@ -88,7 +88,7 @@ class LeafRow:
         """The number of tokens of the corpus now."""
         self.n_held_out = 0
         """The number of tokens of the held-out text now."""
-        self._list_slots: defaultdict[int, list[int]] = defaultdict(list)
+        self._slots_by_id: defaultdict[int, list[int]] = defaultdict(list)
         """Where a token starts, or did once."""
         self._looked_up: dict[int, bytes] = {}
         """The words that are looked up, by the slot where they start."""
@@ -119,7 +119,7 @@ class LeafRow:
         if (same := self._word_ids.get(self._vocab[id])) is not None and id in same:
             same.remove(id)
         boundaries: list[int] = []
-        for slot in self._list_slots.pop(id, ()):
+        for slot in self._slots_by_id.pop(id, ()):
             if ids[slot] != id:  # merged differently since, or listed twice
                 continue
             end = self._after[slot]
@@ -206,7 +206,7 @@ class LeafRow:
             if id >= 0:
                 self._count(id, weight, held_out)
                 if old.get(last) != id:
-                    self._list_slots[id].append(last)
+                    self._slots_by_id[id].append(last)
         if end < len(before):
             before[end] = last
 

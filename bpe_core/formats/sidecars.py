@@ -87,7 +87,7 @@ def add_sidecars(described: dict[str, Any], beside: Mapping[str, bytes]) -> dict
 
     Raises `FormatError` for files of another form than transformers writes.
 
-    >>> next to = {"added_tokens.json": b'{"<s>": 1}'}
+    >>> beside = {"added_tokens.json": b'{"<s>": 1}'}
     >>> add_sidecars({"model": {"vocab": {"a": 0}}}, beside)["added_tokens"][0]["id"]
     1
     """
@@ -186,7 +186,7 @@ def join_pair(given: Given, merges: bytes) -> dict[str, Any]:
     `given` is the vocabulary. Raises `FormatError` for files of a class that cuts text in a way
     unknown here, unless that is given.
 
-    >>> next to = {"added_tokens.json": b'{"<s>": 1}'}
+    >>> beside = {"added_tokens.json": b'{"<s>": 1}'}
     >>> join_pair(Given("vocab.json", b'{"a": 0}', beside), b"")["added_tokens"][0]["id"]
     1
     """

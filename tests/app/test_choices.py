@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 CHOICES = [
     ("lessons", "lesson", "Hug words", "Four documents"),
     ("lessons", "step_of_1", "Words", "Pairs"),
-    ("vocabulary", "build_vocabulary", "Your tokenizer", "GPT-2"),
+    ("vocabulary", "vocabulary_of", "Your tokenizer", "GPT-2"),
     ("vocabulary", "seen_as", "Table", "Trie"),
     ("token_boundaries", "tokenizer", "Your tokenizer", "GPT-2"),
     ("lab", "lab_tokenizer", "Your tokenizer", "GPT-2"),

@@ -113,7 +113,7 @@ def test_an_invalid_search_shows_its_error_beside_it(
     [
         {"bytes": "x-", "page": "-1", "sort": "up", "by": "sql", "finding": "<b>", "token": "1e9"},
         {"script": "Klingon", "space": "maybe", "prefix": "zz", "seen_as": "Trie"},
-        {"find": "x" * 5_000, "token": "99999999999", "build_vocabulary": "<b>", "uses_on": "\0"},
+        {"find": "x" * 5_000, "token": "99999999999", "vocabulary_of": "<b>", "uses_on": "\0"},
     ],
 )
 def test_a_damaged_address_is_ignored(open_app: OpenApp, query: dict[str, str]) -> None:
@@ -257,7 +257,7 @@ def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
     kept = keep_tokenizer({}, None, NamedEncoder("<b>other", foreign))
     app.session_state[state_key(Shelf)] = Shelf(("gpt2", f"file-{kept}"))
     app.run()
-    app.segmented_control(key="build_vocabulary").set_value("<b>other").run()
+    app.segmented_control(key="vocabulary_of").set_value("<b>other").run()
     assert not app.exception
     assert not app.error
     assert [one["key"] for one in sent(app, "chosen")["findings"]] == ["never", "partial"]

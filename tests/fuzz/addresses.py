@@ -30,7 +30,7 @@ PARAMETERS: Final = {
     "special": ("true", "false"),
     "with": ("gpt2", "none", "gpt2,run-sample", "file-" + "0" * 32, "llama3"),
     "base": ("gpt2", "run-sample"),
-    "build_vocabulary": ("GPT-2",),
+    "vocabulary_of": ("GPT-2",),
     "seen_as": ("Table", "Trie"),
     "token": ("262",),
     "find": ("the", "^(a|b)"),

@@ -26,7 +26,7 @@ _ALREADY: Final = "0, as before"
 def join_terms(costs: Sequence[TermCost]) -> str:
     """Return terms as they are typed, one per line; pinned tokens are none of them.
 
-    >>> explained_terms([TermCost("hug", b" hug"), TermCost(b"ug", b"ug"), TermCost("pun", None)])
+    >>> join_terms([TermCost("hug", b" hug"), TermCost(b"ug", b"ug"), TermCost("pun", None)])
     'hug\\npun'
     """
     return "\n".join(cost.term for cost in costs if isinstance(cost.term, str))

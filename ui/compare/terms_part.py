@@ -332,7 +332,7 @@ def _draw(
             names,
             format_func=plain_text,
             width=260,
-            key="explained_terms",
+            key="terms_of",
             bind="query-params",
         )
     chosen = names.index(name) if name in names else 0

@@ -30,7 +30,7 @@ def choose_tokenizer_and_text(stored: StoredRun) -> tuple[str, Encoder, CountedT
     with st.container(
         horizontal=True, vertical_alignment="center", gap="medium", key="vocabulary_choice"
     ):
-        chosen = choose_tokenizer(stored, key="build_vocabulary")
+        chosen = choose_tokenizer(stored, key="vocabulary_of")
         add_button(stored)
         # In one container, so that a line break never separates the label from its field.
         with st.container(horizontal=True, vertical_alignment="center", width="content"):

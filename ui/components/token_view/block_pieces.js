@@ -18,16 +18,16 @@ import { isEmpty, utf8Size } from "./reading.js";
     @param {Pick<Tokens, "text" | "n" | "at" | "into" | "byteAt">} tokens
     @param {number} start
     @param {number} end
-    @param {ArrayLike<number> | null} getSpan The disagreement of each token; null where none are shown.
+    @param {ArrayLike<number> | null} spanByToken The disagreement of each token; null where none are shown.
     @returns {BlockPiece[]} */
-export function blockPieces(tokens, start, end, getSpan) {
+export function blockPieces(tokens, start, end, spanByToken) {
   const { text, at, into } = tokens;
   /** @type {BlockPiece[]} */
   const pieces = [];
   /** @type {Bytes[]} */
   let bytes = [];
   for (let i = start; i < end; i++) {
-    const span = getSpan ? getSpan[i] : -1;
+    const span = spanByToken ? spanByToken[i] : -1;
     let from = at[i];
     if (isEmpty(tokens, i)) {
       pieces.push({ kind: "marker", token: i, span });
@@ -44,7 +44,7 @@ export function blockPieces(tokens, start, end, getSpan) {
     if (into[i + 1] > 0) {
       const character = String.fromCodePoint(/** @type {number} */ (text.codePointAt(at[i + 1])));
       bytes = [{ token: i, from: 0, to: into[i + 1] }];
-      pieces.push({ kind: "cut", span: getCutSpan(tokens, i, getSpan), character, bytes });
+      pieces.push({ kind: "cut", span: cutSpan(tokens, i, spanByToken), character, bytes });
     }
   }
   return pieces;
@@ -53,10 +53,10 @@ export function blockPieces(tokens, start, end, getSpan) {
 /** A split character is in a disagreement if any of its bytes is.
     @param {Pick<Tokens, "n" | "into">} tokens
     @param {number} i
-    @param {ArrayLike<number> | null} getSpan */
-function getCutSpan(tokens, i, getSpan) {
-  if (!getSpan) return -1;
-  let span = getSpan[i];
-  for (let j = i + 1; j < tokens.n && tokens.into[j] > 0 && span < 0; j++) span = getSpan[j];
+    @param {ArrayLike<number> | null} spanByToken */
+function cutSpan(tokens, i, spanByToken) {
+  if (!spanByToken) return -1;
+  let span = spanByToken[i];
+  for (let j = i + 1; j < tokens.n && tokens.into[j] > 0 && span < 0; j++) span = spanByToken[j];
   return span;
 }

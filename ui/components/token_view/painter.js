@@ -17,7 +17,7 @@ export class BlockPainter {
       coloured. */
   constructor(tokens, spans) {
     this.tokens = tokens;
-    this.getSpan = spans ? spansByToken(tokens, spans) : null;
+    this.spanByToken = spans ? spansByToken(tokens, spans) : null;
     /** Null if all are active.
         @type {Set<number> | null} */
     this.activeSpans = null;
@@ -31,7 +31,7 @@ export class BlockPainter {
     const page = document.createDocumentFragment();
     /** @type {HTMLElement | null} */
     let ring = null;
-    for (const piece of blockPieces(this.tokens, start, end, this.getSpan)) {
+    for (const piece of blockPieces(this.tokens, start, end, this.spanByToken)) {
       const { span } = piece;
       if (span < 0 || !this.#isActive(span)) ring = null;
       else if (ring?.dataset.span !== String(span)) {
@@ -79,7 +79,7 @@ export class BlockPainter {
     if (id < 0) element.classList.add("none");
     else {
       element.dataset.id = String(id);
-      const coloured = !this.getSpan || (this.getSpan[i] >= 0 && this.#isActive(this.getSpan[i]));
+      const coloured = !this.spanByToken || (this.spanByToken[i] >= 0 && this.#isActive(this.spanByToken[i]));
       element.classList.add(about.get(id)?.special ? "special" : coloured ? `slot-${slots[i]}` : "agreed");
     }
     if (startsPretoken(i)) element.classList.add("starts");
