@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,13 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import Removals, remove_leaves
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
+from bpe_core.formats.load_save import dumps
+from bpe_core.formats.opening.opening import open_files
+from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TrainingConfig
 from bpe_core.unicode.token_scripts import script_of_token
 from tests.app.test_adapt_page import OpenApp, choose, paste, read_verdict
 from tests.app.training import assert_press_is_refused, in_address
@@ -20,9 +27,35 @@ from ui.adapt import background_work
 from ui.adapt.adapting_process import Removable
 from ui.adapt.background_work import Order
 from ui.adapt.swapped import Swapped
+from ui.look.labels import token_label
 from ui.storage.held_out_text import HELD_OUT_SEED
+from ui.storage.upload_store import keep_tokenizer
 
-ONLY = f"shrink_only_{gpt2().fingerprint[:12]}"
+OpenBase = Callable[[str], AppTest]
+
+
+@pytest.fixture(scope="module")
+def base() -> Tokenizer:
+    """Return a tokenizer that is sooner reduced than GPT-2 and has tokens of many scripts."""
+    return train(load_sample("multilingual"), TrainingConfig(4_000)).tokenizer
+
+
+@pytest.fixture
+def only(base: Tokenizer) -> str:
+    """Return the key of the list of scripts of which tokens may go."""
+    return f"shrink_only_{base.fingerprint[:12]}"
+
+
+@pytest.fixture
+def open_base(open_app: OpenApp, base: Tokenizer) -> OpenBase:
+    """Return a function that opens Adapt with the tokenizer and a text."""
+
+    def opened(mode: str) -> AppTest:
+        files = dumps(base, "huggingface")
+        key = f"file-{keep_tokenizer(files, None, open_files(files))}"
+        return paste(choose(open_app("adapt", **{"with": key, "base": key}), mode))
+
+    return opened
 
 
 @pytest.fixture
@@ -42,6 +75,15 @@ def orders(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
     return begun
 
 
+def last_whole_token(tokenizer: Tokenizer, script: str) -> int:
+    """Return the last learned token of a script that is valid UTF-8."""
+    return max(
+        id
+        for id, token in tokenizer.vocab.items()
+        if script_of_token(token) == script and "<" not in token_label(token)
+    )
+
+
 def shrunk(app: AppTest, order: Order) -> Removals:
     """Return the removals of an order, once the page shows them."""
     status = wait_until(background_work.shrinkings(), order.id)
@@ -57,53 +99,40 @@ def divided(order: Order) -> tuple[Corpus, Corpus]:
     return order.corpus.split(order.held_out_share, seed=HELD_OUT_SEED)
 
 
-def as_in_the_core(found: Removals, asked: Order, **choices: Any) -> bool:
-    """Return True if `remove_leaves` with these choices removes the same tokens."""
-    training, held_out = divided(asked)
-    removals = remove_leaves(asked.tokenizer, training, held_out=held_out, **choices)
+def test_shrink_removes_the_chosen_tokens_in_the_chosen_order(
+    open_base: OpenBase, base: Tokenizer, only: str, orders: list[Order]
+) -> None:
+    app = open_base("Shrink")
+    app.segmented_control(key="shrink_order").set_value("last-learned").run()
+    scripts = app.multiselect(key=only)
+    assert any(option.startswith("Latin (") for option in scripts.options)
+    scripts.set_value(["Cyrillic", "Latin"]).run()
+    kept = [last_whole_token(base, script) for script in ("Cyrillic", "Latin")]
+    lines = "\n".join(token_label(base.vocab[id]) for id in kept)
+    app.text_area(key="adapt_keep").set_value(lines).run()
+    app.button(key="shrink").click().run()
+    (order,) = orders
+    assert order.removable.pinned == tuple(sorted(kept))
+    found = shrunk(app, order)
+    parts = [part for id in kept for part in base.table.parts[id]]
+    assert not {*kept, *parts} & set(found.order)
+    assert {script_of_token(base.vocab[id]) for id in found.order} == {"Cyrillic", "Latin"}
+    assert "those that must stay" in read_verdict(app)
+    training, held_out = divided(order)
+    removals = remove_leaves(
+        base,
+        training,
+        held_out=held_out,
+        order="last-learned",
+        scripts=["Cyrillic", "Latin"],
+        pinned=kept,
+    )
     assert removals is not None
+    assert found.order == removals.order
     shown, tokens = found.held_out_tokens_after, removals.held_out_tokens_after
     assert shown is not None
     assert tokens is not None
-    return found.order == removals.order and shown.tolist() == tokens.tolist()
-
-
-def test_the_last_learned_go_first(open_app: OpenApp, orders: list[Order]) -> None:
-    app = paste(choose(open_app("adapt"), "Shrink"))
-    app.segmented_control(key="shrink_order").set_value("last-learned").run()
-    app.button(key="shrink").click().run()
-    (order,) = orders
-    found = shrunk(app, order)
-    assert found.order[:3] == (50_255, 50_254, 50_253)
-    assert as_in_the_core(found, order, order="last-learned")
-
-
-def test_only_tokens_of_chosen_scripts_go(open_app: OpenApp, orders: list[Order]) -> None:
-    app = paste(choose(open_app("adapt"), "Shrink"))
-    scripts = app.multiselect(key=ONLY)
-    assert any(option.startswith("Latin (") for option in scripts.options)
-    scripts.set_value(["Cyrillic", "Arabic"]).run()
-    app.button(key="shrink").click().run()
-    (order,) = orders
-    found = shrunk(app, order)
-    gone = {script_of_token(found.base.vocab[id]) for id in found.order}
-    assert gone == {"Arabic", "Cyrillic"}
-    assert as_in_the_core(found, order, scripts=["Arabic", "Cyrillic"])
-    assert "those that must stay" in read_verdict(app)
-
-
-def test_listed_tokens_and_their_parts_are_kept(open_app: OpenApp, orders: list[Order]) -> None:
-    app = paste(choose(open_app("adapt"), "Shrink"))
-    app.text_area(key="adapt_keep").set_value("␣Berlin\n the").run()
-    app.button(key="shrink").click().run()
-    (order,) = orders
-    berlin, the = (gpt2().encode(text)[0] for text in (" Berlin", " the"))
-    assert order.removable.pinned == (the, berlin)
-    found = shrunk(app, order)
-    parts = gpt2().table.parts.get(berlin)
-    assert parts is not None
-    assert not {berlin, the, *parts} & set(found.order)
-    assert as_in_the_core(found, order, pinned=[berlin, the])
+    assert shown.tolist() == tokens.tolist()
 
 
 @pytest.mark.parametrize("mode", ["Shrink", "Replace"])
@@ -119,34 +148,16 @@ def test_lines_that_are_not_tokens_are_refused(open_app: OpenApp, mode: str) -> 
     assert_press_is_refused(app, button)
 
 
-def test_replace_keeps_listed_tokens(open_app: OpenApp, orders: list[Order]) -> None:
-    last = gpt2().vocab[50_255].decode()
-    app = paste(choose(open_app("adapt"), "Replace"))
-    app.number_input(key="replace_tokens").set_value(5.0).run()
-    app.text_area(key="adapt_keep").set_value(last).run()
-    app.button(key="replace").click().run()
-    (order,) = orders
-    status = wait_until(background_work.replacings(), f"{order.id} 5")
-    app.run()
-    assert not app.exception
-    assert isinstance(status.result, Swapped)
-    training, _ = divided(order)
-    again = replace(gpt2(), training, 5, pinned=[50_255])
-    assert status.result.adapted.removed == again.removed
-    assert 50_255 not in again.removed
-    assert 50_255 in replace(gpt2(), training, 5).removed
-    assert ":gray[5 tokens were removed, least used first.]" in [
-        each.value for each in app.markdown
-    ]
-
-
-@pytest.mark.slow
-def test_replace_takes_terms_and_scripts(open_app: OpenApp, orders: list[Order]) -> None:
-    app = paste(choose(open_app("adapt"), "Replace"))
+def test_replace_takes_terms_scripts_and_tokens_to_keep(
+    open_base: OpenBase, base: Tokenizer, only: str, orders: list[Order]
+) -> None:
+    app = open_base("Replace")
+    kept = last_whole_token(base, "Cyrillic")
     app.number_input(key="replace_tokens").set_value(9.0).run()
     app.segmented_control(key="shrink_order").set_value("last-learned").run()
-    app.multiselect(key=ONLY).set_value(["Cyrillic"]).run()
+    app.multiselect(key=only).set_value(["Cyrillic"]).run()
     app.text_area(key="replace_terms").set_value("Zookeeper\nNew York").run()
+    app.text_area(key="adapt_keep").set_value(token_label(base.vocab[kept])).run()
     app.button(key="replace").click().run()
     (order,) = orders
     status = wait_until(background_work.replacings(), f"{order.id} 9")
@@ -156,12 +167,17 @@ def test_replace_takes_terms_and_scripts(open_app: OpenApp, orders: list[Order])
     found = status.result.adapted
     terms = ["Zookeeper", "New York"]
     training, _ = divided(order)
-    expected = replace(gpt2(), training, 9, scripts=["Cyrillic"], order="last-learned", terms=terms)
+    reduce = partial(
+        replace, base, training, 9, scripts=["Cyrillic"], order="last-learned", terms=terms
+    )
+    expected = reduce(pinned=[kept])
     assert found.tokenizer == expected.tokenizer
     assert found.terms == expected.terms
     assert dict(found.parts) == dict(expected.parts)
     assert found.old_ids.tolist() == expected.old_ids.tolist()
-    assert {script_of_token(gpt2().vocab[id]) for id in found.removed} == {"Cyrillic"}
+    assert {script_of_token(base.vocab[id]) for id in found.removed} == {"Cyrillic"}
+    assert kept not in found.removed
+    assert kept in reduce().removed
     text = "\n".join(element.value for element in app.markdown).replace("\\", "")
     assert "9 tokens were removed, last learned first." in text
     assert "1 of 2 terms is one token." in text
@@ -185,12 +201,14 @@ def test_other_choices_are_other_work() -> None:
     assert Order(gpt2(), text, 0.2).id not in ids
 
 
-def test_the_result_of_replacing_survives_a_reload(open_app: OpenApp, orders: list[Order]) -> None:
-    app = paste(choose(open_app("adapt"), "Replace"))
+def test_the_result_of_replacing_survives_a_reload(
+    open_app: OpenApp, open_base: OpenBase, orders: list[Order]
+) -> None:
+    app = open_base("Replace")
     app.number_input(key="replace_tokens").set_value(5.0)
     app.segmented_control(key="shrink_order").set_value("last-learned")
     app.text_area(key="replace_terms").set_value("Zookeeper")
-    app.text_area(key="adapt_keep").set_value("␣Berlin").run()
+    app.text_area(key="adapt_keep").set_value("a").run()
     app.button(key="replace").click().run()
     (order,) = orders
     wait_until(background_work.replacings(), f"{order.id} 5")
