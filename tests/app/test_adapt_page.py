@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,10 +19,18 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.adapted.adapted_files import ROWS, adapted_files, row_files
 from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from tests.app.adapting import (
+    TEXT,
+    choose,
+    open_small_base,
+    open_with_base,
+    read_verdict,
+    small_base,
+)
+from tests.app.pages import OpenApp, page_text, paste
 from tests.app.training import assert_press_is_refused, in_address, until_ended
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
@@ -31,19 +39,10 @@ from ui.adapt.files_part import MODEL_LINES
 from ui.adapt.swapped import Swapped
 from ui.run.downloads import zipped
 from ui.storage.run_store import load_run
-from ui.storage.upload_store import keep_tokenizer
-
-OpenApp = Callable[..., AppTest]
-TEXT = "".join(f"Schifffahrtsgesellschaft {n} und Donaudampfschifffahrt\n" for n in range(400))
-
-
-def paste(app: AppTest, text: str = TEXT) -> AppTest:
-    app.segmented_control(key="corpus_source").set_value("Paste").run()
-    return app.text_area(key="corpus_pasted").set_value(text).run()
 
 
 def extended(open_app: OpenApp, n_tokens: int = 12) -> AppTest:
-    app = paste(open_app("adapt"))
+    app = paste(open_app("adapt"), TEXT)
     app.number_input(key="adapt_tokens").set_value(float(n_tokens)).run()
     app.button(key="extend").click().run()
     until_ended(app)
@@ -51,18 +50,6 @@ def extended(open_app: OpenApp, n_tokens: int = 12) -> AppTest:
 
 
 NO_INTERVAL = "No interval: it takes 20 documents to say how far off the figure may be on new text"
-
-
-def page_text(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.markdown)
-
-
-def read_verdict(app: AppTest) -> str:
-    for element in app.get("bidi_component"):
-        data = json.loads(element.proto.json)
-        if "sentence" in data:
-            return "".join(text for text, _ in data["sentence"]) + " " + data["aside"]
-    return ""
 
 
 def download_labels(app: AppTest) -> list[str]:
@@ -203,10 +190,9 @@ def test_an_unknown_base_in_the_address_is_replaced_by_the_usual(open_app: OpenA
 def test_a_base_that_cannot_be_adapted_says_why(open_app: OpenApp) -> None:
     unigram = tokenizers.Tokenizer(tokenizers.models.Unigram([("a", 0.0), ("<b>", -1.0)], 0))
     files = {"<b>.json": unigram.to_str().encode()}
-    key = f"file-{keep_tokenizer(files, None, open_files(files))}"
-    app = paste(open_app("adapt", **{"with": key, "base": key}))
+    app = open_with_base(open_app, files)
     assert not app.exception
-    assert app.selectbox(key="adapt_base").value == key
+    assert str(app.selectbox(key="adapt_base").value).startswith("file-")
     assert "cannot be adapted: its model is Unigram" in app.warning[0].value.replace("\\", "")
     assert "<b>" not in app.warning[0].value
     assert_press_is_refused(app, "extend")
@@ -231,8 +217,7 @@ def test_a_base_that_another_library_runs_says_why_it_cannot_be_adapted(
         "sentencepiece": {"mine.model": write_model(pieces, "BPE")},
         "tokenizers": {"mine.json": json.dumps(described).encode()},
     }[kind]
-    key = f"file-{keep_tokenizer(files, None, open_files(files))}"
-    app = paste(open_app("adapt", **{"with": key, "base": key}))
+    app = open_with_base(open_app, files)
     assert not app.exception
     said = app.warning[0].value.replace("\\", "")
     assert f"cannot be adapted. {why}" in said
@@ -244,7 +229,7 @@ def test_deepseek_whose_added_tokens_are_found_in_text_is_extended(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
-    app = paste(open_app("adapt", **{"with": "deepseek-v3", "base": "deepseek-v3"}))
+    app = paste(open_app("adapt", **{"with": "deepseek-v3", "base": "deepseek-v3"}), TEXT)
     assert not app.warning
     app.number_input(key="adapt_tokens").set_value(3.0).run()
     until_ended(app.button(key="extend").click().run())
@@ -264,7 +249,7 @@ def test_a_transformers_folder_is_offered_before_a_file_of_ranks(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
-    app = paste(open_app("adapt", **{"with": "llama3", "base": "llama3"}))
+    app = paste(open_app("adapt", **{"with": "llama3", "base": "llama3"}), TEXT)
     app.number_input(key="adapt_tokens").set_value(3.0).run()
     until_ended(app.button(key="extend").click().run())
     assert not app.exception
@@ -282,12 +267,8 @@ def test_an_invalid_number_of_tokens_is_refused(open_app: OpenApp, n_tokens: flo
     assert_press_is_refused(app, "extend")
 
 
-def choose(app: AppTest, mode: str) -> AppTest:
-    return app.segmented_control(key="adapt").set_value(mode).run()
-
-
 def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
-    app = paste(choose(open_app("adapt"), "Shrink"))
+    app = paste(choose(open_app("adapt"), "Shrink"), TEXT)
     app.button(key="shrink").click().run()
     (id,) = list(background_work.shrinkings()._known)  # pyright: ignore[reportPrivateUsage]
     wait_until(background_work.shrinkings(), id)
@@ -304,8 +285,7 @@ def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
 
 def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
     files = dumps(gpt2().truncated(0), "huggingface")
-    key = f"file-{keep_tokenizer(files, None, open_files(files))}"
-    app = paste(choose(open_app("adapt", **{"with": key, "base": key}), "Shrink"))
+    app = open_with_base(open_app, files, "Shrink")
     app.button(key="shrink").click().run()
     (id,) = list(background_work.shrinkings()._known)  # pyright: ignore[reportPrivateUsage]
     wait_until(background_work.shrinkings(), id)
@@ -316,7 +296,7 @@ def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
 
 @pytest.mark.slow
 def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
-    app = paste(choose(open_app("adapt"), "Replace"))
+    app = paste(choose(open_app("adapt"), "Replace"), TEXT)
     app.number_input(key="replace_tokens").set_value(5.0).run()
     app.button(key="replace").click().run()
     (id,) = list(background_work.replacings()._known)  # pyright: ignore[reportPrivateUsage]
@@ -381,9 +361,8 @@ MODES = {
 }
 
 
-def begun(app: AppTest, mode: str) -> str:
+def begin(app: AppTest, mode: str) -> str:
     """Begin to shrink or replace, and return the id of the work."""
-    paste(choose(app, mode))
     if mode == "Replace":
         app.number_input(key="replace_tokens").set_value(5.0).run()
     app.button(key=mode.lower()).click().run()
@@ -404,8 +383,8 @@ def test_shrinking_and_replacing_are_cancelled_and_begun_again(
         return real(*args, **arguments)
 
     monkeypatch.setattr(background_work, function, wait_for_cancel)
-    app = open_app("adapt")
-    id = begun(app, mode)
+    app = open_small_base(open_app, mode)
+    id = begin(app, mode)
     app.button(key=f"{key}_cancel").click().run()
     assert wait_until(manager(), id).state == "cancelled"
     app.run()
@@ -429,15 +408,16 @@ def test_a_shrunk_or_changed_tokenizer_is_downloaded(
         return zipped(files)
 
     monkeypatch.setattr(files_part, "zipped", zip_and_note)
-    app = open_app("adapt")
-    wait_until(MODES[mode][0](), begun(app, mode))
+    app = open_with_base(open_app, dumps(small_base(), "transformers"), mode)
+    wait_until(MODES[mode][0](), begin(app, mode))
     app.run()
     assert not app.exception
-    names = ["vocab.json + merges.txt", "old_ids.npy", "parts.npy", "embedding_rows.json"]
+    names = ["Tokenizer files", "old_ids.npy", "parts.npy", "embedding_rows.json"]
     assert [label for label in download_labels(app) if not label.endswith("CSV")] == names
     (files,) = archives
-    size = 50_257 - 20_000 if mode == "Shrink" else 50_257
-    assert loads(files).vocab_size == size
+    removed: list[Any] = [each.value for each in app.slider if each.label == "Tokens removed"]
+    assert len(removed) == (mode == "Shrink")
+    assert loads(files).vocab_size == small_base().vocab_size - sum(removed)
 
 
 class Rows(np.ndarray):

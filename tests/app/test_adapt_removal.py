@@ -12,15 +12,11 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import Removals, remove_leaves
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening.opening import open_files
-from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from bpe_core.unicode.token_scripts import script_of_token
-from tests.app.test_adapt_page import OpenApp, choose, paste, read_verdict
+from tests.app.adapting import TEXT, choose, open_small_base, read_verdict, small_base
+from tests.app.pages import OpenApp, paste, unescaped_text
 from tests.app.training import assert_press_is_refused, in_address
 from tests.waiting import wait_until
 from ui.adapt import background_work
@@ -29,33 +25,6 @@ from ui.adapt.background_work import Order
 from ui.adapt.swapped import Swapped
 from ui.look.labels import token_label
 from ui.storage.held_out_text import HELD_OUT_SEED
-from ui.storage.upload_store import keep_tokenizer
-
-OpenBase = Callable[[str], AppTest]
-
-
-@pytest.fixture(scope="module")
-def base() -> Tokenizer:
-    """Return a tokenizer that is sooner reduced than GPT-2 and has tokens of many scripts."""
-    return train(load_sample("multilingual"), TrainingConfig(4_000)).tokenizer
-
-
-@pytest.fixture
-def only(base: Tokenizer) -> str:
-    """Return the key of the list of scripts of which tokens may go."""
-    return f"shrink_only_{base.fingerprint[:12]}"
-
-
-@pytest.fixture
-def open_base(open_app: OpenApp, base: Tokenizer) -> OpenBase:
-    """Return a function that opens Adapt with the tokenizer and a text."""
-
-    def opened(mode: str) -> AppTest:
-        files = dumps(base, "huggingface")
-        key = f"file-{keep_tokenizer(files, None, open_files(files))}"
-        return paste(choose(open_app("adapt", **{"with": key, "base": key}), mode))
-
-    return opened
 
 
 @pytest.fixture
@@ -100,11 +69,12 @@ def divided(order: Order) -> tuple[Corpus, Corpus]:
 
 
 def test_shrink_removes_the_chosen_tokens_in_the_chosen_order(
-    open_base: OpenBase, base: Tokenizer, only: str, orders: list[Order]
+    open_app: OpenApp, orders: list[Order]
 ) -> None:
-    app = open_base("Shrink")
+    base = small_base()
+    app = open_small_base(open_app, "Shrink")
     app.segmented_control(key="shrink_order").set_value("last-learned").run()
-    scripts = app.multiselect(key=only)
+    scripts = app.multiselect(key=f"shrink_only_{base.fingerprint[:12]}")
     assert any(option.startswith("Latin (") for option in scripts.options)
     scripts.set_value(["Cyrillic", "Latin"]).run()
     kept = [last_whole_token(base, script) for script in ("Cyrillic", "Latin")]
@@ -137,7 +107,7 @@ def test_shrink_removes_the_chosen_tokens_in_the_chosen_order(
 
 @pytest.mark.parametrize("mode", ["Shrink", "Replace"])
 def test_lines_that_are_not_tokens_are_refused(open_app: OpenApp, mode: str) -> None:
-    app = paste(choose(open_app("adapt"), mode))
+    app = paste(choose(open_app("adapt"), mode), TEXT)
     button = mode.lower()
     assert not app.button(key=button).disabled
     app.text_area(key="adapt_keep").set_value("the\n<b>zzqx</b>").run()
@@ -149,13 +119,14 @@ def test_lines_that_are_not_tokens_are_refused(open_app: OpenApp, mode: str) -> 
 
 
 def test_replace_takes_terms_scripts_and_tokens_to_keep(
-    open_base: OpenBase, base: Tokenizer, only: str, orders: list[Order]
+    open_app: OpenApp, orders: list[Order]
 ) -> None:
-    app = open_base("Replace")
+    base = small_base()
+    app = open_small_base(open_app, "Replace")
     kept = last_whole_token(base, "Cyrillic")
     app.number_input(key="replace_tokens").set_value(9.0).run()
     app.segmented_control(key="shrink_order").set_value("last-learned").run()
-    app.multiselect(key=only).set_value(["Cyrillic"]).run()
+    app.multiselect(key=f"shrink_only_{base.fingerprint[:12]}").set_value(["Cyrillic"]).run()
     app.text_area(key="replace_terms").set_value("Zookeeper\nNew York").run()
     app.text_area(key="adapt_keep").set_value(token_label(base.vocab[kept])).run()
     app.button(key="replace").click().run()
@@ -178,7 +149,7 @@ def test_replace_takes_terms_scripts_and_tokens_to_keep(
     assert {script_of_token(base.vocab[id]) for id in found.removed} == {"Cyrillic"}
     assert kept not in found.removed
     assert kept in reduce().removed
-    text = "\n".join(element.value for element in app.markdown).replace("\\", "")
+    text = unescaped_text(app)
     assert "9 tokens were removed, last learned first." in text
     assert "1 of 2 terms is one token." in text
     assert "1 of them does not occur in the training text." in text
@@ -201,10 +172,8 @@ def test_other_choices_are_other_work() -> None:
     assert Order(gpt2(), text, 0.2).id not in ids
 
 
-def test_the_result_of_replacing_survives_a_reload(
-    open_app: OpenApp, open_base: OpenBase, orders: list[Order]
-) -> None:
-    app = open_base("Replace")
+def test_the_result_of_replacing_survives_a_reload(open_app: OpenApp, orders: list[Order]) -> None:
+    app = open_small_base(open_app, "Replace")
     app.number_input(key="replace_tokens").set_value(5.0)
     app.segmented_control(key="shrink_order").set_value("last-learned")
     app.text_area(key="replace_terms").set_value("Zookeeper")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,11 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.terms import MAX_TERMS
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.pages import OpenApp, page_text, paste, unescaped_text
 from tests.app.training import in_address, until_ended
 from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
 from ui.work import jobs
 
-OpenApp = Callable[..., AppTest]
 TEXT = "".join(
     f"Schifffahrtsgesellschaft {n} und Donaudampfschifffahrt im <b>Kubernetes</b> Cluster\n"
     for n in range(400)
@@ -29,8 +28,7 @@ TERMS = (
 
 def open_form(open_app: OpenApp, n_tokens: int = 30) -> AppTest:
     app = open_app("adapt")
-    app.segmented_control(key="corpus_source").set_value("Paste").run()
-    app.text_area(key="corpus_pasted").set_value(TEXT).run()
+    paste(app, TEXT)
     return app.number_input(key="adapt_tokens").set_value(float(n_tokens)).run()
 
 
@@ -39,10 +37,6 @@ def press(app: AppTest, key: str = "extend") -> StoredRun:
     until_ended(app)
     assert not app.exception
     return load_run(in_address(app, "run"))
-
-
-def page_text(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.markdown).replace("\\", "")
 
 
 def tables(app: AppTest) -> dict[str, dict[str, list[str]]]:
@@ -62,7 +56,7 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
     app = open_form(open_app)
     app.text_area(key="adapt_terms").set_value(TERMS).run()
     assert "1 line that repeats a term" in app.warning[0].value
-    assert "5 terms are tried first" in page_text(app)
+    assert "5 terms are tried first" in unescaped_text(app)
     stored = press(app)
     costs = {cost.term: cost for cost in stored.run.terms}
     assert costs["Donaudampfschifffahrt"].token == b" Donaudampfschifffahrt"
@@ -73,9 +67,11 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
         f"{costs['Kubernetes'].tokens_saved:,}",
         f"{costs['Kubernetes'].occurrences:,}",
     ]
-    assert "3 of 5 terms are one token." in page_text(app)
-    assert "“Zwei Worte”. The base’s pre-tokenizer cuts it into 2 words" in page_text(app)
-    shown = "\n".join(element.value for element in app.markdown)
+    assert "3 of 5 terms are one token." in unescaped_text(app)
+    assert "“Zwei Worte”. The base’s pre-tokenizer cuts it into 2 words" in page_text(app).replace(
+        "\\", ""
+    )
+    shown = page_text(app)
     assert "<img" in shown
     assert not re.search(r"(?<!\\)<img", shown)
 
@@ -116,7 +112,7 @@ def test_a_term_that_the_text_does_not_contain_is_made_and_marked(open_app: Open
     added = stored.run.terms[0].tokens_added
     table = tables(app)["What each term cost, and saved on the training text"]
     assert table["Zookeeper"] == [f"{added}", "0", "0"]
-    assert "1 of them does not occur in the training text." in page_text(app)
+    assert "1 of them does not occur in the training text." in unescaped_text(app)
     for page in ("merge_loop", "pair_frequencies", "vocabulary", "compare", "token_boundaries"):
         app.switch_page(f"pages/{page}.py").run()
         assert not app.exception
@@ -195,7 +191,7 @@ def test_what_is_left_out_and_pinned_at_once_is_said(open_app: OpenApp) -> None:
     assert "Both left out and pinned" in app.warning[0].value
     second = press(app, "extend_again")
     assert second.run.terms[0].reason == "It is among the tokens to leave out."
-    assert "(pinned)" in page_text(app)
+    assert "(pinned)" in unescaped_text(app)
     assert token not in new_tokens(second)
 
 
@@ -204,7 +200,7 @@ def test_hostile_terms_do_not_break_the_page(open_app: OpenApp, terms: str) -> N
     app = open_form(open_app, 3)
     app.text_area(key="adapt_terms").set_value(terms).run()
     press(app)
-    shown = "\n".join(element.value for element in app.markdown)
+    shown = page_text(app)
     assert "\u202e" not in shown
     assert "](http" not in shown
     assert "**b**”" not in shown

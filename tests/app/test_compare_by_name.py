@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from bpe_core.errors import UnavailableError
 from bpe_core.published.cache import VARIABLE
 from bpe_core.published.catalogue import CATALOGUE
+from tests.app.pages import OpenApp
 from tests.app.test_compare_shelf import cards, sent
 from tests.oracles import TOKENIZERS
 from ui.tokenizers import by_name
-
-OpenApp = Callable[..., AppTest]
 
 
 @pytest.fixture

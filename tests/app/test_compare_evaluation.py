@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -12,11 +11,11 @@ from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.parts import compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.pages import OpenApp
 from ui.compare import evaluation
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
-OpenApp = Callable[..., AppTest]
 FILES = {
     "one.txt": "The parser reads a token and returns a node of the tree.\n" * 60,
     "<b>two</b>.txt": "Ein Satz auf Deutsch mit Umlauten: schöne Grüße.\n" * 60,

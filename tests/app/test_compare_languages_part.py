@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -11,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.comparison.languages import compare_languages
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.pages import OpenApp
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
-OpenApp = Callable[..., AppTest]
 HOSTILE = "English\t<img src=x onerror=alert(1)>\nGood morning.\tЙо **x** $y$\n".encode()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -13,9 +12,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
-
-OpenApp = Callable[..., AppTest]
 
 
 def sent(app: AppTest, name: str) -> dict[str, Any]:

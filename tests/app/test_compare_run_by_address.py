@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,10 +10,9 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp
 from tests.app.training import in_address
 from ui.storage.run_store import Trained, store_run
-
-OpenApp = Callable[..., AppTest]
 
 
 def store(title: str) -> str:

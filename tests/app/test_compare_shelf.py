@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,11 +15,11 @@ from bpe_core.formats.load_save import dumps
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
+from tests.app.pages import OpenApp
 from ui.shell.workspace import state_key
 from ui.storage.run_store import Trained, store_run
 from ui.tokenizers.shelf import Shelf
 
-OpenApp = Callable[..., AppTest]
 NOTHING = Corpus.from_text("x").split(0.0)[1]
 SMALL = train(load_sample("notebook"), TrainingConfig(vocab_size=280))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.terms import MAX_TERMS, cut_terms, terms_by_loss
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.pages import OpenApp, page_text
 from ui.compare.terms_part import FIRST_TERMS
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
-OpenApp = Callable[..., AppTest]
 HOSTILE = "<img src=x onerror=alert(1)>\n=cmd|' /C calc'!A0\n**bold** $y$\n\u202eevil"
 
 
@@ -44,10 +43,6 @@ def query(app: AppTest, name: str) -> str:
     return value if isinstance(value, str) else value[0]
 
 
-def said(app: AppTest) -> str:
-    return "\n".join(markdown.value for markdown in app.markdown)
-
-
 def test_the_sample_is_cut_by_all_and_sorted_by_the_loss_of_your_tokenizer(
     open_app: OpenApp,
 ) -> None:
@@ -64,7 +59,10 @@ def test_the_sample_is_cut_by_all_and_sorted_by_the_loss_of_your_tokenizer(
     ]
     assert [row[2][1][3] for row in rows] == [gpt2().encode(f" {each.term}") for each in found]
     n = sum(cut.is_one_token for cut in cuts[0])
-    assert f"{n} of 10 terms {'is' if n == 1 else 'are'} one token with your tokenizer" in said(app)
+    assert (
+        f"{n} of 10 terms {'is' if n == 1 else 'are'} one token with your tokenizer"
+        in page_text(app)
+    )
     assert "terms" not in app.query_params
 
 
@@ -94,7 +92,7 @@ def test_hostile_terms_are_shown_as_text(open_app: OpenApp) -> None:
     names = {row[0] for row in table(app)["rows"]}
     assert "<img src=x onerror=alert(1)>" in names
     assert "U+202Eevil" in names
-    assert "<img" not in said(app)
+    assert "<img" not in page_text(app)
 
 
 def test_a_long_list_from_a_file_is_kept_on_the_server(open_app: OpenApp) -> None:
@@ -103,7 +101,7 @@ def test_a_long_list_from_a_file_is_kept_on_the_server(open_app: OpenApp) -> Non
     assert not app.exception
     assert any("7 terms after the first 2,000" in warning.value for warning in app.warning)
     assert len(table(app)["rows"]) == 500
-    assert "The table holds the first 500 of 2,000 terms" in said(app)
+    assert "The table holds the first 500 of 2,000 terms" in page_text(app)
     kept = query(app, "terms_id")
     again = open_app("compare", terms_id=kept)
     assert field(again) == "\n".join(lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from threading import Event
 from typing import Any
 
@@ -19,13 +18,13 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp
 from tests.waiting import wait_until
 from ui.compare import compared
 from ui.host.sizes import measure_size
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.work.background import TooMuchWorkError
 
-OpenApp = Callable[..., AppTest]
 SAMPLE = 2_000
 NOTHING = Corpus.from_text("x").split(0.0)[1]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
@@ -12,10 +11,10 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.tokenizers.cost_rows import money
 
-OpenApp = Callable[..., AppTest]
 ON_COMPARE, ON_SIZES = "What it costs", "What this size costs"
 OF_THE_CORPUS = "Cost of the corpus, estimated"
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from bpe_core.formats.checking.loading_lines import loading_lines
+from tests.app.pages import OpenApp, page_text
 from tests.waiting import wait_until
 from ui.run.opened import checks
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.work.background import TooMuchWorkError
 from ui.work.task import Status
 
-OpenApp = Callable[..., AppTest]
 READERS = (
     "tokenizers 0.23",
     "transformers 5",
@@ -23,10 +20,6 @@ READERS = (
     "gguf 0.19, encoded by tokenizers",
     "bpe_core 0",
 )
-
-
-def page_text(app: AppTest) -> str:
-    return "\n".join(each.value for each in app.markdown)
 
 
 def check_id() -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,13 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from ui.run import results
 from ui.shell import frame, run_picker
 from ui.storage.run_store import Trained, store_run
 from ui.train import result_card
 
-OpenApp = Callable[..., AppTest]
 ROOT = Path(__file__).parent.parent.parent
 NOTHING = Corpus.from_text("x").split(0.0)[1]
 # Joined from two parts, because the log quotes the source line that raised.

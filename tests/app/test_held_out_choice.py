@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import random
 import zipfile
-from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
@@ -14,6 +13,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.files.store.place import new_id
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.pages import OpenApp, page_text
 from tests.app.training import choose, in_address, train
 from ui.adapt.background_work import Order, shrink_in_process
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
@@ -21,7 +21,6 @@ from ui.storage.held_out_text import divide
 from ui.storage.run_store import load_run, run_corpus
 from ui.work.task import Task
 
-OpenApp = Callable[..., AppTest]
 DOCUMENTS = {
     f"{n // 6}/{n // 2}/{n}.txt": "".join(f"{n} {line} word{n % 7} of it\n" for line in range(60))
     for n in range(30)
@@ -30,10 +29,6 @@ OWN = {"new.txt": "A text that nothing else has.\n" * 40, "copy.txt": DOCUMENTS[
 AUTHORS = "author,words\n" + "".join(
     f'{"ABCDEFGH"[n % 8]},"{n} words of a post, and {"more " * (n % 5)}"\n' for n in range(400)
 )
-
-
-def page_text(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.markdown)
 
 
 def packed(documents: dict[str, str]) -> bytes:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.pages import OpenApp
 from ui.components.large_paste import MAX_EDITED
 from ui.corpus import large_text_area, opened_text, own_reading
 from ui.shell import workspace
 
-OpenApp = Callable[..., AppTest]
 LINE = "a line of a pasted text\n"
 
 

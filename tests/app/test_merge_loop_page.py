@@ -1,6 +1,5 @@
 import json
 import re
-from collections.abc import Callable
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,10 +10,10 @@ from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp
 from ui.merge_loop import player_run
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 
-OpenApp = Callable[..., AppTest]
 FIRST_SIGHT = "5"  # where the sample opens: past merges of white space, at a close race of letters
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 
 import pytest
@@ -12,11 +12,11 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import samples
 from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp
 from tests.app.training import choose, in_address, train
 from tests.app_pages import PAGES_OF_A_RUN
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, store_run
 
-OpenApp = Callable[..., AppTest]
 NOTHING = Corpus.from_text("x").split(0.0)[1]
 
 

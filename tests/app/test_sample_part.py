@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from bpe_core.runs.sample_check import SampleFigures, check_parts, sample_check
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp
 from tests.waiting import wait_until
 from ui.pair_frequencies.sample_part import verdict_on
 from ui.pair_frequencies.sample_work import checking, checks, stored_text
@@ -23,7 +23,6 @@ from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import Trained, load_run, store_run
 from ui.storage.training_text import MAX_KEPT
 
-OpenApp = Callable[..., AppTest]
 CONFIG = TrainingConfig(330)
 SHARE = 8
 UPLOADED = CorpusOrigin("upload", "", SHARE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import Base, TrainingConfig
+from tests.app.pages import OpenApp
 from ui.storage.run_store import Trained, store_run
 
-OpenApp = Callable[..., AppTest]
 # The prolonged sound mark, half-width letters, letters next to kanji, and a separate accent.
 JAPANESE = (
     "コーヒーとケーキのメニュー。スーパーカーのエンジンはメーカー製。サーバーのデータをコピーする。\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.tokenizer.protocol import NamedEncoder
+from tests.app.pages import OpenApp
 from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
@@ -27,8 +27,6 @@ from ui.storage.upload_store import keep_tokenizer
 from ui.token_boundaries import opened_file
 from ui.tokenizers.shelf import Shelf
 from ui.vocabulary.choice import OWN_TEXT
-
-OpenApp = Callable[..., AppTest]
 
 
 def view(app: AppTest) -> dict[str, Any]:

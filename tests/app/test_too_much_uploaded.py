@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.formats.load_save import dumps
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.pages import OpenApp, page_text
 from tests.app.training import assert_press_is_refused, choose, in_address
 from ui.shell import file_upload
 
-OpenApp = Callable[..., AppTest]
 TEXT = b"hug hugs pug pugs\n" * 60
 LIMIT = "Up to 500 MB in total."
 PROBLEM = "Your files exceed 0 MB in total"
@@ -21,10 +19,6 @@ PROBLEM = "Your files exceed 0 MB in total"
 @pytest.fixture
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_upload, "MAX_BYTES", 2_000)
-
-
-def page_text(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.markdown)
 
 
 def errors(app: AppTest) -> str:

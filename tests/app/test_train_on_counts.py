@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
 from bpe_core.counting.counts_file import WordCounts
-from tests.app.test_train_uploads import OpenApp, figures, open_with, shown, upload
+from tests.app.pages import OpenApp, unescaped_text
+from tests.app.test_train_uploads import figures, open_with, upload
 from tests.app.training import assert_press_is_refused, choose, in_address, train
 from ui.storage.run_store import load_run
 
@@ -43,10 +44,10 @@ def test_a_counts_file_trains_the_merges_of_the_command(
     open_app: OpenApp, counts: WordCounts, counts_file: bytes
 ) -> None:
     app = open_with(open_app, ("counts.parquet", counts_file))
-    assert "7 words that occur fewer than 2 times, 9 occurrences in all" in shown(app)
-    assert "Words cut by whitespace, which training uses too." in shown(app)
-    assert "nothing is held out" in shown(app)
-    assert "so that is the pre-tokenizer, whatever the preset says" in shown(app)
+    assert "7 words that occur fewer than 2 times, 9 occurrences in all" in unescaped_text(app)
+    assert "Words cut by whitespace, which training uses too." in unescaped_text(app)
+    assert "nothing is held out" in unescaped_text(app)
+    assert "so that is the pre-tokenizer, whatever the preset says" in unescaped_text(app)
     for value in (f"{len(counts.pretokens.words):,}", "distinct words", "occurrences"):
         assert value in figures(app)
     for preset in ("GPT-2 style", "Classroom"):
@@ -62,7 +63,7 @@ def test_a_counts_file_trains_the_merges_of_the_command(
 def test_text_beside_the_counts_is_held_out(open_app: OpenApp, counts_file: bytes) -> None:
     files = ("notes.txt", SAMPLE.encode()), ("counts.parquet", counts_file)
     app = open_with(open_app, *files)
-    assert "the 280 B uploaded with the counts" in shown(app)
+    assert "the 280 B uploaded with the counts" in unescaped_text(app)
     app = train(app)
     stored = load_run(in_address(app, "run"))
     assert stored.held_out == bpe.Corpus.from_text(SAMPLE)

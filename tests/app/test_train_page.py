@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,23 +14,19 @@ from streamlit.testing.v1.element_tree import Block
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.pretokenizers import pretokenizers
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp, page_text
 from tests.app.training import assert_press_is_refused, choose, in_address, train, until_ended
 from tests.waiting import wait_until
 from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_store import Trained, load_run
 from ui.work import jobs
 
-OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
 
 
 def component(app: AppTest, name: str) -> dict[str, Any]:
     (found,) = (c.proto for c in app.get("bidi_component") if c.proto.component_name == name)
     return json.loads(found.json)
-
-
-def page_text(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.markdown)
 
 
 def test_the_page_first_shows_the_samples_result(open_app: OpenApp) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,18 +12,14 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp, page_text
 from tests.app.training import assert_press_is_refused, choose, in_address, train
 from tests.waiting import wait_until
 from ui.storage import run_corpus
 from ui.storage.run_store import Trained, load_run, store_folder, store_run, store_run_to_show
 from ui.work import jobs
 
-OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
-
-
-def page_text(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.markdown)
 
 
 def reload(open_app: OpenApp, app: AppTest) -> AppTest:

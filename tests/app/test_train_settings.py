@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,17 +15,13 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs import largest_size
 from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp, page_text
 from tests.app.training import assert_press_is_refused, choose, in_address, train
 from ui.run import corpus_summary
 from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_store import load_run
 
-OpenApp = Callable[..., AppTest]
 RHYME = "The cat sat on the mat,\nand the rat sat on the hat.\n" * 40
-
-
-def page_text(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.markdown)
 
 
 def paste(app: AppTest, text: str, preset: str = "GPT-2 style") -> AppTest:

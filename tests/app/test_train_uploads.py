@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest
 
+from tests.app.pages import OpenApp, unescaped_text
 from tests.app.training import choose
 from ui.corpus.corpus_state import ReadUploads
 from ui.shell.workspace import state_key
 
-OpenApp = Callable[..., AppTest]
 TITLES = [f"No {number}" for number in range(50)]
 STORIES = [f"Nobody knows the number {number}, <b>bold</b> or\u202e not." for number in range(50)]
 
@@ -43,10 +42,6 @@ def make_parquet(**columns: list[str]) -> bytes:
     return buffer.getvalue()
 
 
-def shown(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.markdown).replace("\\", "")
-
-
 def figures(app: AppTest) -> str:
     """Return the figures of the corpus as they were sent to the browser."""
     (strip,) = (
@@ -68,22 +63,22 @@ def test_the_column_with_the_text_is_taken_and_another_can_be_chosen(open_app: O
         assert field.options == ["words, 91% of the characters", "title, 9% of the characters"]
         # Escaped for Markdown, and with a name for the character that would reverse the line.
         assert "\\<b\\>bold\\<\\/b\\>" in "".join(element.value for element in app.markdown)
-        assert "orU+202E not." in shown(app)
-        assert all(story.partition(",")[0] in shown(app) for story in STORIES[:3])
-        assert STORIES[3].partition(",")[0] not in shown(app)
+        assert "orU+202E not." in unescaped_text(app)
+        assert all(story.partition(",")[0] in unescaped_text(app) for story in STORIES[:3])
+        assert STORIES[3].partition(",")[0] not in unescaped_text(app)
         # The column that was taken is noted, but not as a warning.
         assert not app.warning
-        assert f"{name}: took the column 'words' (91% of the characters)." in shown(app)
+        assert f"{name}: took the column 'words' (91% of the characters)." in unescaped_text(app)
         before = figures(app)
         app.selectbox(key="corpus_column").set_value("title").run()
         assert not app.exception
-        assert all(f"- {title}\n" in shown(app) + "\n" for title in TITLES[:3])
+        assert all(f"- {title}\n" in unescaped_text(app) + "\n" for title in TITLES[:3])
         assert figures(app) != before
         before = figures(app)
         app.switch_page("pages/compare.py").run()
         app.switch_page("pages/train.py").run()
         assert figures(app) == before
-        assert "Uploaded before" in shown(app)
+        assert "Uploaded before" in unescaped_text(app)
 
 
 def test_a_chosen_column_is_remembered_for_the_next_file_that_has_it(open_app: OpenApp) -> None:
@@ -114,7 +109,7 @@ def test_each_set_of_columns_among_tables_has_a_choice_of_its_own(open_app: Open
     assert not app.exception
     fields = [field for field in app.selectbox if field.label == "Column with the text"]
     assert [field.value for field in fields] == ["words", "body", "tail"]
-    text = shown(app)
+    text = unescaped_text(app)
     assert "Rows of all.zip/a.csv, the first of 2 tables with these columns" in text
     assert "Rows of all.zip/c.csv" in text
     assert "Rows of d.csv" in text
@@ -155,18 +150,18 @@ def test_a_guessed_encoding_is_shown_and_can_be_changed(open_app: OpenApp) -> No
     (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
     assert field.label.replace("\\", "") == "Encoding of old.txt"
     assert field.options[0] == "cp1257, guessed"
-    assert "ačiū, labas rytas" in shown(app)
+    assert "ačiū, labas rytas" in unescaped_text(app)
     assert "guess" in app.warning[0].value
     field.set_value("cp1250").run()
     assert not app.exception
-    assert text.encode("cp1257").decode("cp1250")[:4] in shown(app)
+    assert text.encode("cp1257").decode("cp1250")[:4] in unescaped_text(app)
     assert not app.warning
     (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
     field.set_value("utf-8").run()
     assert "should be utf-8, but is not at byte 1" in app.warning[0].value.replace("\\", "")
     (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
     field.set_value(None).run()
-    assert "ačiū, labas rytas" in shown(app)
+    assert "ačiū, labas rytas" in unescaped_text(app)
 
 
 def test_an_encoding_that_was_not_found_can_be_named(open_app: OpenApp) -> None:
@@ -201,7 +196,7 @@ def test_a_table_without_letters_is_read_by_the_column_that_is_chosen(open_app: 
     field.set_value("q").run()
     assert not app.exception
     assert not app.error
-    assert "- 12+34=46" in shown(app)
+    assert "- 12+34=46" in unescaped_text(app)
 
 
 def test_bad_bytes_are_replaced_where_the_box_is_ticked(open_app: OpenApp) -> None:

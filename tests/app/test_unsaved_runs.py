@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-
-from streamlit.testing.v1 import AppTest
 
 import bpe_core
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
+from tests.app.pages import OpenApp, page_text
 from tests.app.training import choose, in_address, train
 from tests.waiting import wait_until
 from ui.storage.run_store import MAX_UNCLAIMED, Trained, load_run, store_run
 from ui.work import jobs
 
-OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
-
-
-def page_text(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.markdown)
 
 
 def test_a_run_that_cannot_be_saved_is_shown_and_downloaded(

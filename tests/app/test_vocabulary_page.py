@@ -22,6 +22,7 @@ from bpe_core.vocabulary.audit import audit, uses_in_corpus, uses_in_run
 from bpe_core.vocabulary.pruning import prune
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
+from tests.app.pages import OpenApp
 from tests.foreign_models import described, library_encoder, unigram, word_piece
 from tests.waiting import wait_until
 from ui.shell.workspace import state_key
@@ -31,7 +32,6 @@ from ui.tokenizers.shelf import Shelf
 from ui.vocabulary import background_work
 from ui.vocabulary.texts import held_out_text
 
-OpenApp = Callable[..., AppTest]
 HOSTILE = [
     "<script>window.harmed=1</script>",
     "\0",
