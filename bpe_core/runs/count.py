@@ -28,7 +28,7 @@ def count(
     watch: Watch,
     check: Callable[[frozenset[bytes]], object] | None = None,
 ) -> CountedCorpus:
-    """Count the pre-tokens of a corpus, and its base symbols unless `split_symbols` is None.
+    """Count the pre-tokens of a corpus, and its base symbols unless `symbols_of` is None.
 
     `check` may refuse the symbols before the words of a corpus in memory are counted. Raises
     `EmptyCorpusError` if the pre-tokenizer finds nothing.

@@ -18,7 +18,7 @@ class _Wrapping(Protocol):
 
 
 def equivalent_tokenizer(encoder: Encoder) -> Tokenizer | None:
-    """Return the tokenizer that encodes as an encoder does, added tokens aside, or None.
+    """Return the Tokenizer that encodes like this encoder, ignoring added tokens, or None.
 
     Added tokens that the encoder finds in any text, such as DeepSeek's, are special tokens of this
     tokenizer. No tokenizer does for an encoder that another library runs, or that normalizes text.

@@ -102,8 +102,8 @@ def offer_adapted(offered: Offered, base: BaseName, name: str, title: str, *, ke
             )
         with st.popover("Resize the embeddings", type="tertiary", key=f"{key}_lines"):
             st.markdown(
-                "Run this next to embedding_rows.json. Then train the new rows on your text: a "
-                "mean is only a start."
+                "Run this in the folder of embedding_rows.json. Then train the new rows on your "
+                "text: a mean is only a start."
             )
             st.code(MODEL_LINES, language="python", wrap_lines=True)
 

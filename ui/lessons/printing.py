@@ -1,4 +1,4 @@
-"""Write tokens, pairs and results as text: for sentences, and as Python prints them."""
+"""Format tokens, pairs and results as text: for sentences, and as Python prints them."""
 
 from __future__ import annotations
 
