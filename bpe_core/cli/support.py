@@ -137,21 +137,17 @@ def open_corpus(
     errors: DecodingErrors,
     held_out: HeldOutChoice,
 ) -> tuple[Corpus | StreamedCorpus, Corpus | None]:
-    """Return a corpus of files, streamed or read, and the held-out text.
+    """Return a corpus of files, and the held-out text; without any, a large corpus is streamed.
 
-    Documents that are also in a held-out file are left out of a corpus that is read.
+    Documents that are also in a held-out file are left out of the corpus.
     """
-    from bpe_core.counting.streamed import StreamedCorpus
-
     if held_out.share:
         return split_corpus(files, text_column, encoding, errors, held_out)
-    test = None
-    if held_out.files:
-        test = read_whole_corpus(held_out.files, text_column, encoding, errors)
-    corpus = read_or_stream(files, text_column, encoding, errors)
-    if test is None or isinstance(corpus, StreamedCorpus):
-        return corpus, test
-    training, test = corpus.hold_out(test)
+    if not held_out.files:
+        return read_or_stream(files, text_column, encoding, errors), None
+    corpus = read_whole_corpus(files, text_column, encoding, errors)
+    own = read_whole_corpus(held_out.files, text_column, encoding, errors)
+    training, test = corpus.hold_out(own)
     if n := corpus.n_sources - training.n_sources:
         what = "1 document that is" if n == 1 else f"{n:,} documents that are"
         click.echo(f"Left out of the training text: {what} in the held-out text too.", err=True)

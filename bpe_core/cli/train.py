@@ -131,7 +131,8 @@ def train(
 
     UTF-8 files of 64 MB or more in total are streamed, and folders, patterns such as '*.txt' and
     URLs are counted in stretches, as by bpe count, so they may be larger than memory. With
-    --held-out or --encoding, all of the text is read into memory, and URLs are refused.
+    --held-out, --held-out-file or --encoding, all of the text is read into memory, and URLs are
+    refused.
 
     \b
     Examples:

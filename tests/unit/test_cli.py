@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bpe_core import types
-from bpe_core.cli import commands, options
+from bpe_core.cli import commands, options, support
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.counts_file import read_counts
 from bpe_core.formats import load_save
@@ -260,6 +260,18 @@ def test_compare_measures_what_train_holds_out(trained: Path, tmp_path: Path) ->
         refused = run("train", texts, "--vocab-size", "300", "--out", out, *choices, *wrong)
         assert refused.exit_code != 0
         assert why in refused.output
+
+
+def test_a_corpus_large_enough_to_be_streamed_keeps_no_held_out_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(support, "_MIN_BYTES_TO_STREAM", 1)
+    text, own, out = tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "out.json"
+    text.write_text("It is one line, and there are more.\n" * 9)
+    own.write_bytes(text.read_bytes())
+    told = run("train", text, "--vocab-size", "300", "--out", out, "--held-out-file", own)
+    assert told.exit_code != 0
+    assert "All documents of the corpus are also in the held-out text" in told.output
 
 
 def test_one_document_that_is_held_out_in_part_is_said(tmp_path: Path) -> None:
