@@ -20,7 +20,6 @@ from bpe_core.formats.folder_files import CONFIG, SPECIAL_TOKENS
 from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
-FILE_NAMES: Final = (huggingface.FILE_NAME, CONFIG, SPECIAL_TOKENS)
 FOLDER: Final = "transformers-tokenizer"
 """The name that the folder has in a download and in the lines of code that load it."""
 
