@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -32,6 +33,19 @@ def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("BPE_EXPLORER_RUNS", str(tmp_path_factory.getbasetemp() / "store"))
         patch.setenv("BPE_EXPLORER_TOKENIZERS", str(tmp_path_factory.getbasetemp() / "tokenizers"))
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def empty_caches() -> Iterator[None]:
+    """Forget, after each module, what tests and their helpers cache, such as opened tokenizers."""
+    yield
+    for name, module in list(sys.modules.items()):
+        if name.startswith("tests."):
+            for value in list(vars(module).values()):
+                owner = str(getattr(value, "__module__", ""))
+                if owner.startswith("tests.") and hasattr(value, "cache_clear"):
+                    value.cache_clear()
+    gc.collect()
 
 
 def pytest_collection_finish() -> None:
