@@ -136,7 +136,7 @@ def test_impossible_numbers_and_paths_are_one_line(text: Path, tmp_path: Path) -
         (("shrink", "gpt2", text, "--size", "5"), "cannot shrink below 257"),
         (("extend", "gpt2", text, "--tokens", "0"), "n_tokens"),
         (("replace", "gpt2", text, "--tokens", "5000"), "Replace fewer"),
-        (("extend", tmp_path / "none.json", text, "--tokens", "3"), "cannot be read"),
+        (("extend", tmp_path / "none.json", text, "--tokens", "3"), "does not exist"),
     ):
         result = run(*arguments, "--out", tmp_path / "out")
         assert result.exit_code == 1
