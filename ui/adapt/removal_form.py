@@ -58,7 +58,9 @@ def read_kept_tokens(text: str, tokenizer: Tokenizer) -> KeptTokens:
     unknown: dict[str, str] = {}
     for line in lines:
         literal = line.encode("utf-8", "surrogatepass")
-        ids = ids_of.get(literal) or ids_of.get(_bytes_written(line))
+        # An arrow may be one, and not stand for a tab.
+        arrows = literal.replace("␣".encode(), b" ")
+        ids = ids_of.get(literal) or ids_of.get(_bytes_written(line)) or ids_of.get(arrows)
         if ids is None:
             other = b" " + literal.strip()
             name = plain_text(line).replace(" ", "␣")
