@@ -108,8 +108,8 @@ def division_words(how: HeldOut | None) -> str:
     >>> division_words(HeldOut("folder", n_units=31, share_within=0.0))
     'Whole folders are held out of each file type and script, to their share if possible.'
     >>> division_words(HeldOut("document", n_units=1, share_within=1.0))
-    'The ends of documents are held out. From within documents that training saw: all of it. \
-This flatters.'
+    'The ends of documents are held out. From within documents that training saw: all of the \
+held-out text. This flatters.'
     """
     if how is None or how.by in ("word", "block"):
         return flattery(how)
@@ -127,7 +127,7 @@ def flattery(how: HeldOut | None) -> str:
     """Return a sentence on held-out text from within documents that training saw; may be empty.
 
     >>> flattery(HeldOut("document", n_units=31, share_within=0.25))
-    'From within documents that training saw: 25% of it. This flatters.'
+    'From within documents that training saw: 25% of the held-out text. This flatters.'
     """
     if how is None or not how.share_within:
         return ""
@@ -137,4 +137,4 @@ def flattery(how: HeldOut | None) -> str:
             "flatters: train again to hold out whole documents."
         )
     share = "all" if how.share_within == 1 else f"{how.share_within:.0%}"
-    return f"From within documents that training saw: {share} of it. This flatters."
+    return f"From within documents that training saw: {share} of the held-out text. This flatters."

@@ -86,7 +86,7 @@ class EncodingScratch(NamedTuple):
     dead: NDArray[np.uint8]
     """uint8[size + 1], for the trie."""
     neighbours: NDArray[np.uint64]
-    """Also for the trie: see `trie.max_apart`."""
+    """Also for the trie: see `trie.longest_apart`."""
     heap: NDArray[np.uint64]
     links: NDArray[np.int64]
     """uint64[3 * size], int64[2 * size] if there is no trie."""

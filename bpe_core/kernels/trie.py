@@ -121,7 +121,7 @@ def stay_apart(merges, trie, left, right):
 
 
 @part
-def max_apart(merges, trie, neighbours, left, symbol):
+def longest_apart(merges, trie, neighbours, left, symbol):
     """Return the longest symbol that `symbol` begins with and that stays apart from `left`, or -1.
 
     neighbours: uint64[capacity], a power of two, EMPTY at first: left << 44 | symbol << 24 | the
@@ -144,7 +144,7 @@ def encode_by_trie(merges, trie, text, start, n, out, written, dead, neighbours)
     """Encode n bytes by backtracking over longest matches, and append the symbols; O(n).
 
     dead: uint8[n + 1] scratch, the positions known to be dead ends. Each is left at most once, so
-    the time is proportional to n. neighbours: see `max_apart`; kept from word to word.
+    the time is proportional to n. neighbours: see `longest_apart`; kept from word to word.
     """
     for i in range(n + 1):
         dead[i] = 0
@@ -154,7 +154,7 @@ def encode_by_trie(merges, trie, text, start, n, out, written, dead, neighbours)
     symbol = longest_match(trie, text, at, stop)
     while True:
         if symbol >= 0 and k > written:
-            symbol = max_apart(merges, trie, neighbours, out[k - 1], symbol)
+            symbol = longest_apart(merges, trie, neighbours, out[k - 1], symbol)
         if symbol < 0:
             dead[at - start] = 1
             k -= 1

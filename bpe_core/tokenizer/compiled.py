@@ -383,8 +383,8 @@ class _Worker:
     def tidy(self) -> None:
         """Release the buffers of a very long word, and a word cache whose arrays are full.
 
-        Such a cache cannot store words of many ids or letters; a larger one, or one
-        that adapts to the text again, can.
+        Such a cache cannot store words of many ids or letters; a larger one, or one that adapts to
+        the text again, can.
         """
         cache = self.cache
         if (

@@ -125,7 +125,12 @@ def test_own_files_are_judged_on_after_a_bad_one_was_refused(
 @pytest.mark.parametrize(
     ("run_id", "n", "sentence", "method"),
     [
-        ("1" * 32, 1, "On held-out ends of the document it has seen", "all of it. This flatters."),
+        (
+            "1" * 32,
+            1,
+            "On held-out ends of the document it has seen",
+            "all of the held-out text. This flatters.",
+        ),
         ("2" * 32, 12, "On held-out ends of documents it has seen", "No interval: it takes 20"),
     ],
 )

@@ -315,7 +315,8 @@ def test_the_method_is_said_with_what_was_held_out() -> None:
     told = method_words(divide(Corpus.from_text(PROSE * 99).split(0.2)[1]))
     assert told == (
         "No interval: it takes 20 documents to say how far off the figure may be on new text, and "
-        "there is 1. From within documents that training saw: all of it. This flatters."
+        "there is 1. From within documents that training saw: all of the held-out text. "
+        "This flatters."
     )
     old = Corpus(("a", "b"), ("x", "x"), places=(Place(0, 1), Place(9, 2)))
     old = replace(old, how=HeldOut("block", 1, 1.0))

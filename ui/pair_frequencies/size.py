@@ -210,7 +210,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
         with figures:
             _draw_cut(curves, kept, _held_out_words(stored, other))
             if other is None and (words := flattery(stored.held_out.how)):
-                st.markdown(f":gray[:small[Held-out text: {words[0].lower()}{words[1:]}]]")
+                st.markdown(f":gray[:small[{words}]]")
     with picture:
         if not n_merges:
             st.info("This run learned no merge, so there is nothing to cut.")

@@ -119,7 +119,7 @@ def _show_figures(stored: StoredRun) -> None:
         n_bytes = stored.run.corpus_bytes
         st.markdown(f":gray[:small[from {n_bytes:,} byte{'s' * (n_bytes != 1)}]]")
     if words := flattery(stored.held_out.how):
-        st.markdown(f":gray[:small[Held-out text: {words[0].lower()}{words[1:]}]]")
+        st.markdown(f":gray[:small[{words}]]")
 
 
 def _offer_downloads(stored: StoredRun) -> None:
