@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.naive_extend import encode_word
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError, FormatError
+from bpe_core.errors import FormatError, OutOfRangeError
 from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.kernels.row import BETWEEN, MISSING
 from bpe_core.runs.pair_lives import PairLives
@@ -215,7 +215,7 @@ def test_a_run_saved_before_tokens_could_be_left_out_loads(tmp_path: Path) -> No
 
 def test_steps_outside_the_run_are_refused() -> None:
     run = extend(gpt2(), Corpus.from_text("tokenizers untokenized"), n_tokens=2)
-    with pytest.raises(ConfigError, match="outside this run of 2 merges"):
+    with pytest.raises(OutOfRangeError, match="outside this run of 2 merges"):
         run.truncated(3)
     assert run.truncated(0) == gpt2()
     assert repr(run).startswith("<TrainingRun of 2 merges")

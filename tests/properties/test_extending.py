@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.naive_extend import encode_word
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
+from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, FormatError
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -185,9 +185,9 @@ def test_more_tokens_than_ids_are_refused() -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(ConfigError, match="Expected a tokenizer to adapt, got 'gpt2' "):
-        extend("gpt2", Corpus.from_text(TEXT), 1)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(CorpusError, match="got 'hug'"):
+    with pytest.raises(ConfigError, match="Expected a tokenizer to adapt, got 7 "):
+        extend(7, Corpus.from_text(TEXT), 1)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ArgumentTypeError, match="got 'hug'"):
         extend(gpt2(), "hug", 1)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigError, match="tie_break is 'first'"):
         extend(gpt2(), Corpus.from_text(TEXT), 1, tie_break="first")  # pyright: ignore[reportArgumentType]

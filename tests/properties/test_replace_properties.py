@@ -142,7 +142,7 @@ def test_a_token_built_on_one_that_is_learned_again_starts_from_it() -> None:
     assert spelled == {b"hugs": [b"hug", b"s"], b"ab": [b"a", b"b"]}
 
 
-@pytest.mark.parametrize("tokenizer", ["gpt2", None, 7])
+@pytest.mark.parametrize("tokenizer", [None, 7])
 def test_anything_but_a_tokenizer_is_refused(tokenizer: Any) -> None:
     with pytest.raises(ConfigError, match="open_encoder"):
         replace(tokenizer, Corpus.from_text(TEXT), 2)

@@ -18,7 +18,7 @@ UPLOAD_PREFIX: Final = "upload-"
 UNFINISHED: Final = ".unfinished-"
 """The prefix of the names of folders that are being written or deleted."""
 _OF_OTHERS: Final = 0o077
-_CHECKOUT: Final = Path(__file__).absolute().parents[2]
+_CHECKOUT: Final = Path(__file__).absolute().parents[3]
 _ID_PATTERN: Final = re.compile(r"[0-9a-f]{32}")
 
 
