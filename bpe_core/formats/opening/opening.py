@@ -132,7 +132,7 @@ def _open_elsewhere(
             described = call(describe_files, files, pretokenizer, limits=limits)
         except ProcessError:
             raise FormatError(
-                f"It takes more than {_MAX_PROCESSOR_SECONDS} seconds or {_MAX_MEMORY >> 30} GB to "
-                "open, or crashes the library that reads it. Use the file as it was saved."
+                f"Opening this file exceeded {_MAX_PROCESSOR_SECONDS} s or {_MAX_MEMORY >> 30} GB, "
+                "or crashed the library that reads it. Use the file as it was saved."
             ) from None
     return build_encoder(described)
