@@ -166,5 +166,5 @@ def test_the_difference_is_shown_by_part_with_its_method(open_app: OpenApp) -> N
     assert app.query_params["by"] == "By file"
     held_out = load_run(SAMPLE_RUN_ID).held_out
     assert held_out.how is not None
-    told = f"{held_out.how.share_within:.0%}".replace("%", r"\% of it")
+    told = f"{held_out.how.share_within:.0%}".replace("%", r"\% of the held\-out text")
     assert any(told in each.value for each in app.markdown)

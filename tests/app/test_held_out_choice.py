@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import random
 import zipfile
 
 from streamlit.testing.v1 import AppTest
@@ -15,6 +14,7 @@ from bpe_core.files.store.place import new_id
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.pages import OpenApp, page_text
 from tests.app.training import choose, in_address, train
+from tests.projects import projects
 from ui.adapt.background_work import Order, shrink_in_process
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.storage.held_out_text import divide
@@ -138,18 +138,6 @@ def test_own_files_are_held_out_and_their_copies_are_not_trained_on(open_app: Op
     hold_out(again, "document")
     assert "more bytes from 2 documents are held out" in page_text(again)
     assert "held_file" not in again.query_params
-
-
-def projects() -> dict[str, str]:
-    """Make documents of forty folders; each folder has words that no other has."""
-    draw = random.Random(0)
-    documents: dict[str, str] = {}
-    for folder in range(40):
-        own = ["".join(draw.choices("abcdefghijklmnop", k=9)) for _ in range(20)]
-        for file in range(10):
-            words = draw.choices([*own, "the", "of", "and", "in", "is"], k=100)
-            documents[f"{folder}/{file}.txt"] = " ".join(words)
-    return documents
 
 
 def test_compare_proposes_to_hold_out_by_folder_where_folders_are_newer(open_app: OpenApp) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 from zipfile import ZipFile
@@ -27,6 +26,7 @@ from tests.browser.training import (
     train_to_the_end,
     upload,
 )
+from tests.projects import projects
 
 
 def pack(path: Path, documents: dict[str, str]) -> Path:
@@ -34,18 +34,6 @@ def pack(path: Path, documents: dict[str, str]) -> Path:
         for name, text in documents.items():
             archive.writestr(name, text)
     return path
-
-
-def projects() -> dict[str, str]:
-    """Make documents of forty folders; each folder has words that no other has."""
-    draw = random.Random(0)
-    documents: dict[str, str] = {}
-    for folder in range(40):
-        own = ["".join(draw.choices("abcdefghijklmnop", k=9)) for _ in range(20)]
-        for file in range(10):
-            words = draw.choices([*own, "the", "of", "and", "in", "is"], k=100)
-            documents[f"{folder}/{file}.txt"] = " ".join(words)
-    return documents
 
 
 def hold_out(page: Page, what: str) -> None:
@@ -126,12 +114,12 @@ def test_own_files_are_judged_on_after_a_bad_one_was_refused(
     ("run_id", "n", "sentence", "method"),
     [
         (
-            "1" * 32,
+            "7" * 32,
             1,
             "On held-out ends of the document it has seen",
             "all of the held-out text. This flatters.",
         ),
-        ("2" * 32, 12, "On held-out ends of documents it has seen", "No interval: it takes 20"),
+        ("8" * 32, 12, "On held-out ends of documents it has seen", "No interval: it takes 20"),
     ],
 )
 def test_the_verdict_on_one_text_and_on_few_documents_says_that_it_flatters(
