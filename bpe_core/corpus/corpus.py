@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat
 from os import PathLike
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.corpus.composition import (
@@ -19,32 +19,22 @@ from bpe_core.corpus.composition import (
 )
 from bpe_core.corpus.copies import copied
 from bpe_core.corpus.filed_texts import CutTexts
-from bpe_core.corpus.given_texts import check_no_table, remedy_for
+from bpe_core.corpus.given_texts import (
+    check_no_table,
+    check_one_for_each,
+    check_texts,
+    utf8_length,
+)
 from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.sampling import sample_spans
-from bpe_core.corpus.spans import Span
-from bpe_core.corpus.word_counts import check_total
-from bpe_core.errors import (
-    ArgumentTypeError,
-    ConfigError,
-    CorpusError,
-    EmptyCorpusError,
-    InvalidTextError,
-)
+from bpe_core.corpus.spans import Place, Span, places_of_spans
+from bpe_core.corpus.word_counts import check_total, check_word_counts
+from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
 from bpe_core.immutable import Immutable
 
 _PIECE: Final = 1 << 16  # characters
 _Value = TypeVar("_Value")
-
-
-class Place(NamedTuple):
-    """The position of a document in the one it was cut from."""
-
-    start: int
-    """In characters."""
-    line: int
-    """From 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +81,7 @@ class Corpus(Immutable):
         n_bytes = n_characters = 0
         names = self.names if self.word_counts is None else repeat("the word counts")
         for (text, count), name in zip(self._weighted(), names, strict=self.word_counts is None):
-            n_bytes += _utf8_length(text, name) * count
+            n_bytes += utf8_length(text, name) * count
             n_characters += len(text) * count
         object.__setattr__(self, "n_bytes", n_bytes)
         object.__setattr__(self, "n_characters", n_characters)
@@ -175,16 +165,7 @@ class Corpus(Immutable):
             names = [f"document {number}" for number in range(1, len(texts) + 1)]
         names = several(names, "names", "give a list of str, one for each document")
         for what, given in {"name": names, **(columns or {})}.items():
-            if len(given) != len(texts):
-                raise ConfigError(
-                    f"Expected {len(texts)} values as {what}, one for each document, got "
-                    f"{len(given)}."
-                )
-            for number, value in enumerate(given, 1):
-                if not is_a(value, str):
-                    raise ArgumentTypeError(
-                        f"Expected a str as {what} of document {number}, got {describe(value)}."
-                    )
+            check_one_for_each(given, what, len(texts))
         kept = {name: tuple(values) for name, values in (columns or {}).items()}
         corpus = cls(texts, tuple(names), columns=kept)
         if not corpus.n_bytes:
@@ -201,20 +182,7 @@ class Corpus(Immutable):
         >>> Corpus.from_word_counts({"hug": 10, "ugg": 5}).n_bytes
         45
         """
-        if not is_a(word_counts, Mapping):
-            raise ArgumentTypeError(
-                f"Expected a dict of word counts, such as {{'hug': 10}}, got "
-                f"{describe(word_counts)}."
-            )
-        for word, count in word_counts.items():
-            if not word:
-                raise CorpusError("One of the words is empty. Leave it out.")
-            if not is_whole(count) or count < 1:
-                raise CorpusError(
-                    f"Expected a whole number of 1 or more as the count of {word!r}, got {count!r}."
-                )
-        if not word_counts:
-            raise EmptyCorpusError("There are no words: give at least one, such as {'hug': 10}.")
+        check_word_counts(word_counts)
         corpus = cls((), (), {word: int(count) for word, count in word_counts.items()})
         check_total(corpus.word_counts or {})
         return corpus
@@ -255,25 +223,17 @@ class Corpus(Immutable):
             )
         if not is_whole(seed):
             raise ArgumentTypeError(f"Expected a whole number as seed, got {describe(seed)}.")
-        check_by(by)
+        divided = Split(self.sha256, float(held_out_share), int(seed), check_by(by))
         if self.word_counts is not None:
             part = held_out_words(self.word_counts, held_out_share, int(seed))
             rest = {word: n - part.get(word, 0) for word, n in self.word_counts.items()}
             rest = {word: n for word, n in rest.items() if n}
-            divided = Split(self.sha256, float(held_out_share), int(seed), by)
+            how = HeldOut("word", len(part), 0.0)
             return (
                 Corpus((), (), rest, self.file_notes, divided=divided),
-                Corpus(
-                    (),
-                    (),
-                    part,
-                    self.file_notes,
-                    divided=divided,
-                    how=HeldOut("word", len(part), 0.0),
-                ),
+                Corpus((), (), part, self.file_notes, divided=divided, how=how),
             )
         found = hold_out(self.documents, self.names, held_out_share, int(seed), by, self.columns)
-        divided = Split(self.sha256, float(held_out_share), int(seed), by)
         return (
             self._part(found.training, divided),
             self._part(found.held_out, divided, found.units, found.how),
@@ -407,23 +367,12 @@ class Corpus(Immutable):
             for_each_span(self.names),
             file_notes=self.file_notes,
             encodings=for_each_span(self.encodings) if self.encodings else (),
-            places=tuple(self._document_places(spans)),
+            places=tuple(places_of_spans(self.documents, spans, self.places)),
             divided=divided,
             units=for_each_span(units) if units else (),
             columns={name: for_each_span(values) for name, values in self.columns.items()},
             how=how,
         )
-
-    def _document_places(self, spans: Sequence[Sequence[Span]]) -> Iterator[Place]:
-        """Yield the place of each span in the source of its document."""
-        places = self.places or repeat(Place(0, 1))
-        for i, (place, found) in enumerate(zip(places, spans, strict=False)):
-            counted = n_lines = 0
-            for start, _ in found:
-                if start:
-                    n_lines += self.documents[i].count("\n", counted, start)
-                    counted = start
-                yield Place(place.start + start, place.line + n_lines) if start else place
 
 
 def to_corpus(given: Corpus | Iterable[str]) -> Corpus:
@@ -440,14 +389,7 @@ one with Corpus.from_text or read_corpus.
     """
     if isinstance(given, Corpus):
         return given
-    check_no_table(given)
-    if is_a(given, bytes):
-        raise ArgumentTypeError(f"Expected a text, got {describe(given)}. Decode bytes first.")
-    if is_a(given, str) or not is_a(given, Iterable):
-        raise ArgumentTypeError(
-            f"Expected a Corpus or a list of texts, got {describe(given)}: make one with "
-            "Corpus.from_text or read_corpus."
-        )
+    check_texts(given)
     return Corpus.from_documents(given)
 
 
@@ -455,19 +397,3 @@ def _in_pieces(text: str) -> Iterator[bytes]:
     """Return a text as UTF-8, piece by piece."""
     for start in range(0, len(text), _PIECE):
         yield text[start : start + _PIECE].encode()
-
-
-def _utf8_length(text: str, name: str) -> int:
-    if not is_a(text, str):
-        raise ArgumentTypeError(
-            f"Expected a str as {name}, got {describe(text)}. {remedy_for(text)}"
-        )
-    try:
-        return len(text) if text.isascii() else len(text.encode())
-    except UnicodeEncodeError as error:
-        line = text.count("\n", 0, error.start) + 1
-        raise InvalidTextError(
-            f"{name} has a lone surrogate, U+{ord(text[error.start]):04X}, at character "
-            f"{error.start} (line {line}), which UTF-8 cannot encode. Remove it, or read the text "
-            "again from its source."
-        ) from None

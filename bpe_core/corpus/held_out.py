@@ -16,13 +16,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Final, NamedTuple
 
 from bpe_core.checks import describe
 from bpe_core.corpus.borders import border_near
 from bpe_core.corpus.copies import find_copies
-from bpe_core.corpus.spans import Span, Stratum, folder, main_script, rest, stratum
+from bpe_core.corpus.spans import Span, Stratum, folder, folder_levels, main_script, rest, stratum
 from bpe_core.errors import ConfigError
 
 MIN_UNITS: Final = 20
@@ -121,7 +120,7 @@ def hold_out(
     # Only random() is promised to return the same numbers in later versions of Python.
     chosen = _Chosen(documents, names, share, random.Random(seed))
     if not share:
-        return chosen.division(by, list(range(len(documents))))
+        return chosen.division(by, range(len(documents)))
     if by in ("document", "stretch"):
         copies = find_copies(documents) if by == "document" else range(len(documents))
         chosen.take_documents(_units(copies, chosen), may_be_whole=by == "document")
@@ -233,8 +232,7 @@ class _Chosen:
     def return_copies(self, copies: Sequence[int]) -> None:
         """Train on held-out documents of which training has a copy."""
         trained = {copies[i] for i, size in enumerate(self.sizes) if size and i not in self._spans}
-        for i in [i for i in self._spans if copies[i] in trained]:
-            del self._spans[i]
+        self._spans = {i: spans for i, spans in self._spans.items() if copies[i] not in trained}
 
     def division(self, by: str, units: Sequence[int]) -> Division:
         """Return what was chosen; nothing is held out if no text would be left."""
@@ -346,24 +344,7 @@ def _labels(names: Sequence[str], by: str, columns: Mapping[str, Sequence[str]])
         return columns[which]
     if not which:
         return [folder(name) for name in names]
-    return ["/".join(levels[: int(which)]) for levels in _folder_levels(names)]
-
-
-def folder_depth(names: Iterable[str]) -> int:
-    """Return how many levels of folders there are below the folder that all documents are in.
-
-    >>> folder_depth(["a.zip/en/one/1.txt", "a.zip/de/2.txt"]), folder_depth(["a.zip/1.txt"])
-    (2, 0)
-    """
-    return max(map(len, _folder_levels(names)), default=0)
-
-
-def _folder_levels(names: Iterable[str]) -> list[list[str]]:
-    """Return the folders that each document is in, without those that all are in."""
-    parts = [folder(name).split("/") for name in names]
-    levels = takewhile(lambda level: len(set(level)) == 1, zip(*parts, strict=False))
-    n_common = sum(1 for _ in levels)
-    return [each[n_common:] for each in parts]
+    return ["/".join(levels[: int(which)]) for levels in folder_levels(names)]
 
 
 def held_out_words(word_counts: Mapping[str, int], share: float, seed: int) -> dict[str, int]:

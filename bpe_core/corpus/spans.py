@@ -1,9 +1,10 @@
-"""Parts of documents, and the strata in which documents are alike."""
+"""Parts of documents, and the strata and folders in which documents are alike."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat, takewhile
 from typing import Final, NamedTuple
 
 from bpe_core.corpus.composition import file_name, file_type
@@ -18,6 +19,15 @@ class Span(NamedTuple):
 
     start: int
     end: int
+
+
+class Place(NamedTuple):
+    """The position of a document in the one it was cut from."""
+
+    start: int
+    """In characters."""
+    line: int
+    """From 1."""
 
 
 class Stratum(NamedTuple):
@@ -45,6 +55,27 @@ def folder(name: str) -> str:
     return file_name(name).rpartition("/")[0]
 
 
+def folder_levels(names: Iterable[str]) -> list[list[str]]:
+    """Return the folders that each document is in, without those that all are in.
+
+    >>> folder_levels(["a.zip/en/one/1.txt", "a.zip/de/2.txt"])
+    [['en', 'one'], ['de']]
+    """
+    parts = [folder(name).split("/") for name in names]
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*parts, strict=False))
+    n_common = sum(1 for _ in levels)
+    return [each[n_common:] for each in parts]
+
+
+def folder_depth(names: Iterable[str]) -> int:
+    """Return how many levels of folders there are below the folder that all documents are in.
+
+    >>> folder_depth(["a.zip/en/one/1.txt", "a.zip/de/2.txt"]), folder_depth(["a.zip/1.txt"])
+    (2, 0)
+    """
+    return max(map(len, folder_levels(names)), default=0)
+
+
 def main_script(text: str) -> str:
     """Return the most frequent script of a text, judged by characters evenly spread over it.
 
@@ -70,3 +101,22 @@ def rest(size: int, spans: Sequence[Span]) -> Sequence[Span]:
     ends = [*(start for start, _ in spans), size]
     between = [Span(start, end) for start, end in zip(starts, ends, strict=True)]
     return [span for span in between if span.end > span.start]
+
+
+def places_of_spans(
+    documents: Sequence[str], spans: Iterable[Sequence[Span]], places: Sequence[Place] = ()
+) -> Iterator[Place]:
+    """Yield the place of each span in the source of its document.
+
+    `places` are those of the documents; without them, each document is a source.
+
+    >>> list(places_of_spans(["one\\ntwo\\n"], [[Span(0, 4), Span(4, 8)]]))
+    [Place(start=0, line=1), Place(start=4, line=2)]
+    """
+    for i, (place, found) in enumerate(zip(places or repeat(Place(0, 1)), spans, strict=False)):
+        counted = n_lines = 0
+        for start, _ in found:
+            if start:
+                n_lines += documents[i].count("\n", counted, start)
+                counted = start
+            yield Place(place.start + start, place.line + n_lines) if start else place

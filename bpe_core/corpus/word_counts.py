@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bpe_core.errors import CorpusError, EmptyCorpusError
+from bpe_core.checks import describe, is_a, is_whole
+from bpe_core.errors import ArgumentTypeError, CorpusError, EmptyCorpusError
 
 _MAX_DIGITS = 15
 MAX_COUNT = 10**_MAX_DIGITS - 1
@@ -46,6 +47,28 @@ def parse_word_counts(text: str) -> dict[str, int]:
         raise EmptyCorpusError("There are no words. Give a word and its count per line: 'hug 10'.")
     check_total(word_counts)
     return word_counts
+
+
+def check_word_counts(word_counts: Mapping[str, int]) -> None:
+    """Raise ArgumentTypeError, CorpusError or EmptyCorpusError unless these are words with counts.
+
+    >>> check_word_counts({"hug": 0})
+    Traceback (most recent call last):
+    bpe_core.errors.CorpusError: Expected a whole number of 1 or more as the count of 'hug', got 0.
+    """
+    if not is_a(word_counts, Mapping):
+        raise ArgumentTypeError(
+            f"Expected a dict of word counts, such as {{'hug': 10}}, got {describe(word_counts)}."
+        )
+    for word, count in word_counts.items():
+        if not word:
+            raise CorpusError("One of the words is empty. Leave it out.")
+        if not is_whole(count) or count < 1:
+            raise CorpusError(
+                f"Expected a whole number of 1 or more as the count of {word!r}, got {count!r}."
+            )
+    if not word_counts:
+        raise EmptyCorpusError("There are no words: give at least one, such as {'hug': 10}.")
 
 
 def check_total(word_counts: Mapping[str, int]) -> None:

@@ -14,8 +14,9 @@ from bpe_core.comparison.blocks import divide
 from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.interval_words import method_words
 from bpe_core.comparison.parts import TextPart, TokenSaving, compute_gain
-from bpe_core.corpus.corpus import Corpus, Place
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
+from bpe_core.corpus.spans import Place
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer

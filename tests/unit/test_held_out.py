@@ -15,10 +15,11 @@ import pandas
 import pytest
 
 from bpe_core.corpus.composition import FileShare, ScriptShare, measure_composition
-from bpe_core.corpus.corpus import Corpus, Place
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.held_out import HeldOut, Split
 from bpe_core.corpus.read_corpus import read_corpus
+from bpe_core.corpus.spans import Place
 from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.runs.train import train

@@ -19,9 +19,10 @@ from bpe_core.comparison.parts import (
     compute_gain,
 )
 from bpe_core.comparison.text_map import TOKEN_KINDS
-from bpe_core.corpus.corpus import Corpus, Place
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import MIN_UNITS
 from bpe_core.corpus.samples import load_sample, parallel_texts
+from bpe_core.corpus.spans import Place
 from bpe_core.errors import ConfigError, OutOfRangeError
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2

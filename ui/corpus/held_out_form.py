@@ -9,9 +9,8 @@ import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.corpus.held_out import folder_depth
 from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
-from bpe_core.corpus.spans import folder
+from bpe_core.corpus.spans import folder, folder_depth
 from ui.corpus.corpus_address import HELD_OUT_PERCENT, OWN_FILES, held_out_by
 from ui.corpus.own_files import ask_for_files
 from ui.look.labels import plain_text

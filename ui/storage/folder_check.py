@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bpe_core.corpus.corpus import Corpus, Place
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
+from bpe_core.corpus.spans import Place
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.storage.packed_json import named_damage, read_packed, write_packed

@@ -1,4 +1,4 @@
-"""Store the text that a run was trained on next to the run, as much of it as is ever searched."""
+"""Store, in a run's folder, as much of the text it was trained on as is ever searched."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bpe_core.corpus.corpus import Corpus, Place
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.spans import Place
 from bpe_core.errors import FormatError
 from bpe_core.vocabulary.provenance import MAX_SEARCHED
 from ui.storage.packed_json import named_damage, read_packed, write_packed
