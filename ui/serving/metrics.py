@@ -6,10 +6,8 @@ They count visitors, trainings, memory and the store; nothing tells one visitor 
 from __future__ import annotations
 
 from functools import cache
-from threading import Condition
 from typing import Final
 
-import cachetools
 from prometheus_client import (
     CONTENT_TYPE_PLAIN_0_0_4,
     CollectorRegistry,
@@ -24,7 +22,7 @@ from streamlit import runtime
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
 from ui.host.settings import settings
-from ui.host.sized_cache import server_cache
+from ui.host.sized_cache import cached, server_cache
 from ui.host.uploads import MAX_BYTES_OF_ALL, bytes_held
 from ui.storage.store_size import StoreSize, store_size
 from ui.work import jobs
@@ -61,9 +59,7 @@ def registry() -> CollectorRegistry:
 
 
 # It takes about 0.3 s for thousands of entries.
-@cachetools.cached(
-    cachetools.TTLCache[object, StoreSize](1, _SECONDS_A_SIZE_HOLDS), condition=Condition()
-)
+@cached(seconds=_SECONDS_A_SIZE_HOLDS)
 def _size() -> StoreSize:
     return store_size()
 
