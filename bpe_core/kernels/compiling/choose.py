@@ -203,19 +203,18 @@ def _build_library(scratch: Path) -> Path | None:
 
 def _run(*tasks: list[str | Path]) -> None:
     """Run `python -m bpe_core.kernels.compiling MODULE FUNCTION ...` for all tasks together."""
-    from bpe_core.kernels.compiling.load import KERNELS, X86_64_V3, processor
+    from bpe_core.kernels.compiling.load import X86_64_V3, processor
+    from bpe_core.processes.limits import Limits, environment
 
-    path = os.pathsep.join(filter(None, [str(KERNELS.parents[1]), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": "0"}
+    variables = environment(Limits(_MAX_SECONDS)) | {"NUMBA_DISABLE_JIT": "0"}
     if processor() == X86_64_V3:
-        environment |= {"NUMBA_CPU_NAME": X86_64_V3, "NUMBA_CPU_FEATURES": ""}
+        variables |= {"NUMBA_CPU_NAME": X86_64_V3, "NUMBA_CPU_FEATURES": ""}
     deadline = time.monotonic() + _MAX_SECONDS
     command = [sys.executable, "-m", "bpe_core.kernels.compiling"]
     # Nothing is written to their standard input. It closes when this process ends, even if it is
     # killed, and they exit then.
     processes = [
-        subprocess.Popen([*command, *task], env=environment, stdin=subprocess.PIPE)
-        for task in tasks
+        subprocess.Popen([*command, *task], env=variables, stdin=subprocess.PIPE) for task in tasks
     ]
     try:
         for process in processes:
