@@ -14,8 +14,8 @@ from bpe_core.counting.counts_process import is_counts_file, read_counts_in_proc
 from bpe_core.errors import CorpusError
 from ui.look.labels import plain_markdown, size_text
 
-_MAX_SIDECAR_BYTES: Final = 20_000_000
-"""The text next to the counts is in memory, and each of its words goes through every merge."""
+_MAX_TEXT_BYTES: Final = 20_000_000
+"""The text of the counts is held in memory, and each of its words goes through every merge."""
 
 
 def counts_among(files: list[UploadedFile]) -> tuple[UploadedFile | None, list[UploadedFile]]:
@@ -38,10 +38,10 @@ def read_counts_file(file: UploadedFile, text: Corpus | FiledCorpus | None) -> C
 
     Raises what reading it raises, and CorpusError for too much text.
     """
-    if text is not None and text.n_bytes > _MAX_SIDECAR_BYTES:
+    if text is not None and text.n_bytes > _MAX_TEXT_BYTES:
         raise CorpusError(
             f"The text uploaded with {file.name} has {text.n_bytes:,} bytes; the limit is "
-            f"{_MAX_SIDECAR_BYTES:,}. Use a part of it."
+            f"{_MAX_TEXT_BYTES:,}. Use a part of it."
         )
     whole = text.read() if isinstance(text, FiledCorpus) else text
     with st.spinner("Reading the words"):
@@ -53,7 +53,7 @@ def text_sentence(corpus: CountsCorpus) -> str:
     if corpus.text is None:
         return (
             "A file of counts has no text, so nothing is held out, and nothing that needs text can "
-            "be shown: upload a sample of the text next to it; training does not use it."
+            "be shown: upload a sample of the text with it; training does not use it."
         )
     return (
         f"Held-out text: the {size_text(corpus.text.n_bytes)} uploaded with the counts. Training "

@@ -208,7 +208,7 @@ def _read_counts(
     if texts:
         # Marked as unfinished, since the page may run again once the text is read.
         undivided = HeldOutPlan(0.0, "document")
-        _read(texts, columns, encodings, errors, (*source, "next to counts"), undivided)
+        _read(texts, columns, encodings, errors, (*source, "text of counts"), undivided)
         text = workspace.get(ReadUploads).corpus
     workspace.update(ReadUploads, corpus=None, id="")
     corpus = read_counts_file(counts, text)

@@ -114,12 +114,10 @@ def cost_rows(sizes: Sizes, kept: int, rates: Rates) -> list[FigureRow]:
         rows = text_rows("the training text", training, rates, fair=False)
         return [*rows, *embedding_table_rows(heights, rates)]
     usages = [
-        *(
-            Usage(int(sizes.second[step]), sizes.second_bytes, height)
-            for step, height in zip(steps, heights, strict=True)
-        ),
-        Usage(sizes.second_by_gpt2, sizes.second_bytes, embedding_rows(gpt2())),
+        Usage(int(sizes.second[step]), sizes.second_bytes, height)
+        for step, height in zip(steps, heights, strict=True)
     ]
+    usages.append(Usage(sizes.second_by_gpt2, sizes.second_bytes, embedding_rows(gpt2())))
     return [
         *text_rows("the training text", [*training, None], rates, fair=False),
         *text_rows(sizes.second_name, [usage.n_tokens for usage in usages], rates, fair=False),
@@ -138,9 +136,10 @@ def costs_csv(sizes: Sizes, rates: Rates) -> str:
     columns = (sizes.embedding_rows.tolist(), sizes.training.tolist(), second)
     for step, (height, training, others) in enumerate(zip(*columns, strict=True)):
         own = compute_costs(Usage(training, 0, height), rates)
-        found = None
+        price = window_saved = None
         if others is not None:
             found = compute_costs(Usage(others, sizes.second_bytes, height), rates, by_gpt2)
+            price, window_saved = found.price, found.window_saved
         writer.writerow(
             [
                 step,
@@ -148,7 +147,8 @@ def costs_csv(sizes: Sizes, rates: Rates) -> str:
                 training,
                 own.price,
                 others,
-                *((None, None) if found is None else (found.price, found.window_saved)),
+                price,
+                window_saved,
                 own.parameters_tied,
                 own.parameters_untied,
             ]

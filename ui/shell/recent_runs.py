@@ -29,7 +29,7 @@ class RecentRuns:
     unkept: tuple[StoredRun, ...] = field(default=(), repr=False)
     """Those that could not be stored on disk: they live as long as this refers to them."""
     forgotten: tuple[str, ...] = ()
-    """Ids of runs that were recent and are gone or were removed: the browser drops them, too."""
+    """Ids of recent runs that no longer exist or were removed: the browser drops them, too."""
 
 
 def remember_run(run: StoredRun) -> None:
