@@ -22,7 +22,7 @@ from ui.adapt import background_work
 from ui.adapt.figures import rows_of_cut
 from ui.adapt.files_part import files_label, without_folders
 from ui.adapt.new_tokens import token_rows, tokens_csv, tokens_of_run
-from ui.adapt.replace_result import gone_for_good
+from ui.adapt.replace_mode import gone_for_good
 from ui.storage.run_store import StoredRun
 
 

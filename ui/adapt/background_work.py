@@ -28,7 +28,7 @@ from ui.adapt.adapting_process import (
     replace_here,
     shrink_here,
 )
-from ui.adapt.general_texts import GENERAL_TEXTS
+from ui.adapt.judged import GENERAL_TEXTS
 from ui.adapt.swapped import Swapped
 from ui.storage.base_tokenizer import write_base
 from ui.storage.held_out_text import HELD_OUT_SEED, upload_held_out

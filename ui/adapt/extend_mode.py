@@ -1,26 +1,47 @@
-"""Draw the mode Extend: its form, the training, and the extended tokenizer."""
+"""Draw Extend: its form, the training, and what the new tokens gain."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
 
+from bpe_core.adapting.gains import gain_by_kind
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.errors import BpeError
+from bpe_core.runs.pair_statistics import steps_to_draw
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.adapt.bases import Base, choose_base, usable
+from ui.adapt.figures import (
+    Gain,
+    base_name,
+    domain_gain,
+    general_gain,
+    how_sure,
+    own_gain,
+    rows_of_cut,
+    usual_general,
+)
 from ui.adapt.files_part import offer_files
+from ui.adapt.gain_parts import (
+    choose_general,
+    draw_gain_costs,
+    draw_gain_curves,
+    draw_gain_figures,
+    draw_kind_gains,
+)
 from ui.adapt.new_tokens import Choices, TokenChoices, draw_new_tokens
-from ui.adapt.result import lead_with_result, show_result
-from ui.adapt.size_part import choose_cut, draw_costs, draw_kinds
+from ui.adapt.order_form import Base, choose_base, usable
 from ui.adapt.terms import ask_for_terms, draw_term_costs, join_terms
+from ui.components.figures import verdict
 from ui.corpus.corpus_form import ChosenCorpus, choose_corpus, show_corpus
 from ui.host.error_boundary import fragment
+from ui.look.glossary import definitions
 from ui.look.labels import plain_markdown
+from ui.run.stop_reasons import times
 from ui.run.training_card import training_outcome, watch_training
-from ui.shell import workspace
+from ui.shell import address, workspace
 from ui.shell.action_row import action_row, show_missing
 from ui.shell.following import note_training
 from ui.shell.number_field import Limits, whole_number
@@ -41,7 +62,7 @@ _LIMITS: Final = Limits(
 Start = Callable[[ChosenCorpus, Extension, Tokenizer], None]
 
 
-def show_extend_form(
+def _show_extend_form(
     stored: StoredRun, live: Extension | None, *, can_start: bool, start: Start
 ) -> None:
     """Draw the forms for an extension; `start` is called if Extend is pressed.
@@ -123,12 +144,12 @@ def draw_extending(stored: StoredRun, state: PageState) -> None:
     is_live = isinstance(state, Live)
     is_extended = stored.run.base is not None and bool(stored.run.merges)
     if is_extended and not is_live:
-        lead_with_result(stored)
+        _lead_with_result(stored)
     forms, _, result = st.columns([24, 1, 16])
     with result, training_outcome(is_live=is_live):
         _show_outcome(state, stored)
     with forms:
-        show_extend_form(stored, _live_extension(state), can_start=not is_live, start=_start)
+        _show_extend_form(stored, _live_extension(state), can_start=not is_live, start=_start)
     if is_extended and not is_live:
         st.divider()
         _draw_run(stored)
@@ -174,7 +195,7 @@ def _show_outcome(state: PageState, stored: StoredRun) -> None:
         case _:
             pass
     if stored.run.base is not None:
-        show_result(stored)
+        _show_result(stored)
     else:
         with st.container(border=True, key="adapt_card"):
             st.header("What you will get", anchor=False)
@@ -186,9 +207,9 @@ def _show_outcome(state: PageState, stored: StoredRun) -> None:
 
 @fragment()
 def _draw_run(stored: StoredRun) -> None:
-    cut = choose_cut(stored)
-    draw_kinds(stored, cut)
-    draw_costs(stored, cut)
+    cut = _choose_cut(stored)
+    _draw_kinds(stored, cut)
+    _draw_costs(stored, cut)
     if stored.run.terms:
         st.divider()
         draw_term_costs(stored.run.terms, stored.title, key="adapt_terms")
@@ -196,3 +217,154 @@ def _draw_run(stored: StoredRun) -> None:
     draw_new_tokens(stored, cut.kept)
     st.divider()
     offer_files(stored, cut.kept)
+
+
+def _lead_with_result(stored: StoredRun) -> None:
+    """Draw the sentence on what the open run gains over its base."""
+    base, n = base_name(stored), len(stored.run.merges)
+    domain, general = domain_gain(stored), general_gain(stored.id, usual_general(stored.title))
+    sure = how_sure(stored)
+    tokens = f"{n:,} new token{'s' * (n != 1)}"
+    on = domain.title[0].upper() + domain.title[1:]
+    sentence = [
+        (f"With {tokens}, {domain.title} takes ", False),
+        (f"{domain.fewer[-1]:.1f}% fewer tokens", True),
+        (f"{sure.in_brackets} than with {base}", False),
+        (f"; general text takes {_general_words(general)}.", False),
+    ]
+    aside = (
+        f"{on}: {_from_to(domain)}. General text, “{general.title}”: {_from_to(general)}. No text "
+        f"takes more tokens than with {base}: a new merge only joins what the base leaves apart. "
+        f"{sure.method}"
+    )
+    verdict(sentence, aside, key="adapt_verdict", terms=definitions("Held-out text", "Merge"))
+
+
+def _general_words(gain: Gain) -> str:
+    """Return how much shorter a general text gets, in per cent."""
+    fewer = gain.fewer[-1]
+    if gain.tokens[-1] == gain.tokens[0]:
+        return "exactly as many"
+    return f"{fewer:.1f}% fewer" if fewer >= 0.05 else "less than 0.1% fewer"
+
+
+def _show_result(stored: StoredRun) -> None:
+    """Draw the card of an extended run."""
+    run, base = stored.run, base_name(stored)
+    n = len(run.merges)
+    with st.container(border=True, key="adapt_card"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.header("Extended", anchor=False, width="content")
+            st.space("stretch")
+            if run.stop_reason == "cancelled":
+                st.badge("stopped early", color="orange")
+            else:
+                st.badge("✓ finished", color="green")
+        st.markdown(f"{plain_markdown(stored.title)}: {_sentence(stored)}")
+        domain = domain_gain(stored)
+        figures = st.grid(2, min_column_width=130)
+        with figures.cell(), st.container(gap="xxsmall"):
+            name = domain.title[0].upper() + domain.title[1:]
+            st.metric(name, f"{int(domain.tokens[-1]):,}")
+            st.markdown(
+                f":gray[:small[tokens; {int(domain.tokens[0]):,} with {plain_markdown(base)}]]"
+            )
+        with figures.cell(), st.container(gap="xxsmall"):
+            st.metric("Bytes per token", f"{domain.n_bytes / int(domain.tokens[-1]):.2f}")
+            st.markdown(
+                f":gray[:small[{domain.n_bytes / int(domain.tokens[0]):.2f} with "
+                f"{plain_markdown(base)}]]"
+            )
+        if stored.not_kept:
+            st.warning(f"{stored.not_kept} Download the tokenizer now: it will be lost.")
+        if n:
+            st.page_link("pages/merge_loop.py", label="Watch the new merges, one by one →")
+            st.page_link("pages/compare.py", label="Compare it with its base →")
+
+
+def _sentence(stored: StoredRun) -> str:
+    run = stored.run
+    n = len(run.merges)
+    why = {
+        "vocab-size": "",
+        "no-pairs": " It stopped because no pair was left that may merge.",
+        "min-frequency": " It stopped because no pair is frequent enough.",
+        "cancelled": " It was cancelled.",
+    }[run.stop_reason]
+    last = f" The last pair occurred {times(run.merges[-1].count or 0)}." if n else ""
+    return f"{n:,} merge{'s' * (n != 1)} after those of the base.{why}{last}"
+
+
+def _from_to(gain: Gain) -> str:
+    before, after = int(gain.tokens[0]), int(gain.tokens[-1])
+    return f"{before:,} tokens" if before == after else f"{before:,} → {after:,} tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A run cut at a number of new tokens, with its figures."""
+
+    kept: int
+    domain: Gain
+    general: Gain
+
+
+def _choose_cut(stored: StoredRun) -> Cut:
+    """Draw the slider, its figures and the curves; return the cut."""
+    n = len(stored.run.merges)
+    key = f"tokens_kept_{stored.id}"
+    kept = workspace.start_widget(key, address.query_int("merges", n, 0, n))
+    address.set_query(merges=kept if kept != n else None)
+    controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
+    with controls:
+        st.header("How many tokens are worth adding?", anchor=False)
+        st.markdown(
+            ":small[:gray[Cut this run after any token, without extending again. The downloads "
+            "below follow the slider.]]"
+        )
+        st.markdown(
+            f":small[Tokens added **{kept:,}** :gray[of {n:,}, "
+            f"{stored.run.tokenizer.vocab_size - (n - kept):,} in all]]"
+        )
+        st.slider("Tokens added", 0, n, key=key, format="localized", label_visibility="collapsed")
+        cut = Cut(kept, domain_gain(stored), _choose_general(stored))
+        draw_gain_figures(cut.domain, cut.general, kept)
+    with picture:
+        draw_gain_curves(
+            cut.domain,
+            cut.general,
+            kept,
+            base=base_name(stored),
+            title=stored.title,
+            entries=steps_to_draw(n),
+        )
+    return cut
+
+
+def _draw_costs(stored: StoredRun, cut: Cut) -> None:
+    """Draw what the cut costs and saves, next to the base and the whole run."""
+    n = len(stored.run.merges)
+    steps = (0, cut.kept, n)
+    draw_gain_costs(
+        [base_name(stored), f"With {cut.kept:,} more", f"With all {n:,}"],
+        cut.domain,
+        cut.general,
+        steps,
+        [rows_of_cut(stored.run, step) for step in steps],
+    )
+
+
+def _choose_general(stored: StoredRun) -> Gain:
+    return choose_general(
+        usual_general(stored.title),
+        lambda sample_id: general_gain(stored.id, sample_id),
+        lambda corpus: own_gain(stored.id, corpus.sha256, corpus),
+        key="adapt",
+    )
+
+
+def _draw_kinds(stored: StoredRun, cut: Cut) -> None:
+    """Draw the kinds of the new tokens of a cut run; nothing without any."""
+    if cut.kept:
+        gains = gain_by_kind(stored.run, cut.domain.tokens, cut.kept)
+        draw_kind_gains(gains, cut.domain.title)

@@ -13,13 +13,14 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.adapt.general_texts import general_titles
-from ui.adapt.judged import HELD_OUT, judged
+from ui.adapt.judged import HELD_OUT, general_titles, judged
 from ui.host.sized_cache import cached
+from ui.look.labels import plain_text
 from ui.storage.run_store import StoredRun, load_run
 
 FURTHER = 100
 """The number of further tokens whose gain is shown."""
+_MAX_NAME_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +131,8 @@ def _measured(run_id: str, title: str, corpus: Corpus) -> Gain:
     tokens = load_run(run_id).run.tokens_after_on(corpus)
     tokens.flags.writeable = False
     return Gain(title, corpus.n_bytes, tokens)
+
+
+def base_name(stored: StoredRun) -> str:
+    """Return the name of a run's base, shortened."""
+    return plain_text(stored.base.name if stored.base else "its base", _MAX_NAME_LENGTH)

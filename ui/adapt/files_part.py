@@ -16,7 +16,7 @@ from bpe_core.formats.adapted.adapted_files import OLD_IDS, PARTS, ROWS, adapted
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.adapt.result import base_name
+from ui.adapt.figures import base_name
 from ui.host.sized_cache import cached
 from ui.look.labels import file_stem, plain_markdown, plain_text
 from ui.run.download_rows import offer_downloads

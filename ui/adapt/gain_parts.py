@@ -1,27 +1,108 @@
-"""Draw what new tokens gain and cost: figures, curves and a table, for Extend and Replace."""
+"""Draw what new tokens gain and cost, for Extend and Replace: figures, curves and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
+from bpe_core.adapting.gains import KindGain
 from bpe_core.comparison.costs import Usage
-from ui.adapt import charts
-from ui.adapt.charts import Curve
+from bpe_core.corpus.corpus import Corpus
 from ui.adapt.figures import FURTHER, Further, Gain
-from ui.adapt.judged import HELD_OUT
+from ui.adapt.judged import HELD_OUT, general_titles
 from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import figure_table
-from ui.look.chart_style import CONFIG
+from ui.components.figures import FigureRow, figure_table
+from ui.corpus.own_text_field import own_text, text_field
+from ui.look.chart_axes import label_ends, merges_axis, name_value_axis, value_axis
+from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Mark, Theme, empty_figure, mark_step
 from ui.look.glossary import tooltip
-from ui.look.labels import file_stem
+from ui.look.labels import file_stem, share_text
 from ui.run.page_parts import draw_figure, offer_pictures
 from ui.shell import frame
 from ui.tokenizers.cost_fields import ask_for_rates
 from ui.tokenizers.cost_rows import COSTS_SAY, embedding_table_rows, text_rows, window_rows
+
+_HEIGHT = 292
+_MARGINS = 72
+_OWN_TEXT: Final = "Your text"
+_FIRST_TEXT: Final = "Write or paste a text here that is outside your domain."
+_MIN_TOP = 1.0
+"""In per cent: a text that gains nothing is a line at the bottom, not magnified noise."""
+
+
+class Curve(NamedTuple):
+    """A curve with its label."""
+
+    name: str
+    values: NDArray[np.float64]
+    """float64[n]: one value per step."""
+
+
+def fewer_tokens(
+    steps: NDArray[np.int64],
+    curves: Sequence[Curve],
+    *,
+    marked: Mark | None,
+    theme: Theme,
+    counts: str = "tokens added",
+) -> go.Figure:
+    """Draw the percentage of tokens that texts save, over the `counts`.
+
+    The first curve is solid, the second dashed.
+    """
+    colours = PALETTES[theme]
+    figure = empty_figure(theme, height=_HEIGHT)
+    looks = [(colours.primary, "solid"), (colours.other, "5px,3px")]
+    for curve, (colour, dash) in reversed(list(zip(curves, looks, strict=False))):
+        figure.add_scatter(
+            x=steps.tolist(),
+            y=curve.values.tolist(),
+            mode="lines",
+            name=curve.name,
+            line={"width": CURVE_WIDTH, "color": colour, "dash": dash},
+            hovertemplate=f"{curve.name} %{{y:.1f}}% fewer tokens<extra></extra>",
+        )
+    top = max(_MIN_TOP, *(float(curve.values.max()) for curve in curves)) * 1.04
+    low = min(0.0, *(float(curve.values.min()) for curve in curves)) * 1.04
+    value_axis(figure, "y", low, top)
+    ends = [
+        (curve.name, float(curve.values[-1]), colour)
+        for curve, (colour, _) in zip(curves, looks, strict=False)
+    ]
+    pixels = (_HEIGHT - _MARGINS) / (top - low)
+    label_ends(figure, x=int(steps[-1]), ends=ends, pixels_per_unit=pixels)
+    merges_axis(figure, int(steps[-1]), counts=counts)
+    name_value_axis(figure, "fewer tokens than the base, in %", theme)
+    mark_step(figure, marked, theme)
+    figure.layout.hovermode = "x"
+    return figure
+
+
+def tokens_over_removals(
+    steps: NDArray[np.int64], curve: Curve, *, marked: Mark | None, theme: Theme
+) -> go.Figure:
+    """Draw the percentage of tokens that a text takes more, over the tokens removed."""
+    colours = PALETTES[theme]
+    figure = empty_figure(theme, height=_HEIGHT)
+    figure.add_scatter(
+        x=steps.tolist(),
+        y=curve.values.tolist(),
+        mode="lines",
+        name=curve.name,
+        line={"width": CURVE_WIDTH, "color": colours.primary},
+        hovertemplate=f"{curve.name} %{{y:.1f}}% more tokens<extra></extra>",
+    )
+    value_axis(figure, "y", 0, max(_MIN_TOP, float(curve.values.max())) * 1.04)
+    merges_axis(figure, int(steps[-1]), counts="tokens removed")
+    name_value_axis(figure, "more tokens, in %", theme)
+    mark_step(figure, marked, theme)
+    figure.layout.hovermode = "x"
+    return figure
 
 
 def draw_gain_figures(domain: Gain, general: Gain, at: int) -> None:
@@ -50,7 +131,7 @@ def draw_gain_curves(
     own = "held out" if domain.title == HELD_OUT else "training"
     curves = [Curve(own, domain.fewer[entries]), Curve("general", general.fewer[entries])]
     st.plotly_chart(
-        charts.fewer_tokens(
+        fewer_tokens(
             sizes,
             curves,
             marked=(size, float(domain.fewer[at])),
@@ -122,3 +203,57 @@ def _further_words(further: Further, title: str) -> tuple[str, str, str]:
 
 def _fewer_or_more(fewer: float) -> tuple[str, str]:
     return f"{abs(fewer):.1f}%", "fewer tokens" if fewer > -0.05 else "more tokens"
+
+
+def choose_general(
+    usual: str, on_sample: Callable[[str], Gain], on_text: Callable[[Corpus], Gain], *, key: str
+) -> Gain:
+    """Draw the choice, which begins with the sample `usual`; return what is gained on it."""
+    titles = {**general_titles(), _OWN_TEXT: _OWN_TEXT}
+    picked = st.selectbox(
+        "General text",
+        [usual, *(id for id in titles if id != usual)],
+        format_func=titles.__getitem__,
+        key=f"{key}_general_{usual}",
+        help="A text outside your domain: what the base already does well should not get worse.",
+    )
+    if picked != _OWN_TEXT:
+        return on_sample(picked)
+    text = own_text(_FIRST_TEXT)
+    text_field(text, first=_FIRST_TEXT, key=f"{key}_text")
+    return on_text(Corpus.from_text(text)) if text else on_sample(usual)
+
+
+def draw_kind_gains(
+    gains: Sequence[KindGain], where: str, removed: tuple[int, int] | None = None
+) -> None:
+    """Draw a table of the kinds of new tokens, with what each saves on a text.
+
+    `removed` are the number of removed tokens and how many tokens that costs.
+    """
+    total = sum(gain.saved for gain in gains)
+    rows = [
+        FigureRow(
+            gain.kind[0].upper() + gain.kind[1:],
+            (
+                f"{gain.n_tokens:,}",
+                f"{gain.saved:,}",
+                share_text(gain.saved, total) if total else "–",
+            ),
+        )
+        for gain in gains
+    ]
+    if removed is not None:
+        n, more = removed
+        rows.append(FigureRow("Removed tokens", (f"−{n:,}", f"{-more:,}".replace("-", "−"), "–")))
+    st.subheader("What is gained, by kind", anchor=False)
+    figure_table(
+        ["New tokens", "Tokens saved", "Share"],
+        rows,
+        caption=f"Tokens saved on {where}, by the kind of the new tokens",
+        key="adapt_kinds",
+    )
+    st.markdown(
+        f":small[:gray[On {where}. A new token with a letter counts as a word, whatever else it "
+        "holds.]]"
+    )

@@ -1,4 +1,4 @@
-"""Choose the text that an adapted tokenizer is judged by: the held-out one, if there is any."""
+"""Name the texts that an adapted tokenizer is judged by: held-out text if any, and general ones."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import samples
 
+GENERAL_TEXTS: Final = ("python-reference", "multilingual", "python-library")
+"""The ids of the samples."""
 HELD_OUT: Final = "held-out text"
 TRAINING: Final = "training text"
 _MAX_TIMES: Final = 1.01
 
 _Text = TypeVar("_Text", Corpus, NDArray[np.int64])
+
+
+def general_titles() -> dict[str, str]:
+    """Return the ids of the samples that serve as general texts, with their titles."""
+    titles = {sample.id: sample.title for sample in samples()}
+    return {id: titles[id] for id in GENERAL_TEXTS}
 
 
 def judged(held_out: _Text | None, training: _Text) -> tuple[str, _Text]:

@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from ui.adapt.result import base_name
+from ui.adapt.figures import base_name
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.host.error_boundary import fragment
 from ui.look.labels import file_stem, plain_markdown, plain_text, token_label

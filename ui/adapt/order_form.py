@@ -1,15 +1,139 @@
-"""Ask for what Shrink and Replace need: a base and a corpus."""
+"""Ask for the tokenizer to adapt and, for Shrink and Replace, for a corpus."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
+import streamlit as st
+
+from bpe_core.adapting.extend import extendable
+from bpe_core.comparison.costs import embedding_rows
+from bpe_core.errors import BpeError, FormatError
+from bpe_core.formats.load_save import loads
+from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.background_work import Order
-from ui.adapt.bases import Base, choose_base, usable
 from ui.adapt.figures import usual_general
 from ui.corpus.corpus_form import choose_corpus, show_corpus
+from ui.host.sized_cache import cached
+from ui.look.labels import plain_markdown, plain_text
+from ui.shell import address, workspace
+from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import StoredRun
+from ui.tokenizers import shelf
+from ui.tokenizers.additions import add_button
+from ui.tokenizers.base_files import stored_files
+from ui.tokenizers.choice import draw_shelf_problems
+
+_KEY: Final = "adapt_base"
+_PARAMETER: Final = "base"
+_MAX_KEY_LENGTH: Final = 64
+_MAX_NAME_LENGTH: Final = 60
+_MERGES_ACROSS: Final = "It is a SentencePiece model, which merges across words, not within them."
+_INSTEAD: Final = (
+    "Adapt a byte-level tokenizer, such as GPT-2’s, Llama 3’s or Qwen’s, or train a new one."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A tokenizer to adapt."""
+
+    name: BaseName
+    encoder: Encoder
+    note: str
+    """Its origin; may be user input."""
+
+    def tokenizer(self) -> Tokenizer:
+        """Return the tokenizer; raise BpeError if it cannot be adapted.
+
+        If another library encodes with it, its file is read as pre-tokenizer and merges. Added
+        tokens that are found in ordinary text, as DeepSeek's are, count as text then.
+        """
+        own = self.encoder
+        name = plain_text(self.name.name, _MAX_NAME_LENGTH)
+        if own.model == "BPE" and equivalent_tokenizer(own) is None:
+            found = _merges_of_file(self.name.key)
+            if isinstance(found, str):
+                why = _MERGES_ACROSS if own.engine.startswith("sentencepiece") else found
+                raise FormatError(f"{name} cannot be adapted. {why} {_INSTEAD}")
+            own = found
+        return extendable(NamedEncoder(name, own, self.note))
+
+
+@cached(spinner="Reading the merges")
+def _merges_of_file(key: str) -> Tokenizer | str:
+    """Return the tokenizer in a file, or why it cannot be read as pre-tokenizer and merges."""
+    try:
+        return loads(stored_files(key))
+    except BpeError as error:
+        return str(error)
+
+
+def choose_base(stored: StoredRun) -> Base:
+    """Draw the choice of the base and what it holds; return it."""
+    bases = _bases(stored)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("Base", anchor=False, width="content")
+        st.space("stretch")
+        add_button(stored)
+    usual = _usual_key(stored, bases)
+    asked = address.query_text(_PARAMETER, _MAX_KEY_LENGTH)
+    workspace.start_choice(_KEY, asked if asked in bases else usual)
+    if workspace.widget_text(_KEY) not in bases:
+        workspace.set_widget(_KEY, usual)
+    key = st.selectbox(
+        "Tokenizer to adapt",
+        list(bases),
+        format_func=lambda key: plain_text(bases[key].name.name, _MAX_NAME_LENGTH),
+        key=_KEY,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    address.set_query(**{_PARAMETER: key if key != usual else None})
+    base = bases[key]
+    draw_shelf_problems()
+    st.markdown(f":gray[:small[{plain_markdown(_facts(base), 600)}]]")
+    return base
+
+
+def usable(base: Base) -> Tokenizer | None:
+    """Return the tokenizer to adapt, or None and show why it cannot be and what to do instead."""
+    try:
+        return base.tokenizer()
+    except BpeError as error:
+        st.warning(plain_markdown(str(error), 1_000))
+        return None
+
+
+def _bases(stored: StoredRun) -> dict[str, Base]:
+    """Return the tokenizers by key: the open run's, the one it extends, and those of the shelf."""
+    found: dict[str, Base] = {}
+    for member in shelf.members(stored):
+        key, name = member.key, member.name
+        if key == shelf.OWN:
+            key, name = shelf.run_key(stored.id), f"{stored.title} (the open run)"
+        found[key] = Base(BaseName(key, name), member.encoder, member.note)
+    base = stored.run.base
+    if stored.base is not None and base is not None:
+        found.setdefault(stored.base.key, Base(stored.base, base, "The base of the open run"))
+    return found
+
+
+def _usual_key(stored: StoredRun, bases: dict[str, Base]) -> str:
+    if stored.base is not None:
+        return stored.base.key
+    return shelf.GPT2 if shelf.GPT2 in bases else next(iter(bases))
+
+
+def _facts(base: Base) -> str:
+    rows = embedding_rows(base.encoder)
+    gaps = rows - base.encoder.vocab_size
+    more = f", {rows:,} embedding rows" if gaps else ""
+    note = f" {base.note.rstrip('.')}." if base.note else ""
+    return f"{base.encoder.vocab_size:,} tokens{more}.{note}"
 
 
 @dataclass(frozen=True, slots=True)

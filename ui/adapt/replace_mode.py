@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+import numpy as np
 import streamlit as st
 
+from bpe_core.adapting.adapted import Adapted, count_with_missing
+from bpe_core.comparison.costs import embedding_rows
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError
 from ui.adapt import background_work as work
 from ui.adapt.background_work import Order
-from ui.adapt.new_tokens import Choices, TokenChoices
-from ui.adapt.order_form import ask_for_order
-from ui.adapt.removal_form import ask_what_may_go
-from ui.adapt.replace_result import draw_replaced, lead_with_replaced
-from ui.adapt.terms import ask_for_terms
+from ui.adapt.figures import Gain
+from ui.adapt.files_part import Offered, offer_adapted
+from ui.adapt.gain_parts import (
+    choose_general,
+    draw_gain_costs,
+    draw_gain_curves,
+    draw_gain_figures,
+    draw_kind_gains,
+)
+from ui.adapt.judged import general_titles
+from ui.adapt.new_tokens import Choices, NewTokens, TokenChoices, choose_tokens, draw_token_list
+from ui.adapt.order_form import Asked, ask_for_order
+from ui.adapt.removal_form import ask_what_may_go, draw_by_script
+from ui.adapt.swapped import Swapped, TextTokens
+from ui.adapt.terms import ask_for_terms, draw_term_costs
+from ui.components.figures import verdict
+from ui.components.term_table import TermCell, TermRow, term_table
 from ui.corpus.address_text import leave_address, text_of_address, text_to_address
-from ui.look.labels import plain_markdown
+from ui.host.error_boundary import fragment
+from ui.host.sized_cache import cached
+from ui.look.labels import plain_markdown, plain_text, token_label
 from ui.shell import workspace
 from ui.shell.action_row import action_row
 from ui.shell.number_field import Limits, whole_number
@@ -26,6 +46,12 @@ from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
 
+_MAX_ROWS: Final = 500
+_REPLACES_AGAIN: Final = (
+    "Replaces tokens of the same base again, with the corpus and all choices of the form above."
+)
+
+Again = Callable[[TokenChoices], None]
 _CHOICES: Final = "replace_choices"
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = Limits(
@@ -34,6 +60,201 @@ _LIMITS: Final = Limits(
     "Replace at least one token.",
     "Each replaced token is a row of the embedding to train again.",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """One of the sizes of a result."""
+
+    id: str
+    """The same for the same result only."""
+    place: int
+    adapted: Adapted
+
+
+def _lead_with_replaced(asked: Asked, found: Swapped) -> None:
+    """Draw the sentence on what is gained with the requested number of tokens replaced."""
+    name = plain_text(asked.base.name.name)
+    n = found.n_tokens
+    gain = _domain(found)
+    fewer, (before, after) = float(gain.fewer[-1]), gain.tokens[[0, -1]].tolist()
+    verdict(
+        [
+            (f"With {n:,} token{'s' * (n != 1)} replaced, {found.where} takes ", False),
+            (f"{abs(fewer):.1f}% {'fewer' if fewer >= 0 else 'more'} tokens", True),
+            (f"{found.how_sure.in_brackets} than with {name}, with the same vocabulary ", False),
+            (f"size, {found.base.vocab_size:,}.", False),
+        ],
+        f"{before:,} → {after:,} tokens. Text unlike yours can take more, because tokens that your "
+        "text hardly uses are removed. "
+        f"{found.how_sure.method}",
+        key="replace_verdict",
+    )
+
+
+@fragment()
+def _draw_replaced(asked: Asked, work_id: str, found: Swapped, again: Again) -> None:
+    """Draw the size slider and all that follows it; `again` is called with other choices."""
+    id = hashlib.sha256(work_id.encode()).hexdigest()[:12]
+    place, general = _choose_size(asked, id, found)
+    size = found.sizes[place]
+    chosen = _Chosen(id, place, _adapted(id, place, found))
+    draw_kind_gains(size.kinds, found.where, (size.n_tokens, size.more))
+    names = [plain_text(asked.base.name.name), f"With {size.n_tokens:,} replaced"]
+    adapted = found.base, chosen.adapted.tokenizer
+    draw_gain_costs(
+        names,
+        _domain(found),
+        general,
+        (0, place + 1),
+        [embedding_rows(each) for each in adapted],
+    )
+    if size.terms:
+        st.divider()
+        draw_term_costs(size.terms, _title(asked, found, place), key="replace_terms")
+    st.divider()
+    _draw_new(asked, found, chosen, again)
+    st.divider()
+    _draw_gone(asked, chosen.adapted)
+    st.divider()
+    st.header("Files for your model", anchor=False)
+    made = chosen.adapted
+    offered = Offered(f"{made.base.fingerprint} {id} {place}", made.base, lambda: made)
+    title = _title(asked, found, place)
+    offer_adapted(offered, asked.base.name, names[0], title, key="replace_files")
+
+
+def gone_for_good(adapted: Adapted) -> list[int]:
+    """Return the base's ids of the removed tokens that were not learned again, in that order."""
+    kept = set(adapted.old_ids.tolist())
+    return [id for id in adapted.removed if id not in kept]
+
+
+@cached(spinner="Replacing the tokens")
+def _adapted(id: str, place: int, _found: Swapped) -> Adapted:
+    return _found.at(place)
+
+
+def _title(asked: Asked, found: Swapped, place: int) -> str:
+    return f"{plain_text(asked.base.name.name)} {found.sizes[place].n_tokens} replaced"
+
+
+def _domain(found: Swapped) -> Gain:
+    return _gain(found.where, found, found.judged)
+
+
+def _on_sample(found: Swapped, sample_id: str) -> Gain:
+    return _gain(general_titles()[sample_id], found, found.general[sample_id])
+
+
+@cached(spinner="Counting the tokens of your text")
+def _on_text(id: str, sha256: str, _found: Swapped, _corpus: Corpus) -> Gain:
+    """Return what is gained on a visitor's own text."""
+    adapted = (_adapted(id, place, _found).tokenizer for place in range(len(_found.sizes)))
+    tokens = tuple(count_with_missing(each, _corpus) for each in (_found.base, *adapted))
+    return _gain("your text", _found, TextTokens(_corpus.n_bytes, tokens))
+
+
+def _gain(title: str, found: Swapped, text: TextTokens) -> Gain:
+    sizes = (0, *(size.n_tokens for size in found.sizes))
+    return Gain(title, text.n_bytes, np.array(text.tokens, np.int64), sizes)
+
+
+def _choose_size(asked: Asked, id: str, found: Swapped) -> tuple[int, Gain]:
+    """Draw the slider over the sizes, figures and curves; return the size's place."""
+    sizes = [size.n_tokens for size in found.sizes]
+    domain = _domain(found)
+    controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
+    with controls:
+        st.header("How many tokens are worth replacing?", anchor=False)
+        st.markdown(
+            ":small[:gray[Each number on the slider was computed on its own: other tokens are "
+            "removed, so others are learned. Everything below follows the slider.]]"
+        )
+        picked = sizes[-1]
+        if len(sizes) > 1:
+            picked = st.select_slider(
+                "Tokens replaced",
+                sizes,
+                sizes[-1],
+                format_func="{:,}".format,
+                key=f"tokens_replaced_{id}",
+            )
+        general = choose_general(
+            found.general_id,
+            lambda sample_id: _on_sample(found, sample_id),
+            lambda corpus: _on_text(id, corpus.sha256, found, corpus),
+            key="replace",
+        )
+        place = sizes.index(picked)
+        draw_gain_figures(domain, general, place + 1)
+    with picture:
+        draw_gain_curves(
+            domain,
+            general,
+            place + 1,
+            base=plain_text(asked.base.name.name),
+            title=_title(asked, found, len(sizes) - 1),
+            entries=np.arange(len(domain.tokens)),
+        )
+    return place, general
+
+
+def _draw_new(asked: Asked, found: Swapped, chosen: _Chosen, again: Again) -> None:
+    size, adapted = found.sizes[chosen.place], chosen.adapted
+    ids = size.merges[:, 2].tolist()
+    # A token that was removed and learned again has no parts: it keeps its row.
+    parts = {id: adapted.parts.get(id, (int(adapted.old_ids[id]),)) for id in ids}
+    offered = draw_token_list(
+        NewTokens(
+            _title(asked, found, chosen.place),
+            plain_text(asked.base.name.name),
+            ids,
+            adapted.tokenizer.vocab,
+            parts,
+            adapted.base.vocab,
+            size.saved,
+        )
+    )
+    if offered is None:
+        return
+    before = workspace.get(Choices).to_replace
+    if before is None or before.run_id != adapted.base.fingerprint:
+        before = TokenChoices(chosen.id, (), ())
+    picked = choose_tokens(
+        chosen.id,
+        offered,
+        before,
+        again="Replace again",
+        explanation=_REPLACES_AGAIN,
+    )
+    if picked is not None:
+        again(picked)
+
+
+def _draw_gone(asked: Asked, adapted: Adapted) -> None:
+    gone = gone_for_good(adapted)
+    n_again = len(adapted.removed) - len(gone)
+    st.header("Removed tokens", anchor=False)
+    back = f" {n_again:,} of these were learned again and keep their rows." if n_again else ""
+    by_uses = asked.order is None or asked.order.removable.order == "fewest-uses"
+    first = "least used first" if by_uses else "last learned first"
+    st.markdown(f":gray[{len(adapted.removed):,} tokens were removed, {first}.{back}]")
+    draw_by_script(adapted.base, adapted.removed, caption="Removed tokens, by script")
+    if not gone:
+        return
+    vocab = adapted.base.vocab
+    term_table(
+        [plain_text(asked.base.name.name)],
+        [
+            TermRow(token_label(vocab[id]), f"{id}", (TermCell("1", ((vocab[id], id),)),))
+            for id in gone[:_MAX_ROWS]
+        ],
+        caption="Removed tokens that were not learned again",
+        loss_of="Id",
+        term_of="Token",
+        key="replace_gone",
+    )
 
 
 def draw_replacing(stored: StoredRun) -> None:
@@ -83,9 +304,9 @@ def draw_replacing(stored: StoredRun) -> None:
         return
     asked = replace(asked, order=order)
     with room:
-        lead_with_replaced(asked, status.result)
+        _lead_with_replaced(asked, status.result)
     st.divider()
-    draw_replaced(asked, status.id, status.result, partial(_replace_again, order, n_tokens))
+    _draw_replaced(asked, status.id, status.result, partial(_replace_again, order, n_tokens))
 
 
 def _explain() -> None:

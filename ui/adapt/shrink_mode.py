@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from bpe_core.adapting.shrink import Removals
 from bpe_core.runs.pair_statistics import steps_to_draw
 from ui.adapt import background_work as work
-from ui.adapt import charts
 from ui.adapt.adapting_process import Removable
 from ui.adapt.background_work import ShrinkResult
-from ui.adapt.charts import Curve
 from ui.adapt.figures import FURTHER
 from ui.adapt.files_part import Offered, offer_adapted
+from ui.adapt.gain_parts import Curve, tokens_over_removals
 from ui.adapt.judged import judged, max_removed
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go, draw_by_script
@@ -157,7 +156,7 @@ def _draw(asked: Asked, work_id: str, found: Removals) -> None:
     with picture:
         steps = steps_to_draw(n)
         st.plotly_chart(
-            charts.tokens_over_removals(
+            tokens_over_removals(
                 steps,
                 Curve(where, 100 * (tokens[steps] / tokens[0] - 1)),
                 marked=(gone, float(more)),
