@@ -67,9 +67,9 @@ if TYPE_CHECKING:
     from bpe_core.formats.opening.open_encoder import open_encoder
     from bpe_core.formats.saved_run import load_run, save_run
     from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
+    from bpe_core.runs.continuation import TermCost
     from bpe_core.runs.run import TrainingRun
     from bpe_core.runs.sample_check import SampleFigures, sample_check
-    from bpe_core.runs.term_merges import TermCost
     from bpe_core.runs.train import train
     from bpe_core.tokenizer.gpt2 import gpt2
     from bpe_core.tokenizer.protocol import Encoder
@@ -179,7 +179,7 @@ _MODULES = {
     "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
     "runs.run": ("TrainingRun",),
     "runs.sample_check": ("SampleFigures", "sample_check"),
-    "runs.term_merges": ("TermCost",),
+    "runs.continuation": ("TermCost",),
     "runs.train": ("train",),
     "counting.scale.count_files": ("count_files",),
     "tokenizer.gpt2": ("gpt2",),

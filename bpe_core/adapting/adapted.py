@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.words import CountedCorpus, count_pretokens
-from bpe_core.runs.continuation import spelled_by
-from bpe_core.runs.term_merges import TermCost
+from bpe_core.runs.continuation import TermCost, spelled_by
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import read_only

@@ -17,8 +17,9 @@ from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ArgumentTypeError, FormatError
 from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.check_config import check_config
+from bpe_core.runs.continuation import Continued
 from bpe_core.runs.count import count
-from bpe_core.runs.learn import Continued, learn_run
+from bpe_core.runs.learn import learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.by_name import to_encoder

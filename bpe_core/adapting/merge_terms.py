@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from bpe_core.adapting.term_words import TermWords
 from bpe_core.counting.word_row import Layout
-from bpe_core.runs.term_merges import TermCost, TermMerges
+from bpe_core.runs.continuation import TermCost, TermMerges
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.counting.words import CountedCorpus
     from bpe_core.formats.adapted.adapting_base import Base
-    from bpe_core.runs.term_merges import TermCost
+    from bpe_core.runs.continuation import TermCost
     from bpe_core.types import TieBreak
 
 Command = TypeVar("Command", bound="Callable[..., Any]")

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from bpe_core.errors import FormatError
-from bpe_core.runs.continuation import Continuation
-from bpe_core.runs.term_merges import TermCost
+from bpe_core.runs.continuation import Continuation, TermCost
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 

@@ -26,8 +26,7 @@ from bpe_core.formats.continuation_json import continuation_to_dict, parse_conti
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.runs.check_config import check_config
-from bpe_core.runs.origin import RunOrigin
-from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.run import RunOrigin, TrainingRun
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
 
 _FORMAT = "bpe-explorer-run"

@@ -1,14 +1,113 @@
-"""What a run that continues an existing tokenizer knows beyond its own merges."""
+"""What continues an existing tokenizer: what is asked of its new tokens, and merges for terms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.counting.word_row import NEVER, Layout, at_step
 from bpe_core.errors import ConfigError
-from bpe_core.runs.term_merges import TermCost
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import Merge
+
+
+@dataclass(frozen=True, slots=True)
+class TermCost:
+    """What a term cost and saved when a tokenizer was extended; or why it is not a token."""
+
+    term: str | bytes
+    """As it was given."""
+    token: bytes | None
+    """The bytes of its token, which may begin with a space; None if it did not become a token."""
+    tokens_added: int = 0
+    """How many new tokens its merges took; 0 if it was a token before."""
+    tokens_saved: int = 0
+    """How many tokens shorter its merges made the corpus."""
+    reason: str | None = None
+    """Why it did not become a token, as a sentence; None if it is one."""
+    occurrences: int | None = None
+    """How often the corpus contained it as a token once it was made; None if it took no new token.
+
+    Nothing in the corpus trains the embedding row of a token with 0 occurrences.
+    """
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether tokens were added for it although the corpus does not contain it."""
+        return self.occurrences == 0
+
+
+@dataclass(frozen=True, slots=True)
+class TermMerges:
+    """Merges that were chosen for terms, and where they joined the words of a layout."""
+
+    merges: list[tuple[int, int, int]]
+    """(left, right, new id) of each, in order."""
+    counts: list[int]
+    """The count of each merge's pair in the corpus when it was chosen."""
+    tokens_saved: list[int]
+    """How many tokens shorter each merge made the corpus."""
+    joined_at: NDArray[np.int32]
+    """int32[n_slots]: the rank of the merge that joined each slot of the layout, or NEVER."""
+    costs: tuple[TermCost, ...]
+    """One for each term, in the order given."""
+
+    def applied_to(self, layout: Layout) -> Layout:
+        """Return the words after these merges, with one slot for each symbol.
+
+        >>> from bpe_core.counting.word_row import lay_out
+        >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
+        >>> first = TermMerges([(7, 8, 9)], [5], [5], joined_at, ())
+        >>> first.applied_to(lay_out([[7, 8, 7]], [5])).ids.tolist()
+        [-1, 9, 7, -1]
+        """
+        new_ids = np.array([made for _, _, made in self.merges], np.int32)
+        return at_step(layout, self.joined_at, new_ids, len(self.merges))
+
+    def then(self, learned: LearnedMerges) -> LearnedMerges:
+        """Return these merges and those learned from the layout that `applied_to` returned.
+
+        >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
+        >>> first = TermMerges([(7, 8, 9)], [5], [5], joined_at, ())
+        >>> later = np.array([NEVER, NEVER, 0, NEVER], np.int32)
+        >>> both = first.then(LearnedMerges([(9, 7, 10)], [5], np.array([5]), later, "no-pairs"))
+        >>> both.joined_at.tolist() == [NEVER, NEVER, 0, 1, NEVER]
+        True
+        """
+        n_first = len(self.merges)
+        joined_at = self.joined_at.copy()
+        # The slots of the shorter layout, which may be joined by a learned merge.
+        starts = np.flatnonzero(joined_at >= n_first)
+        later = learned.joined_at
+        joined_at[starts] = np.where(
+            later == NEVER, NEVER, np.minimum(later, NEVER - n_first) + n_first
+        )
+        return LearnedMerges(
+            self.merges + learned.merges,
+            self.counts + learned.counts,
+            np.concatenate([np.array(self.tokens_saved, np.int64), learned.tokens_saved]),
+            joined_at,
+            learned.stop_reason,
+        )
+
+
+MergeTerms = Callable[[Layout], TermMerges]
+"""Chooses the merges for terms on the words of a corpus, laid out as the base's tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """The tokenizer that a run continues, and what is asked of its new tokens."""
+
+    base: Tokenizer
+    left_out: Collection[bytes] = ()
+    """The bytes of tokens that no merge may make."""
+    merge_terms: MergeTerms | None = None
+    """Chooses the merges that come first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable
+from importlib import import_module
 
 import numpy as np
 
 from bpe_core.counting.word_row import Layout
 from bpe_core.counting.words import CountedCorpus
-from bpe_core.runs.continuation import Continuation
+from bpe_core.runs.continuation import Continuation, Continued
 from bpe_core.runs.count import wait_if_worth_it
-from bpe_core.runs.origin import RunOrigin, this_version
 from bpe_core.runs.progress import Watch
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.term_merges import MergeTerms
+from bpe_core.runs.run import RunOrigin, TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
@@ -23,22 +21,11 @@ from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TrainingConfig
 
 
-@dataclass(frozen=True, slots=True)
-class Continued:
-    """The tokenizer that a run continues, and what is asked of its new tokens."""
-
-    base: Tokenizer
-    left_out: Collection[bytes] = ()
-    """The bytes of tokens that no merge may make."""
-    merge_terms: MergeTerms | None = None
-    """Chooses the merges that come first."""
-
-
 def learn_run(
     counted: CountedCorpus,
     layout: Layout,
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
-    tokenizer_of: Callable[[LearnedMerges], Tokenizer],
+    build_tokenizer: Callable[[LearnedMerges], Tokenizer],
     config: TrainingConfig,
     watch: Watch,
     continued: Continued | None = None,
@@ -83,7 +70,7 @@ def learn_run(
     if first is not None:
         learned = first.then(learned)
     run = TrainingRun(
-        tokenizer=tokenizer_of(learned),
+        tokenizer=build_tokenizer(learned),
         config=config,
         corpus_sha256=counted.sha256,
         corpus_bytes=counted.n_bytes,
@@ -91,7 +78,7 @@ def learn_run(
         joined_at=learned.joined_at,
         stop_reason=learned.stop_reason if counted_all else "cancelled",
         elapsed_seconds=watch.elapsed_seconds,
-        origin=RunOrigin(this_version(), counted.divided),
+        origin=RunOrigin(_version(), counted.divided),
         tokens_after=n_symbols - np.append(0, np.cumsum(learned.tokens_saved)),
         continues=None
         if continued is None
@@ -105,3 +92,13 @@ def learn_run(
     if learned.counts:
         watch.report(len(learned.counts), int(run.tokens_after[-1]), learned.counts[-1])
     return run
+
+
+def _version() -> str:
+    """Return the version of bpe_core, which may run from a checkout without being installed.
+
+    >>> _version()
+    '0.1.0'
+    """
+    package = __name__.partition(".")[0]
+    return str(import_module(package).__version__)

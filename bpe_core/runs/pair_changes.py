@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
-from bpe_core.trainers.pair_table import argsort_stable
+from bpe_core.trainers.pair_table import argsort_stable, sum_runs
 
 # Sorting takes about 300 bytes per slot, so a row is processed in parts, cut between words.
 _SLOTS_AT_ONCE = 1 << 20
@@ -95,7 +95,7 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
         later = _later_meetings(ids, joined_at, merge_ids)
         meetings = _in_order(_first_meetings(ids), later, n_steps)
         stops = _stops(meetings, joined_at)
-        fits = _fits(run, meetings)
+        fits = run.allowed_pairs.mask(meetings.lefts, meetings.rights)
         meetings, stops = meetings.taken(fits), stops[fits]
         code, change = _list_changes(meetings, stops, weights[part], n_ids, n_steps)
         codes.append(code)
@@ -225,18 +225,6 @@ def _stops(meetings: _Meetings, joined_at: NDArray[np.int32]) -> NDArray[np.int6
     return stops
 
 
-def _fits(run: TrainingRun, meetings: _Meetings) -> NDArray[np.bool_]:
-    """Return a mask of the meetings that may merge: not forbidden, and not too long."""
-    fits = np.ones(len(meetings.starts), np.bool_)
-    limit = run.config.max_token_bytes
-    if limit is not None:
-        n_bytes = np.array(list(map(len, run.tokens())))
-        fits = n_bytes[meetings.lefts] + n_bytes[meetings.rights] <= limit
-    if run.forbidden is not None:
-        fits[fits] = ~run.forbidden.mask(meetings.lefts[fits], meetings.rights[fits])
-    return fits
-
-
 def _list_changes(
     meetings: _Meetings,
     stops: NDArray[np.int64],
@@ -264,7 +252,6 @@ def _summed(
     ([3, 5], [2, 4])
     """
     order = np.argsort(codes)
-    codes, changes = codes[order], changes[order]
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
-    sums = np.add.reduceat(changes, starts) if len(starts) else changes
+    codes = codes[order]
+    starts, sums = sum_runs(codes, changes[order])
     return codes[starts][sums != 0], sums[sums != 0]

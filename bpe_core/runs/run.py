@@ -12,19 +12,17 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, describe, is_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
+from bpe_core.corpus.held_out import Split
 from bpe_core.counting.word_row import Layout, at_step, lay_out_encoded
 from bpe_core.errors import ArgumentTypeError, OutOfRangeError
 from bpe_core.extras import to_frame
 from bpe_core.immutable import Immutable
-from bpe_core.runs.continuation import Continuation, spelled_by
-from bpe_core.runs.origin import RunOrigin
-from bpe_core.runs.pair_counts import pair_counts, pairs_at_step, top_pairs
-from bpe_core.runs.term_merges import TermCost
+from bpe_core.runs.continuation import Continuation, TermCost, spelled_by
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, tokens_on
 from bpe_core.runs.trace import trace_merges
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
-from bpe_core.trainers.pair_table import PairTable
+from bpe_core.trainers.forbidden_pairs import AllowedPairs, ForbiddenPairs
+from bpe_core.trainers.pair_table import PairTable, pair_table
 from bpe_core.types import (
     Merge,
     MergeTrace,
@@ -35,6 +33,16 @@ from bpe_core.types import (
     TrainingConfig,
     read_only,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrigin:
+    """What is known of a run besides its configuration; None for what was not recorded."""
+
+    version: str | None = None
+    """The version of bpe_core that trained it."""
+    split: Split | None = None
+    """How its text was divided from a corpus; None if it was all of the text given."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -214,7 +222,7 @@ class TrainingRun(Immutable):
         >>> run.pair_counts(0)
         {(1, 2): 10, (2, 0): 15, (0, 0): 5}
         """
-        return pair_counts(self._pairs(step))
+        return self._count_pairs(step).to_dict()
 
     def top_pairs(self, step: int, k: int) -> list[PairCount]:
         """Return the k best pairs before merge `step`, the winner first, in tie-break order.
@@ -229,7 +237,7 @@ class TrainingRun(Immutable):
         [(0, 3, 10), (1, 3, 10)]
         """
         check_whole("k", k, least=0)
-        found = top_pairs(self._pairs(step), k, self.config.tie_break)
+        found = self._count_pairs(step).top(k, self.config.tie_break)
         if step >= self.n_term_merges:
             return found
         merge = self.merges[step]
@@ -277,10 +285,9 @@ class TrainingRun(Immutable):
         return trace_merges(
             self.layout_at(start),
             self.joined_at[self.joined_at >= start],
-            self.tokens(),
             self.merges[start:stop],
-            self.config,
-            self.forbidden,
+            self.config.tie_break,
+            self.allowed_pairs,
             start=start,
             k=k,
             n_touched=n_touched,
@@ -321,14 +328,16 @@ class TrainingRun(Immutable):
         return [self.tokenizer.vocab.get(id, b"") for id in range(self.n_ids)]
 
     @cached_property
-    def forbidden(self) -> ForbiddenPairs | None:
-        """The pairs that may never merge: they spell a token of the base, or one left out.
+    def allowed_pairs(self) -> AllowedPairs:
+        """The pairs that may merge: not too long, and with a base, not spelling one of its tokens.
 
-        None without a base.
+        Nor may they spell a token that was left out.
         """
-        if self.base is None:
-            return None
-        return ForbiddenPairs(self.tokens(), self.base.vocab, self.left_out)
+        tokens = self.tokens()
+        forbidden = None
+        if self.base is not None:
+            forbidden = ForbiddenPairs(tokens, self.base.vocab, self.left_out)
+        return AllowedPairs(tokens, self.config.max_token_bytes, forbidden)
 
     # Internals
 
@@ -349,17 +358,8 @@ class TrainingRun(Immutable):
         encoded = self.base.encoder.encode_pretokens(self.pretokens)
         return lay_out_encoded(self.pretokens, *encoded)
 
-    def _pairs(self, step: int) -> PairTable:
-        self._check_step(step)
-        return pairs_at_step(
-            self._layout,
-            self.joined_at,
-            self._merge_ids,
-            step,
-            self.tokens(),
-            self.config.max_token_bytes,
-            self.forbidden,
-        )
+    def _count_pairs(self, step: int) -> PairTable:
+        return pair_table(self.layout_at(step), self.allowed_pairs)
 
     def _check_step(self, step: int) -> None:
         if not is_whole(step) or not 0 <= step <= len(self.merges):

@@ -75,6 +75,48 @@ class ForbiddenPairs:
         return self._hashes, self._factors
 
 
+class AllowedPairs:
+    """Recognises pairs that may merge: their token is not too long, and not forbidden.
+
+    `tokens` are the bytes of each id. The sequence is kept and may grow.
+
+    >>> allowed = AllowedPairs([b"h", b"u", b"hu"], max_token_bytes=2)
+    >>> allowed.has(0, 1), allowed.has(0, 2)
+    (True, False)
+    >>> allowed.mask(np.array([0, 0]), np.array([1, 2])).tolist()
+    [True, False]
+    """
+
+    def __init__(
+        self,
+        tokens: Sequence[bytes] = (),
+        max_token_bytes: int | None = None,
+        forbidden: ForbiddenPairs | None = None,
+    ) -> None:
+        self._tokens = tokens
+        self._max_token_bytes = max_token_bytes
+        self._forbidden = forbidden
+        self._lengths = np.zeros(0, np.int64)
+
+    def has(self, left: int, right: int) -> bool:
+        """Return True if a pair may merge."""
+        longest = self._max_token_bytes
+        if longest is not None and len(self._tokens[left]) + len(self._tokens[right]) > longest:
+            return False
+        return self._forbidden is None or not self._forbidden.has(left, right)
+
+    def mask(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return bool[n]: which of many pairs may merge; no id may be negative."""
+        allowed = np.ones(len(left), np.bool_)
+        if self._max_token_bytes is not None:
+            if len(self._lengths) < len(self._tokens):
+                self._lengths = np.array(list(map(len, self._tokens)), np.int64)
+            allowed = self._lengths[left] + self._lengths[right] <= self._max_token_bytes
+        if self._forbidden is not None:
+            allowed[allowed] = ~self._forbidden.mask(left[allowed], right[allowed])
+        return allowed
+
+
 def hash_tokens(tokens: Sequence[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return the hash of each token, and the factor by which the hash before it is multiplied.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bpe_core.counting.word_row import NEVER, Layout
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
-from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
+from bpe_core.trainers.forbidden_pairs import AllowedPairs
 from bpe_core.trainers.pair_order import PairQueue
 from bpe_core.trainers.pair_table import BITS, pair_table, unpack_pair
 from bpe_core.types import StopReason, TrainingConfig
@@ -31,8 +31,7 @@ class MergeState:
     """The symbols of all words, and every pair's count, while merges are applied one by one.
 
     As in Hugging Face's trainer, overlapping occurrences are counted: `aaa` holds (a, a) twice,
-    although only one of the two can merge. A pair whose token would be longer than
-    `max_token_bytes`, or that is forbidden, is never counted.
+    although only one of the two can merge. Pairs that may not merge are never counted.
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> state = MergeState(lay_out([[7, 7, 7]], [2]))
@@ -43,22 +42,14 @@ class MergeState:
     {(9, 7): 2}
     """
 
-    def __init__(
-        self,
-        layout: Layout,
-        tokens: Sequence[bytes] = (),
-        max_token_bytes: int | None = None,
-        forbidden: ForbiddenPairs | None = None,
-    ) -> None:
+    def __init__(self, layout: Layout, allowed: AllowedPairs | None = None) -> None:
         n_slots = len(layout.ids)
         self.symbols: list[int] = layout.ids.tolist()
         """The id at the first slot of each symbol; -3 - rank if the merge of that rank freed it."""
         self._weights: list[int] = layout.weights().tolist()
         self._before = list(range(-1, n_slots - 1))
         self._after = list(range(1, n_slots + 1))
-        self._tokens = tokens
-        self._max_token_bytes = max_token_bytes
-        self._forbidden = forbidden
+        self._allowed = allowed or AllowedPairs()
         self.n_merges = 0
         self.joined: list[int] = []
         """The slots that the last merge freed."""
@@ -67,7 +58,7 @@ class MergeState:
         self.slots: defaultdict[int, list[int]] = defaultdict(list)
         """The slots where each pair starts, from left to right; some may be stale by now."""
         self.counts: dict[int, int] = {}
-        table = pair_table(layout, tokens, max_token_bytes, forbidden)
+        table = pair_table(layout, self._allowed)
         slots: list[int] = table.slots.tolist()
         bounds: list[int] = table.bounds.tolist()
         for n, (key, count) in enumerate(
@@ -75,16 +66,6 @@ class MergeState:
         ):
             self.counts[key] = count
             self.slots[key] = slots[bounds[n] : bounds[n + 1]]
-
-    def _may_merge(self, key: int) -> bool:
-        if self._max_token_bytes is None and self._forbidden is None:
-            return True
-        left, right = unpack_pair(key)
-        if self._forbidden is not None and self._forbidden.has(left, right):
-            return False
-        if self._max_token_bytes is None:
-            return True
-        return len(self._tokens[left]) + len(self._tokens[right]) <= self._max_token_bytes
 
     def is_at(self, key: int, slot: int) -> bool:
         """Return True if a pair (still) starts at a slot."""
@@ -139,7 +120,7 @@ class MergeState:
         uncounted: list[int] = []
         for key, change in changes.items():
             count = counts.get(key, 0) + change
-            if count > 0 and (key in counts or self._may_merge(key)):
+            if count > 0 and (key in counts or self._allowed.has(*unpack_pair(key))):
                 counts[key] = count
             else:
                 self.slots.pop(key, None)
@@ -190,7 +171,8 @@ def learn_merges(
     >>> [vocabulary.tokens[new_id] for left, right, new_id in learned.merges]
     [b'ab', b'abab']
     """
-    state = MergeState(layout, vocabulary.tokens, config.max_token_bytes, vocabulary.forbidden)
+    allowed = AllowedPairs(vocabulary.tokens, config.max_token_bytes, vocabulary.forbidden)
+    state = MergeState(layout, allowed)
     queue = PairQueue(
         config.tie_break, lambda key: state.counts.get(key, 0), state.slots.__getitem__, state.is_at
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.counting.word_row import Layout
-from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
-from bpe_core.types import Pair
+from bpe_core.trainers.forbidden_pairs import AllowedPairs
+from bpe_core.trainers.pair_order import goes_by_slot, order_pairs
+from bpe_core.types import Pair, PairCount, TieBreak
 
 BITS = 32
 """Fast code stores a pair as one int, `left << BITS | right`, which sorts as the pair does."""
+RIGHT = (1 << BITS) - 1
+"""The bits of a pair's right id."""
 _FEW_CODES = 4096  # below this, packing takes longer than it saves
 
 
@@ -23,7 +25,7 @@ def unpack_pair(key: int) -> Pair:
     >>> unpack_pair(7 << 32 | 8)
     (7, 8)
     """
-    return key >> BITS, key & ((1 << BITS) - 1)
+    return key >> BITS, key & RIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +46,48 @@ class PairTable:
         """int64[n_pairs]: the first slot of each pair."""
         return self.slots[self.bounds[:-1]]
 
-    def without(self, forbidden: ForbiddenPairs) -> PairTable:
-        """Return the table without the forbidden pairs."""
-        left_out = forbidden.mask(self.keys >> BITS, self.keys & ((1 << BITS) - 1))
-        if not left_out.any():
+    def only(self, allowed: AllowedPairs) -> PairTable:
+        """Return the table of the pairs that may merge."""
+        fits = allowed.mask(self.keys >> BITS, self.keys & RIGHT)
+        if fits.all():
             return self
         sizes = np.diff(self.bounds)
-        kept = sizes[~left_out]
-        return PairTable(
-            self.keys[~left_out],
-            self.counts[~left_out],
-            self.slots[np.repeat(~left_out, sizes)],
-            np.append(0, np.cumsum(kept)),
-        )
+        bounds = np.append(0, np.cumsum(sizes[fits]))
+        slots = self.slots[np.repeat(fits, sizes)]
+        return PairTable(self.keys[fits], self.counts[fits], slots, bounds)
+
+    def to_dict(self) -> dict[Pair, int]:
+        """Return each pair's count, in the order of their first places in the row.
+
+        >>> from bpe_core.counting.word_row import lay_out
+        >>> pair_table(lay_out([[8, 8, 7]], [2])).to_dict()
+        {(8, 8): 2, (8, 7): 2}
+        """
+        order = np.argsort(self.first_slots)
+        pairs = map(unpack_pair, self.keys[order].tolist())
+        return dict(zip(pairs, self.counts[order].tolist(), strict=True))
+
+    def top(self, k: int, tie_break: TieBreak) -> list[PairCount]:
+        """Return the k most frequent pairs by the tie rule; mark those that tie for first place.
+
+        >>> from bpe_core.counting.word_row import lay_out
+        >>> table = pair_table(lay_out([[8, 8, 7], [8, 7], [7, 7, 7]], [2, 1, 1]))
+        >>> [tuple(pair) for pair in table.top(2, "smallest-pair")]
+        [(8, 7, 3), (7, 7, 2)]
+        """
+        ties = self.first_slots if goes_by_slot(tie_break) else self.keys
+        order = order_pairs(self.counts, ties)[:k]
+        most = int(self.counts.max(initial=0))
+        is_tie = int(np.count_nonzero(self.counts == most)) > 1
+        keys, counts = self.keys[order].tolist(), self.counts[order].tolist()
+        return [
+            PairCount(*unpack_pair(key), count, tied=is_tie and count == most)
+            for key, count in zip(keys, counts, strict=True)
+        ]
 
 
-def pair_table(
-    layout: Layout,
-    tokens: Sequence[bytes] = (),
-    max_token_bytes: int | None = None,
-    forbidden: ForbiddenPairs | None = None,
-) -> PairTable:
-    """Count all pairs, overlapping ones too (`aaa` has two), except those that may not merge.
-
-    Those would make a token of more than `max_token_bytes`, or are forbidden.
+def pair_table(layout: Layout, allowed: AllowedPairs | None = None) -> PairTable:
+    """Count all pairs that may merge, overlapping ones too (`aaa` has two).
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> table = pair_table(lay_out([[7, 7, 7], [0, 7]], [2, 5]))
@@ -75,30 +95,38 @@ def pair_table(
     ([(0, 7), (7, 7)], [5, 4])
     """
     left, right = layout.ids[:-1], layout.ids[1:]
-    fits = (left >= 0) & (right >= 0)
-    slots = np.flatnonzero(fits)
-    if max_token_bytes is not None:
-        lengths = np.array([len(token) for token in tokens], np.int64)
-        slots = slots[lengths[left[slots]] + lengths[right[slots]] <= max_token_bytes]
+    slots = np.flatnonzero((left >= 0) & (right >= 0))
     keys = left[slots].astype(np.int64) << BITS | right[slots]
-    order = order_of_pairs(keys)
+    order = sort_keys(keys)
     keys, slots = keys[order], slots[order]
+    starts, counts = sum_runs(keys, layout.weights()[slots])
+    table = PairTable(keys[starts], counts, slots, np.append(starts, len(slots)))
+    return table if allowed is None else table.only(allowed)
+
+
+def sum_runs(
+    keys: NDArray[np.int64], values: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each run of equal keys starts, and the sum of its values; keys are ascending.
+
+    >>> starts, sums = sum_runs(np.array([3, 5, 5]), np.array([2, 1, 3]))
+    >>> starts.tolist(), sums.tolist()
+    ([0, 1], [2, 4])
+    """
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     # bincount would sum in float64, which is exact only up to 2**53.
-    counts = np.add.reduceat(layout.weights()[slots], starts) if len(starts) else starts
-    table = PairTable(keys[starts], counts, slots, np.append(starts, len(slots)))
-    return table if forbidden is None else table.without(forbidden)
+    return starts, np.add.reduceat(values, starts) if len(starts) else values
 
 
-def order_of_pairs(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def sort_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the indices that sort the keys of pairs, keeping the order of equal ones.
 
-    >>> order_of_pairs(np.array([7 << 32 | 8, 7 << 32 | 2, 7 << 32 | 8])).tolist()
+    >>> sort_keys(np.array([7 << 32 | 8, 7 << 32 | 2, 7 << 32 | 8])).tolist()
     [1, 0, 2]
     """
     if len(keys) < _FEW_CODES:
         return np.argsort(keys, kind="stable")
-    left, right = keys >> BITS, keys & ((1 << BITS) - 1)
+    left, right = keys >> BITS, keys & RIGHT
     # Without the gap between the two ids, more bits are left for the indices.
     return argsort_stable(left << int(right.max()).bit_length() | right)
 

@@ -19,8 +19,7 @@ from bpe_core.corpus.held_out import Split
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import run_archive
 from bpe_core.formats.run_archive import load_run, save_run
-from bpe_core.runs.origin import RunOrigin
-from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.run import RunOrigin, TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.strategies import training_configs, word_counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bpe_core.trainers.pair_table import argsort_stable, order_of_pairs
+from bpe_core.trainers.pair_table import argsort_stable, sort_keys
 
 DRAW = np.random.default_rng(0)
 
@@ -21,5 +21,5 @@ def test_sorting_codes_is_stable(n: int, highest: int) -> None:
 @pytest.mark.parametrize("highest", [1, 300, 2**31 - 1])
 def test_sorting_pairs_orders_them_by_their_ids(n: int, highest: int) -> None:
     left, right = DRAW.integers(0, highest, size=(2, n), endpoint=True)
-    order = order_of_pairs(left << 32 | right)
+    order = sort_keys(left << 32 | right)
     assert order.tolist() == np.lexsort((right, left)).tolist()

@@ -10,8 +10,8 @@ from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError, InvalidTextError
 from bpe_core.runs.close_races import opening_step
+from bpe_core.runs.continuation import TermCost
 from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.term_merges import TermCost
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers import reference

@@ -13,7 +13,7 @@ from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.gains import KindGain
 from bpe_core.comparison.interval_words import IntervalWords
 from bpe_core.formats.continuation_json import parse_term
-from bpe_core.runs.term_merges import TermCost
+from bpe_core.runs.continuation import TermCost
 from bpe_core.tokenizer.tokenizer import Tokenizer, extended
 from bpe_core.vocabulary.pruning import keep_only
 

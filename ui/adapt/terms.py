@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.comparison.terms import read_terms
-from bpe_core.runs.term_merges import TermCost
+from bpe_core.runs.continuation import TermCost
 from ui.components.figures import FigureRow, figure_table
 from ui.corpus.address_text import area_to_address, start_area
 from ui.look.labels import file_stem, plain_markdown, plain_text, token_label

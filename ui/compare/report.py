@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -21,7 +21,6 @@ from bpe_core.comparison.interval_words import division_words, method_words
 from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.samples import ParallelText
-from bpe_core.runs.record import record_rows
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.costs_part import CostTable
@@ -303,7 +302,7 @@ def _repeating(body: ET.Element, runs: Sequence[tuple[str, Mapping[str, Any]]]) 
         "with the settings gives the tokenizer again: compare the SHA-256 and the fingerprint."
     )
     add(body, "p", lead, **{"class": "aside"})
-    found = [dict(record_rows(record)) for _, record in runs]
+    found = [dict(_record_rows(record)) for _, record in runs]
     keys = dict.fromkeys(key for rows in found for key in rows)
     rows = [(key, [rows.get(key, "") for rows in found]) for key in keys]
     add_table(body, [name for name, _ in runs], rows, kind="facts")
@@ -315,3 +314,24 @@ def _definitions(body: ET.Element, definitions: Iterable[Definition]) -> None:
     for definition in definitions:
         add(listed, "dt", definition.name)
         add(listed, "dd", definition.line)
+
+
+def _record_rows(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what `TrainingRun.to_dict` returned as rows of a name and a value, for tables.
+
+    >>> _record_rows({"bpe_core": "0.1.0", "config": {"vocab_size": 260}, "split": None})
+    [('bpe_core', '0.1.0'), ('vocab_size', '260'), ('split', 'None')]
+    """
+    rows: list[tuple[str, str]] = []
+    for name, value in record.items():
+        if name == "split" and value is not None:
+            rows.append(("held_out_share", str(value["held_out_share"])))
+            rows.append(("held_out_by", value["by"]))
+            rows.append(("held_out_seed", str(value["seed"])))
+            rows.append(("whole_corpus_sha256", value["corpus_sha256"]))
+        elif isinstance(value, dict):
+            settings = cast("dict[str, object]", value)
+            rows += [(key, str(each)) for key, each in settings.items()]
+        else:
+            rows.append((name, str(value)))
+    return rows
