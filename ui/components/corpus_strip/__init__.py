@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
-_draw = component(
-    "bpe.corpus_strip",
-    html="<div class='corpus'></div>",
-    css=component_css(_HERE, "corpus_strip"),
-    js=join_modules(_HERE / "corpus_strip.js"),
-)
+_draw = make_component(__file__, "corpus_strip", html="<div class='corpus'></div>")
 
 
 def corpus_strip(

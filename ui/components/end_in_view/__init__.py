@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from ui.components.shared import make_component
 
-from streamlit.components.v2 import component
-
-from ui.components.js_modules import join_modules
-
-_HERE = Path(__file__).parent
-
-_end_in_view = component("bpe.end_in_view", js=join_modules(_HERE / "end_in_view.js"))
+_end_in_view = make_component(__file__, "end_in_view")
 
 
 def end_in_view(*, is_live: bool, within: str, key: str) -> None:

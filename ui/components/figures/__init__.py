@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
-
-_verdict = component(
-    "bpe.verdict",
-    css=component_css(_HERE, "verdict"),
-    js=join_modules(_HERE / "verdict.js"),
-)
-_table = component(
-    "bpe.figure_table",
-    css=component_css(_HERE, "figure_table"),
-    js=join_modules(_HERE / "figure_table.js"),
-)
+_verdict = make_component(__file__, "verdict")
+_table = make_component(__file__, "figure_table")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypedDict, cast
 
-from streamlit.components.v2 import component
-
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
+from ui.components.shared import make_component
 
 LARGE = 200_000
 """A paste with more characters than this is opened; in a text field it would freeze the browser."""
 MAX_EDITED = 500_000
 """The most characters that can be edited; with more, each key press takes a browser seconds."""
 
-_catcher = component(
-    "bpe.large_paste",
-    css=component_css(_HERE, "catcher"),
-    js=join_modules(_HERE / "catcher.js"),
-)
+_catcher = make_component(__file__, "large_paste", "catcher")
 
 
 class PasteLimits(TypedDict):

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from streamlit.components.v2 import component
-
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
+from ui.components.shared import make_component
 from ui.components.symbol_rows import Tile
 from ui.look.labels import token_for_browser
 
-_HERE = Path(__file__).parent
-
-_code = component(
-    "bpe.lesson_code", css=component_css(_HERE, "code"), js=join_modules(_HERE / "code.js")
-)
-_bars = component(
-    "bpe.pair_bars", css=component_css(_HERE, "pair_bars"), js=join_modules(_HERE / "pair_bars.js")
-)
-_claim = component(
-    "bpe.claim", css=component_css(_HERE, "claim"), js=join_modules(_HERE / "claim.js")
-)
+_code = make_component(__file__, "lesson_code", "code")
+_bars = make_component(__file__, "pair_bars")
+_claim = make_component(__file__, "claim")
 
 Piece = tuple[str, str]
 """A piece of source code and its kind: keyword, name, text, comment, or nothing."""

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from streamlit.components.v2 import component
-
-from ui.components.js_modules import join_modules
 from ui.components.large_paste import MAX_EDITED, PasteLimits
-from ui.components.shared import component_css
+from ui.components.shared import make_component
 from ui.look.labels import size_text
 
-_HERE = Path(__file__).parent
 _EXCERPT = 2_000
 
-_live_text = component(
-    "bpe.live_text",
-    css=component_css(_HERE, "live_text"),
-    js=join_modules(_HERE / "live_text.js"),
-)
+_live_text = make_component(__file__, "live_text")
 
 
 @dataclass(frozen=True, slots=True)

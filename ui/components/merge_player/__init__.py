@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
 PLAYER_STYLES = ("controls", "words", "player")
 
-_player = component(
-    "bpe.merge_player",
-    html=(_HERE / "player.html").read_text("utf-8"),
-    css=component_css(_HERE, *PLAYER_STYLES),
-    js=join_modules(_HERE / "player.js"),
-    isolate_styles=True,
-)
-_messages = component(
-    "bpe.merge_player_messages", js=join_modules(_HERE / "messages_from_python.js")
-)
+_player = make_component(__file__, "merge_player", "player", styles=PLAYER_STYLES)
+_messages = make_component(__file__, "merge_player_messages", "messages_from_python")
 
 
 def merge_player(

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
-_draw = component(
-    "bpe.normalized_text",
-    html="<div class='normalized'></div>",
-    css=component_css(_HERE, "normalized_text"),
-    js=join_modules(_HERE / "normalized_text.js"),
-)
+_draw = make_component(__file__, "normalized_text", html="<div class='normalized'></div>")
 
 
 def normalized_text(pieces: Sequence[tuple[str, str]], *, sentence: str, key: str) -> None:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from ui.components.shared import make_component
 
-from streamlit.components.v2 import component
-
-from ui.components.js_modules import join_modules
-
-_HERE = Path(__file__).parent
-
-_fixes = component("bpe.page_fixes", js=join_modules(_HERE / "page_fixes.js"))
+_fixes = make_component(__file__, "page_fixes")
 
 
 def page_fixes(*, menu: str, key: str) -> None:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components.js_modules import join_modules
-
-_HERE = Path(__file__).parent
-
-_memory = component("bpe.run_memory", js=join_modules(_HERE / "run_memory.js"))
+_memory = make_component(__file__, "run_memory")
 
 
 def run_memory(

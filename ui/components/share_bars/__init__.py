@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
-_draw = component(
-    "bpe.share_bars",
-    html="<div class='groups'></div>",
-    css=component_css(_HERE, "share_bars"),
-    js=join_modules(_HERE / "share_bars.js"),
-)
+_draw = make_component(__file__, "share_bars", html="<div class='groups'></div>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
-_draw = component(
-    "bpe.shelf",
-    css=component_css(_HERE, "shelf"),
-    js=join_modules(_HERE / "shelf.js"),
-)
+_draw = make_component(__file__, "shelf")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components import merge_player
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
 MAX_SENTENCE_LENGTH: Final = 300
 """The most characters that are learned from: of a longer text, only the first ones."""
 
-_loop = component(
-    "bpe.start_loop",
-    html=(_HERE / "start_loop.html").read_text("utf-8"),
-    css=component_css(Path(merge_player.__file__).parent, "controls", "words")
-    + (_HERE / "start_loop.css").read_text("utf-8"),
-    js=join_modules(_HERE / "start_loop.js"),
+_loop = make_component(
+    __file__,
+    "start_loop",
+    styles=("../merge_player/controls", "../merge_player/words", "start_loop"),
 )
 
 

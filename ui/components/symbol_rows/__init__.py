@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from streamlit.components.v2 import component
-
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
+from ui.components.shared import make_component
 from ui.look.labels import token_for_browser
 
-_HERE = Path(__file__).parent
-_draw = component(
-    "bpe.symbol_rows",
-    css=component_css(_HERE, "symbol_rows"),
-    js=join_modules(_HERE / "symbol_rows.js"),
-)
+_draw = make_component(__file__, "symbol_rows")
 
 Ring = Literal["chosen", "differs", ""]
 

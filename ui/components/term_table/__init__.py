@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from streamlit.components.v2 import component
-
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
+from ui.components.shared import make_component
 from ui.look.labels import plain_text, token_for_browser
 
 MAX_TILES = 40
 """The most tokens drawn of one term; the rest are only counted."""
-_HERE = Path(__file__).parent
-_draw = component(
-    "bpe.term_table",
-    css=component_css(_HERE, "term_table"),
-    js=join_modules(_HERE / "term_table.js"),
-)
+_draw = make_component(__file__, "term_table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +44,7 @@ def term_table(
 ) -> None:
     """Draw the first rows, and a button for more; the caption is for screen readers.
 
-    `loss_of` heads the column of losses, and `parse_term` that of the terms.
+    `loss_of` heads the column of losses, and `term_of` that of the terms.
     """
     _draw(
         key=key,

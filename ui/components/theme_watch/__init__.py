@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components.js_modules import join_modules
-
-_HERE = Path(__file__).parent
-
-_watch = component("bpe.theme_watch", js=join_modules(_HERE / "theme_watch.js"))
+_watch = make_component(__file__, "theme_watch")
 
 
 def theme_watch(drawn_for: Literal["light", "dark"], *, key: str) -> None:

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from streamlit.components.v2 import component
+from ui.components.shared import make_component
 
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
-
-_origin = component(
-    "bpe.token_origin",
-    css=component_css(_HERE, "token_origin"),
-    js=join_modules(_HERE / "token_origin.js"),
-)
+_origin = make_component(__file__, "token_origin")
 
 
 @dataclass(frozen=True, slots=True)

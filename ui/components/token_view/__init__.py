@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from streamlit.components.v2 import component
-
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
+from ui.components.shared import make_component
 from ui.components.token_view.packing import PackedSpans, PackedTokens
 
-_HERE = Path(__file__).parent
 VIEW_STYLES = ("pane", "view")
 
-_view = component(
-    "bpe.token_view",
-    css=component_css(_HERE, *VIEW_STYLES),
-    js=join_modules(_HERE / "view.js"),
-)
+_view = make_component(__file__, "token_view", "view", styles=VIEW_STYLES)
 
 
 def token_view(
@@ -61,11 +52,7 @@ def token_view(
     )
 
 
-_compare = component(
-    "bpe.token_compare",
-    css=component_css(_HERE, "pane", "compare"),
-    js=join_modules(_HERE / "compare.js"),
-)
+_compare = make_component(__file__, "token_compare", "compare", styles=("pane", "compare"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +91,7 @@ def token_compare(
     )
 
 
-_trees = component(
-    "bpe.word_trees",
-    css=component_css(_HERE, "view", "trees"),
-    js=join_modules(_HERE / "trees.js"),
-)
+_trees = make_component(__file__, "word_trees", "trees", styles=("view", "trees"))
 
 
 def word_trees(text: str, readings: Sequence[Reading], *, key: str) -> None:

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, TypedDict
 
-from streamlit.components.v2 import component
-
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
-
-_HERE = Path(__file__).parent
+from ui.components.shared import make_component
 
 Kind = Literal["merge", "symbol", "special", "token"]
 """"token" if the merges are not known."""
@@ -114,25 +108,13 @@ class PrefixData(TypedDict):
     branches: list[Way]
 
 
-_table = component(
-    "bpe.vocabulary_table",
-    css=component_css(_HERE, "parts", "table"),
-    js=join_modules(_HERE / "table.js"),
+_table = make_component(__file__, "vocabulary_table", "table", styles=("parts", "table"))
+_card = make_component(__file__, "vocabulary_card", "card", styles=("parts", "card"))
+_prefixes = make_component(
+    __file__, "vocabulary_prefixes", "prefixes", styles=("parts", "prefixes")
 )
-_card = component(
-    "bpe.vocabulary_card",
-    css=component_css(_HERE, "parts", "card"),
-    js=join_modules(_HERE / "card.js"),
-)
-_prefixes = component(
-    "bpe.vocabulary_prefixes",
-    css=component_css(_HERE, "parts", "prefixes"),
-    js=join_modules(_HERE / "prefixes.js"),
-)
-_findings = component(
-    "bpe.vocabulary_findings",
-    css=component_css(_HERE, "parts", "findings"),
-    js=join_modules(_HERE / "findings.js"),
+_findings = make_component(
+    __file__, "vocabulary_findings", "findings", styles=("parts", "findings")
 )
 
 
