@@ -20,7 +20,13 @@ from playwright.sync_api import (
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
-from tests.browser.helpers import MAX_WAIT_MS, open_page, start_new_session, switch_theme
+from tests.browser.helpers import (
+    MAX_WAIT_MS,
+    assert_no_traceback,
+    open_page,
+    start_new_session,
+    switch_theme,
+)
 from tests.browser.serving import launch_browser, new_context, running_app
 from tests.conftest import MEASURED
 from ui.storage.run_store import Trained, write_run
@@ -32,6 +38,13 @@ EACH_TAB_IS_A_VISITOR = """if (location.protocol === "http:" && !sessionStorage.
   sessionStorage.hasVisited = true;
 }"""
 ShowFigures = Callable[[str, Sequence[float]], None]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of this folder."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
 
 
 class KeepRun(Protocol):
@@ -133,6 +146,7 @@ def new_page(context: BrowserContext) -> Iterator[Callable[[], Page]]:
 
     yield opened
     for tab in tabs:
+        assert_no_traceback(tab)
         tab.close()
 
 
@@ -151,7 +165,7 @@ def open_tab(context: BrowserContext, app_url: str) -> Page:
 
 
 @pytest.fixture
-def tab(open_tab: Page, app_url: str) -> Page:
+def tab(open_tab: Page, app_url: str) -> Iterator[Page]:
     """Return the shared tab on Lessons with a new session, in the light theme on a desktop.
 
     Going to another page within the app takes a tenth of the time of loading it; on pages with
@@ -164,7 +178,8 @@ def tab(open_tab: Page, app_url: str) -> Page:
         open_page(open_tab, f"{app_url}/lessons")
     open_tab.set_viewport_size(DESK)
     switch_theme(open_tab, "light")
-    return open_tab
+    yield open_tab
+    assert_no_traceback(open_tab)
 
 
 @pytest.fixture

@@ -15,10 +15,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app_pages import START
 from tests.browser.conftest import KeepRun
-from tests.browser.helpers import assert_no_traceback, go_to_address, open_page, switch_theme
+from tests.browser.helpers import go_to_address, open_page, switch_theme
 from tests.browser.training import choose
-
-pytestmark = pytest.mark.browser
 
 # Colours fade from one theme to the other, and half-way their contrast is too low. The charts
 # change last, in a second run of the script.
@@ -101,7 +99,6 @@ def assert_accessible(tab: Page) -> None:
         switch_theme(tab, scheme)
         tab.set_viewport_size({"width": width, "height": 900})
         tab.wait_for_function(COLOURS_HAVE_SETTLED, arg=scheme)
-        assert_no_traceback(tab)
         main = tab.get_by_test_id("stMain")
         assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
         violations = tab.evaluate(FIND_VIOLATIONS, RULES)

@@ -7,11 +7,9 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import (
-    assert_no_traceback,
     choose_option,
     download,
     open_page,
@@ -20,8 +18,6 @@ from tests.browser.helpers import (
     wait_until_idle,
 )
 from tests.browser.training import choose, give_file, run_of_address
-
-pytestmark = pytest.mark.browser
 
 
 def test_an_uploaded_text_extends_gpt2_and_its_files_are_downloaded(
@@ -48,7 +44,6 @@ def test_an_uploaded_text_extends_gpt2_and_its_files_are_downloaded(
     assert len(rows["parts"]) == 12
     old_ids = np.load(io.BytesIO(Path(download(page, "old_ids.npy").path()).read_bytes()))
     assert old_ids.tolist() == rows["old_ids"]
-    assert_no_traceback(page)
 
 
 def test_terms_come_first_and_a_token_is_left_out_of_a_second_extension(
@@ -92,7 +87,6 @@ def test_terms_come_first_and_a_token_is_left_out_of_a_second_extension(
     assert len(headers) == 8
     assert unwanted not in headers
     expect(page.get_by_role("button", name="Extend again")).to_be_enabled()
-    assert_no_traceback(page)
 
 
 def test_a_chosen_script_can_be_read_in_the_dark_theme(page: Page, app_url: str) -> None:

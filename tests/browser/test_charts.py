@@ -18,8 +18,6 @@ from tests.browser.helpers import assert_no_label_is_cut, font_data, go_to_addre
 from ui.look.chart_axes import NARROWEST
 from ui.look.chart_style import CONFIG
 
-pytestmark = pytest.mark.browser
-
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 TWO_MEGABYTES = "2000000".rjust(32, "d")
 CHARTS_ARE_DRAWN = """(n) => {

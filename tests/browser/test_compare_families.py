@@ -20,7 +20,7 @@ from tests.browser.helpers import assert_no_traceback, open_page, scroll_to, wai
 from tests.browser.serving import new_context, running_app
 from tests.oracles import TOKENIZERS
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 NAMES = ("Qwen 2", "Mistral 7B", "Claude 2")
 
 

@@ -6,7 +6,6 @@ import random
 import re
 import time
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from bpe_core.corpus.corpus import Corpus
@@ -15,9 +14,8 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.browser.conftest import KeepRun, ShowFigures
-from tests.browser.helpers import SLACK, assert_no_traceback, go_to_address, wait_until_idle
+from tests.browser.helpers import SLACK, go_to_address, wait_until_idle
 
-pytestmark = pytest.mark.browser
 RUN = "5107" + "0" * 28
 # Counted from the click; includes opening the uploaded file in a separate process.
 SECONDS_TO_FIRST_FIGURE = 5
@@ -71,4 +69,3 @@ def test_the_first_figure_is_there_while_the_whole_text_is_compared(
     assert first.count() == 0
     expect(tab.locator(".verdict")).to_be_visible()
     assert "sample" not in tab.locator(".verdict").inner_text()
-    assert_no_traceback(tab)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.token_view import COPY, HOSTILE, show_tokens
-
-pytestmark = pytest.mark.browser
 
 CONTROLS = (
     "\ufeff\ufeffa\x00b\rc\r\nd\x1b\x7f\u0085\u2028\u202ee\u202c\u2066f\u2069\u200b\u00ad\tg \n"

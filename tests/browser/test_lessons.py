@@ -6,13 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import (
-    assert_no_traceback,
     go_to_address,
     start_new_session,
     wait_until_idle,
 )
-
-pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -40,7 +37,6 @@ def test_steps_are_taken_by_keyboard_and_kept_in_the_address(page: Page) -> None
     go_to_address(page, "/lab")
     go_to_address(page, address)
     expect(heading).to_have_text("Choose the most frequent")
-    assert_no_traceback(page)
 
 
 def test_the_lesson_follows_the_visitor_s_words_and_escapes_them(page: Page) -> None:
@@ -59,5 +55,4 @@ def test_the_lesson_follows_the_visitor_s_words_and_escapes_them(page: Page) -> 
     expect(page.get_by_role("note")).to_contain_text("Computed here, on its own words")
     page.get_by_role("button", name="Reset to the example").click()
     expect(pairs.get_by_role("listitem").first).to_contain_text("18")
-    assert_no_traceback(page)
     assert alarms == []

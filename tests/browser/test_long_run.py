@@ -22,8 +22,6 @@ from tests.browser.conftest import KeepRun, ShowFigures
 from tests.browser.helpers import wait_until_idle
 from tests.browser.player import Player
 
-pytestmark = pytest.mark.browser
-
 RUN_ID = "50000".rjust(32, "a")
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")
 FAR_STEPS = (25_000, 49_999, 12_345)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.token_view import show_tokens
 from tests.foreign_models import byte_fallback, described, library_encoder, word_piece
 
-pytestmark = pytest.mark.browser
 SWITCH = "As its file writes tokens"
 
 

@@ -13,8 +13,6 @@ from bpe_core.trainers.reference import encode_reference
 from tests.browser.player import Player
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
-pytestmark = pytest.mark.browser
-
 STEPS = (0, 300, 3_839)
 
 

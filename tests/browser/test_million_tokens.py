@@ -12,11 +12,9 @@ from playwright.sync_api import Locator, Page, expect
 from bpe_core.corpus.samples import load_sample
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.conftest import ShowFigures
-from tests.browser.helpers import SLACK, assert_no_traceback, open_page
+from tests.browser.helpers import SLACK, open_page
 from tests.browser.token_view import COPY
 from ui.corpus.own_reading import MAX_TOKENS
-
-pytestmark = pytest.mark.browser
 
 SECONDS_TO_PAINT = {100_000: 2, MAX_TOKENS: 5}
 FRAME_MS = 33
@@ -129,7 +127,6 @@ def test_a_long_file_is_drawn_quickly_scrolls_smoothly_and_loses_no_token(
         expect(notice).to_contain_text("Only the first 1,000,000 are shown")
         expect_tokens_of_blocks(scroller)
     assert copied_whole(scroller) == shown
-    assert_no_traceback(page)
     assert milliseconds <= longest_ms
     assert max(worst) <= SLACK * FRAME_MS
 

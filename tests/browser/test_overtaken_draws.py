@@ -7,8 +7,6 @@ from playwright.sync_api import Page
 
 from tests.browser.helpers import open_page, switch_theme, wait_until_idle
 
-pytestmark = pytest.mark.browser
-
 # Streamlit loads components' scripts from blobs. These wait until `window.letScriptsRun()`.
 SCRIPTS_WAIT = """(() => {
   window.scriptsMayRun = new Promise((run) => { window.letScriptsRun = run; });

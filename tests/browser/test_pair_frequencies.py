@@ -15,7 +15,6 @@ from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.pair_statistics import pair_matrix
 from tests.browser.helpers import (
     assert_no_label_is_cut,
-    assert_no_traceback,
     chart_surface,
     click_bar,
     go_to_address,
@@ -25,8 +24,6 @@ from tests.browser.training import choose
 from ui.look.labels import token_label
 from ui.run.results import N_TOP_PAIRS
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-
-pytestmark = pytest.mark.browser
 
 CHARTS_ARE_DRAWN = """() => {
   const charts = [...document.querySelectorAll(".js-plotly-plot")];
@@ -97,7 +94,6 @@ def test_choices_are_in_the_address_and_survive_a_reload(page: Page) -> None:
             page.reload()
         expect(left_field).to_have_value(token_label(vocab[left]))
         expect(right_field).to_have_value(token_label(vocab[right]))
-        assert_no_traceback(page)
 
 
 def test_the_page_opens_at_the_pair_that_rises_and_falls_the_most(page: Page) -> None:
@@ -106,7 +102,6 @@ def test_the_page_opens_at_the_pair_that_rises_and_falls_the_most(page: Page) ->
     step = opening_step(load_run(SAMPLE_RUN_ID).run)
     heading = page.get_by_role("heading", name=f"The pairs before merge {step + 1:,}", exact=True)
     expect(heading).to_be_visible()
-    assert_no_traceback(page)
 
 
 def test_on_a_phone_clicking_a_bar_opens_the_merge_of_its_pair_or_reports_that_it_has_none(
@@ -245,4 +240,3 @@ def test_an_uploaded_text_replaces_the_held_out_text(page: Page, tmp_path: Path)
     expect(yours).to_contain_text(f"{path.stat().st_size / n_tokens:.2f}")
     wait_until_idle(page)  # until then the old chart is still in the page
     expect(page.locator(".st-key-bytes_per_token")).to_contain_text("your text")
-    assert_no_traceback(page)

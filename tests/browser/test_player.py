@@ -11,8 +11,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.player import Player, saved_replay
 from tests.browser.runs_to_play import run_to_play
 
-pytestmark = pytest.mark.browser
-
 OpenRun = Callable[..., Player]
 
 

@@ -13,8 +13,6 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.player import Player, saved_replay
 
-pytestmark = pytest.mark.browser
-
 SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 390)]
 
 

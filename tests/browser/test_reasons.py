@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, Page
 
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import Pair
 from tests.browser.player import Player, saved_replay
 from tests.recounting import Recount, run_full_of_ties
-
-pytestmark = pytest.mark.browser
 
 STEPS = (0, 17, 41)
 

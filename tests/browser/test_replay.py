@@ -13,8 +13,6 @@ from bpe_core.types import TrainingConfig
 from tests.browser.helpers import open_page
 from tests.browser.player import Player, saved_replay
 
-pytestmark = pytest.mark.browser
-
 HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
 
 

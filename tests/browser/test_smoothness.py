@@ -12,8 +12,6 @@ from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK
 from tests.browser.player import Player
 
-pytestmark = pytest.mark.browser
-
 FRAME_MS = 17
 SCRUB_MS = 100
 

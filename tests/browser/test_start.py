@@ -10,9 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.app_pages import START
 from tests.browser.conftest import ShowFigures
-from tests.browser.helpers import SLACK, assert_no_traceback, open_page, wait_until_idle
-
-pytestmark = pytest.mark.browser
+from tests.browser.helpers import SLACK, open_page, wait_until_idle
 
 SHELLS = "she sells sea shells by the sea shore"
 MILLISECONDS_TO_LIFE = 1_000
@@ -165,7 +163,6 @@ def test_hostile_and_long_text_stays_text(still_page: Page, app_url: str) -> Non
     still_page.wait_for_function(
         "() => new URL(location).searchParams.get('sentence').length < 310"
     )
-    assert_no_traceback(still_page)
 
 
 def test_words_of_a_script_from_the_right_stand_from_the_right(
@@ -235,7 +232,6 @@ def test_old_links_to_the_bare_address_lead_where_they_led(
     open_page(page, app_url + address)
     expect(page.get_by_role("heading", level=1)).to_have_text(heading)
     assert page.url == app_url + path
-    assert_no_traceback(page)
 
 
 def test_in_a_narrow_window_the_navigation_is_a_menu(still_page: Page, app_url: str) -> None:

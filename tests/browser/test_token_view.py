@@ -7,11 +7,10 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.browser.helpers import assert_no_traceback, open_page
+from tests.browser.helpers import open_page
 from tests.browser.token_view import (
     COPY,
     HOSTILE,
@@ -21,8 +20,6 @@ from tests.browser.token_view import (
     show_tokens,
     tokens_in_page,
 )
-
-pytestmark = pytest.mark.browser
 
 AWKWARD = "\ufeffa\tb  c\r\nd\re\x00\u202ef\u2028 日本 🧩👩\u200d👩\u200d👧 e\u0301 נ x\n\n end "
 
@@ -238,7 +235,6 @@ def test_hostile_text_and_each_of_its_tokens_are_text_on_the_page(page: Page, ap
     harmful = page.locator(".view, .origin").locator("script, img, b:not(.figures b), em, code, a")
     assert harmful.count() == 0
     assert page.evaluate("window.harmed") is None
-    assert_no_traceback(page)
 
 
 def test_the_merge_tree_of_white_space_is_folded(page: Page, app_url: str) -> None:

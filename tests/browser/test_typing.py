@@ -20,8 +20,6 @@ from tests.browser.token_view import (
 )
 from ui.look.direction import order_note
 
-pytestmark = pytest.mark.browser
-
 MILLISECONDS = 300
 
 # The time from the last letter until its tokens are painted.

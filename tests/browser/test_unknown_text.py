@@ -9,9 +9,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.conftest import KeepRun
-from tests.browser.helpers import assert_no_traceback, go_to_address
-
-pytestmark = pytest.mark.browser
+from tests.browser.helpers import go_to_address
 
 
 @pytest.fixture
@@ -50,4 +48,3 @@ def test_text_in_no_token_is_shown_in_a_disagreement_and_named_beside_the_verdic
     verdict = page.locator(".verdict")
     expect(verdict).to_contain_text("yours has no token for 9 bytes that its alphabet lacks")
     expect(verdict).not_to_contain_text("fewer tokens")
-    assert_no_traceback(page)

@@ -19,15 +19,12 @@ from bpe_core.vocabulary.pruning import prune
 from tests.browser.conftest import DESK, KeepRun, ShowFigures
 from tests.browser.helpers import (
     SLACK,
-    assert_no_traceback,
     click_bar,
     download,
     open_page,
     wait_until_idle,
 )
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-
-pytestmark = pytest.mark.browser
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 HOSTILE = "<img src=x onerror=window.harmed=1>"
@@ -101,7 +98,6 @@ def test_searches_and_findings_filter_the_table_and_a_pruned_tokenizer_is_downlo
     assert loaded == prune(run.tokenizer, uses_in_run(run), 10).tokenizer
     text = "Anything at all: naïve 日本語 \x00"
     assert loaded.decode(loaded.encode(text)) == text
-    assert_no_traceback(page)
 
 
 def test_choices_made_at_once_are_all_kept(page: Page, app_url: str) -> None:
@@ -180,7 +176,6 @@ def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(page: Page, ap
     wait_until_idle(page)
     assert_fits(page, ".vocabulary", ".card")
     assert page.evaluate("window.harmed") is None
-    assert_no_traceback(page)
 
 
 def test_a_wide_tree_fades_at_the_edge_and_scrolls_to_its_end(page: Page, app_url: str) -> None:
