@@ -1,4 +1,4 @@
-"""Built-in corpora: texts that ship with Python, a multilingual one, and toys."""
+"""Built-in corpora: texts that ship with Python, stories, a multilingual one, and toys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -125,7 +125,7 @@ def samples() -> tuple[Sample, ...]:
     """Return the corpora that `load_sample` can load.
 
     >>> [sample.id for sample in samples()][:3]
-    ['python-reference', 'python-library', 'multilingual']
+    ['python-reference', 'python-library', 'alice']
     """
     return tuple(sample for sample, _ in _SAMPLES.values())
 
@@ -156,11 +156,14 @@ def parallel_texts() -> tuple[ParallelText, ...]:
     ['When it rains, the whole street smells of wet earth.', \
 'Cuando llueve, toda la calle huele a tierra mojada.']
     """
-    data = files("bpe_core").joinpath("data", "multilingual.json").read_text(encoding="utf-8")
     return tuple(
         ParallelText(text["code"], text["name"], tuple(text["scripts"]), tuple(text["sentences"]))
-        for text in json.loads(data)
+        for text in json.loads(_data("multilingual.json"))
     )
+
+
+def _data(name: str) -> str:
+    return files("bpe_core").joinpath("data", name).read_text(encoding="utf-8")
 
 
 def _python_reference() -> Corpus:
@@ -182,6 +185,11 @@ def _python_library() -> Corpus:
             size += path.stat().st_size
             paths.append(path)
     return read_corpus(paths)
+
+
+def _story(sample_id: str) -> Corpus:
+    chapters: dict[str, str] = json.loads(_data("stories.json"))[sample_id]
+    return Corpus.from_documents(list(chapters.values()), list(chapters))
 
 
 def _multilingual() -> Corpus:
@@ -235,6 +243,38 @@ _SAMPLES: dict[str, tuple[Sample, Callable[[], Corpus]]] = {
                 "Modules of Python’s standard library: code with comments, about 2 MB.",
             ),
             _python_library,
+        ),
+        (
+            Sample(
+                "alice",
+                "Alice’s Adventures in Wonderland",
+                "Lewis Carroll’s story in twelve chapters, English, about 0.1 MB.",
+            ),
+            partial(_story, "alice"),
+        ),
+        (
+            Sample(
+                "chaperon-rouge",
+                "Le Petit Chaperon rouge",
+                "Charles Perrault’s Little Red Riding Hood, French, two pages.",
+            ),
+            partial(_story, "chaperon-rouge"),
+        ),
+        (
+            Sample(
+                "rotkaeppchen",
+                "Rotkäppchen",
+                "The Brothers Grimm’s Little Red Riding Hood, German, three pages.",
+            ),
+            partial(_story, "rotkaeppchen"),
+        ),
+        (
+            Sample(
+                "kong-yiji",
+                "孔乙己 (Kong Yiji)",
+                "Lu Xun’s story of a scholar who never passed an examination, Chinese.",
+            ),
+            partial(_story, "kong-yiji"),
         ),
         (
             Sample(

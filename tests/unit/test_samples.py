@@ -36,6 +36,25 @@ def test_the_python_samples_have_the_size_in_their_description() -> None:
     assert 1_500_000 < load_sample("python-library").n_bytes <= 2_000_000
 
 
+@pytest.mark.parametrize(
+    ("sample_id", "n_documents", "start", "end"),
+    [
+        ("alice", 12, "Alice was beginning to get very tired", "the happy summer days.\n"),
+        ("chaperon-rouge", 1, "Il était une fois une petite fille", "et la mangea.\n"),
+        ("rotkaeppchen", 1, "Es war einmal eine kleine süße Dirne", "verboten hat.“\n"),
+        ("kong-yiji", 1, "鲁镇的酒店的格局", "大约孔乙己的确死了。\n"),
+    ],
+)
+def test_a_story_is_whole_and_has_no_words_of_its_publisher(
+    sample_id: str, n_documents: int, start: str, end: str
+) -> None:
+    documents = load_sample(sample_id).documents
+    assert len(documents) == n_documents
+    assert documents[0].startswith(start)
+    assert documents[-1].endswith(end)
+    assert not any("Gutenberg" in document for document in documents)
+
+
 def test_the_multilingual_sample_has_the_same_sentences_in_each_language() -> None:
     texts = parallel_texts()
     assert len(texts) >= 20
