@@ -26,8 +26,8 @@ represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_se
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a
 stranger's large ones, in another process, which answers with the description. `open_encoder` takes
 a path or a published name. `format_by_name` chooses the format to write, and `sidecars` reads the
-small files next to a vocabulary. `loading_lines` gives the code that loads each format, and
-`opened_elsewhere` runs it (`run_lines`) to check that the library of the format gives the same ids.
+small files next to a vocabulary. `checking` holds the code that loads each format in the libraries
+that read it (`readers`), and runs it to check that they give the same ids (`opened_elsewhere`).
 
 `saved_run` saves a whole run (`run_archive`). `written_kinds` recognises all files written here.
 """

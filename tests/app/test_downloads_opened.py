@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.formats.checking.loading_lines import loading_lines
+from bpe_core.formats.checking.readers import find_reader
 from tests.app.pages import OpenApp, page_text
 from tests.waiting import wait_until
 from ui.run.opened import checks
@@ -57,7 +57,8 @@ def test_the_lines_that_load_a_download_are_beside_it(open_app: OpenApp) -> None
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
     shown = [code.value for code in open_app().code]
     for format in ("huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native"):
-        assert any(code.endswith(loading_lines(tokenizer, format).code.strip()) for code in shown)
+        lines = find_reader(format).lines(tokenizer).code.strip()
+        assert any(code.endswith(lines) for code in shown)
 
 
 def test_a_busy_server_still_offers_the_downloads(

@@ -20,7 +20,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.counts_file import read_counts
 from bpe_core.formats import load_save
 from bpe_core.formats.checking import opened_elsewhere
-from bpe_core.formats.checking.loading_lines import Lines
+from bpe_core.formats.checking.readers import Reader
 from bpe_core.tokenizer.gpt2 import gpt2
 
 REPOSITORY = Path(__file__).parents[2]
@@ -367,9 +367,8 @@ def test_convert_checks_the_file_in_its_library(trained: Path, tmp_path: Path, f
 def test_convert_writes_nothing_that_fails_its_check(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        opened_elsewhere, "reading_lines", lambda *_: Lines("tokenizer = None", "[1, 2]")
-    )
+    reader = Reader("tiktoken", lambda _: "tokenizer = None", "[1, 2]")
+    monkeypatch.setattr(opened_elsewhere, "find_reader", lambda *_: reader)
     result = run("convert", trained, tmp_path / "out", "--format", "tiktoken", "--check")
     assert result.exit_code == 1
     assert "other ids after 0 equal tokens" in result.stderr

@@ -14,13 +14,12 @@ import pytest
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError
 from bpe_core.formats.checking import opened_elsewhere, run_lines
-from bpe_core.formats.checking.loading_lines import Lines, literal, loading_lines
-from bpe_core.formats.checking.opened_elsewhere import READERS, Opened, check_opens, compare_ids
+from bpe_core.formats.checking.opened_elsewhere import Opened, check_opens, compare_ids
 from bpe_core.formats.checking.probe import PROBE, Probe, encodable, make_probe
-from bpe_core.formats.checking.reading_lines import LIBRARIES
+from bpe_core.formats.checking.readers import READERS, Reader, find_reader, literal
 from bpe_core.formats.checking.run_lines import TrialError, ids_by_lines
 from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, write_files
-from bpe_core.formats.transformers_folder import special_roles
+from bpe_core.formats.transformers_folder import FOLDER, special_roles
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -42,7 +41,7 @@ def test_a_file_is_opened_with_the_same_ids(format: Format) -> None:
     opened = check_opens(TOKENIZER, format, SMALL)
     assert opened.sentence.endswith(f": same ids on {SMALL.n_tokens:,} tokens.")
     assert opened.is_same
-    assert opened.library == READERS[format].library
+    assert opened.library == READERS[format][0].library
     if format != "native":
         assert opened.version == metadata.version(opened.library)
 
@@ -51,11 +50,11 @@ def test_a_file_is_opened_with_the_same_ids(format: Format) -> None:
 @pytest.mark.parametrize(
     ("library", "format"),
     [
-        (library, format)
-        for library, formats in LIBRARIES.items()
-        for format in formats
+        (reader.library, format)
+        for format, (_, *others) in READERS.items()
+        for reader in others
         # tiktoken reads GPT-2's files only without special tokens that hold line feeds.
-        if READERS[format].library != library and (library, format) != ("tiktoken", "gpt2")
+        if (reader.library, format) != ("tiktoken", "gpt2")
     ],
 )
 def test_other_libraries_that_read_a_format_give_the_same_ids(library: str, format: Format) -> None:
@@ -72,10 +71,10 @@ def test_a_library_that_does_not_read_a_format_is_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_lines_shown_load_the_file_that_was_written(format: Format, tmp_path: Path) -> None:
-    folder = tmp_path / READERS[format].folder
+    folder = tmp_path / (FOLDER if format == "transformers" else "")
     folder.mkdir(exist_ok=True)
     write_files(dumps(TOKENIZER, format), folder)
-    code = loading_lines(TOKENIZER, format).code
+    code = find_reader(format).lines(TOKENIZER).code
     text = PROBE + "".join(HOSTILE)
     (ids,) = ids_by_lines(f"text = {text!r}\n{code}", "ids", [text], tmp_path)
     assert ids == TOKENIZER.encode(text, allowed_special="all")
@@ -128,8 +127,8 @@ def test_a_regex_that_the_other_library_reads_differently_is_reported() -> None:
 
 
 def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = replace(READERS["tiktoken"], library="no-such-library")
-    monkeypatch.setattr(opened_elsewhere, "READERS", {"tiktoken": reader})
+    reader = replace(find_reader("tiktoken"), library="no-such-library")
+    monkeypatch.setattr(opened_elsewhere, "find_reader", lambda *_: reader)
     opened = check_opens(TOKENIZER, "tiktoken", SMALL)
     assert opened.sentence == "Not checked: no-such-library is not installed here."
     assert not opened.is_same
@@ -164,7 +163,8 @@ def test_an_error_a_crash_and_a_hang_are_reported(
     monkeypatch.setattr(run_lines, "_MAX_SECONDS", 0.5)
     with pytest.raises(TrialError, match="more than 0 seconds"):
         ids_by_lines("import time; time.sleep(60)", "[]", ["a"], tmp_path)
-    monkeypatch.setattr(opened_elsewhere, "reading_lines", lambda *_: Lines("1 / 0", "[]"))
+    reader = Reader("bpe_core", lambda _: "1 / 0", "[]")
+    monkeypatch.setattr(opened_elsewhere, "find_reader", lambda *_: reader)
     monkeypatch.setattr(run_lines, "_MAX_SECONDS", 60.0)
     opened = check_opens(TOKENIZER, "native", SMALL)
     assert opened.sentence.endswith(": ZeroDivisionError: division by zero")
@@ -233,7 +233,7 @@ def test_transformers_knows_the_ends_and_decodes_what_it_encodes(tmp_path: Path)
     special = ("<|endoftext|>", "<|pad|>", "<|user|>")
     tokenizer = train(SAMPLE, TrainingConfig(400, special_tokens=special)).tokenizer
     write_files(dumps(tokenizer, "transformers"), tmp_path / "transformers-tokenizer")
-    lines = loading_lines(tokenizer, "transformers")
+    lines = find_reader("transformers").lines(tokenizer)
     code = f"""{lines.load}
 tokenizer.save_pretrained("again")
 again = AutoTokenizer.from_pretrained("again")
@@ -265,7 +265,7 @@ def test_a_transformers_folder_is_read_back(tmp_path: Path) -> None:
 
 
 def test_the_lines_for_tiktoken_have_the_pattern_and_every_special_token() -> None:
-    code = loading_lines(TOKENIZER, "tiktoken").code
+    code = find_reader("tiktoken").lines(TOKENIZER).code
     assert literal(TOKENIZER.pretokenizer.pattern or "") in code
     for text, id in TOKENIZER.special_tokens.items():
         assert f"{literal(text)}: {id}," in code

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from bpe_core.formats.checking.opened_elsewhere import READERS, Opened
+from bpe_core.formats.checking.opened_elsewhere import Opened
+from bpe_core.formats.checking.readers import find_reader
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown
@@ -81,7 +82,7 @@ def _row(download: Download, key: str) -> None:
             on_click="ignore",
             key=f"{key}_{download.label}",
         )
-        library = READERS[download.format].library
+        library = find_reader(download.format).library
         with st.popover(f"Load with {library}", type="tertiary", key=f"{key}_{download.format}"):
             st.code(download.code, language="python", wrap_lines=True)
 
@@ -95,7 +96,7 @@ def check_sentence(download: Download, status: Status[Checked, Checked] | None) 
     if opened is not None:
         return _of_result(opened)
     if status.is_live:
-        return f":gray[Opening it with {READERS[download.format].library} …]"
+        return f":gray[Opening it with {find_reader(download.format).library} …]"
     why = "the check was cancelled." if status.problem is None else status.problem
     return f":orange[Not checked: {plain_markdown(why, 600)}]"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.checking.loading_lines import loading_lines
+from bpe_core.formats.checking.readers import find_reader
 from bpe_core.formats.load_save import Format, dumps
 from bpe_core.formats.tiktoken_file import what_ranks_lack
 from bpe_core.formats.transformers_folder import FOLDER
@@ -79,7 +79,7 @@ def _download(
         names = list(dumps(written, format_name))
     except BpeError as error:
         return Download(format_name, label, reader, "", None, "", str(error))
-    code = loading_lines(tokenizer, format_name).code
+    code = find_reader(format_name).lines(tokenizer).code
     file_name = names[0]
     if len(names) > 1:
         file_name = f"{format_name}-tokenizer.zip"

@@ -11,9 +11,9 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.checking.opened_elsewhere import READERS, Opened, check_opens
+from bpe_core.formats.checking.opened_elsewhere import Opened, check_opens
 from bpe_core.formats.checking.probe import make_probe
-from bpe_core.formats.checking.reading_lines import LIBRARIES
+from bpe_core.formats.checking.readers import READERS, find_reader
 from bpe_core.formats.load_save import Format
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.storage.run_store import StoredRun, training_text
@@ -52,7 +52,7 @@ class Checked:
         return {
             format: opened
             for (format, library), opened in self.by_library.items()
-            if library == READERS[format].library
+            if library == find_reader(format).library
         }
 
 
@@ -95,13 +95,10 @@ def check_all(
 def _pairs(formats: Sequence[Format]) -> list[tuple[Format, str]]:
     """Return formats with the libraries that they are for, then with others that read them."""
     own: list[tuple[Format, str]] = [
-        (format, READERS[format].library) for format in sorted(formats, key=_SLOWEST_LAST.index)
+        (format, find_reader(format).library) for format in sorted(formats, key=_SLOWEST_LAST.index)
     ]
     others: list[tuple[Format, str]] = [
-        (format, library)
-        for library, read in LIBRARIES.items()
-        for format in read
-        if format in formats and library != READERS[format].library
+        (format, reader.library) for format in formats for reader in READERS[format][1:]
     ]
     return [*own, *sorted(others, key=lambda pair: pair[1] == "transformers")]
 

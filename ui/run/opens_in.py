@@ -7,13 +7,8 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.formats.checking.opened_elsewhere import (
-    READERS,
-    Opened,
-    Reader,
-    list_readers,
-    short_version,
-)
+from bpe_core.formats.checking.opened_elsewhere import Opened, short_version
+from bpe_core.formats.checking.readers import find_reader, installed_version, list_readers
 from bpe_core.formats.load_save import Format
 from ui.components.figures import FigureRow, figure_table
 from ui.look.labels import plain_markdown
@@ -38,7 +33,7 @@ def show_opens_in(
         (download, library, version)
         for download in offered
         for library in list_readers(download.format)
-        if (version := Reader(library).version) is not None
+        if (version := installed_version(library)) is not None
     ]
     st.markdown("**Opens in**")
     figure_table(
@@ -57,7 +52,7 @@ def show_opens_in(
     for download, library, _ in pairs:
         opened = results.get((download.format, library))
         # The result for a download in its own library is shown next to its button.
-        is_said = library == READERS[download.format].library
+        is_said = library == find_reader(download.format).library
         if opened is not None and not opened.is_same and not is_said:
             sentence = plain_markdown(f"{download.label}: {opened.sentence}", 600)
             st.markdown(f":small[:gray[{sentence}]]")

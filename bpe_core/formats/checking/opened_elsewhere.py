@@ -1,24 +1,26 @@
 """Check that the library a format is for opens the file and encodes as the tokenizer does.
 
-The check runs lines of code as `loading_lines` gives them to users, in another process. `READERS`
-lists the library of each format; `check_opens` compares the ids of a probe, in that library or in
-another that reads the format too.
+The check runs in another process the lines of code that users are shown, see `readers`. It
+compares the ids of a probe, in the library that the format is meant for or in another reader.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from bpe_core.errors import ConfigError
 from bpe_core.formats.checking.probe import Probe
-from bpe_core.formats.checking.reading_lines import LIBRARIES, reading_lines
+from bpe_core.formats.checking.readers import (
+    READERS,
+    find_reader,
+    installed_version,
+    list_readers,
+)
 from bpe_core.formats.checking.run_lines import TrialError, ids_by_lines
 from bpe_core.formats.load_save import Format, dumps, write_files
 from bpe_core.formats.transformers_folder import FOLDER
@@ -27,69 +29,8 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 _SHOWN_CHARACTERS: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """A library that opens a format."""
-
-    library: str
-    """The name under which it is imported and, unless it is this one, installed."""
-    folder: str = ""
-    """The folder in which it expects the files; empty for none."""
-    encoder: str = ""
-    """The library that encodes with what this one read; empty if it does so itself."""
-    needs: str = ""
-    """Another library that it must have to open the format; empty for none."""
-
-    @property
-    def version(self) -> str | None:
-        """Its version; None if it is not installed."""
-        if self.library == "bpe_core":
-            # It may run from a checkout, without being installed.
-            return str(import_module(self.library).__version__)
-        try:
-            return importlib.metadata.version(self.library)
-        except importlib.metadata.PackageNotFoundError:
-            return None
-
-
 _TIKTOKENS_CHECK: Final = "assert bpe_ranks == encoder_json_loaded"
 _OTHER_ORDER: Final = "it expects the ids in GPT-2's order, the bytes first and then the merges."
-
-READERS: Final[Mapping[Format, Reader]] = {
-    "huggingface": Reader("tokenizers"),
-    "transformers": Reader("transformers", FOLDER),
-    "gpt2": Reader("tokenizers"),
-    "tiktoken": Reader("tiktoken"),
-    "gguf": Reader("gguf", encoder="tokenizers"),
-    "native": Reader("bpe_core"),
-}
-"""The library that checks each format."""
-
-
-def find_reader(format: Format, library: str) -> Reader:
-    """Return a library as a reader of a format, whichever library the format is for.
-
-    >>> find_reader("gguf", "transformers").needs
-    'torch'
-    """
-    reader = READERS[format]
-    if library == reader.library:
-        return reader
-    # transformers imports PyTorch to read GGUF, even for the vocabulary alone.
-    needs = "torch" if (library, format) == ("transformers", "gguf") else ""
-    return Reader(library, reader.folder, needs=needs)
-
-
-def list_readers(format: Format) -> list[str]:
-    """Return the libraries that read a format: its own first, this package only if it is that.
-
-    >>> list_readers("gpt2"), list_readers("native")
-    (['tokenizers', 'transformers', 'tiktoken'], ['bpe_core'])
-    """
-    own = READERS[format].library
-    this = READERS["native"].library
-    reading = [library for library in LIBRARIES if format in LIBRARIES[library]]
-    return [own, *(library for library in reading if library not in (own, this))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +121,9 @@ def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opene
     >>> [came for format, came in found if format == "gguf"][0].split(",")[0]
     'llama.cpp'
     """
-    for format, reader in READERS.items():
-        for library in list_readers(format):
-            if library != reader.library and Reader(library).version is None:
-                continue
+    for format in READERS:
+        own, *others = list_readers(format)
+        for library in [own, *filter(installed_version, others)]:
             try:
                 yield format, check_opens(tokenizer, format, probe, library=library)
             except ConfigError as error:
@@ -209,18 +149,16 @@ def check_opens(
     >>> check_opens(gpt2(), "tiktoken", make_probe(gpt2(), n_tokens=10)).is_same
     True
     """
-    reader = READERS[format] if library is None else find_reader(format, library)
+    reader = find_reader(format, library)
     files = dumps(tokenizer, format)
-    version = reader.version
+    version = installed_version(reader.library)
     if version is None:
         return Opened(reader.library, None, 0)
     if reader.needs and find_spec(reader.needs) is None:
         return Opened(reader.library, version, 0, needs=reader.needs)
-    lines = reading_lines(tokenizer, format, reader.library)
-    if lines is None:
-        raise ConfigError(f"{reader.library} cannot read the format {format}.")
+    lines = reader.lines(tokenizer)
     with tempfile.TemporaryDirectory(prefix="bpe-opened-") as name:
-        folder = Path(name, reader.folder)
+        folder = Path(name, FOLDER if format == "transformers" else "")
         folder.mkdir(exist_ok=True)
         write_files(files, folder)
         try:
