@@ -22,7 +22,6 @@ from bpe_core.corpus.columns import (
 )
 from bpe_core.corpus.file_kinds import JSON_LINES, PARQUET_MARK
 from bpe_core.corpus.notes import Note, listed
-from bpe_core.corpus.parquet_process import describe_parquet, opened_parquet
 from bpe_core.corpus.rows import OnPart, Record, RowReader
 from bpe_core.corpus.text_decoding import DecodingErrors, decode_text
 from bpe_core.corpus.values import text_in
@@ -113,6 +112,9 @@ def describe_table(
     Raises as `read_table`, but for damage further down.
     """
     if kind == ".parquet" or data.startswith(PARQUET_MARK):
+        # Most corpora have no such file, and starting processes takes 20 ms to import.
+        from bpe_core.corpus.parquet_process import describe_parquet
+
         return describe_parquet(data, name, budget=budget)
     reader, _ = _opened(data, name, encoding, errors, budget, lambda _: None)
     return _describe(reader.rows(kind), reader)[1]
@@ -157,6 +159,8 @@ def _read_parquet(
     budget: Budget,
     report: OnPart,
 ) -> Table:
+    from bpe_core.corpus.parquet_process import opened_parquet
+
     table = Table("utf-8")
     with opened_parquet(data, name, text_column, budget, report, errors=errors) as rows:
         if text_column is None:
