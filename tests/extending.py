@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from bpe_core.adapting.extend import extend
-from bpe_core.adapting.naive_extend import NaiveExtension, extend_naively
+from bpe_core.adapting.reference import ReferenceExtension, extend_reference
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -104,9 +104,9 @@ class Case:
             terms=self.terms,
         )
 
-    def naively(self) -> NaiveExtension:
-        """Extend the base with `extend_naively`."""
-        return extend_naively(
+    def by_reference(self) -> ReferenceExtension:
+        """Extend the base with `extend_reference`."""
+        return extend_reference(
             self.base,
             self.words,
             self.n_tokens,

@@ -6,6 +6,5 @@ rows it starts from.
 Open `adapted` first, the result. `extend` continues the training of the base; `merge_terms` chooses
 the merges for the user's terms before that, on the words in `term_words`. `shrink` removes leaves,
 those used least first, with the row of words in `leaf_row`; `replace` shrinks and extends.
-`naive_extend`, `naive_shrink` and `naive_replace` are the twins in plain Python with which tests
-compare them.
+`reference` extends as plainly as possible; tests compare both.
 """

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_core.adapting.extend import extend
-from bpe_core.adapting.naive_extend import encode_word
+from bpe_core.adapting.reference import encode_word
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError, OutOfRangeError
 from bpe_core.formats.run_archive import load_run, save_run

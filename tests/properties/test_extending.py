@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bpe_core.adapting.extend import extend
-from bpe_core.adapting.naive_extend import encode_word
+from bpe_core.adapting.reference import encode_word
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, FormatError
 from bpe_core.runs.run import TrainingRun
@@ -27,7 +27,7 @@ def tokenize_text(tokenizers): return tokenizers
 
 @given(cases)
 def test_it_learns_what_the_naive_twin_learns(case: Case) -> None:
-    run, naive = case.extended(), case.naively()
+    run, naive = case.extended(), case.by_reference()
     assert list(run.merges) == naive.merges
     assert run.new_tokens == naive.new_tokens
     assert run.stop_reason == naive.stop_reason
@@ -50,7 +50,7 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(case: Case, texts: list
 
 @given(cases)
 def test_its_words_are_encoded_as_training_left_them(case: Case) -> None:
-    run, naive = case.extended(), case.naively()
+    run, naive = case.extended(), case.by_reference()
     assert [encode_word(run.tokenizer, word) for word in case.words] == naive.words
 
 

@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bpe_core.adapting.extend import extend
-from bpe_core.adapting.naive_replace import replace_naively
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
@@ -20,6 +19,7 @@ from bpe_core.errors import ConfigError
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
+from tests.adapting_reference import replace_reference
 from tests.strategies import word_counts
 
 TEXT = "Der Fluss fließt, die Flüsse fließen; das Schiff schifft auf dem Fluss. " * 20
@@ -71,7 +71,9 @@ def test_the_result_equals_the_naive_twin(
 ) -> None:
     base = train(Corpus.from_word_counts(old), TrainingConfig(270)).tokenizer
     corpus = Corpus.from_word_counts(new)
-    expected = replace_naively(base, new, n_tokens, scripts=scripts, terms=terms, left_out=left_out)
+    expected = replace_reference(
+        base, new, n_tokens, scripts=scripts, terms=terms, left_out=left_out
+    )
     try:
         swapped = replace(base, corpus, n_tokens, scripts=scripts, terms=terms, left_out=left_out)
     except ConfigError:

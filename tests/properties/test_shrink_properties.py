@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_core.adapting.naive_shrink import naive_removals
 from bpe_core.adapting.shrink import RemovalOrder, remove_leaves, shrink
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
@@ -20,6 +19,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode.token_scripts import script_of_token
 from bpe_core.vocabulary.audit import uses_in_corpus
+from tests.adapting_reference import remove_reference
 from tests.strategies import tokenizers, training_configs, word_counts
 
 counted = st.dictionaries(
@@ -30,7 +30,7 @@ counted = st.dictionaries(
 def check_against_twin(tokenizer: Tokenizer, corpus: Corpus, order: RemovalOrder) -> None:
     removals = remove_leaves(tokenizer, corpus, order=order, held_out=corpus)
     assert removals is not None
-    expected, sizes = naive_removals(tokenizer, corpus, last_learned=order == "last-learned")
+    expected, sizes = remove_reference(tokenizer, corpus, last_learned=order == "last-learned")
     assert list(removals.order) == expected
     assert removals.tokens_after.tolist() == sizes
     assert removals.held_out_tokens_after is not None

@@ -20,8 +20,8 @@ from bpe_core.types import Merge, Pair, StopReason, TieBreak
 
 
 @dataclass(frozen=True, slots=True)
-class NaiveExtension:
-    """The result of extending a tokenizer naively."""
+class ReferenceExtension:
+    """The result of `extend_reference`."""
 
     merges: list[Merge]
     """The new merges, with ranks from 0; those for terms come first."""
@@ -34,7 +34,7 @@ class NaiveExtension:
     """For each term: its token, or None; how many tokens it took; how many it saved."""
 
 
-def extend_naively(
+def extend_reference(
     base: Tokenizer,
     word_counts: Mapping[str, int],
     n_tokens: int,
@@ -44,13 +44,13 @@ def extend_naively(
     max_token_bytes: int | None = None,
     terms: Sequence[str | bytes] = (),
     left_out: Collection[bytes] = (),
-) -> NaiveExtension:
+) -> ReferenceExtension:
     """Encode words with the base, merge for terms, then merge the most frequent pair repeatedly.
 
     A pair whose bytes spell a token of the base, or one of `left_out`, is never merged.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> extended = extend_naively(gpt2(), {" tokenizer": 2, " tokens": 1}, n_tokens=1)
+    >>> extended = extend_reference(gpt2(), {" tokenizer": 2, " tokens": 1}, n_tokens=1)
     >>> [(gpt2().vocab[merge.left], gpt2().vocab[merge.right]) for merge in extended.merges]
     [(b' token', b'izer')]
     """
@@ -68,7 +68,7 @@ def extend_naively(
             break
         corpus.merge(pair)
     new_tokens = {merge.id: corpus.spelled[merge.id] for merge in corpus.merges}
-    return NaiveExtension(corpus.merges, corpus.words, new_tokens, stop_reason, costs)
+    return ReferenceExtension(corpus.merges, corpus.words, new_tokens, stop_reason, costs)
 
 
 class _Corpus:

@@ -1,20 +1,22 @@
-"""The twin of `shrink` in plain Python: encode the whole corpus again after each removal.
+"""Shrinking and replacing in plain Python: the whole corpus is encoded again after each removal.
 
-It shares nothing with the engine but the pre-tokenizer, the tables of the tokenizer and the names
+Nothing is shared with the engine but the pre-tokenizer, the tables of the tokenizer and the names
 of scripts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
+from bpe_core.adapting.reference import ReferenceExtension, encode_word, extend_reference
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.vocabulary.pruning import keep_only
 
 
-def naive_removals(
+def remove_reference(
     tokenizer: Tokenizer,
     corpus: Corpus,
     *,
@@ -25,14 +27,6 @@ def naive_removals(
     """Return the order in which leaves go, and the tokens of the corpus after each removal.
 
     With `scripts`, only tokens of these may go.
-
-    >>> tokenizer = Tokenizer(
-    ...     vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc"},
-    ...     merges=[(0, 1, 3), (1, 2, 4)],
-    ...     pretokenizer="none",
-    ... )
-    >>> naive_removals(tokenizer, Corpus.from_word_counts({"abc": 5, "bc": 6}))
-    ([3, 4], [16, 16, 27])
     """
     words = Counter(corpus.word_counts or {})
     for document in corpus.documents:
@@ -99,3 +93,33 @@ def _uses(
             if id >= 0:
                 uses[id] += count
     return uses
+
+
+def replace_reference(
+    base: Tokenizer,
+    word_counts: Mapping[str, int],
+    n_tokens: int,
+    *,
+    pinned: Collection[int] = (),
+    scripts: Collection[str] | None = None,
+    terms: Sequence[str] = (),
+    left_out: Collection[bytes] = (),
+) -> tuple[list[int], ReferenceExtension] | None:
+    """Return the ids of the removed tokens, and the extension of the others; None if too few go.
+
+    A term that is one token of the base, after a space or without one, stays.
+    """
+    forms = [form for term in terms for form in (term, f" {term}")]
+    words = [form for form in forms if base.pretokenizer.split(form) == [form]]
+    whole = [ids[0] for ids in (encode_word(base, word) for word in words) if len(ids) == 1]
+    order, _ = remove_reference(
+        base,
+        Corpus.from_word_counts(word_counts),
+        pinned=[*pinned, *whole],
+        scripts=scripts,
+    )
+    if len(order) < n_tokens:
+        return None
+    removed = order[:n_tokens]
+    smaller, _ = keep_only(base, base.vocab.keys() - set(removed))
+    return removed, extend_reference(smaller, word_counts, n_tokens, terms=terms, left_out=left_out)
