@@ -23,10 +23,9 @@ CHOICES = [
 def test_an_unknown_option_counts_as_the_first(
     open_app: Callable[..., AppTest], page: str, key: str, first: str, other: str
 ) -> None:
-    for value in ("", "<b>nothing of ours\u202e"):
-        app = open_app(page, **{key: value})
-        assert app.segmented_control(key=key).value == first
-        assert not app.query_params.get(key)
+    app = open_app(page, **{key: "<b>nothing of ours\u202e"})
+    assert app.segmented_control(key=key).value == first
+    assert not app.query_params.get(key)
     app.segmented_control(key=key).set_value(other).run()
     assert app.segmented_control(key=key).value == other
 
@@ -49,9 +48,8 @@ def test_an_option_in_the_address_is_chosen(
         ("token_boundaries", "special"),
     ],
 )
-@pytest.mark.parametrize("value", ["", "nothing of ours"])
 def test_other_fields_bound_to_the_address_accept_any_value(
-    open_app: Callable[..., AppTest], page: str, key: str, value: str
+    open_app: Callable[..., AppTest], page: str, key: str
 ) -> None:
-    app = open_app(page, **{key: value})
+    app = open_app(page, **{key: "nothing of ours"})
     assert not app.error

@@ -57,7 +57,7 @@ def test_a_pasted_text_and_an_exact_size_come_back(open_app: OpenApp) -> None:
     assert again.slider(key="corpus_held_out").value == 20
 
 
-@pytest.mark.parametrize("preset", ["Classroom", "GPT-4 style", "Custom"])
+@pytest.mark.parametrize("preset", ["Classroom", "Custom"])
 def test_a_sample_comes_back_by_its_name_with_the_preset(open_app: OpenApp, preset: str) -> None:
     app = choose(open_app(), preset=preset)
     app.selectbox(key="corpus_sample").set_value("notebook").run()
@@ -99,7 +99,7 @@ def test_small_uploads_come_back(open_app: OpenApp) -> None:
     assert "Uploaded before: **a.txt, b.csv, c.txt**" in page_text(again).replace("\\", "")
 
 
-@pytest.mark.parametrize("source", ["Upload", "Paste", "Weighted words"])
+@pytest.mark.parametrize("source", ["Upload", "Paste"])
 def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
@@ -124,8 +124,10 @@ def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     assert not again.info
 
 
-@pytest.mark.parametrize("source", ["Paste", "Weighted words", "Sample"])
-@pytest.mark.parametrize("preset", ["Classroom", "GPT-4 style"])
+@pytest.mark.parametrize(
+    ("source", "preset"),
+    [("Paste", "Classroom"), ("Weighted words", "GPT-4 style"), ("Sample", "Classroom")],
+)
 def test_the_forms_hold_a_training_that_is_running(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str, preset: str
 ) -> None:
@@ -244,7 +246,7 @@ def test_an_upload_that_only_the_disk_holds_comes_back(open_app: OpenApp) -> Non
     assert load_run(in_address(again, "run")).run.corpus_sha256
 
 
-@pytest.mark.parametrize("text", ["hug hugs\n" * 3, "hug hugs\n" * 300, "hug hugs\n" * 30_000])
+@pytest.mark.parametrize("text", ["hug hugs\n" * 3, "hug hugs\n" * 30_000])
 def test_a_typed_text_comes_back_before_it_is_trained_on(open_app: OpenApp, text: str) -> None:
     app = choose(open_app(), source="Paste")
     app.text_area(key="corpus_pasted").set_value(text).run()
@@ -274,7 +276,7 @@ def test_words_and_a_sample_come_back_before_they_are_trained_on(open_app: OpenA
     assert open_app(**read_query(again)).selectbox(key="corpus_sample").value == "notebook"
 
 
-@pytest.mark.parametrize("upload_id", ["f" * 32, "../x", ""])
+@pytest.mark.parametrize("upload_id", ["f" * 32, "../x"])
 def test_an_upload_that_is_no_longer_kept_is_named(open_app: OpenApp, upload_id: str) -> None:
     app = open_app(corpus="upload", upload=upload_id)
     assert app.segmented_control(key="corpus_source").value == "Upload"
@@ -282,7 +284,7 @@ def test_an_upload_that_is_no_longer_kept_is_named(open_app: OpenApp, upload_id:
     assert_press_is_refused(app)
 
 
-@pytest.mark.parametrize("preset", ["GPT-2 style", "Classroom", "GPT-4 style", "Custom"])
+@pytest.mark.parametrize("preset", ["Classroom", "Custom"])
 def test_settings_come_back_before_they_are_trained_with(open_app: OpenApp, preset: str) -> None:
     app = choose(open_app(), source="Weighted words", preset=preset)
     (size,) = (w for w in app.number_input if "size" in str(w.key))
@@ -305,7 +307,7 @@ def test_settings_come_back_before_they_are_trained_with(open_app: OpenApp, pres
 
 
 @pytest.mark.parametrize(
-    "settings", ["", "{", "[]", "{}", '{"start":1,"x":1}', '{"start":1,"special_tokens":5}']
+    "settings", ["{", "[]", '{"start":1,"x":1}', '{"start":1,"special_tokens":5}']
 )
 def test_damaged_settings_in_an_address_are_those_of_a_new_visitor(
     open_app: OpenApp, settings: str

@@ -104,7 +104,7 @@ def test_an_invalid_exact_size_shows_an_error_and_prevents_training(open_app: Op
     assert_press_is_refused(app)
 
 
-@pytest.mark.parametrize("preset", ["GPT-2 style", "Classroom", "GPT-4 style", "Custom"])
+@pytest.mark.parametrize("preset", ["Classroom", "GPT-4 style"])
 def test_the_largest_size_is_shown_before_training_and_then_reached(
     open_app: OpenApp, preset: str
 ) -> None:
@@ -211,7 +211,7 @@ def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: Ope
     assert "The form now has invalid settings." in page_text(app)
 
 
-@pytest.mark.parametrize("preset", ["GPT-2 style", "Classroom", "GPT-4 style"])
+@pytest.mark.parametrize("preset", ["Classroom", "GPT-4 style"])
 def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, preset: str) -> None:
     app = choose(open_app(), source="Weighted words", preset=preset)
     (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))

@@ -89,24 +89,6 @@ def test_the_table_is_shown_in_pages_of_a_hundred(open_app: OpenApp) -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "find", "message"),
-    [
-        ("bytes", "zz", "Expected bytes in hex, got 'zz'."),
-        ("regex", "a(", "not a valid regular expression"),
-        ("regex", "(.|..|...|....)+$(?<!.)", "The regular expression exceeded 1 second"),
-    ],
-)
-def test_an_invalid_search_shows_its_error_beside_it(
-    open_app: OpenApp, by: str, find: str, message: str
-) -> None:
-    app = open_app("vocabulary", by=by, find=find)
-    data = sent(app, "record")
-    assert message in data["problem"]
-    assert data["record"]["find"] == find
-    assert data["rows"] == []
-
-
-@pytest.mark.parametrize(
     "query",
     [
         {"bytes": "x-", "page": "-1", "sort": "up", "by": "sql", "finding": "<b>", "token": "1e9"},
@@ -134,16 +116,6 @@ def test_findings_match_the_core_and_filter_the_table(open_app: OpenApp) -> None
         app = open_app("vocabulary", finding=key)
         assert ids_shown(app) == ids[:100]
         assert sent(app, "record")["n_found"] == len(ids)
-
-
-@pytest.mark.parametrize("name", ["Your tokenizer", "GPT-2"])
-def test_unused_tokens_are_not_called_under_trained(open_app: OpenApp, name: str) -> None:
-    app = open_app("vocabulary", vocabulary_of=name)
-    notes = {one["key"]: one["note"] for one in sent(app, "chosen")["findings"]}
-    assert notes["never"] == (
-        "They do not occur in the text. Unused here does not mean under-trained: that depends on "
-        "the text the model was trained on."
-    )
 
 
 def test_uses_are_counted_in_the_chosen_text(open_app: OpenApp) -> None:
@@ -241,8 +213,7 @@ def test_the_tokens_are_shown_before_their_uses_are_counted(
     assert [row["uses"] for row in rows] == [uses[row["id"]] for row in rows]
 
 
-@pytest.mark.parametrize("make", [word_piece, unigram])
-@pytest.mark.parametrize("view", ["Table", "Trie"])
+@pytest.mark.parametrize(("make", "view"), [(word_piece, "Table"), (unigram, "Trie")])
 def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
     open_app: OpenApp, make: Callable[[], tokenizers.Tokenizer], view: str
 ) -> None:
@@ -267,26 +238,6 @@ def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
         expected = Counter(id for document in text.documents for id in foreign.encode(document))
         assert {id: int(uses[id]) for id in np.flatnonzero(uses).tolist()} == expected
         assert [row["uses"] for row in table["rows"]] == [uses[row["id"]] for row in table["rows"]]
-
-
-def test_a_node_of_the_trie_counts_the_tokens_with_its_prefix(open_app: OpenApp) -> None:
-    app = open_app("vocabulary", seen_as="Trie", prefix=b" th".hex())
-    node = sent(app, "branches")
-    vocab = load_run(SAMPLE_RUN_ID).run.tokenizer.vocab
-    below = [token for token in vocab.values() if token.startswith(b" th")]
-    own = sum(token == b" th" for token in below)
-    assert sum(way["n"] for way in node["branches"]) + own == len(below)
-    assert node["sentence"] == f"{len(below)} tokens begin with ␣th."
-    assert [step["prefix"] for step in node["path"]] == ["", "20", "2074", "207468"]
-
-
-def test_a_prefix_of_no_token_is_shown_with_the_longest_token_at_its_start(
-    open_app: OpenApp,
-) -> None:
-    app = open_app("vocabulary", seen_as="Trie", prefix=b"thezz".hex())
-    node = sent(app, "branches")
-    assert node["sentence"] == "No token begins with thezz."
-    assert node["longest"]["token"] == "the"
 
 
 @pytest.mark.parametrize("min_uses", [1, 10])

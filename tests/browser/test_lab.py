@@ -46,20 +46,6 @@ def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Pag
         assert "encoding=" in page.url
 
 
-def test_a_small_measurement_appears_by_itself_and_is_marked(page: Page) -> None:
-    go_to_address(page, "/lab")
-    expect(page.get_by_role("heading", name="Encoding")).to_be_visible()
-    table = page.get_by_role("table", name=re.compile("^Encoders"))
-    expect(table.get_by_role("row")).to_have_count(9)
-    trained = page.get_by_role("table", name="Seconds to train, by size")
-    expect(trained.get_by_role("row")).to_have_count(5)
-    expect(page.get_by_text("Small measurement")).to_have_count(2)
-    expect(page.get_by_role("button", name="Measure encoders")).to_be_enabled()
-    expect(page.get_by_role("button", name="Measure trainers")).to_be_enabled()
-    assert "encoding=" not in page.url
-    assert "training=" not in page.url
-
-
 def test_a_measurement_continues_on_other_pages_and_is_cancelled_at_once(page: Page) -> None:
     go_to_address(page, "/lab?lab_tokenizer=GPT-2")
     page.get_by_role("button", name="Measure encoders").click()

@@ -11,7 +11,6 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.pair_statistics import pair_matrix
 from tests.browser.helpers import (
     assert_no_label_is_cut,
@@ -94,14 +93,6 @@ def test_choices_are_in_the_address_and_survive_a_reload(page: Page) -> None:
             page.reload()
         expect(left_field).to_have_value(token_label(vocab[left]))
         expect(right_field).to_have_value(token_label(vocab[right]))
-
-
-def test_the_page_opens_at_the_pair_that_rises_and_falls_the_most(page: Page) -> None:
-    go_to_address(page, "/pair_frequencies")
-    expect(page.get_by_text("its rank rises and falls the most")).to_be_visible()
-    step = opening_step(load_run(SAMPLE_RUN_ID).run)
-    heading = page.get_by_role("heading", name=f"The pairs before merge {step + 1:,}", exact=True)
-    expect(heading).to_be_visible()
 
 
 def test_on_a_phone_clicking_a_bar_opens_the_merge_of_its_pair_or_reports_that_it_has_none(
@@ -221,22 +212,3 @@ def test_the_table_leads_to_the_life_of_a_pair_and_its_csv_holds_every_pair(
     page.get_by_role("link", name=f"Watch merge {rank + 1:,}").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
     expect(page).to_have_url(re.compile(rf"/merge_loop\?.*step={rank}"))
-
-
-def test_an_uploaded_text_replaces_the_held_out_text(page: Page, tmp_path: Path) -> None:
-    # Long enough for the kernels, and made of words that the sample's merges partly cover.
-    text = "".join(
-        f"The {n} statements of clause {n * 31 % 997} are körper.\n" for n in range(9_999)
-    )
-    path = tmp_path / "unseen.txt"
-    path.write_text(text, encoding="utf-8")
-    run = load_run(SAMPLE_RUN_ID).run
-    go_to_address(page, "/pair_frequencies?merges=1000")
-    page.get_by_role("button", name="Another held-out text").click()
-    page.get_by_test_id("stFileUploader").locator("input").set_input_files(path)
-    yours = page.get_by_test_id("stMetric").nth(1)
-    expect(yours).to_contain_text("Your text")
-    n_tokens = len(run.tokenizer.truncated(1_000).encode(text))
-    expect(yours).to_contain_text(f"{path.stat().st_size / n_tokens:.2f}")
-    wait_until_idle(page)  # until then the old chart is still in the page
-    expect(page.locator(".st-key-bytes_per_token")).to_contain_text("your text")

@@ -10,17 +10,12 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from bpe_core.corpus.samples import samples
 from tests.app_pages import PAGES
 from tests.browser.helpers import (
     go_to_address,
-    open_page,
     start_new_session,
-    wait_until_idle,
 )
-from tests.browser.training import choose, choose_sample, set_vocabulary, train_to_the_end, upload
-
-PRESETS = ("GPT-2 style", "Classroom", "GPT-4 style", "Custom")
+from tests.browser.training import choose, set_vocabulary, train_to_the_end, upload
 
 
 def picker_labels(page: Page) -> list[str]:
@@ -52,20 +47,6 @@ def assert_open_for_a_new_visitor(page: Page, addresses: Iterable[tuple[str, str
         expect(page.get_by_role("alert").filter(has_text="instead")).to_have_count(0)
 
 
-def test_train_is_pressed_on_the_untouched_page_twice(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/train")
-    runs = [train_to_the_end(page) for _ in range(2)]
-    labels = picker_labels(page)
-    assert labels[0] == "Python’s language reference 4,096 tokens"
-    assert len(set(labels)) == 3
-    # The older of the two is opened by its label.
-    page.get_by_role("button", name="Run: ").click()
-    page.get_by_role("menuitem").nth(2).click()
-    page.wait_for_url(f"**run={runs[0]}*")
-    wait_until_idle(page)
-    assert_open_for_a_new_visitor(page, zip(PAGES, cycle(runs), strict=False))
-
-
 def test_one_file_is_trained_twice_with_other_settings(tab: Page, tmp_path: Path) -> None:
     # With the run's settings, this name is wider than a phone.
     file = tmp_path / "the-parser-of-arguments.py"
@@ -84,18 +65,3 @@ def test_one_file_is_trained_twice_with_other_settings(tab: Page, tmp_path: Path
     tab.set_viewport_size({"width": 390, "height": 900})
     assert_whole_labels(tab)
     assert_open_for_a_new_visitor(tab, zip(PAGES, cycle([first, second]), strict=False))
-
-
-def test_every_sample_is_trained_on_and_every_preset_trains(tab: Page) -> None:
-    # Each preset on each sample, without a browser: tests/app/test_runs_of_one_name.py.
-    assert len(samples()) >= len(PRESETS)
-    go_to_address(tab, "/train")
-    runs = []
-    for sample, preset in zip(samples(), cycle(PRESETS), strict=False):
-        choose_sample(tab, sample.title)
-        choose(tab, preset)
-        runs.append(train_to_the_end(tab))
-    assert len(set(runs)) == len(samples())
-    labels = picker_labels(tab)
-    assert len(set(labels)) == len(labels)
-    assert_open_for_a_new_visitor(tab, zip(cycle(PAGES), runs, strict=False))
