@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from bpe_core.errors import ProcessError
 from bpe_core.files.file_lock import FileLock
 from bpe_core.files.whole_files import move_whole
 
@@ -133,16 +136,16 @@ def compile_or_report(*, set_up: bool = False) -> None:
     except Exception as error:  # after any failure, plain Python is used instead
         _failed.set()
         sys.stderr.write(
-            f"The engine could not be compiled ({error}). Using slower, plain Python instead.\n"
+            f"The engine could not be compiled. Using slower, plain Python instead.\n{error}\n"
         )
 
 
 def compile_kernels(*, set_up: bool = False) -> None:
     """Compile the kernels if necessary; wait if another process is compiling them.
 
-    set_up: as in `compile_or_report`. Raises `subprocess.SubprocessError` if the compiler fails
-    (its output is on stderr) or takes five minutes, `OSError` if no file can be written, and
-    `RuntimeError` if the sources have changed since this process read them.
+    set_up: as in `compile_or_report`. Raises `ProcessError` if the compiler fails or takes five
+    minutes, `OSError` if no file can be written, and `RuntimeError` if the sources have changed
+    since this process read them.
     """
     from bpe_core.kernels.compiling import load
 
@@ -170,7 +173,7 @@ def _compile(folder: Path) -> None:
         if made is None:
             made = scratch / f"cache{load.CACHE}"
             made.mkdir()
-            _run(*(["decorate", "fill_cache", made, share] for share in "01"))
+            _run(*(("decorate", "fill_cache", made, share) for share in (0, 1)))
         if load.hash_sources() != load.first_hash():
             raise RuntimeError("the sources have changed; start again")
         place = folder / f"{load.compiled_name()}{made.suffix}"
@@ -190,37 +193,41 @@ def _delete(path: Path) -> None:
 def _build_library(scratch: Path) -> Path | None:
     """Build the library; if that fails, write the reason to stderr and return None."""
     try:
-        _run(*(["build", "compile_share", scratch, share] for share in "01"))
-        _run(["build", "link_shares", scratch])
-    except (OSError, subprocess.SubprocessError) as error:
+        _run(*(("build", "compile_share", scratch, share) for share in (0, 1)))
+        _run(("build", "link_shares", scratch, None))
+    except (OSError, ProcessError) as error:
         sys.stderr.write(
-            f"The library of kernels could not be built ({error}). Numba compiles them instead, "
-            "and loads them more slowly.\n"
+            "The library of kernels could not be built. Numba compiles them instead, and loads "
+            f"them more slowly.\n{error}\n"
         )
         return None
     return next(scratch.glob("library.*"))
 
 
-def _run(*tasks: list[str | Path]) -> None:
-    """Run `python -m bpe_core.kernels.compiling MODULE FUNCTION ...` for all tasks together."""
-    from bpe_core.kernels.compiling.load import X86_64_V3, processor
-    from bpe_core.processes.limits import Limits, environment
+def _run(*tasks: tuple[str, str, Path, int | None]) -> None:
+    """Do all tasks at the same time, each in its own process."""
+    from bpe_core.processes.call import call
+    from bpe_core.processes.limits import Limits
 
-    variables = environment(Limits(_MAX_SECONDS)) | {"NUMBA_DISABLE_JIT": "0"}
+    limits = Limits(_MAX_SECONDS)
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        for done in [pool.submit(call, do_task, *task, limits=limits) for task in tasks]:
+            done.result()
+
+
+def do_task(module: str, task: str, folder: Path, share: int | None = None) -> None:
+    """Do a task of the compilation: call a function of `build` or `decorate`, in its own process.
+
+    Raises `ProcessError` with the traceback of what the function raises.
+    """
+    from bpe_core.kernels.compiling.load import X86_64_V3, processor
+
+    # Numba reads these once, when it is imported.
+    os.environ["NUMBA_DISABLE_JIT"] = "0"
     if processor() == X86_64_V3:
-        variables |= {"NUMBA_CPU_NAME": X86_64_V3, "NUMBA_CPU_FEATURES": ""}
-    deadline = time.monotonic() + _MAX_SECONDS
-    command = [sys.executable, "-m", "bpe_core.kernels.compiling"]
-    # Nothing is written to their standard input. It closes when this process ends, even if it is
-    # killed, and they exit then.
-    processes = [
-        subprocess.Popen([*command, *task], env=variables, stdin=subprocess.PIPE) for task in tasks
-    ]
+        os.environ |= {"NUMBA_CPU_NAME": X86_64_V3, "NUMBA_CPU_FEATURES": ""}
     try:
-        for process in processes:
-            if process.wait(max(0.0, deadline - time.monotonic())):
-                raise subprocess.CalledProcessError(process.returncode, process.args)
-    finally:
-        for process in processes:
-            process.kill()
-            process.communicate()
+        do = getattr(import_module(f"bpe_core.kernels.compiling.{module}"), task)
+        do(folder) if share is None else do(folder, share)
+    except Exception:
+        raise ProcessError(traceback.format_exc()) from None
