@@ -7,7 +7,7 @@ from bpe_core.lab.measurements import MAX_CHARACTERS, LabOrder
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.lab.measurements import MeasurementStatus
-from ui.lab.requests import measurements_of_address, small_measurement
+from ui.lab.requests import read_measurements, small_measurement
 from ui.lab.sections import draw_encoding, draw_longest_match, draw_training
 from ui.lab.text import MeasuredText, choose_text
 from ui.look.labels import plain_markdown
@@ -26,7 +26,7 @@ def draw_lab(stored: StoredRun) -> None:
         text = choose_text(MAX_CHARACTERS)
     draw_shelf_problems()
     st.space("small")
-    encoding, training = measurements_of_address("encoding", "training")
+    encoding, training = read_measurements("encoding", "training")
     tokenizer = chosen.merges_tokenizer
     if tokenizer is None:
         why = (

@@ -10,7 +10,7 @@ from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work
-from ui.vocabulary.address import record_of_address
+from ui.vocabulary.address import read_search
 from ui.vocabulary.audit_section import draw_audit
 from ui.vocabulary.background_work import Uses
 from ui.vocabulary.choice import choose_tokenizer_and_text
@@ -47,7 +47,7 @@ def draw_counting(counting: Status[Progress, Uses], text: CountedText) -> None:
 
 @fragment()
 def draw_browser(inspection: Inspection) -> None:
-    record = record_of_address()
+    record = read_search()
     search = None if inspection.tokenizer is None else background_work.search(inspection.tokenizer)
     draw_audit(inspection, record, search)
     st.divider()

@@ -34,8 +34,8 @@ def main() -> None:
     """Measure and write."""
     os.environ[VARIABLE] = str(FOLDER)
     texts = {
-        "German": help_of_libreoffice("de"),
-        "Hindi": help_of_libreoffice("hi", re.compile("[\u0900-\u097f]")),
+        "German": read_libreoffice_help("de"),
+        "Hindi": read_libreoffice_help("hi", re.compile("[\u0900-\u097f]")),
         "Python": standard_library(),
         "A log": {"dpkg.log": Path("/var/log/dpkg.log").read_text()},
     }
@@ -76,7 +76,7 @@ def beginning(texts: dict[str, str]) -> dict[str, str]:
     return kept
 
 
-def help_of_libreoffice(language: str, wanted: re.Pattern[str] | None = None) -> dict[str, str]:
+def read_libreoffice_help(language: str, wanted: re.Pattern[str] | None = None) -> dict[str, str]:
     """Return the paragraphs of LibreOffice's help in a language, by page, each paragraph once."""
     package = f"libreoffice-help-{language}"
     seen: set[str] = set()

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from bpe_core.adapting.reference import ReferenceExtension, encode_word, extend_reference
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.unicode.token_scripts import token_script
 from bpe_core.vocabulary.pruning import keep_only
 
 
@@ -38,9 +38,7 @@ def remove_reference(
         tokenizer.end_of_word_id,
     }
     if scripts is not None:
-        stay |= {
-            id for id, token in tokenizer.vocab.items() if script_of_token(token) not in scripts
-        }
+        stay |= {id for id, token in tokenizer.vocab.items() if token_script(token) not in scripts}
     vocab = dict(tokenizer.vocab)
     merges = [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
     made = [id for _, _, id in merges]

@@ -25,7 +25,7 @@ def _repeated_long_string() -> bytes:
     return _parquet(values, write_statistics=False, store_schema=False)
 
 
-def _deltas_of_one_string() -> bytes:
+def _repeated_deltas() -> bytes:
     """Return a Parquet file of 512 MB of text: 256 equal rows, each encoded by the one before."""
     values = pa.array(["a" * 2_000_000] * 256)
     return _parquet(
@@ -55,7 +55,7 @@ def _words(count: int, max_bytes: int) -> bytes:
 
 BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a dictionary of one long string": ("a.parquet", _repeated_long_string),
-    "deltas of one long string": ("a.parquet", _deltas_of_one_string),
+    "deltas of one long string": ("a.parquet", _repeated_deltas),
     "20 million empty strings": ("a.parquet", _many_empty_strings),
     "one letter a row": ("a.csv.gz", lambda: gzip.compress(b"text\n" + b"a\n" * 8_000_000)),
     "empty rows of csv": ("a.csv.gz", lambda: gzip.compress(b"text\na\n" + b"\n" * 16_000_000)),

@@ -156,7 +156,7 @@ def draw_cases(draw: st.DrawFn) -> Case:
 cases = draw_cases()
 
 
-def in_tokens_of_the_base(run: TrainingRun, ids: list[int]) -> list[int]:
+def spell_in_base(run: TrainingRun, ids: list[int]) -> list[int]:
     """Replace each new token with its parts in the base."""
     new = run.new_tokens
     return [old for id in ids for old in new.get(id, (id,))]

@@ -15,7 +15,7 @@ from bpe_core.trainers.reference import apply_merge, count_pairs
 from bpe_core.types import Pair, TieBreak, TrainingConfig
 
 
-def run_full_of_ties(tie_break: TieBreak) -> TrainingRun:
+def train_with_ties(tie_break: TieBreak) -> TrainingRun:
     """Train on short words over few letters, which give ties and overlaps as in `aaa`."""
     draw = np.random.default_rng(1)
     words: dict[str, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bpe_core.types import Segment
 
 
-def segments_of_pieces(*pieces: bytes | tuple[bytes, int], first_id: int = 0) -> list[Segment]:
+def piece_segments(*pieces: bytes | tuple[bytes, int], first_id: int = 0) -> list[Segment]:
     """Return segments of consecutive pieces; a length limits a piece to its first bytes."""
     spans: list[tuple[bytes, int, int]] = []
     text = b""

@@ -295,7 +295,7 @@ def draw_ranks(random: Random) -> dict[bytes, int]:
     return singles | {token.encode(): 256 + rank for rank, token in enumerate(ordered)}
 
 
-def draw_text_of_ranks(random: Random, ranks: dict[bytes, int]) -> str:
+def draw_ranks_text(random: Random, ranks: dict[bytes, int]) -> str:
     """Return a text made of the tokens and their letters, and a few spaces."""
     tokens = [token.decode() for token, rank in ranks.items() if rank >= 256]
     kinds = [tokens, sorted({*"".join(tokens)}), [" "] if random.random() < 0.2 else tokens]

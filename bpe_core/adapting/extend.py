@@ -99,7 +99,7 @@ def extend(
         max_token_bytes=max_token_bytes,
     )
     check_config(config)
-    excluded = _bytes_of_tokens(left_out)
+    excluded = _parse_left_out(left_out)
     tried = checked_terms(terms)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
     counted = count(corpus, config.pretokenizer, None, watch)
@@ -174,7 +174,7 @@ def checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:
     return found
 
 
-def _bytes_of_tokens(left_out: Iterable[bytes]) -> tuple[bytes, ...]:
+def _parse_left_out(left_out: Iterable[bytes]) -> tuple[bytes, ...]:
     remedy = "give the bytes of each, such as [' Kubernetes'.encode()]"
     tokens = several(left_out, "tokens to leave out", remedy)
     for token in tokens:

@@ -48,19 +48,19 @@ def gain_by_kind(run: TrainingRun, tokens_after: NDArray[np.int64], kept: int) -
     n_tokens, saved = Counter[str](), Counter[str]()
     steps = (-np.diff(tokens_after[: kept + 1])).tolist()
     for merge, step in zip(run.merges, steps, strict=False):
-        kind = kind_of_token(vocab[merge.id])
+        kind = token_kind(vocab[merge.id])
         n_tokens[kind] += 1
         saved[kind] += step
     found = [KindGain(kind, n_tokens[kind], saved[kind]) for kind in KINDS if n_tokens[kind]]
     return sorted(found, key=lambda gain: -gain.saved)
 
 
-def kind_of_token(token: bytes) -> str:
+def token_kind(token: bytes) -> str:
     """Return the kind of a token, one of `KINDS`.
 
-    >>> [kind_of_token(text.encode()) for text in (" the", " 1st", "42", "):", "  ")]
+    >>> [token_kind(text.encode()) for text in (" the", " 1st", "42", "):", "  ")]
     ['words', 'words', 'numbers', 'punctuation', 'white space']
-    >>> kind_of_token(b" \\xe4")
+    >>> token_kind(b" \\xe4")
     'cut characters'
     """
     points = code_points(token.decode(errors="ignore"))

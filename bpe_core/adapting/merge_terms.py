@@ -85,7 +85,7 @@ def merge_terms(
     >>> found.costs[0].occurrences
     2
     """
-    forms = forms_of_terms(terms, base, pretokens)
+    forms = find_term_forms(terms, base, pretokens)
     sought = {pair for of_term in forms for form in of_term for pair in pairwise(form.ids)}
     words = TermWords(layout, {pair for pair in sought if min(pair) >= 0})
     chooser = _Chooser(words, vocabulary, tie_break, max_token_bytes, should_stop)
@@ -252,7 +252,7 @@ class _Chooser:
         return sum(self.saved[-len(path) :])
 
 
-def forms_of_terms(
+def find_term_forms(
     terms: Sequence[str | bytes], base: Tokenizer, pretokens: PretokenCounts
 ) -> list[list[Form]]:
     """Return the forms of each term in the order they are tried, at least one.
@@ -261,7 +261,7 @@ def forms_of_terms(
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> words = PretokenCounts((b" hugs",), np.array([2]))
     >>> [[[gpt2().vocab[id] for id in form.ids] for form in forms]
-    ...     for forms in forms_of_terms(["hugs", b"hugs"], gpt2(), words)]
+    ...     for forms in find_term_forms(["hugs", b"hugs"], gpt2(), words)]
     [[[b' hugs'], [b'h', b'ugs']], [[b'h', b'ugs']]]
     """
     texts = [_spell_term(term, base) if isinstance(term, str) else [] for term in terms]
@@ -279,7 +279,7 @@ def forms_of_terms(
             # The form with the space comes first if both occur equally often: most words follow a
             # space.
             words.sort(key=lambda word: (-occurs[word.encode()], -len(word)))
-            forms = [Form(tuple(_ids_of_word(word, base))) for word in words]
+            forms = [Form(tuple(_encode_word(word, base))) for word in words]
             # An alphabet without the space says nothing about the term itself.
             found.append([form for form in forms if -1 not in form.ids] or forms[-1:])
         else:
@@ -293,7 +293,7 @@ def _spell_term(term: str, base: Tokenizer) -> list[str]:
     return [text for text in written if base.pretokenizer.split(text) == [text]]
 
 
-def _ids_of_word(word: str, base: Tokenizer) -> list[int]:
+def _encode_word(word: str, base: Tokenizer) -> list[int]:
     ids, _ = base.encoder.encode_words([word.encode()])
     return ids.tolist()
 

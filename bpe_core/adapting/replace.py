@@ -10,7 +10,7 @@ import numpy as np
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extend import checked_terms, extend, extendable
-from bpe_core.adapting.merge_terms import forms_of_terms
+from bpe_core.adapting.merge_terms import find_term_forms
 from bpe_core.adapting.shrink import OnRemoval, RemovalOrder, Removals, remove_leaves
 from bpe_core.checks import check_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
@@ -150,7 +150,7 @@ def removals_to_replace(
         base,
         corpus,
         max(base.vocab_size - int(n_tokens), 0),
-        pinned=[*pinned, *tokens_of_terms(checked_terms(terms), base)],
+        pinned=[*pinned, *find_whole_terms(checked_terms(terms), base)],
         order=order,
         scripts=scripts,
         on_progress=on_removal,
@@ -197,13 +197,13 @@ def extend_to_size(
     return run
 
 
-def tokens_of_terms(terms: Sequence[str | bytes], base: Tokenizer) -> list[int]:
+def find_whole_terms(terms: Sequence[str | bytes], base: Tokenizer) -> list[int]:
     """Return the base's ids of terms that are one of its tokens, after a space or without one.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> [gpt2().decode([id]) for id in tokens_of_terms(["Fluss", "hug", b"ug"], gpt2())]
+    >>> [gpt2().decode([id]) for id in find_whole_terms(["Fluss", "hug", b"ug"], gpt2())]
     ['ug', ' hug']
     """
     nothing = PretokenCounts((), np.zeros(0, np.int64))
-    forms = [form.ids for of_term in forms_of_terms(terms, base, nothing) for form in of_term]
+    forms = [form.ids for of_term in find_term_forms(terms, base, nothing) for form in of_term]
     return sorted({ids[0] for ids in forms if len(ids) == 1 and ids[0] >= 0})

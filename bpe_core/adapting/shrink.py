@@ -32,7 +32,7 @@ from bpe_core.runs.progress import Watch
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
-from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.unicode.token_scripts import token_script
 from bpe_core.vocabulary.pruning import keep_only
 
 RemovalOrder = Literal["fewest-uses", "last-learned"]
@@ -117,7 +117,7 @@ def shrink(
     """Remove leaves until `vocab_size` tokens are left; ids are renumbered in the old order.
 
     `pinned` ids stay. "last-learned" removes the token of the last merge first, whatever its uses.
-    With `scripts`, only tokens of these scripts are removed, as `script_of_token` names them.
+    With `scripts`, only tokens of these scripts are removed, as `token_script` names them.
     Returns None if `should_stop`, called at intervals, returns True.
 
     Raises `ConfigError` if too few tokens may go, and what the pre-tokenizer raises.
@@ -242,7 +242,7 @@ class _Leaves:
         self._may_go = {
             id
             for id, token in tokenizer.vocab.items()
-            if id not in stay and (scripts is None or script_of_token(token) in scripts)
+            if id not in stay and (scripts is None or token_script(token) in scripts)
         }
         self._n_children = dict.fromkeys(tokenizer.vocab, 0)
         self._pairs_of: dict[int, list[tuple[int, int]]] = {}

@@ -21,7 +21,7 @@ from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import code_points, find_script
-from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.unicode.token_scripts import token_script
 
 _MAX_LANGUAGES = 200
 _MAX_BYTES = 25_000_000
@@ -59,7 +59,7 @@ class ScriptMerges:
     """The number of a tokenizer's merges that made tokens of each script, after each merge."""
 
     names: tuple[str, ...]
-    """The names that `script_of_token` returns for merged tokens, most frequent first."""
+    """The names that `token_script` returns for merged tokens, most frequent first."""
     after: NDArray[np.int64]
     """int64[n_names, n_merges + 1]."""
 
@@ -127,7 +127,7 @@ def language_costs(
 def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
     """Count, after each merge, how many tokens of each script the merges have made so far.
 
-    A token belongs to the script that `bpe_core.unicode.token_scripts.script_of_token` returns. In
+    A token belongs to the script that `bpe_core.unicode.token_scripts.token_script` returns. In
     scripts of three bytes per character, a byte tokenizer's first merges make partial characters.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
@@ -135,7 +135,7 @@ def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
     >>> spent.names[0], spent.after.shape[1], int(spent.after[:, -1].sum())
     ('Latin', 50001, 50000)
     """
-    made = [script_of_token(tokenizer.vocab[merge.id]) for merge in tokenizer.merges]
+    made = [token_script(tokenizer.vocab[merge.id]) for merge in tokenizer.merges]
     names = [name for name, _ in Counter(made).most_common()]
     place = {name: i for i, name in enumerate(names)}
     after = np.zeros((len(names), len(made) + 1), np.int64)
@@ -164,7 +164,7 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
     n_sentences = 0
     if len(files) == 1:
         ((name, data),) = files
-        columns = _columns_of_table(decode_text(data, name).text, name)
+        columns = _split_columns(decode_text(data, name).text, name)
     else:
         for name, data in files:
             language = name.rpartition(".")[0] or name
@@ -199,7 +199,7 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
     )
 
 
-def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
+def _split_columns(text: str, name: str) -> dict[str, list[str]]:
     first_line = text.partition("\n")[0]
     delimiter = max("\t,;", key=first_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

@@ -227,7 +227,7 @@ class Measuring:
             n_bytes = int((gaps[1] - gaps[0]).sum())
             dropped = 0
             if tokenizer.drops_text:
-                white_space = text_map.bytes_of_kind(WHITE_SPACE, starts[~stands], ends[~stands])
+                white_space = text_map.count_kind_bytes(WHITE_SPACE, starts[~stands], ends[~stands])
                 dropped = int(white_space.sum())
             self._uncovered_characters += text_map.n_characters_begun(*gaps) * times
             self._dropped_bytes += dropped * times

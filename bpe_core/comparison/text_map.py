@@ -180,10 +180,10 @@ class TextMap:
         ['words', 'numbers', 'punctuation']
         """
         starts = _not_empty(starts, ends)
-        n_word_bytes = self.bytes_of_kind(WORD, starts, ends)
+        n_word_bytes = self.count_kind_bytes(WORD, starts, ends)
         n_number_bytes = self._numbers_seen[ends] - self._numbers_seen[starts]
         kinds = np.full(len(starts), 3, np.uint8)
-        kinds[self.bytes_of_kind(PUNCTUATION, starts, ends) > 0] = 2
+        kinds[self.count_kind_bytes(PUNCTUATION, starts, ends) > 0] = 2
         kinds[n_number_bytes > 0] = 1
         kinds[n_word_bytes > n_number_bytes] = 0
         return kinds
@@ -194,7 +194,7 @@ class TextMap:
         """Return the script of each token as an index in SCRIPT_GROUPS, uint8[n].
 
         It is the script of most of the token's letters and marks, in a tie the first; see
-        `token_scripts.script_of_token`. Here a token with part of a letter counts for its script,
+        `token_scripts.token_script`. Here a token with part of a letter counts for its script,
         because the rest of the letter is known.
 
         >>> codes = TextMap("да ok").token_scripts(np.array([0, 1, 4]), np.array([1, 4, 7]))
@@ -204,7 +204,7 @@ class TextMap:
         starts = _not_empty(starts, ends)
         if self.n_bytes == self.n_characters:
             # Only ASCII.
-            n_word_bytes = self.bytes_of_kind(WORD, starts, ends)
+            n_word_bytes = self.count_kind_bytes(WORD, starts, ends)
             n_number_bytes = self._numbers_seen[ends] - self._numbers_seen[starts]
             return np.where(n_word_bytes > n_number_bytes, _LATIN, NO_LETTER).astype(np.uint8)
         if self._letters is None:
@@ -216,7 +216,7 @@ class TextMap:
         begun = np.searchsorted(self._offsets, ends) - np.searchsorted(self._offsets, starts)
         return int(begun.sum())
 
-    def bytes_of_kind(
+    def count_kind_bytes(
         self, kind: int, starts: NDArray[np.int64], ends: NDArray[np.int64]
     ) -> NDArray[np.int32]:
         """Count the bytes of one kind of character in each span, int32[n]."""

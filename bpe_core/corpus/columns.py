@@ -110,13 +110,13 @@ class Tally(NamedTuple):
     """The first values; None and an empty string count as missing."""
 
 
-def columns_of_rows(
+def describe_row_columns(
     names: Iterable[str], rows: Sequence[Mapping[str, object]], *, is_sample: bool
 ) -> TableColumns:
     """Describe the columns of rows; numbers have no characters.
 
     >>> rows = [{"id": "1", "text": "hug"}, {"id": "2", "text": "hugs"}]
-    >>> columns_of_rows(["id", "text"], rows, is_sample=False).texts
+    >>> describe_row_columns(["id", "text"], rows, is_sample=False).texts
     (Column(name='text', share=0.7777777777777778, samples=('hug', 'hugs')),)
     """
     # A name with a lone surrogate can be neither shown nor chosen.
@@ -133,15 +133,15 @@ def columns_of_rows(
             if number < _VALUES_JUDGED:
                 first[name].append(value)
     tallies = [Tally(name, n_characters[name], first[name]) for name in columns]
-    return columns_of_tallies(columns, tallies, is_sample=is_sample)
+    return describe_tallies(columns, tallies, is_sample=is_sample)
 
 
-def columns_of_tallies(
+def describe_tallies(
     names: Iterable[str], tallies: Sequence[Tally], *, is_sample: bool
 ) -> TableColumns:
     """Describe columns of strings that were counted elsewhere.
 
-    >>> found = columns_of_tallies(["id", "text"], [Tally("text", 3, ["hug"])], is_sample=True)
+    >>> found = describe_tallies(["id", "text"], [Tally("text", 3, ["hug"])], is_sample=True)
     >>> found.chosen
     Column(name='text', share=1.0, samples=('hug',))
     """
@@ -192,7 +192,7 @@ def quoted(name: str) -> str:
 def no_column(file: str, wanted: str, found: TableColumns) -> CorpusError:
     """Return the error for a column that is missing or holds no text, with the choices.
 
-    >>> columns = columns_of_rows(["id", "text"], [{"text": "hug"}], is_sample=False)
+    >>> columns = describe_row_columns(["id", "text"], [{"text": "hug"}], is_sample=False)
     >>> print(no_column("a.csv", "body", columns))
     a.csv has no column 'body'. Its columns of text: 'text' (100% of the characters). Others: 'id'.
     """

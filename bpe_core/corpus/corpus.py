@@ -28,7 +28,7 @@ from bpe_core.corpus.given_texts import (
 from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.sampling import sample_spans
-from bpe_core.corpus.spans import Place, Span, places_of_spans
+from bpe_core.corpus.spans import Place, Span, locate_spans
 from bpe_core.corpus.word_counts import check_total, check_word_counts
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
 from bpe_core.immutable import Immutable
@@ -367,7 +367,7 @@ class Corpus(Immutable):
             for_each_span(self.names),
             file_notes=self.file_notes,
             encodings=for_each_span(self.encodings) if self.encodings else (),
-            places=tuple(places_of_spans(self.documents, spans, self.places)),
+            places=tuple(locate_spans(self.documents, spans, self.places)),
             divided=divided,
             units=for_each_span(units) if units else (),
             columns={name: for_each_span(values) for name, values in self.columns.items()},

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary, corpus_of_counts
+from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary, counts_to_corpus
 from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.filed_texts import FiledTexts
 from bpe_core.corpus.notes import Note
@@ -107,7 +107,7 @@ def read_corpus_files(folder: Path, *, stays_on_disk: bool = False) -> Corpus:
             if "summary" in head:
                 has_sample = (folder / SAMPLE).is_dir()
                 sample = read_corpus_files(folder / SAMPLE) if has_sample else None
-                corpus = corpus_of_counts(counts, CountsSummary(**head["summary"]), sample)
+                corpus = counts_to_corpus(counts, CountsSummary(**head["summary"]), sample)
         expected = str(head["sha256"])
     except (*ARRAY_DAMAGE, BpeError) as error:
         raise FormatError("A corpus kept on disk is damaged. Give its files again.") from error

@@ -34,7 +34,7 @@ class CountsSummary(NamedTuple):
 class CountsCorpus(Corpus):
     """Words with their counts, how they were cut, and perhaps a sample of the text.
 
-    Make one with `corpus_of_counts`. Its size is that of the text that was counted; its hash covers
+    Make one with `counts_to_corpus`. Its size is that of the text that was counted; its hash covers
     the words, their counts and the summary.
     """
 
@@ -53,7 +53,7 @@ class CountsCorpus(Corpus):
 
     def __reduce__(self) -> tuple[object, ...]:
         words = dict(self.word_counts or {})
-        return corpus_of_counts, (words, self.known, self.text)
+        return counts_to_corpus, (words, self.known, self.text)
 
     @property
     def known(self) -> CountsSummary:
@@ -66,7 +66,7 @@ class CountsCorpus(Corpus):
     def is_counted(self) -> bool:
         """Whether it was counted elsewhere; always True.
 
-        >>> corpus_of_counts({"hug": 10}, CountsSummary("gpt2", 30, "", "ghu")).is_counted
+        >>> counts_to_corpus({"hug": 10}, CountsSummary("gpt2", 30, "", "ghu")).is_counted
         True
         """
         return True
@@ -75,7 +75,7 @@ class CountsCorpus(Corpus):
     def cut_by(self) -> str | None:
         """The pre-tokenizer that its counts file names; None if it names none.
 
-        >>> corpus_of_counts({"hug": 10}, CountsSummary("gpt2", 30, "", "ghu")).cut_by
+        >>> counts_to_corpus({"hug": 10}, CountsSummary("gpt2", 30, "", "ghu")).cut_by
         'gpt2'
         """
         return self.known.pretokenizer
@@ -86,21 +86,21 @@ class CountsCorpus(Corpus):
         """Return all words, and the sample of text; no words can be held back from counts.
 
         >>> summary = CountsSummary("gpt2", 30, "", "ghu")
-        >>> _, held_out = corpus_of_counts({"hug": 10}, summary).split(0.08)
+        >>> _, held_out = counts_to_corpus({"hug": 10}, summary).split(0.08)
         >>> held_out.n_bytes
         0
         """
         return self, self.text or Corpus((), ())
 
 
-def corpus_of_counts(
+def counts_to_corpus(
     word_counts: Mapping[str, int], summary: CountsSummary, text: Corpus | None = None
 ) -> CountsCorpus:
     """Return words with their counts as a corpus, with a sample of text if there is one.
 
     Raises CorpusError for an impossible size of the text that was counted.
 
-    >>> corpus = corpus_of_counts({"hug": 10}, CountsSummary("gpt2", 40, "", "ghu"))
+    >>> corpus = counts_to_corpus({"hug": 10}, CountsSummary("gpt2", 40, "", "ghu"))
     >>> corpus.n_bytes, corpus.word_counts["hug"]
     (40, 10)
     """

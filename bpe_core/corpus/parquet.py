@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.budget import MAX_COLUMNS, MAX_UNPACKED_BYTES, too_many_columns
-from bpe_core.corpus.columns import TableColumns, Tally, columns_of_tallies
+from bpe_core.corpus.columns import TableColumns, Tally, describe_tallies
 from bpe_core.corpus.file_kinds import PARQUET_MARK
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.corpus.values import CHAT_KEYS, text_in
@@ -80,7 +80,7 @@ class ParquetFile:
                         first[name] += self._first(values.slice(0, missing), name, n_rows)
                 if n_bytes > max_bytes / len(groups):
                     break
-        return columns_of_tallies(
+        return describe_tallies(
             self.columns,
             [Tally(name, n_characters[name], first[name]) for name in self.strings],
             is_sample=n_rows < metadata.num_rows,

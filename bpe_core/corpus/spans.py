@@ -103,14 +103,14 @@ def rest(size: int, spans: Sequence[Span]) -> Sequence[Span]:
     return [span for span in between if span.end > span.start]
 
 
-def places_of_spans(
+def locate_spans(
     documents: Sequence[str], spans: Iterable[Sequence[Span]], places: Sequence[Place] = ()
 ) -> Iterator[Place]:
     """Yield the place of each span in the source of its document.
 
     `places` are those of the documents; without them, each document is a source.
 
-    >>> list(places_of_spans(["one\\ntwo\\n"], [[Span(0, 4), Span(4, 8)]]))
+    >>> list(locate_spans(["one\\ntwo\\n"], [[Span(0, 4), Span(4, 8)]]))
     [Place(start=0, line=1), Place(start=4, line=2)]
     """
     for i, (place, found) in enumerate(zip(places or repeat(Place(0, 1)), spans, strict=False)):

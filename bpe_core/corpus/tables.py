@@ -13,7 +13,7 @@ from bpe_core.corpus.columns import (
     ROWS_DESCRIBED,
     Column,
     TableColumns,
-    columns_of_rows,
+    describe_row_columns,
     described,
     no_column,
     no_text_column,
@@ -80,7 +80,7 @@ def read_table(
     if text_column is None and columns.names:
         if columns.chosen is not None:
             column = columns.chosen.name
-            table.notes += _note_of_choice(name, columns, columns.chosen)
+            table.notes += _choice_note(name, columns, columns.chosen)
         elif all(not isinstance(row.value, str) for row in head):
             raise no_text_column(name, columns)
     _collect(table, name, _values(chain(head, rows), column, kept_column))
@@ -140,7 +140,7 @@ def _describe(rows: Iterator[Record], reader: RowReader) -> tuple[list[Record], 
     head = list(islice(rows, ROWS_DESCRIBED + 1))
     looked_at = [row.value for row in head[:ROWS_DESCRIBED] if isinstance(row.value, Mapping)]
     is_sample = len(head) > ROWS_DESCRIBED
-    return head, columns_of_rows(tuple(reader.columns), looked_at, is_sample=is_sample)
+    return head, describe_row_columns(tuple(reader.columns), looked_at, is_sample=is_sample)
 
 
 def _values(rows: Iterable[Record], column: str | None, kept: str | None) -> Iterator[_Value]:
@@ -166,7 +166,7 @@ def _read_parquet(
         if text_column is None:
             if rows.columns.chosen is None:
                 raise no_text_column(name, rows.columns)
-            table.notes += _note_of_choice(name, rows.columns, rows.columns.chosen)
+            table.notes += _choice_note(name, rows.columns, rows.columns.chosen)
         elif text_column not in rows.strings:
             raise no_column(name, text_column, rows.columns)
         for number, text in rows:
@@ -182,7 +182,7 @@ def _read_parquet(
     return _with_text(table, name)
 
 
-def _note_of_choice(name: str, columns: TableColumns, chosen: Column) -> Iterator[Note]:
+def _choice_note(name: str, columns: TableColumns, chosen: Column) -> Iterator[Note]:
     if len(columns.names) == 1:
         return
     others = [

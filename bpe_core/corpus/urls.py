@@ -114,7 +114,7 @@ def files_at(name: str) -> tuple[list[FoundFile], bool]:
         files, is_named = _urls_at(name) if is_url(name) else _paths_at(name)
     if not files:
         problem = "matches no file" if is_pattern(name) else "has no files"
-        raise CorpusError(f"{shown(name)!r} {problem}. Check the {_kind_of_name(name)}.")
+        raise CorpusError(f"{shown(name)!r} {problem}. Check the {_guess_kind(name)}.")
     return files, is_named
 
 
@@ -246,9 +246,9 @@ def unreadable(url: str, error: Exception, done: str = "read") -> CorpusError:
         kind, reason = MissingFileError, os.strerror(2)
     return kind(
         f"{shown(url)!r} cannot be {done}: {' '.join(reason.split())[:300]}. Check the "
-        f"{_kind_of_name(url)}."
+        f"{_guess_kind(url)}."
     )
 
 
-def _kind_of_name(name: str) -> str:
+def _guess_kind(name: str) -> str:
     return "URL" if is_url(name) else "path"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from bpe_core.corpus.corpus import Corpus, to_corpus
-from bpe_core.corpus.counts_corpus import CountsCorpus, corpus_of_counts
+from bpe_core.corpus.counts_corpus import CountsCorpus, counts_to_corpus
 from bpe_core.counting.counts_file import CountsSummary, WordCounts
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
@@ -62,7 +62,7 @@ def as_corpus(counts: WordCounts, sample: Corpus | None = None) -> CountsCorpus:
     pretokens = counts.pretokens
     words = map(bytes.decode, pretokens.words)
     word_counts = dict(zip(words, pretokens.counts.tolist(), strict=True))
-    return corpus_of_counts(word_counts, counts.summary, sample)
+    return counts_to_corpus(word_counts, counts.summary, sample)
 
 
 def of_corpus(corpus: CountsCorpus) -> WordCounts:

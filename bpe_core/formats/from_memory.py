@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bpe_core.checks import describe
 from bpe_core.errors import ArgumentTypeError, FormatError
 from bpe_core.formats.patterns import find_pretokenizer
-from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
+from bpe_core.formats.tiktoken_file import build_from_ranks
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -46,7 +46,7 @@ def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
             f"{' or '.join(PRETOKENIZER_NAMES[:3])}. tiktoken drops text that other patterns do "
             f"not match, which cannot be reproduced."
         )
-    return tokenizer_of_ranks(ranks, pretokenizer=pretokenizer, special_tokens=special_tokens)
+    return build_from_ranks(ranks, pretokenizer=pretokenizer, special_tokens=special_tokens)
 
 
 def from_huggingface(tokenizer: tokenizers.Tokenizer) -> Tokenizer:

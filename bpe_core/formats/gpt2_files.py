@@ -64,7 +64,7 @@ def read_gpt2_files(
     >>> read_gpt2_files(files["vocab.json"], files["merges.txt"]) == gpt2()
     True
     """
-    return _merges_of_files(vocabulary, merges, pretokenizer, special_tokens).tokenizer()
+    return _read_merges_file(vocabulary, merges, pretokenizer, special_tokens).tokenizer()
 
 
 def describe_gpt2_files(given: Given, merges: bytes) -> Description:
@@ -73,11 +73,11 @@ def describe_gpt2_files(given: Given, merges: bytes) -> Description:
     Raises what `read_gpt2_files` raises.
     """
     pretokenizer = given.pretokenizer or "gpt2"
-    found = _merges_of_files(given.data, merges, pretokenizer, given.special_tokens)
+    found = _read_merges_file(given.data, merges, pretokenizer, given.special_tokens)
     return Description(name=given.name, merges=found)
 
 
-def _merges_of_files(
+def _read_merges_file(
     vocabulary: bytes,
     merges: bytes,
     pretokenizer: str,

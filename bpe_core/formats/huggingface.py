@@ -25,7 +25,7 @@ from bpe_core.formats.patterns import (
     FALCON,
     WHITESPACE,
     find_pretokenizer,
-    name_of_steps,
+    name_steps,
     pre_tokenizer_part,
     without_crossing_numbers,
 )
@@ -324,7 +324,7 @@ def _find_pretokenizer(part: object) -> tuple[str, bool]:
         return "whitespace", byte_level
     if parts == [BY_REGEX]:
         return "gpt2", byte_level
-    name = _split_name(parts[0]) if len(parts) == 1 else name_of_steps(parts)
+    name = _split_name(parts[0]) if len(parts) == 1 else name_steps(parts)
     if name is not None:
         return name, byte_level
     raise FormatError(f"The pre-tokenizer {json.dumps(part)[:200]} has no exact equivalent here.")

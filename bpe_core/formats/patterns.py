@@ -149,10 +149,10 @@ def without_crossing_numbers(merges: Sequence[tuple[str, str]]) -> list[tuple[st
     return kept
 
 
-def name_of_steps(steps: Sequence[Step]) -> str | None:
+def name_steps(steps: Sequence[Step]) -> str | None:
     """Return the name of the pre-tokenizer that cuts as several steps do, or None.
 
-    >>> name_of_steps([{"type": "Digits", "individual_digits": True}, BY_REGEX])
+    >>> name_steps([{"type": "Digits", "individual_digits": True}, BY_REGEX])
     'starcoder'
     """
     found = [_as_written(step) for step in steps]

@@ -155,7 +155,7 @@ def describe_ranks(
         return Description(
             name=name,
             origin=origin,
-            merges=merges_of_ranks(ranks.ids, pretokenizer, ranks.special_tokens),
+            merges=recover_rank_merges(ranks.ids, pretokenizer, ranks.special_tokens),
             names_cut=names_cut,
         )
     except MergesNotFoundError as error:
@@ -200,27 +200,27 @@ def read_ranks(data: bytes) -> dict[bytes, int]:
     return ranks
 
 
-def tokenizer_of_ranks(
+def build_from_ranks(
     ranks: Mapping[bytes, int], *, pretokenizer: str, special_tokens: Mapping[str, int]
 ) -> Tokenizer:
     """Build the tokenizer that encodes as tiktoken does with these ranks; raises `FormatError`.
 
     Raises `ConfigError` for an unknown pre-tokenizer and for malformed special tokens.
 
-    >>> tokenizer_of_ranks(
+    >>> build_from_ranks(
     ...     {b"a": 0, b"b": 1, b"ab": 2}, pretokenizer="none", special_tokens={}
     ... ).encode("abb")
     [2, 1]
     """
-    return merges_of_ranks(ranks, pretokenizer, special_tokens).tokenizer()
+    return recover_rank_merges(ranks, pretokenizer, special_tokens).tokenizer()
 
 
-def merges_of_ranks(
+def recover_rank_merges(
     ranks: Mapping[bytes, int], pretokenizer: str, special_tokens: Mapping[str, int]
 ) -> Merges:
     """Return the merges that encode as tiktoken does with these ranks.
 
-    Raises what `tokenizer_of_ranks` raises.
+    Raises what `build_from_ranks` raises.
     """
     if not is_a(special_tokens, Mapping) or not all(is_a(text, str) for text in special_tokens):
         raise ArgumentTypeError(

@@ -20,8 +20,8 @@ from bpe_core.lab.usual_times import (
     SHORT,
     UsualTime,
     estimate_factor,
+    measuring_seconds,
     predicted_seconds,
-    seconds_of_measuring,
 )
 
 Clock = Callable[[], float]
@@ -248,7 +248,7 @@ def _seconds_until_last_round(
     factor = _estimate_factor(entries)
     if factor is None or contender.usual is None:
         return None
-    return seconds_of_measuring(
+    return measuring_seconds(
         contender.usual,
         factor,
         n_characters,

@@ -64,7 +64,7 @@ def estimate_factor(times: Iterable[tuple[float, float]]) -> float | None:
     return sum(seconds for seconds, _ in pairs) / usual if usual > 0 else None
 
 
-def seconds_of_measuring(
+def measuring_seconds(
     usual: UsualTime,
     factor: float,
     n_characters: int,
@@ -79,7 +79,7 @@ def seconds_of_measuring(
     Its part is found by the same steps; `limit` is the most seconds of a call.
 
     >>> usual = UsualTime(0.0, 1e-6, preparing=0.25)
-    >>> seconds_of_measuring(usual, 2.0, 64, limit=1.0, n_rounds=5, checking_a_character=0.0,
+    >>> measuring_seconds(usual, 2.0, 64, limit=1.0, n_rounds=5, checking_a_character=0.0,
     ...                      is_prepared_each_call=False) == 2.0 * (0.25 + 6 * 64e-6)
     True
     """

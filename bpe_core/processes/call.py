@@ -169,7 +169,7 @@ def _child(name: str, limits: Limits) -> Generator[Connection]:
                 status = process.wait()
                 if is_late.is_set():
                     raise _time_limit(limits.seconds) from None
-                raise _error_of_end(status, limits) from None
+                raise _exit_error(status, limits) from None
             finally:
                 timer.cancel()
                 process.kill()
@@ -194,7 +194,7 @@ def _error(message: Message, limits: Limits) -> BpeError:
     return UnforeseenError("UnknownError")
 
 
-def _error_of_end(status: int, limits: Limits) -> ProcessError:
+def _exit_error(status: int, limits: Limits) -> ProcessError:
     """Return the error for a process that ended without an answer."""
     if status == -signal.SIGXCPU:
         return _time_limit(limits.processor_seconds or limits.seconds)

@@ -221,12 +221,12 @@ def next_merges(merges: Sequence[Merge], start: int = 0) -> dict[Pair, int]:
     return {merges[rank].pair: rank for rank in range(len(merges) - 1, start - 1, -1)}
 
 
-def gain_of_further(values: ArrayLike, n_merges: int, further: int = 1_000) -> tuple[int, float]:
+def further_gain(values: ArrayLike, n_merges: int, further: int = 1_000) -> tuple[int, float]:
     """Return a number of further merges, and how much a curve gains over them.
 
     The number is `further`, or less if the run ends sooner.
 
-    >>> gain_of_further([1.0, 1.5, 2.0], 1, further=1_000)
+    >>> further_gain([1.0, 1.5, 2.0], 1, further=1_000)
     (1, 0.5)
     """
     curve = np.asarray(values, dtype=np.float64)

@@ -75,11 +75,11 @@ def to_segments(text: str, words: Iterable[PlacedWord]) -> list[Segment]:
     return found
 
 
-def segments_of_ids(text: str, ids: NDArray[np.int32], vocab: Mapping[int, bytes]) -> list[Segment]:
+def list_segments(text: str, ids: NDArray[np.int32], vocab: Mapping[int, bytes]) -> list[Segment]:
     """Return the segments of a text whose tokens cover all of it, one after another.
 
     >>> import numpy as np
-    >>> segments_of_ids("né", np.array([2, 0, 1], np.int32), {0: b"\\xc3", 1: b"\\xa9", 2: b"n"})[2]
+    >>> list_segments("né", np.array([2, 0, 1], np.int32), {0: b"\\xc3", 1: b"\\xa9", 2: b"n"})[2]
     Segment(id=1, token=b'\\xa9', start=1, end=2, byte_start=2, byte_end=3)
     """
     import numpy as np

@@ -95,7 +95,7 @@ class TokenTable:
             )
         self.whole_words_first = whole_words_first
         """True if a pre-token that is a token is not merged, but looked up."""
-        self.word_ids: Mapping[bytes, int] = self._ids_of_words() if whole_words_first else {}
+        self.word_ids: Mapping[bytes, int] = self._map_words() if whole_words_first else {}
         """The id of each token that a pre-token may be; empty if whole words are not looked up."""
         self.made: tuple[int, ...] = tuple(made for _, _, made in self.triples)
         """made[rank]: the id that the merge makes."""
@@ -288,7 +288,7 @@ class TokenTable:
                     f"Merge {rank} is {merge!r:.60}. Expected three ids: (left, right, new id)."
                 )
 
-    def _ids_of_words(self) -> dict[bytes, int]:
+    def _map_words(self) -> dict[bytes, int]:
         special = set(self.special_tokens.values())
         # If several ids have the same bytes, the lowest is used.
         in_order = sorted(self.vocab.items(), reverse=True)

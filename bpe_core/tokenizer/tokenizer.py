@@ -23,7 +23,7 @@ from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens
 from bpe_core.tokenizer.decoding import OnInvalid, decode_text, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.explaining import explain_pieces
-from bpe_core.tokenizer.segments import segments_of_ids, to_segments
+from bpe_core.tokenizer.segments import list_segments, to_segments
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import Base, Explanation, Format, Merge, Segment
@@ -392,7 +392,7 @@ class Tokenizer(Immutable):
         check_text(text)
         if self._table.complete and self.end_of_word is None and not self._pretokenizer.drops_text:
             ids = self.encode_to_numpy(text, allowed_special)
-            return segments_of_ids(text, ids, self._table.vocab)
+            return list_segments(text, ids, self._table.vocab)
         allowed = allowed_tokens(self._table.special_tokens, allowed_special)
         return to_segments(text, self._encoder.placed_words(text, allowed))
 

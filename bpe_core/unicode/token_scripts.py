@@ -12,16 +12,16 @@ CUT_CHARACTERS: Final = "Cut characters"
 NO_LETTERS: Final = "No letters"
 
 
-def script_of_token(token: bytes) -> str:
+def token_script(token: bytes) -> str:
     """Return the script of most of a token's letters and marks; in a tie, the first.
 
     Letters that several scripts share, such as the prolonged sound mark of Katakana and Hiragana,
     count with the other letters of their token; if there are none, the script is "other". A token
     without a letter is `CUT_CHARACTERS` if it cuts a character, and `NO_LETTERS` otherwise.
 
-    >>> [script_of_token(text.encode()) for text in (" the", "ター", "ｺｰﾋｰ", "カの", "ー", "7!")]
+    >>> [token_script(text.encode()) for text in (" the", "ター", "ｺｰﾋｰ", "カの", "ー", "7!")]
     ['Latin', 'Katakana', 'Katakana', 'Katakana', 'other', 'No letters']
-    >>> script_of_token("漢".encode()[:2])
+    >>> token_script("漢".encode()[:2])
     'Cut characters'
     """
     text = token.decode(errors="ignore")

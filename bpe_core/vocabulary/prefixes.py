@@ -58,7 +58,7 @@ class PrefixTree:
         Node(prefix=b'b', n_tokens=0, ids=(), branches=())
         """
         start, stop = self._range(prefix, 0, len(self._tokens))
-        own = self._end_of_own(prefix, start, stop)
+        own = self._find_own_end(prefix, start, stop)
         branches: list[Branch] = []
         at = own
         while at < stop:
@@ -66,7 +66,7 @@ class PrefixTree:
             _, end = self._range(first, at, stop)
             # In a sorted range, a prefix shared by the first and the last token is shared by all.
             shared = _shared_beginning(self._tokens[at], self._tokens[end - 1])
-            ids = tuple(self._ids[at : self._end_of_own(shared, at, end)])
+            ids = tuple(self._ids[at : self._find_own_end(shared, at, end)])
             branches.append(Branch(shared, end - at, ids))
             at = end
         branches.sort(key=lambda branch: (-branch.n_tokens, branch.prefix))
@@ -126,7 +126,7 @@ class PrefixTree:
             self._tokens, prefix, start, high, key=lambda token: token[:length]
         )
 
-    def _end_of_own(self, prefix: bytes, start: int, stop: int) -> int:
+    def _find_own_end(self, prefix: bytes, start: int, stop: int) -> int:
         return bisect_right(self._tokens, prefix, start, stop)
 
 

@@ -16,7 +16,7 @@ from bpe_core.errors import PatternTimeoutError, SearchError
 from bpe_core.pretokenizers.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
 from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.types import read_only
-from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.unicode.token_scripts import token_script
 from bpe_core.vocabulary.reachability import is_partial_utf8
 
 if TYPE_CHECKING:
@@ -113,15 +113,15 @@ class Vocabulary:
         return np.array([len(text) for text in self._texts], np.int64)
 
     @cached_property
-    def _script_of_each(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    def _find_scripts(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         numbers: dict[str, int] = {}
-        each = [numbers.setdefault(script_of_token(token), len(numbers)) for token in self.tokens]
+        each = [numbers.setdefault(token_script(token), len(numbers)) for token in self.tokens]
         return np.array(each, np.int64), tuple(numbers)
 
     @cached_property
     def scripts(self) -> Mapping[str, int]:
-        """The number of tokens in each script, by `script_of_token`; most first."""
-        each, names = self._script_of_each
+        """The number of tokens in each script, by `token_script`; most first."""
+        each, names = self._find_scripts
         counts = np.bincount(each, minlength=len(names)).tolist()
         return dict(sorted(zip(names, counts, strict=True), key=lambda item: (-item[1], item[0])))
 
@@ -169,7 +169,7 @@ class Vocabulary:
             if wanted is not None:
                 fits &= column == wanted
         if query.script is not None:
-            each, names = self._script_of_each
+            each, names = self._find_scripts
             fits &= each == (names.index(query.script) if query.script in names else -1)
         if query.only is not None:
             fits &= np.isin(self.ids, np.array(query.only, np.int64))
@@ -179,7 +179,7 @@ class Vocabulary:
         if query.by == "regex":
             return self._matched(query.text, rows)
         if query.by == "bytes":
-            needle = _bytes_of_hex(query.text)
+            needle = _parse_hex(query.text)
         else:
             # A lone surrogate has no valid UTF-8, so its bytes match no token.
             needle = query.text.encode("utf-8", "surrogatepass")
@@ -242,7 +242,7 @@ class Vocabulary:
         return found
 
 
-def _bytes_of_hex(text: str) -> bytes:
+def _parse_hex(text: str) -> bytes:
     digits = regex.sub(r"0[xX]|[\s,:\\x]+", "", text[:_MAX_HEX])
     try:
         return bytes.fromhex(digits)

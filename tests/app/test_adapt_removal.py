@@ -14,7 +14,7 @@ from bpe_core.adapting.shrink import Removals, remove_leaves
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.unicode.token_scripts import token_script
 from tests.app.adapting import TEXT, choose, open_small_base, read_verdict, small_base
 from tests.app.pages import OpenApp, paste, unescaped_text
 from tests.app.training import assert_press_is_refused, in_address
@@ -49,7 +49,7 @@ def last_whole_token(tokenizer: Tokenizer, script: str) -> int:
     return max(
         id
         for id, token in tokenizer.vocab.items()
-        if script_of_token(token) == script and "<" not in token_label(token)
+        if token_script(token) == script and "<" not in token_label(token)
     )
 
 
@@ -85,7 +85,7 @@ def test_shrink_removes_the_chosen_tokens_in_the_chosen_order(
     found = shrunk(app, order)
     parts = [part for id in kept for part in base.table.parts[id]]
     assert not {*kept, *parts} & set(found.order)
-    assert {script_of_token(base.vocab[id]) for id in found.order} == {"Cyrillic", "Latin"}
+    assert {token_script(base.vocab[id]) for id in found.order} == {"Cyrillic", "Latin"}
     assert "those that must stay" in read_verdict(app)
     training, held_out = divided(order)
     removals = remove_leaves(
@@ -143,7 +143,7 @@ def test_replace_takes_terms_scripts_and_tokens_to_keep(
     assert found.terms == expected.terms
     assert dict(found.parts) == dict(expected.parts)
     assert found.old_ids.tolist() == expected.old_ids.tolist()
-    assert {script_of_token(base.vocab[id]) for id in found.removed} == {"Cyrillic"}
+    assert {token_script(base.vocab[id]) for id in found.removed} == {"Cyrillic"}
     assert kept not in found.removed
     assert kept in reduce().removed
     text = unescaped_text(app)

@@ -40,7 +40,7 @@ def cards(app: AppTest) -> list[str]:
     return [card["name"] for card in sent(app, "cards")["cards"]]
 
 
-def uploader_of_tokenizers(app: AppTest) -> FileUploader:
+def find_uploader(app: AppTest) -> FileUploader:
     return next(found for found in app.file_uploader if (found.key or "").startswith("add_upload"))
 
 
@@ -50,7 +50,7 @@ def add_files(
     pretokenizer: str | None = None,
 ) -> None:
     chosen = files.items() if isinstance(files, dict) else files
-    uploader_of_tokenizers(app).set_value(
+    find_uploader(app).set_value(
         [(name, data, "application/octet-stream") for name, data in chosen]
     )
     if pretokenizer is not None:
@@ -125,7 +125,7 @@ def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp)
     assert any("not valid JSON" in error.value for error in app.error)
     # The uploader is empty again, and the error stays until another file is tried.
     assert app.button(key="add_files").disabled
-    assert not uploader_of_tokenizers(app).value
+    assert not find_uploader(app).value
     app.run()
     assert ["not valid JSON" in error.value for error in app.error] == [True]
     assert app.session_state[state_key(Shelf)].problems == ()

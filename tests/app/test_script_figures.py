@@ -21,12 +21,12 @@ JAPANESE = (
 _, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
 
 
-def scripts_of_vocabulary(app: AppTest) -> dict[str, int]:
+def shown_scripts(app: AppTest) -> dict[str, int]:
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return dict(next(d["scripts"] for d in data if "scripts" in d))
 
 
-def merges_of_scripts_on_compare(app: AppTest) -> dict[str, int]:
+def shown_script_merges(app: AppTest) -> dict[str, int]:
     charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     (curves,) = [
         chart["data"] for chart in charts if "merges of the script" in json.dumps(chart["layout"])
@@ -40,8 +40,8 @@ def test_both_pages_count_the_same_tokens_for_a_script(open_app: OpenApp, base: 
     config = TrainingConfig(400, base=base, pretokenizer="gpt2", alphabet="seen")
     run = train(corpus, config)
     stored = store_run(Trained("Japanese", run, NOTHING_HELD_OUT))
-    tokens = scripts_of_vocabulary(open_app("vocabulary", run=stored))
-    merges = merges_of_scripts_on_compare(open_app("compare", run=stored))
+    tokens = shown_scripts(open_app("vocabulary", run=stored))
+    merges = shown_script_merges(open_app("compare", run=stored))
     # Base symbols are tokens too, but no merge made them.
     letters = [token.decode(errors="ignore") for token in run.tokenizer.base_ids]
     n_letters = sum("ァ" <= one <= "ヺ" or ("ｦ" <= one <= "ﾝ" and one != "ｰ") for one in letters)

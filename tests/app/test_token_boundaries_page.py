@@ -249,7 +249,7 @@ def open_file(app: AppTest, text: str) -> AppTest:
     return opener.upload("long.txt", text.encode(), "text/plain").run()
 
 
-def id_of_text(app: AppTest) -> str:
+def read_id(app: AppTest) -> str:
     found = app.query_params["text_id"]
     return found if isinstance(found, str) else found[0]
 
@@ -262,11 +262,11 @@ def test_a_text_too_long_for_the_address_is_kept_under_an_id_in_it(open_app: Ope
     open_file(app, text)
     assert any("Too long for the address" in part.value for part in app.markdown)
     assert "text" not in app.query_params
-    text_id = id_of_text(app)
+    text_id = read_id(app)
     for page in ("token_boundaries", "vocabulary"):
         again = open_app(page, text_id=text_id, uses_on=OWN_TEXT)
         assert field_text(again) == text
-        assert id_of_text(again) == text_id
+        assert read_id(again) == text_id
     open_file(app, "short")
     assert app.query_params["text"] == "short"
     assert "text_id" not in app.query_params
@@ -274,13 +274,13 @@ def test_a_text_too_long_for_the_address_is_kept_under_an_id_in_it(open_app: Ope
 
 def test_editing_updates_the_visitors_own_link_and_nobody_elses(open_app: OpenApp) -> None:
     mine = open_file(open_app("token_boundaries"), "a" * 1_001)
-    text_id = id_of_text(mine)
+    text_id = read_id(mine)
     other = open_file(open_app("token_boundaries", text_id=text_id), "b" * 1_001)
-    assert id_of_text(other) != text_id
+    assert read_id(other) != text_id
     open_file(mine, "c" * 1_001)
-    assert id_of_text(mine) == text_id
+    assert read_id(mine) == text_id
     assert field_text(open_app("token_boundaries", text_id=text_id)) == "c" * 1_001
-    assert field_text(open_app("token_boundaries", text_id=id_of_text(other))) == "b" * 1_001
+    assert field_text(open_app("token_boundaries", text_id=read_id(other))) == "b" * 1_001
 
 
 @pytest.mark.parametrize("text_id", ["a" * 32, "../../etc", ""])

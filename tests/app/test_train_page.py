@@ -346,14 +346,14 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
     assert app.button(key="cancel").disabled
     # An element that replaced one of another kind would show the old one's parts until the script
     # ends. So each card has its own place, and empties the other's.
-    assert places_of_outcome(app) == ["flex_container", "empty"]
+    assert find_outcome(app) == ["flex_container", "empty"]
     may_end.set()
     wait_until(manager, job_id)
     app.run()
-    assert places_of_outcome(app) == ["empty", "flex_container"]
+    assert find_outcome(app) == ["empty", "flex_container"]
 
 
-def places_of_outcome(app: AppTest) -> list[str]:
+def find_outcome(app: AppTest) -> list[str]:
     """Return the kinds of elements in the two places of a training and its result."""
     (outcome,) = app.columns[2].children.values()
     assert isinstance(outcome, Block)

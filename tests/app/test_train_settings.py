@@ -73,7 +73,7 @@ def test_reset_brings_back_the_first_size_in_the_browser_too(open_app: OpenApp) 
     assert "Vocabulary size **4,096**" in page_text(app)
 
 
-def place_of_train(app: AppTest) -> tuple[int, ...]:
+def find_train_button(app: AppTest) -> tuple[int, ...]:
     """Return the button's place in the page: its index in each block around it."""
 
     def search(block: Block, path: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -90,10 +90,10 @@ def place_of_train(app: AppTest) -> tuple[int, ...]:
 def test_an_error_above_the_train_button_does_not_move_it(open_app: OpenApp) -> None:
     # Streamlit shows an element that moves twice until the page is drawn.
     app = paste(open_app(), RHYME)
-    before = place_of_train(app)
+    before = find_train_button(app)
     app.number_input(key="settings_exact_byte_size_4096").set_value(100).run()
     assert len(app.error) == 1
-    assert place_of_train(app) == before
+    assert find_train_button(app) == before
 
 
 def test_an_invalid_exact_size_shows_an_error_and_prevents_training(open_app: OpenApp) -> None:

@@ -171,7 +171,7 @@ class Player:
     def expect_score(self, text: str) -> None:
         expect(self.page.locator(".player .score")).to_have_text(text)
 
-    def time_of_scrub(self, step: int) -> float:
+    def time_scrub(self, step: int) -> float:
         """Return the milliseconds from a scrub to the frame that shows its step completely."""
         return self.page.locator(".player").evaluate(
             """async (root, step) => {

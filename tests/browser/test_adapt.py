@@ -17,7 +17,7 @@ from tests.browser.helpers import (
     wait_until_downloads_are_checked,
     wait_until_idle,
 )
-from tests.browser.training import choose, give_file, run_of_address
+from tests.browser.training import choose, give_file, read_run_id
 
 
 def test_an_uploaded_text_extends_gpt2_and_its_files_are_downloaded(
@@ -78,9 +78,9 @@ def test_terms_come_first_and_a_token_is_left_out_of_a_second_extension(
     choose_option(box, unwanted)
     box.press("Escape")
     wait_until_idle(page)
-    before = run_of_address(page.url)
+    before = read_run_id(page.url)
     page.get_by_role("button", name="Extend again").click()
-    page.wait_for_url(lambda url: run_of_address(url) not in (None, before))
+    page.wait_for_url(lambda url: read_run_id(url) not in (None, before))
     expect(page.get_by_text("With 8 new tokens, held-out text takes")).to_be_visible()
     wait_until_idle(page)
     headers = new_tokens.get_by_role("rowheader").all_inner_texts()

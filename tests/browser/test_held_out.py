@@ -20,7 +20,7 @@ from tests.browser.helpers import (
     wait_until_idle,
 )
 from tests.browser.training import (
-    run_of_address,
+    read_run_id,
     set_vocabulary,
     train_to_the_end,
     upload,
@@ -102,7 +102,7 @@ def test_own_files_are_judged_on_after_a_bad_one_was_refused(
     expect(held_out).to_contain_text("1 document of the corpus is also in them")
     set_vocabulary(page, 512)
     run_id = train_to_the_end(page)
-    assert run_of_address(page.url) == run_id
+    assert read_run_id(page.url) == run_id
     verdict = verdict_on(page, run_id)
     expect(verdict).to_contain_text(re.compile("On your own files, your tokenizer needs .* more"))
     expect(page.get_by_text("95% intervals over whole documents")).to_be_visible()

@@ -121,7 +121,7 @@ def test_distant_merges_are_fetched_and_nothing_is_sent_twice(
 def test_scrubbing_to_a_distant_merge_is_drawn_quickly(
     player: Player, show_figures: ShowFigures
 ) -> None:
-    times = [player.time_of_scrub(step) for step in (32_500, 25_500, 44_500, 20_500, 36_500)]
+    times = [player.time_scrub(step) for step in (32_500, 25_500, 44_500, 20_500, 36_500)]
     show_figures("milliseconds to a far step of 50,000 merges", times)
     # The goal is 500 ms; a busy machine takes longer.
     assert min(times) < 2_500

@@ -111,12 +111,12 @@ def test_a_long_file_is_drawn_quickly_scrolls_smoothly_and_loses_no_token(
     show_figures(f"milliseconds from a file to {n_tokens:,} painted tokens", [milliseconds])
     scroller = page.locator(".view .scroller")
 
-    def worst_of_most_frames(pixels_a_frame: int) -> float:
+    def worst_frame(pixels_a_frame: int) -> float:
         frames = scroller.evaluate(SCROLL, [pixels_a_frame, 60])
         return sorted(frames)[int(0.95 * len(frames))]
 
     worst = [
-        best(lambda speed=speed: worst_of_most_frames(speed), SLACK * FRAME_MS, tries=5)
+        best(lambda speed=speed: worst_frame(speed), SLACK * FRAME_MS, tries=5)
         for speed in (60, 600, 2_000)
     ]
     show_figures(f"milliseconds of the 95th-percentile frame over {n_tokens:,} tokens", worst)
@@ -125,13 +125,13 @@ def test_a_long_file_is_drawn_quickly_scrolls_smoothly_and_loses_no_token(
     if n_tokens == MAX_TOKENS:
         notice = page.locator('[data-testid="stAlert"]')
         expect(notice).to_contain_text("Only the first 1,000,000 are shown")
-        expect_tokens_of_blocks(scroller)
+        expect_block_tokens(scroller)
     assert copied_whole(scroller) == shown
     assert milliseconds <= longest_ms
     assert max(worst) <= SLACK * FRAME_MS
 
 
-def expect_tokens_of_blocks(scroller: Locator) -> None:
+def expect_block_tokens(scroller: Locator) -> None:
     """Fail if a token of a drawn block is missing, at both ends and in between."""
     n_blocks: int = scroller.locator(".block").count()
     parts = [(0, 12), (n_blocks // 2, n_blocks // 2 + 12), (n_blocks - 12, n_blocks)]

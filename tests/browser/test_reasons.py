@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import Pair
 from tests.browser.player import Player, saved_replay
-from tests.recounting import Recount, run_full_of_ties
+from tests.recounting import Recount, train_with_ties
 
 STEPS = (0, 17, 41)
 
@@ -23,7 +23,7 @@ def said(element: Locator) -> str:
 
 
 def test_every_field_of_the_card_matches_a_recount(offline_page: Page, tmp_path: Path) -> None:
-    run = run_full_of_ties("smallest-pair")
+    run = train_with_ties("smallest-pair")
     player = Player.on(offline_page, saved_replay(run, tmp_path, title="reasons"))
     card = offline_page.locator(".player .why")
     offline_page.locator(".player .ties").evaluate("ties => { ties.open = true; }")

@@ -21,7 +21,7 @@ def player(context: BrowserContext, app_url: str) -> Iterator[Player]:
     """Open the sample run for all measurements."""
     page = context.new_page()
     player = Player.open(page, f"{app_url}/merge_loop?step=0")
-    player.time_of_scrub(2_000)  # the rest of the run arrives after the merges at the cursor
+    player.time_scrub(2_000)  # the rest of the run arrives after the merges at the cursor
     yield player
     page.close()
 
@@ -42,6 +42,6 @@ def test_most_frames_are_drawn_in_time_while_merges_play(
 
 def test_scrubbing_is_drawn_at_once(player: Player, show_figures: ShowFigures) -> None:
     steps = (3_800, 10, 1_900, 700, 2_500, 3_100, 45)
-    times = [player.time_of_scrub(step) for step in steps]
+    times = [player.time_scrub(step) for step in steps]
     show_figures("milliseconds a scrub in a run of 3,839 merges", times)
     assert min(times) <= SLACK * SCRUB_MS

@@ -55,18 +55,18 @@ def set_vocabulary(page: Page, size: int) -> None:
 
 def train_to_the_end(page: Page) -> str:
     """Press Train, wait for the result, and return the new run's id from the address."""
-    before = run_of_address(page.url)
+    before = read_run_id(page.url)
     page.get_by_role("button", name="Train", exact=True).click()
-    page.wait_for_url(lambda url: run_of_address(url) not in (None, before))
+    page.wait_for_url(lambda url: read_run_id(url) not in (None, before))
     # The page scrolls to it, which would close a list that is open meanwhile.
     expect(page.get_by_role("heading", name="Trained")).to_be_in_viewport()
     wait_until_idle(page)
-    found = run_of_address(page.url)
+    found = read_run_id(page.url)
     assert found
     return found
 
 
-def run_of_address(url: str) -> str | None:
+def read_run_id(url: str) -> str | None:
     """Return the id of the run in an address; None if it has none."""
     found = _RUN_IN_ADDRESS.search(url)
     return found[1] if found else None

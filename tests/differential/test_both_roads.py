@@ -27,8 +27,8 @@ from tests.small_tokenizer_files import (
     as_bytes,
     draw_file,
     draw_ranks,
+    draw_ranks_text,
     draw_text,
-    draw_text_of_ranks,
     ranks_as_bytes,
     ranks_as_tekken,
     ranks_as_tokenizer_json,
@@ -241,7 +241,7 @@ def check_ranks(ranks: dict[bytes, int], texts: list[str]) -> bool:
 def test_ranks_encode_as_in_tiktoken(seed: int) -> None:
     random = Random(seed)
     ranks = draw_ranks(random)
-    check_ranks(ranks, [draw_text_of_ranks(random, ranks) for _ in range(10)])
+    check_ranks(ranks, [draw_ranks_text(random, ranks) for _ in range(10)])
 
 
 def test_most_ranks_are_encoded_here() -> None:

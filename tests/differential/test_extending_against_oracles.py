@@ -23,7 +23,7 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.differential.test_training_against_huggingface import MULTILINGUAL
-from tests.extending import in_tokens_of_the_base
+from tests.extending import spell_in_base
 from tests.oracles import GPT2_PATTERN, opened_by_name, tiktoken_gpt2, tokenizers_gpt2
 
 N_TEXTS = 3_000
@@ -75,7 +75,7 @@ def test_the_base_of_extended_gpt2_is_what_tiktoken_and_tokenizers_encode() -> N
     peer = tokenizers_gpt2()
     for text, ids in zip(texts(), run.tokenizer.encode_batch(texts()), strict=True):
         theirs = tiktoken_gpt2().encode_ordinary(text)
-        assert in_tokens_of_the_base(run, ids) == theirs
+        assert spell_in_base(run, ids) == theirs
         assert theirs == peer.encode(text).ids
         assert len(ids) <= len(theirs)
         n_before += len(theirs)
@@ -91,7 +91,7 @@ def test_extended_published_tokenizers_keep_their_bases_ids(name: str) -> None:
     before = base.encode_batch(texts())
     after = run.tokenizer.encode_batch(texts())
     for old, new in zip(before, after, strict=True):
-        assert in_tokens_of_the_base(run, new) == old
+        assert spell_in_base(run, new) == old
         assert len(new) <= len(old)
     assert sum(map(len, after)) < 0.97 * sum(map(len, before))
 
@@ -125,7 +125,7 @@ def test_extended_with_terms_and_without_tokens_left_out_it_keeps_gpt2s_ids() ->
     for text, theirs, ids in zip(texts(), encoded, ours, strict=True):
         assert theirs.ids == ids
         before = tiktoken_gpt2().encode_ordinary(text)
-        assert in_tokens_of_the_base(run, ids) == before
+        assert spell_in_base(run, ids) == before
         assert len(ids) <= len(before)
     for cost in run.terms:
         if cost.token is not None:

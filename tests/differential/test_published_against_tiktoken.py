@@ -62,7 +62,7 @@ def test_conversion_from_tiktoken_equals_reading_its_file(
 ) -> None:
     taken: list[object] = []
     monkeypatch.setattr(
-        from_memory, "tokenizer_of_ranks", lambda ranks, **rest: taken.extend([ranks, rest])
+        from_memory, "build_from_ranks", lambda ranks, **rest: taken.extend([ranks, rest])
     )
     from_memory.from_tiktoken(tiktoken_published(name))
     tokenizer = own(name)

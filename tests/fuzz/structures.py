@@ -150,7 +150,7 @@ def _json(data: bytes, rng: random.Random) -> bytes:
             inside = inside[rng.choice(deeper)]
             continue
         if len(keys) > 1 and rng.random() < 0.5:
-            _of_container(inside, rng)
+            _change_container(inside, rng)
         else:
             key = rng.choice(keys)
             inside[key] = _value(inside[key], [inside[other] for other in keys], rng)
@@ -163,7 +163,7 @@ def _json(data: bytes, rng: random.Random) -> bytes:
     return written
 
 
-def _of_container(inside: Any, rng: random.Random) -> None:
+def _change_container(inside: Any, rng: random.Random) -> None:
     change = rng.choice(_CHANGES)
     if isinstance(inside, list):
         change(inside, rng)

@@ -32,7 +32,7 @@ from bpe_core.trainers.reference import (
     train_reference,
 )
 from bpe_core.types import PretokenCounts, TrainingConfig
-from tests.recounting import Recount, run_full_of_ties
+from tests.recounting import Recount, train_with_ties
 from ui.components.merge_player.packing import own_words, pack_block, pack_run
 from ui.components.token_view.packing import PackedTokens, pack_boundaries, pack_spans
 from ui.run.stop_reasons import stop_sentence
@@ -55,7 +55,7 @@ LONG = "".join(f"{n}: the café’s 日本 line, naïvely 🧩.\n" for n in rang
 
 def runs() -> dict[str, Any]:
     """Return runs as messages, with the expected figures at each step."""
-    ties = {name: recounted(run_full_of_ties(name)) for name in ("smallest-pair", "first-seen")}
+    ties = {name: recounted(train_with_ties(name)) for name in ("smallest-pair", "first-seen")}
     return {**ties, "sample": sample(), "hug": hug(), "terms": with_term()}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bpe_core.comparison.alignment import Disagreement, differing_stretches, disagreements
 from bpe_core.types import Segment
-from tests.segments import covered_text, segments_of_pieces
+from tests.segments import covered_text, piece_segments
 
 
 @st.composite
@@ -21,7 +21,7 @@ def two_tokenizations(draw: st.DrawFn) -> tuple[str, list[Segment], list[Segment
         cuts = draw(st.sets(st.integers(1, max(1, len(data) - 1))))
         ends = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
         pieces = [data[i:j] for i, j in itertools.pairwise(ends) if i < j]
-        tokenizations.append(segments_of_pieces(*pieces))
+        tokenizations.append(piece_segments(*pieces))
     return text, tokenizations[0], tokenizations[1]
 
 
@@ -92,7 +92,7 @@ def test_a_stretch_of_many_tokenizations_lies_between_cuts_that_all_share(
         cuts = data.draw(st.sets(st.integers(1, max(1, n_bytes - 1))))
         ends = [0, *sorted(cut for cut in cuts if cut < n_bytes), n_bytes]
         pieces = [text.encode()[i:j] for i, j in itertools.pairwise(ends) if i < j]
-        tokenizations.append(segments_of_pieces(*pieces))
+        tokenizations.append(piece_segments(*pieces))
     sets = [{0} | {segment.byte_end for segment in segments} for segments in tokenizations]
     common = sorted(set.intersection(*sets))
     expected = [

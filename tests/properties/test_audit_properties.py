@@ -37,7 +37,7 @@ LONGEST = {2: 9, 3: 7}
 MAX_TOKEN_LENGTH = 3
 
 
-def symbols_of_word(tokenizer: Tokenizer, word: bytes) -> list[int]:
+def word_symbols(tokenizer: Tokenizer, word: bytes) -> list[int]:
     symbols = (
         [bytes([byte]) for byte in word]
         if tokenizer.base == "bytes"
@@ -48,7 +48,7 @@ def symbols_of_word(tokenizer: Tokenizer, word: bytes) -> list[int]:
 
 
 @cache
-def pretokens_of_all_texts(pretokenizer: Pretokenizer, alphabet: str) -> tuple[str, ...]:
+def list_pretokens(pretokenizer: Pretokenizer, alphabet: str) -> tuple[str, ...]:
     """Return the distinct pre-tokens of all texts, those of the shortest texts first."""
     longest = LONGEST[len(alphabet)]
     texts = ("".join(t) for n in range(1, longest + 1) for t in product(alphabet, repeat=n))
@@ -63,10 +63,10 @@ def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
     merges = {merge.pair: merge for merge in tokenizer.merges}
     marker = b"" if tokenizer.end_of_word is None else tokenizer.end_of_word.encode()
     unseen = dict(tokenizer.vocab)
-    for pretoken in pretokens_of_all_texts(tokenizer.pretokenizer, alphabet):
+    for pretoken in list_pretokens(tokenizer.pretokenizer, alphabet):
         word = pretoken.encode()
         if any(token in word + marker for token in unseen.values()):
-            for id in encode_reference(symbols_of_word(tokenizer, word), merges):
+            for id in encode_reference(word_symbols(tokenizer, word), merges):
                 unseen.pop(id, None)
     return set(tokenizer.vocab) - unseen.keys()
 
@@ -205,7 +205,7 @@ def test_uses_read_from_a_run_equal_those_of_encoding_its_words(
     merges = {merge.pair: merge for merge in run.merges}
     expected = Counter[int]()
     for word, count in zip(run.pretokens.words, run.pretokens.counts.tolist(), strict=True):
-        for id in encode_reference(symbols_of_word(run.tokenizer, word), merges):
+        for id in encode_reference(word_symbols(run.tokenizer, word), merges):
             expected[id] += count
     uses = uses_in_run(run)
     assert {id: int(uses[id]) for id in np.flatnonzero(uses).tolist()} == expected

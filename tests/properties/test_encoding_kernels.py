@@ -144,7 +144,7 @@ def test_tries_encode_long_words_like_scan(table: TokenTable, some: list[str]) -
 
 
 @st.composite
-def tables_of_runs(draw: st.DrawFn) -> TokenTable:
+def draw_run_tables(draw: st.DrawFn) -> TokenTable:
     """Draw merges that make runs of spaces, each length once, in any order that is possible."""
     symbols = {1: 32}
     merges: list[tuple[int, int, int]] = []
@@ -161,7 +161,7 @@ run_lengths = st.lists(st.integers(SCAN_UP_TO + 1, 2_000), min_size=1, max_size=
 
 
 @pytest.mark.parametrize("n_remembered", [1, 8, 1 << 12])
-@given(table=tables_of_runs(), lengths=run_lengths)
+@given(table=draw_run_tables(), lengths=run_lengths)
 def test_tries_encode_runs_like_a_heap(
     n_remembered: int, table: TokenTable, lengths: list[int]
 ) -> None:
@@ -270,7 +270,7 @@ LONG_WORDS = {
 
 
 @cache
-def gpt2_ids_of_word(word: str) -> list[int]:
+def gpt2_word_ids(word: str) -> list[int]:
     """Return the ids of a word, encoded with a heap and cached."""
     table = gpt2().table
     return merge_symbols(base_ids(table, word), table.ranks, table.made)
@@ -280,7 +280,7 @@ def gpt2_ids_of_word(word: str) -> list[int]:
 @pytest.mark.parametrize("name", PRETOKENIZERS)
 def test_words_longer_than_a_block_stay_within_the_buffers(name: str, text: str) -> None:
     words = get_pretokenizer(name).split(text)
-    expected = [id for word in words for id in gpt2_ids_of_word(word)]
+    expected = [id for word in words for id in gpt2_word_ids(word)]
     encoder = CompiledEncoder(gpt2().table, get_pretokenizer(name))  # with new buffers
     assert encoder.encode(text, 1).tolist() == expected
 

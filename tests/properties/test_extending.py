@@ -16,7 +16,7 @@ from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, Fo
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from tests.extending import Case, cases, in_tokens_of_the_base
+from tests.extending import Case, cases, spell_in_base
 from tests.strategies import hostile_texts
 
 TEXT = """The pretokenizer's tokenizers: untokenized, retokenizing, detokenizer. Straßenbahnen,
@@ -44,7 +44,7 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(case: Case, texts: list
     for text in [*texts, *case.words]:
         before = case.base.encode(text, errors="skip")
         after = run.tokenizer.encode(text, errors="skip")
-        assert in_tokens_of_the_base(run, after) == before
+        assert spell_in_base(run, after) == before
         assert len(after) <= len(before)
 
 
@@ -106,7 +106,7 @@ def test_extended_gpt2_keeps_gpt2s_encoding(extended_gpt2: TrainingRun, text: st
     text = text + TEXT[: len(text)]
     before = gpt2().encode(text, allowed_special="all")
     after = extended_gpt2.tokenizer.encode(text, allowed_special="all")
-    assert in_tokens_of_the_base(extended_gpt2, after) == before
+    assert spell_in_base(extended_gpt2, after) == before
     assert len(after) <= len(before)
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from bpe_core.adapting.shrink import RemovalOrder, remove_leaves, shrink
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
-from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
+from bpe_core.formats.tiktoken_file import build_from_ranks
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.unicode.token_scripts import token_script
 from bpe_core.vocabulary.audit import uses_in_corpus
 from tests.adapting_reference import remove_reference
 from tests.strategies import tokenizers, training_configs, word_counts
@@ -88,7 +88,7 @@ def test_characters_with_a_marker_and_missing_symbols(
 def test_whole_words_looked_up_first(tokens: list[str], words: dict[str, int]) -> None:
     ranks = {bytes([byte]): byte for byte in range(256)}
     ranks |= {token.encode(): 256 + n for n, token in enumerate(tokens)}
-    tokenizer = tokenizer_of_ranks(ranks, pretokenizer="llama3", special_tokens={})
+    tokenizer = build_from_ranks(ranks, pretokenizer="llama3", special_tokens={})
     check_against_twin(tokenizer, Corpus.from_word_counts(words), "fewest-uses")
 
 
@@ -173,7 +173,7 @@ def test_only_tokens_of_the_chosen_scripts_go() -> None:
     removals = remove_leaves(gpt2(), Corpus.from_text("да нет"), scripts=["Cyrillic"])
     assert removals is not None
     assert removals.order
-    assert {script_of_token(gpt2().vocab[id]) for id in removals.order} == {"Cyrillic"}
+    assert {token_script(gpt2().vocab[id]) for id in removals.order} == {"Cyrillic"}
     corpus = Corpus.from_text("да")
     with pytest.raises(ConfigError, match="other scripts"):
         shrink(gpt2(), corpus, 1_000, scripts=["Cyrillic"], on_progress=before_the_work)

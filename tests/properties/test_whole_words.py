@@ -15,7 +15,7 @@ from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.huggingface import write_huggingface
 from bpe_core.formats.load_save import Format, dumps, loads
 from bpe_core.formats.recovered_merges import recover_merges
-from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
+from bpe_core.formats.tiktoken_file import build_from_ranks
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts
@@ -30,7 +30,7 @@ LONG = "incomprehensibilities"
 
 def of_ranks(tokens: list[str], pretokenizer: str = "llama3") -> Tokenizer:
     ranks = {**BYTES, **{token.encode(): 256 + n for n, token in enumerate(tokens)}}
-    return tokenizer_of_ranks(ranks, pretokenizer=pretokenizer, special_tokens={})
+    return build_from_ranks(ranks, pretokenizer=pretokenizer, special_tokens={})
 
 
 def by_tiktoken(tokenizer: Tokenizer, text: str) -> list[int]:

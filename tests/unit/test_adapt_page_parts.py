@@ -19,9 +19,9 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.adapt import background_work
-from ui.adapt.figures import rows_of_cut
+from ui.adapt.figures import count_cut_rows
 from ui.adapt.files_part import files_label, without_folders
-from ui.adapt.new_tokens import token_rows, tokens_csv, tokens_of_run
+from ui.adapt.new_tokens import list_new_tokens, token_rows, tokens_csv
 from ui.adapt.replace_mode import gone_for_good
 from ui.storage.run_store import StoredRun
 
@@ -43,7 +43,7 @@ def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> N
     saved = [a - b for a, b in pairwise(tokens)]
     # The savings and the counts differ on this text; otherwise it would test nothing.
     assert saved != [merge.count for merge in run.merges]
-    new = tokens_of_run(stored, len(run.merges))
+    new = list_new_tokens(stored, len(run.merges))
     assert [row.loss for row in token_rows(new, new.places)] == [f"{n:,}" for n in saved]
     lines = list(csv.DictReader(io.StringIO(tokens_csv(new))))
     assert [int(line["tokens saved"]) for line in lines] == saved
@@ -88,5 +88,5 @@ def test_the_rows_and_size_of_a_cut_are_those_of_its_tokenizer() -> None:
     assert n > 1
     for kept in range(n + 1):
         cut = run.truncated(kept)
-        assert rows_of_cut(run, kept) == embedding_rows(cut)
+        assert count_cut_rows(run, kept) == embedding_rows(cut)
         assert run.tokenizer.vocab_size - (n - kept) == cut.vocab_size

@@ -7,7 +7,7 @@ import pytest
 from bpe_core.comparison.alignment import disagreements
 from bpe_core.errors import TokenizationError
 from tests.segments import covered_text
-from tests.segments import segments_of_pieces as cut
+from tests.segments import piece_segments as cut
 
 
 def test_tokenizations_with_the_same_cuts_agree_even_if_their_ids_differ() -> None:

@@ -17,7 +17,7 @@ import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.unicode.token_scripts import token_script
 from tests.oracles import TOKENIZERS
 
 # Each opens a published tokenizer.
@@ -252,7 +252,7 @@ def test_replacing_takes_terms_and_scripts_and_streams_large_files(
         kept = set(np.load(outputs[-1] / "old_ids.npy").tolist())
         gone = {id for id in range(50_257) if id not in kept}
         assert len(gone) == 6
-        assert {script_of_token(bpe.gpt2().vocab[id]) for id in gone} <= {"Han", "Cyrillic"}
+        assert {token_script(bpe.gpt2().vocab[id]) for id in gone} <= {"Han", "Cyrillic"}
     for path in outputs[0].iterdir():
         assert path.read_bytes() == (outputs[1] / path.name).read_bytes()
 
@@ -298,7 +298,7 @@ def test_only_tokens_of_the_named_scripts_are_removed(text: Path, tmp_path: Path
     kept = bpe.load(tmp_path / "out").vocab.values()
     gone = set(bpe.gpt2().vocab.values()) - set(kept)
     assert len(gone) == 107
-    assert {script_of_token(token) for token in gone} == {"Greek", "Katakana"}
+    assert {token_script(token) for token in gone} == {"Greek", "Katakana"}
     refused = run(
         "shrink",
         "gpt2",

@@ -27,9 +27,9 @@ from ui.compare import charts, language_figures
 from ui.compare.language_figures import (
     MEASURES,
     PARITY,
+    cached_language_costs,
     cannot_spell,
     cheapest_first,
-    costs_of_languages,
     hash_sentences,
     language_csv,
     language_rows,
@@ -90,8 +90,8 @@ def test_adding_a_tokenizer_or_another_reference_measures_no_other_again(
         return measure_languages(texts, encoder)
 
     monkeypatch.setattr(language_figures, "measure_languages", count)
-    assert costs_of_languages(TEXTS, [BYTES], "A") == COSTS[:1]
-    found = costs_of_languages(TEXTS, [BYTES, gpt2()], "C")
+    assert cached_language_costs(TEXTS, [BYTES], "A") == COSTS[:1]
+    found = cached_language_costs(TEXTS, [BYTES, gpt2()], "C")
     assert found == compare_languages(TEXTS, [BYTES, gpt2()], "C")
     assert asked == [BYTES.fingerprint, gpt2().fingerprint]
 

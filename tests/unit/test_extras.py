@@ -111,7 +111,7 @@ def test_a_task_without_its_package_names_the_extra(
     assert str(raised.value).endswith(f'Run: pip install "{DISTRIBUTION}[{extra}]"')
 
 
-def modules_of_extras() -> dict[str, str]:
+def read_extras() -> dict[str, str]:
     """Return the extra that installs each module, from pyproject.toml: module -> extra."""
     found: dict[str, str] = {}
     for extra in get_args(Extra):
@@ -141,7 +141,7 @@ def iterate_imports(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
 
 @pytest.mark.slow
 def test_every_optional_import_of_the_library_names_its_extra() -> None:
-    extra_of = modules_of_extras()
+    extra_of = read_extras()
     assert {"tokenizers", "tiktoken", "pyarrow", "distributed", "streamlit"} <= extra_of.keys()
     n_guarded = 0
     for path in CORE.rglob("*.py"):
@@ -179,7 +179,7 @@ def test_converting_needs_no_library(without: Callable[[str], None], tmp_path: P
 def test_other_tasks_work_without_optional_packages(
     without: Callable[[str], None], tmp_path: Path
 ) -> None:
-    for module in modules_of_extras():
+    for module in read_extras():
         without(module)
     path = tmp_path / "mine.json"
     bpe.save(MINE, path, format="native")

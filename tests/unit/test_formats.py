@@ -24,7 +24,7 @@ from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
 from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save, write_files
 from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.formats.patterns import STEPS, name_of_steps
+from bpe_core.formats.patterns import STEPS, name_steps
 from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
@@ -689,4 +689,4 @@ def test_deepseeks_pattern_is_known_with_line_ends_as_characters_too() -> None:
     described = json.loads(json.dumps(STEPS["deepseek-v3"]))
     last = described[-1]["pattern"]
     last["Regex"] = last["Regex"].replace(r"\r", "\r").replace(r"\n", "\n")
-    assert name_of_steps(described) == "deepseek-v3"
+    assert name_steps(described) == "deepseek-v3"

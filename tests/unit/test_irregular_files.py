@@ -20,8 +20,8 @@ from tests.unit.test_store import HUGS, RUN
 from ui.storage import base_tokenizer, training_requests
 from ui.storage.run_store import (
     Trained,
+    find_run_name,
     load_run,
-    name_of_run,
     run_corpus,
     store_run,
     training_text,
@@ -91,7 +91,7 @@ def test_commands_and_pages_go_on(put: object, name: str, has_manifest: bool, st
         assert f"{name} of {id} is not a regular file." in found
         assert run("export", id, "--out", str(store / "a.zip"))[0] == 1
     run("export", id, "--out", str(store / "a.json"), "--format", "native")
-    for read in (load_run, name_of_run, training_text, run_corpus):
+    for read in (load_run, find_run_name, training_text, run_corpus):
         try:
             read(id)
         except BpeError:

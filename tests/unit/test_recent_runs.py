@@ -95,12 +95,12 @@ def test_runs_remembered_by_the_browser_follow_those_of_this_session(
 ) -> None:
     names = {run(n).id: run(n).name for n in (1, 2, 3)}
 
-    def name_of_run(run_id: str) -> RunName:
+    def find_run_name(run_id: str) -> RunName:
         if run_id not in names:
             raise RunNotFoundError(run_id)
         return names[run_id]
 
-    monkeypatch.setattr(recent_runs, "name_of_run", name_of_run)
+    monkeypatch.setattr(recent_runs, "find_run_name", find_run_name)
     remember_run(run(1))
     hand_over(session, {"ids": [run(n).id for n in (2, 1, 3, 4)]})
     assert listed() == [1, 2, 3]
@@ -194,7 +194,9 @@ def test_only_as_many_runs_are_looked_up_as_are_listed(
 ) -> None:
     looked_up: list[str] = []
     monkeypatch.setattr(
-        recent_runs, "name_of_run", lambda run_id: looked_up.append(run_id) or load_run(run_id).name
+        recent_runs,
+        "find_run_name",
+        lambda run_id: looked_up.append(run_id) or load_run(run_id).name,
     )
     hand_over(session, {"ids": [f"{n:032x}" for n in range(10_000)]})
     assert len(looked_up) == MAX_RECENT_RUNS

@@ -28,8 +28,8 @@ from ui.storage.run_store import (
     SAMPLE_RUN_ID,
     RunNotFoundError,
     Trained,
+    find_run_name,
     load_run,
-    name_of_run,
     note_opened,
     store_run,
     store_run_to_show,
@@ -130,7 +130,7 @@ def test_the_name_of_a_run_is_read_without_loading_the_run(
     run_id = store_run(Trained("日本 hugs", run, NOTHING))
     expected = load_run(run_id).name
     monkeypatch.setattr(run_store, "load_run", None)
-    assert name_of_run(run_id) == expected
+    assert find_run_name(run_id) == expected
     assert expected.trained_at is not None
 
 
@@ -157,16 +157,16 @@ def test_a_run_is_loaded_if_its_name_file_is_damaged(runs_folder: Path, change: 
     else:
         changed = json.dumps(change) if change != "" else ""
     rewrite(path, changed)
-    assert name_of_run(run_id) == load_run(run_id).name
+    assert find_run_name(run_id) == load_run(run_id).name
     path.unlink()
     write_manifest(path.parent)
-    assert name_of_run(run_id) == load_run(run_id).name
+    assert find_run_name(run_id) == load_run(run_id).name
 
 
 @pytest.mark.parametrize("run_id", ["a" * 32, "../../../etc/passwd", ""])
 def test_the_name_of_a_missing_run_is_an_error(run_id: str) -> None:
     with pytest.raises(RunNotFoundError):
-        name_of_run(run_id)
+        find_run_name(run_id)
 
 
 def test_a_run_without_held_out_text_survives_storing() -> None:

@@ -35,7 +35,7 @@ from tests.packaging import ROOT
 from tests.power_cut import Disk
 from ui.storage import run_store, sweeping, upload_store
 from ui.storage.new_entries import kept_folder
-from ui.storage.run_store import Trained, load_run, name_of_run, store_run, training_text
+from ui.storage.run_store import Trained, find_run_name, load_run, store_run, training_text
 from ui.storage.sweeping import DAYS_KEPT_UNOPENED, start_sweeping, sweep_hourly, sweep_store
 from ui.storage.upload_store import keep_sentences, keep_text, load_sentences, load_text
 
@@ -150,7 +150,7 @@ def test_entries_of_earlier_versions_have_no_manifest_and_are_read(store: Path) 
         (folder / MANIFEST).unlink()
         assert not check_files(folder)
     assert load_run(run_id).title == "Hugs"
-    assert name_of_run(run_id).title == "Hugs"
+    assert find_run_name(run_id).title == "Hugs"
     assert training_text(run_id) is not None
     assert load_text(text_id) == "hug"
     assert keep_text("pug", instead_of=text_id) == text_id
@@ -188,7 +188,7 @@ def test_an_entry_of_a_newer_version_is_called_newer(store: Path) -> None:
     run_id, text_id = kept_run(), keep_text("hug")
     for folder in store.iterdir():
         make_newer(folder)
-    for load in (load_run, name_of_run):
+    for load in (load_run, find_run_name):
         with pytest.raises(NewerFormatError, match=r"by a newer version .*\. Update BPE Explorer"):
             load(run_id)
     with pytest.raises(NewerFormatError, match=r"by a newer version .*\. Update BPE Explorer"):
@@ -279,7 +279,7 @@ def test_another_users_entries_are_answered_with_a_message(
     run_id, text_id, sentences = kept_run(), keep_text("hug"), keep_sentences(TABLE)
     loads: list[Callable[[], object]] = [
         lambda: load_run(run_id),
-        lambda: name_of_run(run_id),
+        lambda: find_run_name(run_id),
         lambda: load_text(text_id),
         lambda: load_sentences(sentences),
     ]
@@ -311,7 +311,7 @@ def test_another_users_store_is_answered_with_a_message(
     run_id, text_id = kept_run(), keep_text("hug")
     loads: list[Callable[[], object]] = [
         lambda: load_run(run_id),
-        lambda: name_of_run(run_id),
+        lambda: find_run_name(run_id),
         lambda: training_text(run_id),
         lambda: load_text(text_id),
         entries,

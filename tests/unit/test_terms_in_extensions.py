@@ -15,7 +15,7 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers import reference
-from tests.extending import in_tokens_of_the_base
+from tests.extending import spell_in_base
 
 TEXT = (
     """A Kubernetes cluster; Kubernetes clusters. The kubelet of Kubernetes: Kubernetes-like.
@@ -108,7 +108,7 @@ def test_a_term_that_the_text_does_not_contain_is_a_token_with_0_occurrences() -
     assert [m.count for m in run.merges[: zookeeper.tokens_added]] == [0] * zookeeper.tokens_added
     for text in (TEXT, "Zookeeper Zookeepers", " Zookeeper's"):
         ids = run.tokenizer.encode(text)
-        assert in_tokens_of_the_base(run, ids) == gpt2().encode(text)
+        assert spell_in_base(run, ids) == gpt2().encode(text)
 
 
 def test_pairs_that_occur_are_merged_before_those_that_do_not() -> None:
@@ -245,7 +245,7 @@ def test_the_base_keeps_its_encoding_where_terms_are_tokens() -> None:
     run = extend(gpt2(), Corpus.from_text(TEXT), 40, terms=["Kubernetes", "kubelet", "clusters"])
     for text in (TEXT, TEXT[::-1], "xKubernetesKubernetes clustersters kubeletkube"):
         ids = run.tokenizer.encode(text)
-        assert in_tokens_of_the_base(run, ids) == gpt2().encode(text)
+        assert spell_in_base(run, ids) == gpt2().encode(text)
         assert len(ids) <= len(gpt2().encode(text))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bpe_core.comparison.languages import merges_per_script
 from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS, script_of_token
+from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS, token_script
 from bpe_core.vocabulary.table import Vocabulary
 
 
@@ -36,12 +36,12 @@ from bpe_core.vocabulary.table import Vocabulary
     ],
 )
 def test_a_token_has_the_script_of_most_of_its_letters(token: bytes, script: str) -> None:
-    assert script_of_token(token) == script
+    assert token_script(token) == script
 
 
 def test_the_scripts_of_a_vocabulary_are_those_of_its_merges_and_its_base_symbols() -> None:
     merges = merges_per_script(gpt2())
     made = {merge.id for merge in gpt2().merges}
-    others = Counter(script_of_token(t) for id, t in gpt2().vocab.items() if id not in made)
+    others = Counter(token_script(t) for id, t in gpt2().vocab.items() if id not in made)
     together = Counter(dict(zip(merges.names, merges.after[:, -1].tolist(), strict=True))) + others
     assert dict(together) == Vocabulary(gpt2()).scripts

@@ -9,7 +9,7 @@ import pytest
 
 from bpe_core.types import TrainingProgress
 from ui.work.task import Task
-from ui.work.time_left import EndingTime, seconds_of_merges
+from ui.work.time_left import EndingTime, merging_seconds
 from ui.work.training_report import Reporter, TrainingReport, note_recent
 
 N_MERGES = 50_000
@@ -23,7 +23,7 @@ def estimates(seconds_of: Callable[[int], float]) -> list[tuple[float, float]]:
     for done in range(N_MERGES + 1):
         if now - reported >= 0.05 or not done:
             note_recent(recent, TrainingProgress(done, N_MERGES, now, 9, 2))
-            if (left := seconds_of_merges(recent)) is not None:
+            if (left := merging_seconds(recent)) is not None:
                 found.append((now, left))
             reported = now
         now += seconds_of(done + 1) if done < N_MERGES else 0.0
@@ -54,18 +54,18 @@ def test_there_is_no_estimate_before_a_second_of_merges() -> None:
     def report(done: int, seconds: float) -> TrainingProgress:
         return TrainingProgress(done, 100, seconds, 9, 2)
 
-    assert seconds_of_merges([]) is None
-    assert seconds_of_merges([report(0, 9.0)]) is None
-    assert seconds_of_merges([report(0, 9.0), report(5, 9.4), report(9, 9.9)]) is None
-    assert seconds_of_merges([report(0, 9.0), report(0, 11.0)]) is None
-    assert seconds_of_merges([report(0, 9.0), report(50, 10.0)]) is None
+    assert merging_seconds([]) is None
+    assert merging_seconds([report(0, 9.0)]) is None
+    assert merging_seconds([report(0, 9.0), report(5, 9.4), report(9, 9.9)]) is None
+    assert merging_seconds([report(0, 9.0), report(0, 11.0)]) is None
+    assert merging_seconds([report(0, 9.0), report(50, 10.0)]) is None
     steady = [report(0, 9.0), report(25, 9.5), report(50, 10.0)]
-    assert seconds_of_merges(steady) == pytest.approx(1.0)
+    assert merging_seconds(steady) == pytest.approx(1.0)
 
 
 def test_after_the_last_merge_no_merges_are_left() -> None:
     done = [TrainingProgress(n, 100, n / 10, 9, 2) for n in (50, 75, 100)]
-    assert seconds_of_merges(done) == 0
+    assert merging_seconds(done) == 0
 
 
 def test_the_time_left_of_the_merges_includes_saving() -> None:

@@ -17,7 +17,7 @@ from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.vocabulary.charts import field_of_bar, length_bars
+from ui.vocabulary.charts import bar_lengths, length_bars
 from ui.vocabulary.findings import list_findings
 from ui.vocabulary.inspection import inspect_vocabulary
 from ui.vocabulary.search import FIELDS, parse_lengths, to_query, to_record
@@ -106,7 +106,7 @@ def test_each_bar_of_lengths_filters_by_what_it_counts() -> None:
     figure: Any = length_bars(table.length_kinds, chosen=None, theme="light")
     heights = np.array([[y or 0 for y in bar.y] for bar in figure.data]).sum(axis=0)
     for place, height in enumerate(heights.tolist()):
-        field = field_of_bar(place, table.length_kinds.shape[1])
+        field = bar_lengths(place, table.length_kinds.shape[1])
         rows = table.find(to_query(to_record({"bytes": field, "special": "no"})))
         assert len(rows) == height
 

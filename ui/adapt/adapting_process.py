@@ -112,11 +112,11 @@ def shrink_here(
         removals.uses,
         removals.tokens_after,
         removals.held_out_tokens_after,
-        _sure_of_most_removed(removals, held_out),
+        _judge_most_removed(removals, held_out),
     )
 
 
-def _sure_of_most_removed(removals: Removals, held_out: Corpus | None) -> IntervalWords:
+def _judge_most_removed(removals: Removals, held_out: Corpus | None) -> IntervalWords:
     """Return how sure it is what the verdict says of the held-out text, if there is any."""
     tokens = removals.held_out_tokens_after
     if held_out is None or tokens is None or not tokens[0]:

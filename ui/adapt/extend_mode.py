@@ -16,11 +16,11 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.figures import (
     Gain,
     base_name,
+    count_cut_rows,
     domain_gain,
     general_gain,
     how_sure,
     own_gain,
-    rows_of_cut,
     usual_general,
 )
 from ui.adapt.files_part import offer_files
@@ -46,7 +46,7 @@ from ui.shell.action_row import action_row, show_missing
 from ui.shell.following import note_training
 from ui.shell.number_field import Limits, whole_number
 from ui.shell.visitor import visitor
-from ui.storage.base_tokenizer import Extension, title_of_extended
+from ui.storage.base_tokenizer import Extension, extended_title
 from ui.storage.run_store import StoredRun
 from ui.work import jobs
 from ui.work.page_state import CancelledWithoutRun, Failed, Live, PageState, Unknown
@@ -166,7 +166,7 @@ def _start(chosen: ChosenCorpus, extension: Extension, base: Tokenizer) -> None:
         job_id = jobs.manager().submit(
             chosen.corpus,
             (extension, base),
-            title=title_of_extended(extension.base, chosen.title),
+            title=extended_title(extension.base, chosen.title),
             held_out_share=chosen.held_out_share,
             held_out_by=chosen.held_out_by,
             origin=chosen.origin,
@@ -350,7 +350,7 @@ def _draw_costs(stored: StoredRun, cut: Cut) -> None:
         cut.domain,
         cut.general,
         steps,
-        [rows_of_cut(stored.run, step) for step in steps],
+        [count_cut_rows(stored.run, step) for step in steps],
     )
 
 

@@ -72,13 +72,13 @@ class Gain:
         return Further(start, stop, gain, are_last)
 
 
-def rows_of_cut(run: TrainingRun, kept: int) -> int:
+def count_cut_rows(run: TrainingRun, kept: int) -> int:
     """Return the embedding rows of an extended run's first `kept` merges, gaps included.
 
     >>> from bpe_core.adapting.extend import extend
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> run = extend(gpt2(), Corpus.from_text("hugging hugging"), n_tokens=2)
-    >>> [rows_of_cut(run, kept) for kept in (0, 2)]
+    >>> [count_cut_rows(run, kept) for kept in (0, 2)]
     [50257, 50259]
     """
     # Cutting the tokenizer instead would build it: 0.15 s for GPT-2's vocabulary.

@@ -23,7 +23,7 @@ from ui.run.download_rows import offer_downloads
 from ui.run.downloads import zipped
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import StoredRun
-from ui.tokenizers.base_files import files_of_base
+from ui.tokenizers.base_files import read_base_files
 
 MODEL_LINES: Final = """\
 import json
@@ -183,7 +183,7 @@ def _own_format(
     on the key of the base and on what is offered alone.
     """
     adapted = _offered.make()
-    files = files_of_base(BaseName(key, ""), adapted.base)
+    files = read_base_files(BaseName(key, ""), adapted.base)
     try:
         written = without_folders(adapted_files(adapted, files))
     except BpeError as error:

@@ -170,7 +170,7 @@ class NewTokens:
         return sorted(places, key=lambda place: -self.saved[place])
 
 
-def tokens_of_run(stored: StoredRun, kept: int) -> NewTokens:
+def list_new_tokens(stored: StoredRun, kept: int) -> NewTokens:
     """Return the first `kept` new tokens of an extended run."""
     run = stored.run
     vocab = run.tokenizer.vocab
@@ -188,7 +188,7 @@ def tokens_of_run(stored: StoredRun, kept: int) -> NewTokens:
 @fragment()
 def draw_new_tokens(stored: StoredRun, kept: int) -> None:
     """Draw the first `kept` new tokens of an extended run."""
-    offered = draw_token_list(tokens_of_run(stored, kept))
+    offered = draw_token_list(list_new_tokens(stored, kept))
     if offered is None:
         return
     chosen = choose_tokens(

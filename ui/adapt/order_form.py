@@ -55,7 +55,7 @@ class Base:
         own = self.encoder
         name = plain_text(self.name.name, _MAX_NAME_LENGTH)
         if own.model == "BPE" and equivalent_tokenizer(own) is None:
-            found = _merges_of_file(self.name.key)
+            found = _read_merges(self.name.key)
             if isinstance(found, str):
                 why = _MERGES_ACROSS if own.engine.startswith("sentencepiece") else found
                 raise FormatError(f"{name} cannot be adapted. {why} {_INSTEAD}")
@@ -64,7 +64,7 @@ class Base:
 
 
 @cached(spinner="Reading the merges")
-def _merges_of_file(key: str) -> Tokenizer | str:
+def _read_merges(key: str) -> Tokenizer | str:
     """Return the tokenizer in a file, or why it cannot be read as pre-tokenizer and merges."""
     try:
         return loads(stored_files(key))

@@ -12,7 +12,7 @@ import streamlit as st
 
 from bpe_core.adapting.shrink import RemovalOrder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.unicode.token_scripts import token_script
 from ui.adapt.adapting_process import Removable
 from ui.components.figures import FigureRow, figure_table
 from ui.corpus.address_text import area_to_address, start_area
@@ -107,7 +107,7 @@ def token_scripts(tokenizer: Tokenizer) -> Mapping[int, str]:
 
 @cached()
 def _scripts(fingerprint: str, _tokenizer: Tokenizer) -> Mapping[int, str]:
-    return {id: script_of_token(token) for id, token in _tokenizer.vocab.items()}
+    return {id: token_script(token) for id, token in _tokenizer.vocab.items()}
 
 
 def draw_by_script(base: Tokenizer, removed: Iterable[int], *, caption: str) -> None:

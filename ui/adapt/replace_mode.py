@@ -35,7 +35,7 @@ from ui.adapt.swapped import Swapped, TextTokens
 from ui.adapt.terms import ask_for_terms, draw_term_costs
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
-from ui.corpus.address_text import leave_address, text_of_address, text_to_address
+from ui.corpus.address_text import leave_address, read_address_text, text_to_address
 from ui.host.error_boundary import fragment
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, plain_text, token_label
@@ -322,7 +322,7 @@ def _explain() -> None:
 def _choices_for(order: Order) -> TokenChoices:
     """Draw what was chosen among new tokens of this base, and a button that forgets it."""
     id = order.tokenizer.fingerprint
-    chosen = workspace.get(Choices).to_replace or _choices_of_address()
+    chosen = workspace.get(Choices).to_replace or _read_choices()
     if chosen is None or chosen.run_id != id or not (chosen.pinned or chosen.left_out):
         return TokenChoices(id, (), ())
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -341,9 +341,9 @@ def _choices_for(order: Order) -> TokenChoices:
     return chosen
 
 
-def _choices_of_address() -> TokenChoices | None:
+def _read_choices() -> TokenChoices | None:
     """Return the choices before a reload; None if the address holds none, or anything else."""
-    packed = text_of_address(_CHOICES)
+    packed = read_address_text(_CHOICES)
     try:
         run_id, pinned, left_out = json.loads(packed or "")
         tokens = tuple(

@@ -237,10 +237,10 @@ def kind_bars(
 ) -> go.Figure:
     """Draw counts by kind, a bar for each tokenizer; more than two have their names above them."""
     colours = PALETTES[theme]
-    return (_named_bars if len(series) > 2 else _pairs_of_bars)(kinds, series, theme, colours)
+    return (_named_bars if len(series) > 2 else _bar_pairs)(kinds, series, theme, colours)
 
 
-def _pairs_of_bars(
+def _bar_pairs(
     kinds: Sequence[str],
     series: Sequence[tuple[str, Sequence[int]]],
     theme: Theme,

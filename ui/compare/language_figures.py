@@ -73,7 +73,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
 }
 
 
-def costs_of_languages(
+def cached_language_costs(
     texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
 ) -> tuple[LanguageCosts, ...]:
     """Return the costs of each language under each tokenizer, as `compare_languages` does.
@@ -261,7 +261,7 @@ def plain_cell(words: str) -> str:
     return f"'{words}" if words.startswith(("=", "+", "-", "@", "\t", "\r")) else words
 
 
-def merges_of_scripts(tokenizer: Tokenizer) -> ScriptMerges:
+def cached_script_merges(tokenizer: Tokenizer) -> ScriptMerges:
     """Return how many merges each script got over training."""
     return _merges(tokenizer.fingerprint, tokenizer)
 

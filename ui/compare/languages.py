@@ -14,13 +14,13 @@ from bpe_core.runs.pair_statistics import steps_to_draw
 from ui.compare import charts
 from ui.compare.language_figures import (
     MEASURES,
+    cached_language_costs,
+    cached_script_merges,
     cannot_spell,
     cheapest_first,
-    costs_of_languages,
     language_csv,
     language_rows,
     language_sentence,
-    merges_of_scripts,
     parallel_table,
     summary_rows,
 )
@@ -77,7 +77,7 @@ def languages_part(members: Sequence[Member]) -> Costs | None:
         measure = choose_one("Measure", list(MEASURES), key="measure", shows_label=True)
     costs = None
     try:
-        costs = costs_of_languages(texts, [member.encoder for member in members], reference)
+        costs = cached_language_costs(texts, [member.encoder for member in members], reference)
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
     else:
@@ -185,7 +185,7 @@ def _merges(members: Sequence[Member]) -> None:
             key="compare_merges_of",
         )
     tokenizer = known[name]
-    spent = merges_of_scripts(tokenizer)
+    spent = cached_script_merges(tokenizer)
     if not tokenizer.n_merges:
         st.markdown(":gray[This tokenizer has no merges.]")
         return

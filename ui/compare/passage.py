@@ -17,7 +17,7 @@ from ui.components.token_view import Reading, token_compare, word_trees
 from ui.corpus.own_text_field import leave_address, own_text, text_field
 from ui.look.labels import plain_markdown
 from ui.shell.choices import choose_one
-from ui.tokenizers.normalized_part import normalized_of_each
+from ui.tokenizers.normalized_part import draw_all_normalized
 from ui.tokenizers.shelf import GPT2, Member
 
 _HELD_OUT = "Held-out text"
@@ -63,7 +63,7 @@ def passage_part(
         source=source,
         key="compare_passage",
     )
-    normalized_of_each([(member.name, member.encoder) for member in members], text)
+    draw_all_normalized([(member.name, member.encoder) for member in members], text)
     _word_part(members, read.longest or _FIRST_WORD)
     if any(member.key == GPT2 for member in members):
         golden_part()

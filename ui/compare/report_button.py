@@ -12,7 +12,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.compare.compared import NEEDS_WHOLE, ComparedText
 from ui.compare.costs_part import CostTable
-from ui.compare.language_figures import merges_of_scripts
+from ui.compare.language_figures import cached_script_merges
 from ui.compare.languages import Costs
 from ui.compare.passage import Passage
 from ui.compare.report import Compared, ComparisonReport, report_html
@@ -61,7 +61,7 @@ def report_button(
                 passage_name=passage.source,
                 golden=gpt2_golden_result(),
                 scripts=[
-                    (member.name, merges_of_scripts(member.merges_tokenizer))
+                    (member.name, cached_script_merges(member.merges_tokenizer))
                     for member in members
                     if member.merges_tokenizer is not None
                 ],

@@ -26,7 +26,7 @@ from ui.compare.language_figures import in_sentence, plain_cell
 from ui.components.large_paste import paste_limits, read_paste
 from ui.components.live_text import Opened, live_text
 from ui.components.term_table import TermCell, TermRow, term_table
-from ui.corpus.address_text import leave_address, text_of_address, text_to_address
+from ui.corpus.address_text import leave_address, read_address_text, text_to_address
 from ui.corpus.opened_text import PASTED, OpenedText
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, plain_text, token_label
@@ -201,7 +201,7 @@ def own_terms() -> str:
     """Return the list last typed or opened, else the address's, else a sample."""
     text = workspace.get(OwnTerms).text
     if text is None:
-        text = text_of_address(_NAME)
+        text = read_address_text(_NAME)
         if text is not None:
             workspace.update(OwnTerms, text=text)
     return FIRST_TERMS if text is None else text

@@ -43,7 +43,7 @@ class KeptTexts:
     by_name: Mapping[str, KeptText] = field(default_factory=dict[str, KeptText], repr=False)
 
 
-def text_of_address(name: str) -> str | None:
+def read_address_text(name: str) -> str | None:
     """Return the text that the address holds or names; warn and return None if it is missing."""
     text_id = address.query_text(_id_name(name), _MAX_ID_LENGTH)
     if text_id is None:
@@ -81,7 +81,7 @@ def text_to_address(name: str, text: str, *, longest: int) -> None:
 def start_area(name: str, first: str) -> None:
     """Begin the text area with the key `name` as in the address, else with `first`."""
     if not workspace.has_widget(name):
-        text = text_of_address(name)
+        text = read_address_text(name)
         workspace.set_widget(name, first if text is None else text)
 
 

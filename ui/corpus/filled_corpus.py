@@ -12,14 +12,14 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.errors import BpeError
 from ui.corpus import corpus_address
-from ui.corpus.address_text import text_of_address
+from ui.corpus.address_text import read_address_text
 from ui.corpus.corpus_address import HELD_OUT_PERCENT, held_out_widgets
 from ui.corpus.corpus_form import FIRST, ORIGINS
 from ui.corpus.corpus_state import CorpusForm, ReadUploads
 from ui.corpus.large_text_area import PastedText, put_paste
 from ui.look.labels import size_text
 from ui.shell import address, workspace
-from ui.storage.base_tokenizer import Extension, title_of_text
+from ui.storage.base_tokenizer import Extension, text_title
 from ui.storage.corpus_store import load_uploaded
 from ui.storage.run_corpus import CorpusOrigin, RunCorpus, Source
 from ui.storage.run_store import StoredRun, run_corpus
@@ -44,11 +44,11 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
     if workspace.get(CorpusForm).is_filled or not workspace.widgets_hold(FIRST):
         return
     has_other = plan is not None or stored.run.base is not None
-    widgets = corpus_of_address(is_empty_kept=not has_other)
+    widgets = fill_from_address(is_empty_kept=not has_other)
     if plan is not None:
-        widgets = corpus_or(widgets, lambda: corpus_of_plan(plan))
+        widgets = corpus_or(widgets, lambda: fill_from_plan(plan))
     elif stored.run.base is not None:
-        widgets = corpus_or(widgets, lambda: corpus_of_run(stored))
+        widgets = corpus_or(widgets, lambda: fill_from_run(stored))
     elif not widgets:
         return
     workspace.update(CorpusForm, is_filled=True)
@@ -59,7 +59,7 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
 def open_to_hold_out(stored: StoredRun, by: str) -> None:
     """Open the page that a run was made on, filled to make it again with another held-out text."""
     if workspace.get(CorpusForm).is_filled:
-        for key, value in (corpus_of_run(stored) | held_out_widgets(HELD_OUT_PERCENT, by)).items():
+        for key, value in (fill_from_run(stored) | held_out_widgets(HELD_OUT_PERCENT, by)).items():
             workspace.set_widget(key, value)
     page = "train" if stored.run.base is None else "adapt"
     query = {"run": stored.id, corpus_address.HELD_BY: by}
@@ -74,7 +74,7 @@ def corpus_or(
     return widgets if names_corpus else otherwise() | widgets
 
 
-def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
+def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     """Bring back the corpus that the address names, and return the values of its widgets.
 
     Those of no corpus if it names only what to hold out, and nothing if it names neither. If the
@@ -97,7 +97,7 @@ def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
         workspace.update(ReadUploads, corpus=kept.corpus, title=kept.title, id=upload_id)
         return {"corpus_source": _choice(source)} | widgets
     if source in corpus_address.TEXTS:
-        text = text_of_address(corpus_address.TEXTS[source])
+        text = read_address_text(corpus_address.TEXTS[source])
         if text is None:
             return {"corpus_source": _choice(source)} | widgets if is_empty_kept else {}
         return _typed(source, text) | widgets
@@ -110,19 +110,19 @@ def corpus_of_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     return {} if is_usual else widgets
 
 
-def corpus_of_plan(plan: TrainingPlan) -> dict[str, str | float]:
+def fill_from_plan(plan: TrainingPlan) -> dict[str, str | float]:
     """Bring back the corpus of a training that has not ended, and return its widgets' values."""
     base = plan.how.base if isinstance(plan.how, Extension) else None
-    widgets = _widget_values(plan.origin, plan.corpus, title_of_text(base, plan.title))
+    widgets = _widget_values(plan.origin, plan.corpus, text_title(base, plan.title))
     return widgets | _held_out(plan.origin)
 
 
-def corpus_of_run(stored: StoredRun) -> dict[str, str | float]:
+def fill_from_run(stored: StoredRun) -> dict[str, str | float]:
     """Bring back a run's corpus, and return the values of its widgets.
 
     If it is not kept, no other corpus takes its place: the form says which one it was.
     """
-    title = title_of_text(stored.base, stored.title)
+    title = text_title(stored.base, stored.title)
     try:
         kept = run_corpus(stored.id)
     except BpeError:

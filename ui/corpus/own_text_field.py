@@ -29,7 +29,7 @@ def own_text(first: str) -> str:
     """Return the text last typed or opened, else the address's text, else `first`."""
     text = workspace.get(OwnText).text
     if text is None:
-        text = address_text.text_of_address(_NAME)
+        text = address_text.read_address_text(_NAME)
         if text is not None:
             workspace.update(OwnText, text=text)
     return first if text is None else text

@@ -73,7 +73,7 @@ def _walk(left: list[object], seen: set[int], large: dict[int, int]) -> int:
         own = _own_size(each)
         items = gc.get_referents(each)
         if len(items) >= _MANY:
-            large[id(each)] = own + _size_of_items(items, seen, large)
+            large[id(each)] = own + _items_size(items, seen, large)
             continue
         if own >= LARGE:
             large[id(each)] = own
@@ -94,7 +94,7 @@ def _own_size(each: object) -> int:
     return each.nbytes if isinstance(each, memoryview) else sys.getsizeof(each, 64)
 
 
-def _size_of_items(items: Sequence[object], seen: set[int], large: dict[int, int]) -> int:
+def _items_size(items: Sequence[object], seen: set[int], large: dict[int, int]) -> int:
     """Estimate the size of a container's items with what they refer to."""
     weighed = items[:: max(1, len(items) // _WEIGHED)]
     own = sum(map(sys.getsizeof, weighed)) * len(items) / len(weighed)

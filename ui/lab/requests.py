@@ -19,7 +19,7 @@ MAX_SMALL_SIZE: Final = 60_000
 """Tokens; building the tables of a larger vocabulary takes too long for a small measurement."""
 
 
-def measurements_of_address(*kinds: Kind) -> list[MeasurementStatus | None]:
+def read_measurements(*kinds: Kind) -> list[MeasurementStatus | None]:
     """Return the measurements named in the address, with one warning if some are unknown."""
     found: list[MeasurementStatus | None] = []
     problems: list[str] = []

@@ -223,7 +223,7 @@ def encode(example: Learned) -> Ran:
         lacking = sorted({c for c in word if c.encode() not in hugs.run.base_ids})
         st.info(sentences.lacking_characters(lacking))
         return Ran((encode_reference,), f"start({word!r})", "None")
-    tiles.steps_of_encoding(hugs, symbols, key="hug_encode")
+    tiles.draw_encoding_steps(hugs, symbols, key="hug_encode")
     _encoder_claim(example)
     ids = hugs.encode(symbols)
     return Ran(

@@ -96,7 +96,7 @@ def bars_at(walk: Walk, step: int, *, key: str) -> None:
     parts.note_shortened(_MAX_BARS, len(ordered), "pairs")
 
 
-def steps_of_encoding(walk: Walk, symbols: Sequence[int], *, key: str) -> None:
+def draw_encoding_steps(walk: Walk, symbols: Sequence[int], *, key: str) -> None:
     """Draw the encoding of a word: its symbols, and a row for each merge applied."""
     rows = [SymbolRow("start", (tiles(symbols, walk),))]
     before = list(symbols)

@@ -168,7 +168,7 @@ def replay_size(run_id: str, step: int) -> int:
     middle = (start + stop) // 2
     first, last = max(start, middle - _N_WEIGHED // 2), min(stop, middle + _N_WEIGHED // 2)
     times = (stop - start) / max(last - first, 1)
-    return _size_without_merges(run_id) + round(times * _size_of_merges(run_id, first, last))
+    return _size_without_merges(run_id) + round(times * _merges_size(run_id, first, last))
 
 
 def reported_step(report: object, n_merges: int) -> int | None:
@@ -219,7 +219,7 @@ def _size_without_merges(run_id: str) -> int:
 
 
 @cached()
-def _size_of_merges(run_id: str, start: int, stop: int) -> int:
+def _merges_size(run_id: str, start: int, stop: int) -> int:
     return packed_size(_traced(run_id, start, stop))
 
 

@@ -31,7 +31,7 @@ from ui.pair_frequencies.life_words import (
 )
 from ui.pair_frequencies.table import LIFE_CSV_SAYS, life_csv
 from ui.run import results
-from ui.run.page_parts import draw_title, offer_csv, offer_pictures, say_of_csv
+from ui.run.page_parts import draw_csv_note, draw_title, offer_csv, offer_pictures
 from ui.run.stop_reasons import times
 from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
@@ -138,7 +138,7 @@ def shown_pair(stored: StoredRun, step: int) -> Pair | None:
 
     Returns None if no pair is chosen and none is left.
     """
-    chosen = _pair_of_address(stored)
+    chosen = _read_pair(stored)
     return results.pair_to_follow(stored.id, step) if chosen is None else chosen
 
 
@@ -154,7 +154,7 @@ def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
         with st.container(gap="xsmall", width="content"):
             st.header("One pair’s life", anchor=False)
             st.markdown(life_sentence(picture, stored.run))
-            if _is_of_another_merge(stored, step, pair):
+            if _has_other_merge(stored, step, pair):
                 st.markdown(
                     ":small[:gray[Of the most frequent pairs above, its rank rises and falls the "
                     "most.]]"
@@ -168,10 +168,10 @@ def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
     _draw_way_onward(stored, picture)
 
 
-def _is_of_another_merge(stored: StoredRun, step: int, pair: Pair) -> bool:
+def _has_other_merge(stored: StoredRun, step: int, pair: Pair) -> bool:
     """Return True if the page chose a pair that is not the next merge's."""
     top = results.pair_picture(stored.id, step).top
-    return _pair_of_address(stored) is None and pair != (top[0].left, top[0].right)
+    return _read_pair(stored) is None and pair != (top[0].left, top[0].right)
 
 
 def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
@@ -253,7 +253,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
                 ],
                 key="life_pictures",
             )
-        if _pair_of_address(stored) is not None:
+        if _read_pair(stored) is not None:
             st.button("Choose a pair for me", on_click=address.set_query, kwargs={"pair": None})
         for rank in picture.merged_at:
             st.page_link(
@@ -261,7 +261,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
                 label=f":primary[Watch merge {rank + 1:,} →]",
                 query_params={"run": stored.id, "step": str(rank)},
             )
-    say_of_csv(LIFE_CSV_SAYS)
+    draw_csv_note(LIFE_CSV_SAYS)
 
 
 def _list_charts(stored: StoredRun, picture: results.LifePicture) -> Sequence[tuple[str, str]]:
@@ -296,7 +296,7 @@ def _choose_typed(vocab: Mapping[int, bytes], before: Pair) -> None:
     ids: list[int] = []
     for key, id in zip((_LEFT, _RIGHT), before, strict=True):
         typed = workspace.widget_text(key)
-        found = id if typed == token_label(vocab[id]) else id_of_symbol(typed, vocab)
+        found = id if typed == token_label(vocab[id]) else find_symbol(typed, vocab)
         if found is not None:
             ids.append(found)
     if len(ids) == 2:
@@ -312,15 +312,15 @@ def _problems(vocab: Mapping[int, bytes]) -> list[str]:
         if text
         else "Type both symbols of the pair."
         for text in typed
-        if id_of_symbol(text, vocab) is None
+        if find_symbol(text, vocab) is None
     ]
 
 
-def id_of_symbol(text: str, vocab: Mapping[int, bytes]) -> int | None:
+def find_symbol(text: str, vocab: Mapping[int, bytes]) -> int | None:
     """Return the token that a text spells or that has this label, or None.
 
     >>> vocab = {0: b" the", 1: b"\\xe6\\x97", 2: b"a"}
-    >>> [id_of_symbol(text, vocab) for text in (" the", "␣the", "<E6 97>", "b")]
+    >>> [find_symbol(text, vocab) for text in (" the", "␣the", "<E6 97>", "b")]
     [0, 0, 1, None]
     """
     spelled = text.encode("utf-8", "surrogatepass")
@@ -333,7 +333,7 @@ def id_of_symbol(text: str, vocab: Mapping[int, bytes]) -> int | None:
     return by_label
 
 
-def _pair_of_address(stored: StoredRun) -> Pair | None:
+def _read_pair(stored: StoredRun) -> Pair | None:
     left, dash, right = (address.query_text("pair", 20) or "").partition("-")
     if not (dash and left.isascii() and left.isdigit() and right.isascii() and right.isdigit()):
         return None

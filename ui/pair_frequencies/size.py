@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bpe_core.comparison.costs import Rates, Usage, compute_costs, count_tokens, embedding_rows
 from bpe_core.comparison.interval_words import flattery
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.pair_statistics import gain_of_further
+from bpe_core.runs.pair_statistics import further_gain
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import FigureRow, figure_table
@@ -26,7 +26,7 @@ from ui.look.glossary import tooltip
 from ui.look.labels import file_stem
 from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
 from ui.run import results
-from ui.run.page_parts import draw_figure, offer_pictures, say_of_csv
+from ui.run.page_parts import draw_csv_note, draw_figure, offer_pictures
 from ui.shell import address, frame, workspace
 from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
@@ -102,7 +102,7 @@ def draw_costs(
         on_click="ignore",
         key="size_costs_csv",
     )
-    say_of_csv(_CSV_SAYS)
+    draw_csv_note(_CSV_SAYS)
 
 
 def cost_rows(sizes: Sizes, kept: int, rates: Rates) -> list[FigureRow]:
@@ -259,7 +259,7 @@ def _held_out_words(stored: StoredRun, other: OtherText | None) -> tuple[str, st
 def _draw_cut(curves: results.RunCurves, kept: int, words: tuple[str, str, str]) -> None:
     name, short, missing = words
     measured = curves.training if curves.held_out is None else curves.held_out
-    further, gain = gain_of_further(measured, kept)
+    further, gain = further_gain(measured, kept)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         draw_figure(
             "Training text",

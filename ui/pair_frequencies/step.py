@@ -17,7 +17,7 @@ from ui.pair_frequencies.life import choose_pair
 from ui.pair_frequencies.life_words import moment
 from ui.pair_frequencies.table import PAIRS_CSV_SAYS, pair_rows, pairs_csv
 from ui.run import results
-from ui.run.page_parts import draw_title, offer_csv, offer_pictures, say_of_csv
+from ui.run.page_parts import draw_csv_note, draw_title, offer_csv, offer_pictures
 from ui.run.step import first_step
 from ui.shell import address, frame, workspace
 from ui.shell.open_run import OpenRun
@@ -169,7 +169,7 @@ def _draw_table(
             key="pairs_csv",
         )
         offer_pictures(pictures, key="step_pictures")
-    say_of_csv(PAIRS_CSV_SAYS)
+    draw_csv_note(PAIRS_CSV_SAYS)
     if as_table:
         shown = len(picture.top)
         if shown < picture.curve.n_pairs:

@@ -10,7 +10,7 @@ from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem
 from ui.pair_frequencies.table import RUN_CSV_SAYS, run_csv
 from ui.run import results
-from ui.run.page_parts import draw_title, offer_csv, offer_pictures, say_of_csv
+from ui.run.page_parts import draw_csv_note, draw_title, offer_csv, offer_pictures
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
 
@@ -79,4 +79,4 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
             ],
             key="run_pictures",
         )
-    say_of_csv(RUN_CSV_SAYS)
+    draw_csv_note(RUN_CSV_SAYS)

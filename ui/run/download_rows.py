@@ -94,14 +94,14 @@ def check_sentence(download: Download, status: Status[Checked, Checked] | None) 
     checked = status.result or status.progress
     opened = checked.results.get(download.format) if checked is not None else None
     if opened is not None:
-        return _of_result(opened)
+        return _result_sentence(opened)
     if status.is_live:
         return f":gray[Opening it with {find_reader(download.format).library} …]"
     why = "the check was cancelled." if status.problem is None else status.problem
     return f":orange[Not checked: {plain_markdown(why, 600)}]"
 
 
-def _of_result(opened: Opened) -> str:
+def _result_sentence(opened: Opened) -> str:
     sentence = plain_markdown(opened.sentence, 600)
     if opened.is_same:
         return f":green[✓] :gray[{sentence}]"

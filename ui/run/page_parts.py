@@ -30,7 +30,7 @@ def offer_csv(table: Callable[[], str], file_name: str, *, key: str) -> None:
     )
 
 
-def say_of_csv(what: str) -> None:
+def draw_csv_note(what: str) -> None:
     """Draw a note on what the table contains, below its button."""
     st.markdown(f":small[:gray[{what}]]")
 

@@ -21,7 +21,7 @@ from ui.shell import address, workspace
 from ui.shell.following import Followed
 from ui.shell.open_run import find_run, open_run, shown_instead
 from ui.shell.recent_runs import remember_run, start_over
-from ui.shell.run_picker import draw_failure_of_picker, run_picker
+from ui.shell.run_picker import draw_picker_failure, run_picker
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.storage.sweeping import start_sweeping
 from ui.work import jobs
@@ -192,7 +192,7 @@ def _start_over() -> None:
 
 
 def _draw_picker(stored: StoredRun) -> None:
-    with error_boundary("The list of runs", draw_failure_of_picker):
+    with error_boundary("The list of runs", draw_picker_failure):
         picked = run_picker(stored)
         if picked == SAMPLE_RUN_ID:
             open_run(SAMPLE_RUN_ID)

@@ -11,7 +11,7 @@ from bpe_core.files.store.place import is_id
 from ui.components.run_memory import run_memory
 from ui.look.run_names import RunName
 from ui.shell import workspace
-from ui.storage.run_store import StoredRun, in_memory_run, name_of_run
+from ui.storage.run_store import StoredRun, find_run_name, in_memory_run
 
 MAX_RECENT_RUNS: Final = 8
 _MAX_FORGOTTEN = 4 * MAX_RECENT_RUNS
@@ -79,7 +79,7 @@ def _list_again() -> None:
     gone: list[str] = []
     for run_id in _ids(workspace.component_value(_KEY, "found")):
         try:
-            names.append(name_of_run(run_id))
+            names.append(find_run_name(run_id))
         except BpeError:
             gone.append(run_id)
     unkept = [run for name in names if (run := in_memory_run(name.id)) is not None]
@@ -91,18 +91,18 @@ def _list(
     names: Iterable[RunName], unkept: Iterable[StoredRun], *, gone: Sequence[str] = ()
 ) -> None:
     """Make these the recent runs, each once; hold those that could not be stored on disk."""
-    recent = _first_of_each(names)[:MAX_RECENT_RUNS]
+    recent = _keep_firsts(names)[:MAX_RECENT_RUNS]
     ids = {run.id for run in recent}
     forgotten = [*workspace.get(RecentRuns).forgotten, *gone]
     workspace.update(
         RecentRuns,
         names=tuple(recent),
-        unkept=tuple(run for run in _first_of_each(unkept) if run.id in ids),
+        unkept=tuple(run for run in _keep_firsts(unkept) if run.id in ids),
         forgotten=tuple(dict.fromkeys(id for id in forgotten if id not in ids))[-_MAX_FORGOTTEN:],
     )
 
 
-def _first_of_each(runs: Iterable[_Run]) -> list[_Run]:
+def _keep_firsts(runs: Iterable[_Run]) -> list[_Run]:
     found: dict[str, _Run] = {}
     for run in runs:
         found.setdefault(run.id, run)

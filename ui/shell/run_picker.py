@@ -19,7 +19,7 @@ _FAILURE_WIDTH = 420
 
 def run_picker(stored: StoredRun) -> str | None:
     """Draw the picker, labelled with the current run; return the id of the run just picked."""
-    labels = labels_of_runs(stored)
+    labels = visitor_run_labels(stored)
     return st.menu_button(
         f"Run: {labels[stored.id]}",
         list(labels),
@@ -30,14 +30,14 @@ def run_picker(stored: StoredRun) -> str | None:
     )
 
 
-def draw_failure_of_picker(message: str) -> None:
+def draw_picker_failure(message: str) -> None:
     """Draw an error in place of the picker, with a button that empties the list."""
     with st.container(width=_FAILURE_WIDTH):
         st.error(f"{message} The page still shows its run.")
         st.button("Empty the list", on_click=forget_other_runs, key="empty_runs")
 
 
-def labels_of_runs(stored: StoredRun) -> dict[str, str]:
+def visitor_run_labels(stored: StoredRun) -> dict[str, str]:
     """Return the Markdown labels of this visitor's runs by id, the sample first.
 
     The current run, `stored`, is among them.

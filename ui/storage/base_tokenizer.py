@@ -65,24 +65,24 @@ def parse_extension(described: Mapping[str, Any]) -> Extension:
     )
 
 
-def title_of_extended(base: BaseName, text: str) -> str:
+def extended_title(base: BaseName, text: str) -> str:
     """Return the title of a run that extends a base for a text with this title.
 
-    >>> title_of_extended(BaseName("gpt2", "GPT-2"), "ships.txt")
+    >>> extended_title(BaseName("gpt2", "GPT-2"), "ships.txt")
     'GPT-2 + ships.txt'
     """
     return f"{base.name} + {text}"
 
 
-def title_of_text(base: BaseName | None, title: str) -> str:
+def text_title(base: BaseName | None, title: str) -> str:
     """Return the title of the text that a run with this title and base was trained on.
 
-    >>> title_of_text(BaseName("gpt2", "GPT-2"), "GPT-2 + ships.txt")
+    >>> text_title(BaseName("gpt2", "GPT-2"), "GPT-2 + ships.txt")
     'ships.txt'
-    >>> title_of_text(None, "GPT-2 + ships.txt")
+    >>> text_title(None, "GPT-2 + ships.txt")
     'GPT-2 + ships.txt'
     """
-    return title if base is None else title.removeprefix(title_of_extended(base, ""))
+    return title if base is None else title.removeprefix(extended_title(base, ""))
 
 
 def write_base(folder: Path, tokenizer: Tokenizer) -> None:

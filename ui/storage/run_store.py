@@ -203,7 +203,7 @@ def note_opened(run_id: str) -> None:
         touch(_find_folder(run_id))
 
 
-def name_of_run(run_id: str) -> RunName:
+def find_run_name(run_id: str) -> RunName:
     """Return a run's name, usually without reading the run; raises what `load_run` raises."""
     if (held := in_memory_run(run_id)) is not None:
         return held.name

@@ -103,7 +103,7 @@ def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
     return TokenOriginData(
         sentence,
         tuple(
-            OriginWord(_pieces_of_bytes(each.word, each.spans), each.count, each.n_kept > 0)
+            OriginWord(_byte_pieces(each.word, each.spans), each.count, each.n_kept > 0)
             for each in origin.words
         ),
         lines,
@@ -218,7 +218,7 @@ def _pieces(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, 
         yield text[at:], False
 
 
-def _pieces_of_bytes(
+def _byte_pieces(
     word: bytes, spans: Sequence[tuple[int, int]]
 ) -> tuple[tuple[str | list[int], bool], ...]:
     # Latin-1 maps each byte to one character, so spans in bytes hold for the text.

@@ -14,7 +14,7 @@ from bpe_core.published.catalogue import CATALOGUE
 from ui.look.labels import plain_markdown, plain_text
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, upload_files
-from ui.shell.run_picker import labels_of_runs
+from ui.shell.run_picker import visitor_run_labels
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.tokenizers import shelf
 from ui.tokenizers.by_name import (
@@ -107,7 +107,7 @@ def _by_name(on_shelf: Sequence[str]) -> None:
 
 
 def _runs(stored: StoredRun, on_shelf: Sequence[str]) -> None:
-    labels = labels_of_runs(stored)
+    labels = visitor_run_labels(stored)
     others = [id for id in labels if id != stored.id and shelf.run_key(id) not in on_shelf]
     if not others:
         return
@@ -126,14 +126,14 @@ def _address(stored: StoredRun, on_shelf: Sequence[str]) -> None:
         )
         if st.form_submit_button("Add run"):
             try:
-                key = _key_of_address(text, stored, on_shelf)
+                key = _read_key(text, stored, on_shelf)
             except BpeError as error:
                 st.error(plain_markdown(str(error), 600))
             else:
                 _add(key)
 
 
-def _key_of_address(text: str, stored: StoredRun, on_shelf: Sequence[str]) -> str:
+def _read_key(text: str, stored: StoredRun, on_shelf: Sequence[str]) -> str:
     """Return the key of the run at an address; raises BpeError if it cannot be added."""
     run_id = parse_run_address(text)
     key = shelf.run_key(run_id)

@@ -13,13 +13,13 @@ from ui.storage.upload_store import tokenizer_files
 from ui.tokenizers.shelf import FILE_PREFIX, GPT2
 
 
-def files_of_base(base: BaseName, tokenizer: Tokenizer) -> Mapping[str, bytes]:
+def read_base_files(base: BaseName, tokenizer: Tokenizer) -> Mapping[str, bytes]:
     """Return a tokenizer's own files, as file name -> bytes.
 
     A run has none, and gets a tokenizer.json. Raises BpeError if files are damaged or missing.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> list(files_of_base(BaseName("gpt2", "GPT-2"), gpt2()))
+    >>> list(read_base_files(BaseName("gpt2", "GPT-2"), gpt2()))
     ['vocab.json', 'merges.txt']
     """
     if base.key == GPT2:

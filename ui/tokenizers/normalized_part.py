@@ -44,7 +44,7 @@ def normalized_part(name: str, encoder: Encoder, text: str, *, key: str) -> None
         _draw(name, pieces, len(text), key)
 
 
-def normalized_of_each(members: Sequence[tuple[str, Encoder]], text: str) -> None:
+def draw_all_normalized(members: Sequence[tuple[str, Encoder]], text: str) -> None:
     """Draw the same for several tokenizers, folded away under their names."""
     found = [(name, list_changes(encoder, text)) for name, encoder in members]
     changed = [(name, pieces, n) for name, pieces in found if (n := _n_places(pieces))]

@@ -80,7 +80,7 @@ def wanted_keys() -> tuple[str, ...]:
     """Return the keys on the shelf, read from the address until a visitor or a link chose some."""
     keys = workspace.get(Shelf).keys
     if keys is None:
-        keys = _keys_of_address()
+        keys = _read_keys()
         if keys != FIRST_SHELF:
             workspace.update(Shelf, keys=keys)
     return keys
@@ -226,7 +226,7 @@ def _put_on_shelf(keys: tuple[str, ...]) -> None:
     workspace.update(Shelf, keys=keys, problems=(), addition_problems=())
 
 
-def _keys_of_address() -> tuple[str, ...]:
+def _read_keys() -> tuple[str, ...]:
     text = address.query_text("with", _MAX_ADDRESS_LENGTH)
     if text == _NOTHING:
         return ()

@@ -8,17 +8,17 @@ from bpe_core.types import TrainingConfig
 from ui.corpus import corpus_form
 from ui.corpus.corpus_state import CorpusForm
 from ui.corpus.filled_corpus import (
-    corpus_of_address,
-    corpus_of_plan,
-    corpus_of_run,
     corpus_or,
+    fill_from_address,
+    fill_from_plan,
+    fill_from_run,
 )
 from ui.run import corpus_summary
 from ui.shell import workspace
 from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
-from ui.train.settings_address import settings_of_address
+from ui.train.settings_address import read_address_settings
 from ui.train.settings_form import find_start
 from ui.work.jobs import TrainingPlan
 
@@ -31,11 +31,11 @@ def fill_forms_once(stored: StoredRun) -> None:
     if not _are_filled_first():
         return
     is_sample = stored.id == SAMPLE_RUN_ID
-    corpus = corpus_of_address(is_empty_kept=is_sample)
+    corpus = fill_from_address(is_empty_kept=is_sample)
     if not is_sample:
-        corpus = corpus_or(corpus, lambda: corpus_of_run(stored))
+        corpus = corpus_or(corpus, lambda: fill_from_run(stored))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
-    settings = settings_of_address() or (filled_settings(stored, None), start_total)
+    settings = read_address_settings() or (filled_settings(stored, None), start_total)
     _set(corpus | settings_form.widget_values(*settings))
 
 
@@ -43,8 +43,8 @@ def fill_forms_from_training(plan: TrainingPlan) -> None:
     """Fill the forms from a training that has not ended, as `fill_forms_once` does from a run."""
     if not _are_filled_first():
         return
-    corpus = corpus_or(corpus_of_address(), lambda: corpus_of_plan(plan))
-    settings = settings_of_address()
+    corpus = corpus_or(fill_from_address(), lambda: fill_from_plan(plan))
+    settings = read_address_settings()
     if settings is None:
         config = filled_settings(None, plan)
         origin = plan.origin

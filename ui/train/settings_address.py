@@ -27,7 +27,7 @@ def settings_to_address(config: TrainingConfig, start_total: int, filled: Traini
     address.set_query(**{_NAME: text if is_kept else None})
 
 
-def settings_of_address() -> tuple[TrainingConfig, int] | None:
+def read_address_settings() -> tuple[TrainingConfig, int] | None:
     """Return the settings in the address and the tokens before the first merge, or None."""
     return read_settings(address.query_text(_NAME, _MAX_CHARACTERS) or "")
 

@@ -10,22 +10,22 @@ from typing import cast
 
 from bpe_core.tokenizer.protocol import Encoder
 from ui.shell import address, workspace
-from ui.vocabulary.charts import field_of_bar
+from ui.vocabulary.charts import bar_lengths
 from ui.vocabulary.search import FIELDS, MAX_SEARCH_LENGTH, Record, to_record
 
 
-def record_of_address() -> Record:
+def read_search() -> Record:
     """Return the search in the address."""
     return to_record({name: address.query_text(name, MAX_SEARCH_LENGTH) for name in FIELDS})
 
 
-def token_of_address(encoder: Encoder, default: int) -> int:
+def read_token_id(encoder: Encoder, default: int) -> int:
     """Return the id of the open token; `default` if this vocabulary has no such token."""
     opened = address.query_int("token", -1, 0, 2**31)
     return opened if opened in encoder.vocab else default
 
 
-def prefix_of_address() -> bytes:
+def read_prefix() -> bytes:
     """Return the prefix whose node of the trie is shown; an invalid one is removed."""
     try:
         return bytes.fromhex(address.query_text("prefix", 8 * MAX_SEARCH_LENGTH) or "")
@@ -50,7 +50,7 @@ def open_token(key: str) -> None:
 
 def toggle_finding(key: str) -> None:
     """Filter by the finding that was pressed, or clear the filter if it was already set."""
-    chosen, record = workspace.component_value(key, "chosen"), record_of_address()
+    chosen, record = workspace.component_value(key, "chosen"), read_search()
     if isinstance(chosen, str):
         finding = "" if record["finding"] == chosen else chosen
         _set_record(to_record({**record, "finding": finding, "page": ""}))
@@ -64,9 +64,9 @@ def toggle_length(key: str, n_lengths: int, shown: str) -> None:
     """
     points = workspace.selected_points(key)
     if points:
-        field = field_of_bar(points[0], n_lengths)
+        field = bar_lengths(points[0], n_lengths)
         field = "" if shown == field else field
-        _set_record(to_record({**record_of_address(), "bytes": field, "page": ""}))
+        _set_record(to_record({**read_search(), "bytes": field, "page": ""}))
 
 
 def go_to_text(key: str) -> None:

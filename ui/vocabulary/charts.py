@@ -15,10 +15,10 @@ _KINDS = ("leading space", "no leading space", "partial UTF-8")
 _HEIGHT = 300
 
 
-def field_of_bar(place: int, n_lengths: int) -> str:
+def bar_lengths(place: int, n_lengths: int) -> str:
     """Return the lengths counted by a bar, in the form used in the address.
 
-    >>> field_of_bar(4, 20), field_of_bar(23, 129)
+    >>> bar_lengths(4, 20), bar_lengths(23, 129)
     ('5', '24-')
     """
     length = place + 1

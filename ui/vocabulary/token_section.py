@@ -22,9 +22,9 @@ from ui.vocabulary.address import (
     go_to_prefix,
     go_to_text,
     open_token,
-    prefix_of_address,
+    read_prefix,
+    read_token_id,
     search_for,
-    token_of_address,
 )
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import Record
@@ -142,7 +142,7 @@ def _built_sentence(derivations: Derivations, id: int) -> str:
 def draw_tokens(inspection: Inspection, record: Record, reachability: Reachability | None) -> None:
     """Draw the tokens that match the record, or their trie, and the open token."""
     st.header("Tokens", anchor=False)
-    opened = token_of_address(inspection.encoder, inspection.first_token)
+    opened = read_token_id(inspection.encoder, inspection.first_token)
     left, right = st.columns([3, 2], gap="large")
     with left:
         if choose_one("View", [TABLE, TRIE], key="seen_as") == TABLE:
@@ -155,7 +155,7 @@ def draw_tokens(inspection: Inspection, record: Record, reachability: Reachabili
         else:
             st.markdown(":gray[Each branch, with its number of tokens. A filled tile is a token.]")
             prefix_walk(
-                prefix_data(inspection, prefix_of_address()),
+                prefix_data(inspection, read_prefix()),
                 key="prefixes",
                 on_typed=partial(go_to_text, "prefixes"),
                 on_moved=partial(go_to_prefix, "prefixes"),

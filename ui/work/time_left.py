@@ -18,7 +18,7 @@ _MIN_FACTOR: Final = 0.2
 _MAX_FACTOR: Final = 10.0
 
 
-def seconds_of_merges(recent: Sequence[TrainingProgress]) -> float | None:
+def merging_seconds(recent: Sequence[TrainingProgress]) -> float | None:
     """Estimate how long the remaining merges take; None before a second of merges.
 
     The first merges join the most and take the longest, so their rate alone would promise hours for

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from bpe_core.types import TrainingProgress
 from ui.work.task import Task
-from ui.work.time_left import EndingTime, seconds_of_merges
+from ui.work.time_left import EndingTime, merging_seconds
 
 CURVE_POINTS = 400
 # The rate of merges is measured over the last few seconds, because the first merges are slowest.
@@ -72,7 +72,7 @@ class Reporter:
             spacing = max(1, progress.merges_wanted // CURVE_POINTS)
             if not curve or progress.merges_done >= curve[-1].merges_done + spacing:
                 curve = (*curve, CurvePoint(progress.merges_done, progress.corpus_tokens))
-        merging = seconds_of_merges(self._recent)
+        merging = merging_seconds(self._recent)
         left = None
         if merging is not None:
             left = merging + self._ending.seconds(progress.merges_wanted, self._held_out_bytes)

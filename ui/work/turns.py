@@ -36,7 +36,7 @@ class Turns(Generic[Item]):
 
     def take(self) -> Item | None:
         """Remove and return the next item; None if nothing waits."""
-        order = self._first_of_each()
+        order = self._keep_firsts()
         if not order:
             return None
         _, _, visitor = order[0]
@@ -60,7 +60,7 @@ class Turns(Generic[Item]):
 
     def __iter__(self) -> Iterator[Item]:
         """Yield the items in the order in which they would be taken, if none were added."""
-        order = self._first_of_each()
+        order = self._keep_firsts()
         rests = {visitor: deque(items) for visitor, items in self._waiting.items()}
         turn = self._n_taken
         while order:
@@ -74,7 +74,7 @@ class Turns(Generic[Item]):
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def _first_of_each(self) -> list[tuple[int, int, str]]:
+    def _keep_firsts(self) -> list[tuple[int, int, str]]:
         """Return a heap of each visitor's last turn, the number of their first item, and name."""
         order = [
             (self._last_turn.get(visitor, 0), items[0][0], visitor)

@@ -11,7 +11,7 @@ from bpe_core.corpus.archives import open_packed
 from bpe_core.corpus.columns import (
     ROWS_DESCRIBED,
     Tally,
-    columns_of_tallies,
+    describe_tallies,
     no_column,
     no_text_column,
 )
@@ -225,7 +225,7 @@ def _json_column(source: Source, text_column: str | None) -> str:
                 if not isinstance(value, (bool, int, float)):
                     characters[key] = characters.get(key, 0) + len(text_in(value) or "")
     tallies = [Tally(key, characters.get(key, 0), first[key][:200]) for key in first]
-    found = columns_of_tallies(tuple(first), tallies, is_sample=True)
+    found = describe_tallies(tuple(first), tallies, is_sample=True)
     if found.chosen is None and source.size:
         raise no_text_column(shown(source.url), found)
     return found.chosen.name if found.chosen else ""

@@ -60,9 +60,9 @@ def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
             merges += [" ".join(pair) if as_text else list(pair) for pair in new]
             changes.append((each.start, each.end, write_like(merges, text, each)))
     for name, ids_in in (
-        ("added_tokens", _ids_of_added),
-        ("post_processor", _ids_of_template),
-        ("padding", _id_of_padding),
+        ("added_tokens", _added_ids),
+        ("post_processor", _template_ids),
+        ("padding", _padding_id),
     ):
         if name not in top:
             continue
@@ -88,7 +88,7 @@ def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
     return (mark + written).encode()
 
 
-def _ids_of_added(text: str, start: int) -> Iterator[tuple[int, int]]:
+def _added_ids(text: str, start: int) -> Iterator[tuple[int, int]]:
     if text[start] == "[":
         for added in members(text, start):
             place = member(text, "id", added.start)
@@ -96,20 +96,20 @@ def _ids_of_added(text: str, start: int) -> Iterator[tuple[int, int]]:
                 yield place.start, place.end
 
 
-def _id_of_padding(text: str, start: int) -> Iterator[tuple[int, int]]:
+def _padding_id(text: str, start: int) -> Iterator[tuple[int, int]]:
     place = member(text, "pad_id", start) if text[start] == "{" else None
     if place is not None:
         yield place.start, place.end
 
 
-def _ids_of_template(text: str, start: int) -> Iterator[tuple[int, int]]:
+def _template_ids(text: str, start: int) -> Iterator[tuple[int, int]]:
     """Yield the spans of the ids in a post-processor, and in those of a sequence."""
     if text[start] != "{":
         return
     for each in members(text, start):
         if each.key == "processors":
             for processor in members(text, each.start):
-                yield from _ids_of_template(text, processor.start)
+                yield from _template_ids(text, processor.start)
         elif each.key in ("sep", "cls") and text[each.start] == "[":
             place = member(text, 1, each.start)
             if place is not None:

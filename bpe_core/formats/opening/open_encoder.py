@@ -18,7 +18,7 @@ from bpe_core.formats.folder_files import files_at
 from bpe_core.formats.opening.engines import choose_engine
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.opening.reading import read_files
-from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
+from bpe_core.formats.tiktoken_file import build_from_ranks
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
 from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
@@ -101,7 +101,7 @@ def _open_encoding(name: str) -> NamedEncoder:
     if encoding.special_tokens is not None and isinstance(base, Tokenizer):
         special = set(base.special_tokens.values())
         ranks = {token: id for id, token in base.vocab.items() if id not in special}
-        base = tokenizer_of_ranks(
+        base = build_from_ranks(
             ranks | dict(encoding.more_ranks),
             pretokenizer=base.pretokenizer.name,
             special_tokens=encoding.special_tokens,

@@ -19,7 +19,7 @@ from bpe_core.formats.running.library_errors import library_failures
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.tokenizer.segments import segments_of_ids
+from bpe_core.tokenizer.segments import list_segments
 from bpe_core.types import Segment
 
 # Below this the threads wait for the interpreter's lock, and one is as fast.
@@ -99,7 +99,7 @@ class TiktokenTokenizer(LibraryEncoder):
         Raises `TokenizationError` too if the pattern drops a part of the text.
         """
         (columns,) = self.place_tokens([text], allowed_special)
-        return segments_of_ids(text, columns.ids.astype(np.int32), self._vocab)
+        return list_segments(text, columns.ids.astype(np.int32), self._vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()

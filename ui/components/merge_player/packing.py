@@ -156,7 +156,7 @@ def own_words(
     words: list[list[int | str]] = []
     for pretoken in tokenizer.pretokenizer.split(text):
         if base is not None:
-            words.append(_tokens_of_base(base, pretoken.encode())[:MAX_WORD_LENGTH])
+            words.append(_base_tokens(base, pretoken.encode())[:MAX_WORD_LENGTH])
             continue
         symbols = split_symbols(pretoken.encode(), tokenizer.base)
         word = [base_ids.get(symbol, _missing(symbol)) for symbol in symbols[:MAX_WORD_LENGTH]]
@@ -177,7 +177,7 @@ def _message(header: dict[str, object], arrays: dict[str, NDArray[np.integer]]) 
     return len(text).to_bytes(4, "little") + text + bytes(body)
 
 
-def _tokens_of_base(base: Tokenizer, word: bytes) -> list[int | str]:
+def _base_tokens(base: Tokenizer, word: bytes) -> list[int | str]:
     """Return a word's tokens, and the text of each symbol that the alphabet lacks."""
     found: list[int | str] = []
     rest = word
@@ -220,7 +220,7 @@ def _first_symbols(run: TrainingRun, word: int) -> list[int]:
 
 
 def _pack_words(run: TrainingRun, words: NDArray[np.int64]) -> dict[str, NDArray[np.integer]]:
-    symbols, starts, cut = _symbols_of_words(run, words)
+    symbols, starts, cut = _word_symbols(run, words)
     return {
         "word_index": words,
         "word_symbols": symbols,
@@ -230,7 +230,7 @@ def _pack_words(run: TrainingRun, words: NDArray[np.int64]) -> dict[str, NDArray
     }
 
 
-def _symbols_of_words(
+def _word_symbols(
     run: TrainingRun, words: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return all words' base symbols in one row, each word's start, and which are truncated."""
