@@ -58,11 +58,6 @@ def test_the_passage_is_held_out_text_under_both_tokenizers(open_app: OpenApp) -
     assert counts == [len(tokenizer.encode(passage["text"])) for tokenizer in tokenizers]
 
 
-def test_the_visitors_text_can_be_the_passage(open_app: OpenApp) -> None:
-    app = open_app("compare", passage="Your text")
-    assert sent(app, "readings")["source"] == "your text"
-
-
 def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: OpenApp) -> None:
     app = open_app("compare")
     run = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(vocab_size=262))
@@ -77,26 +72,6 @@ def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: 
     app = open_app("compare", run=run_id, text="It was a bright cold day in April. " * 25)
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
     assert sentence.startswith("No verdict yet: your own text has only")
-
-
-def test_a_tokenizer_that_lacks_symbols_is_compared_with_a_warning(
-    open_app: OpenApp,
-) -> None:
-    config = TrainingConfig(
-        vocab_size=20,
-        pretokenizer="whitespace",
-        base="characters",
-        alphabet="seen",
-        end_of_word="</w>",
-        special_tokens=(),
-    )
-    app = open_app("compare")
-    run = train(Corpus.from_text("hug hugs pug"), config)
-    run_id = store_run(Trained("classroom", run, Corpus.from_text("bug Ω hugs\n" * 3)))
-    app.query_params["run"] = run_id
-    app.run()
-    assert not app.error
-    assert "no token" in sent(app, "sentence")["aside"]
 
 
 def test_the_choice_of_the_visitors_text_is_in_the_address(open_app: OpenApp) -> None:

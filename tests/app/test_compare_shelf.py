@@ -14,7 +14,6 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.load_save import dumps
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from tests import foreign_models as models
 from tests.app.pages import OpenApp
 from ui.shell.workspace import state_key
 from ui.storage.run_store import Trained, store_run
@@ -68,9 +67,7 @@ def test_gpt2_is_on_the_shelf_by_default_and_not_in_the_address(open_app: OpenAp
     assert "with" not in app.query_params
 
 
-@pytest.mark.parametrize(
-    "address", ["", "garbage", "gpt2,gpt2,../x,file-abc", "<b>", "gpt5,none", "," * 5_000]
-)
+@pytest.mark.parametrize("address", ["", "gpt2,gpt2,../x,file-abc", "gpt5,none", "," * 5_000])
 def test_an_address_of_unknown_keys_gives_the_default_shelf(
     open_app: OpenApp, address: str
 ) -> None:
@@ -89,7 +86,7 @@ def test_a_run_is_added_by_its_id_and_an_unknown_id_is_reported(open_app: OpenAp
     assert "no run at this address" in app.error[0].value
 
 
-@pytest.mark.parametrize("format", ["huggingface", "native", "gpt2", "tiktoken"])
+@pytest.mark.parametrize("format", ["gpt2", "tiktoken"])
 def test_a_file_of_any_format_can_be_added(open_app: OpenApp, format: Any) -> None:
     app = open_app("compare")
     files = dumps(SMALL.tokenizer, format)
@@ -101,20 +98,6 @@ def test_a_file_of_any_format_can_be_added(open_app: OpenApp, format: Any) -> No
     tokens = next(row for row in figures(app)["rows"] if row[0] == "Vocabulary")
     # A .tiktoken file holds no special token.
     assert tokens[1][2] == ("279" if format == "tiktoken" else "280")
-
-
-@pytest.mark.parametrize("peer", [models.word_piece, models.unigram])
-def test_a_tokenizer_of_another_model_is_added_with_a_note_on_its_library(
-    open_app: OpenApp, peer: Any
-) -> None:
-    app = open_app("compare")
-    name = "</script><img src=x onerror=alert(1)>.json"
-    add_files(app, {name: peer().to_str().encode()})
-    assert not app.error
-    added = sent(app, "cards")["cards"][2]
-    assert "encoded by tokenizers" in added["facts"]
-    assert "model. Encoded by tokenizers" in added["note"]
-    assert len(sent(app, "readings")["readings"]) == 3
 
 
 def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp) -> None:

@@ -15,7 +15,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app_pages import START
 from tests.browser.conftest import KeepRun
-from tests.browser.helpers import go_to_address, open_page, switch_theme
+from tests.browser.helpers import go_to_address, switch_theme
 from tests.browser.training import choose
 
 # Colours fade from one theme to the other, and half-way their contrast is too low. The charts
@@ -108,16 +108,3 @@ def assert_accessible(tab: Page) -> None:
             for node in violation["nodes"]
         ]
         assert not broken
-
-
-def test_the_focused_link_of_the_navigation_has_a_ring(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/lessons")
-    link = page.get_by_test_id("stTopNavLink").first
-    for _ in range(20):
-        page.keyboard.press("Tab")
-        if link.evaluate("link => link === document.activeElement"):
-            break
-    expect(link).to_be_focused()
-    expect(link).to_have_css("outline-style", "solid")
-    expect(link).to_have_css("outline-width", "2px")
-    expect(link).to_have_css("outline-color", "rgb(29, 91, 143)")

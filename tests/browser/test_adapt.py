@@ -13,7 +13,6 @@ from tests.browser.helpers import (
     choose_option,
     download,
     open_page,
-    switch_theme,
     wait_until_downloads_are_checked,
     wait_until_idle,
 )
@@ -87,19 +86,3 @@ def test_terms_come_first_and_a_token_is_left_out_of_a_second_extension(
     assert len(headers) == 8
     assert unwanted not in headers
     expect(page.get_by_role("button", name="Extend again")).to_be_enabled()
-
-
-def test_a_chosen_script_can_be_read_in_the_dark_theme(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/adapt?adapt=Shrink")
-    switch_theme(page, "dark")
-    wait_until_idle(page)
-    field = page.get_by_role("combobox", name="Remove only tokens of these scripts")
-    field.click()
-    field.press_sequentially("Cyrillic")
-    field.press("Enter")
-    field.press("Escape")
-    name = page.locator("[data-tag] > span")
-    expect(name).to_contain_text("Cyrillic (")
-    # Streamlit's own white on this light blue would have a contrast of only 2.1:1.
-    expect(name).to_have_css("color", "rgb(16, 32, 46)")
-    expect(page.locator("[data-tag]")).to_have_css("background-color", "rgb(122, 184, 238)")

@@ -77,21 +77,6 @@ def test_guessing_works_with_only_the_keyboard(player: Player) -> None:
     expect(player.page.locator(".player .score")).to_contain_text("of 2 right")
 
 
-def test_guessing_animates_nothing_with_reduced_motion(
-    offline_page: Page, run: TrainingRun, tmp_path: Path
-) -> None:
-    offline_page.emulate_media(reduced_motion="reduce")
-    player = Player.on(offline_page, saved_replay(run, tmp_path, title="hug"))
-    player.toggle_guessing()
-    player.guess("u, g")
-    assert (
-        offline_page.evaluate("document.querySelector('#player').shadowRoot.getAnimations().length")
-        == 0
-    )
-    player.press("forward")
-    player.expect_step(1)
-
-
 def test_a_tied_pair_that_is_not_in_the_list_is_a_right_guess(
     offline_page: Page, tmp_path: Path
 ) -> None:
@@ -207,14 +192,3 @@ def test_playing_with_reduced_motion_asks_and_animates_nothing(
     player.expect_sentence("Which pair comes next?")
     player.expect_playing(True)
     assert offline_page.evaluate("window.animated") == 0
-
-
-@pytest.mark.parametrize("width", [390, 1440])
-def test_the_page_keeps_its_height_from_question_to_answer(player: Player, width: int) -> None:
-    player.page.set_viewport_size({"width": width, "height": 900})
-    root = player.page.locator(".player")
-    asked = root.evaluate("e => e.getBoundingClientRect().height")
-    player.guess("h, u")
-    player.expect_score("0 of 1 right")
-    assert root.evaluate("e => e.getBoundingClientRect().height") == asked
-    assert player.page.evaluate("document.documentElement.scrollWidth") <= width

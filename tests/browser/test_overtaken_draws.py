@@ -26,9 +26,7 @@ PAGE_IS_LIGHT = """() => {
 }"""
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/train", "/merge_loop", "/token_boundaries", "/compare", "/vocabulary", "/adapt"]
-)
+@pytest.mark.parametrize("path", ["/", "/token_boundaries", "/compare"])
 def test_components_stay_when_the_theme_is_switched_before_their_scripts_run(
     page: Page, app_url: str, path: str
 ) -> None:

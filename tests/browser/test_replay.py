@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from bpe_core.corpus.corpus import Corpus
@@ -58,17 +57,3 @@ def test_a_replay_without_own_words_offers_none(offline_page: Page, tmp_path: Pa
     player.press("forward")
     player.expect_step(1)
     player.expect_sentence("The one merge is done")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_replay_follows_the_browser_s_theme_and_width(
-    offline_page: Page, tmp_path: Path, scheme: str
-) -> None:
-    run = train(Corpus.from_text("hug hugs pugs"), TrainingConfig(260))
-    dark = scheme == "dark"
-    offline_page.emulate_media(color_scheme="dark" if dark else "light")
-    offline_page.set_viewport_size({"width": 390, "height": 844})
-    Player.on(offline_page, saved_replay(run, tmp_path, title="hug " * 40))
-    ground = offline_page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    assert ground == ("rgb(23, 22, 20)" if dark else "rgb(253, 252, 250)")
-    assert offline_page.evaluate("document.documentElement.scrollWidth") == 390

@@ -10,19 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.look import charts
 from ui.look.chart_axes import (
     NARROWEST,
-    counts_axis,
-    label_ends,
     merges_axis,
     ranks_axis,
-    tokens_axis,
     value_axis,
 )
 from ui.look.chart_labels import text_width
 from ui.look.chart_style import empty_figure
-from ui.pair_frequencies import charts as pair_charts
 
 
 def make_figure() -> Any:
@@ -71,16 +66,6 @@ def test_an_axis_of_values_has_a_tick_at_each_step(low: float, high: float) -> N
     assert len({round(there - here, 9) for here, there in pairwise(ticks)}) == 1
 
 
-@pytest.mark.parametrize("highest", [9, 999, 1_000_000, 10_000_000, 10**15 - 1, 2**63 - 1])
-def test_the_left_margin_fits_the_widest_label(highest: int) -> None:
-    for draw in (counts_axis, tokens_axis):
-        figure = make_figure()
-        draw(figure, highest)
-        assert figure.layout.margin.l >= 8 + max(map(text_width, figure.layout.yaxis.ticktext))
-        assert len(figure.layout.yaxis.ticktext) <= 9
-        assert figure.layout.margin.l < NARROWEST / 3
-
-
 @pytest.mark.parametrize(
     ("low", "high", "names"),
     [
@@ -96,27 +81,3 @@ def test_an_axis_of_values_labels_round_numbers(low: float, high: float, names: 
     value_axis(figure, "y", low, high)
     assert list(figure.layout.yaxis.ticktext) == names
     assert figure.layout.yaxis.range == (low, high)
-
-
-def test_labels_at_the_ends_of_curves_fit() -> None:
-    figure = make_figure()
-    label_ends(figure, x=9, ends=[("your text", 1_234.5, "black")], pixels_per_unit=1)
-    assert figure.layout.margin.r >= 8 + text_width("your text 1234.50")
-
-
-def test_the_title_of_a_value_axis_starts_at_the_left_edge() -> None:
-    counts = np.array([10_000_000, 1])
-    figure: Any = charts.winner_counts_curve(np.array([0, 1]), counts, n_merges=2, theme="light")
-    (name,) = [a for a in figure.layout.annotations if a.text == "count of the winning pair"]
-    assert figure.layout.margin.l > 60
-    assert name.xshift == -figure.layout.margin.l
-
-
-def test_long_pairs_with_large_counts_leave_room_for_bars() -> None:
-    for count in (9, 10_000_000):
-        figure: Any = pair_charts.top_pair_bars(
-            [("␣documentation", "electroencephalography")], [count], [True], theme="light"
-        )
-        margin = figure.layout.margin
-        assert NARROWEST - margin.l - margin.r >= 64
-        assert figure.data[0].text[0].startswith(f"{count:,}")

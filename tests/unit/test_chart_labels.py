@@ -17,9 +17,9 @@ LABELS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
-@pytest.mark.parametrize("control", CONTROLS, ids=lambda c: f"{ord(c):X}")
-def test_a_direction_control_is_written_out(label: Callable[[str], str], control: str) -> None:
-    assert label(f"a{control}<b>") == f"aU+{ord(control):04X}&lt;b&gt;"
+def test_a_direction_control_is_written_out(label: Callable[[str], str]) -> None:
+    for control in CONTROLS:
+        assert label(f"a{control}<b>") == f"aU+{ord(control):04X}&lt;b&gt;"
 
 
 @pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)

@@ -58,12 +58,6 @@ def test_the_cut_is_a_line_and_a_ring_at_the_number_of_merges_kept(theme):
     assert (ring.x, ring.y) == ((7,), (2.25,))
 
 
-def test_labels_of_lines_that_end_together_do_not_overlap():
-    figure: Any = charts.bytes_per_token_curves(STEPS, TRAINING, TRAINING, theme="light")
-    shifts = [a.yshift for a in figure.layout.annotations if a.text.startswith("<b>")]
-    assert abs(shifts[0] - shifts[1]) >= 18
-
-
 @both_themes
 def test_a_run_without_merges_can_be_drawn(theme):
     one = np.array([0], dtype=np.int64)
@@ -150,15 +144,6 @@ def test_setting_an_axis_keeps_its_other_settings():
     assert figure.layout.yaxis.to_plotly_json() == {**before, "nticks": 6, "range": [0, 2]}
 
 
-@both_themes
-def test_a_chart_has_the_background_of_its_theme(theme):
-    figure: Any = charts.tokens_over_merges([2, 1], theme=theme)
-    look = figure.layout
-    assert look.plot_bgcolor == "rgba(0,0,0,0)"
-    assert look.paper_bgcolor == PALETTES[theme].background
-    assert look.font.color == PALETTES[theme].muted
-
-
 def _contrast(one: str, other: str) -> float:
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
@@ -182,11 +167,3 @@ def test_importing_charts_imports_pandas_completely():
     # In a separate process, because other tests have imported pandas in this one.
     code = "import sys; from ui.look import charts; assert sys.modules['pandas'].Series"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_last_number_of_tokens_fits_beside_the_curve() -> None:
-    rooms = [
-        charts.tokens_over_merges([n], theme="light").layout.margin.r  # pyright: ignore[reportAttributeAccessIssue]
-        for n in (103_686, 23_615_457)
-    ]
-    assert rooms[1] - rooms[0] >= 18  # three more characters, at 13 pixels

@@ -32,15 +32,6 @@ def test_no_name_reaches_plotly_as_markup(hostile: str) -> None:
     assert not any("<" in text.removesuffix("<extra></extra>") for text in shown)
 
 
-def test_each_bar_has_its_name_if_there_are_more_than_two_tokenizers() -> None:
-    series = [(f"<i>{k}</i>", [k + 1]) for k in range(12)]
-    figure: Any = kind_bars(["words"], series, theme="light")
-    assert [note.text for note in figure.layout.annotations] == [
-        "<b>words</b>",
-        *(f"&lt;i&gt;{k}&lt;/i&gt;  <b>{k + 1}</b>" for k in range(12)),
-    ]
-
-
 @pytest.mark.parametrize("ending", ["", ".json", "x" * 40])
 def test_long_names_of_five_tokenizers_differ_in_every_chart(ending: str) -> None:
     names = [f"tokenizer_of_german_newspapers_{k}{ending}" for k in range(5)]

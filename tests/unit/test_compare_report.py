@@ -146,10 +146,6 @@ def test_the_report_has_the_shares_of_the_largest_files_and_of_the_others() -> N
     assert ["other files", f"{others:.1%}", f"{sum(of_held_out.values()):.1%}"] in rows
 
 
-def test_a_report_without_held_out_text_has_no_shares() -> None:
-    assert "What the texts consist of" not in parsed(report()).texts
-
-
 def test_the_report_has_every_figure_under_its_tokenizer() -> None:
     one = report()
     rows = parsed(one).rows

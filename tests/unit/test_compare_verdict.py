@@ -31,7 +31,6 @@ from ui.compare.gain_words import (
 )
 from ui.compare.part_figures import part_dots, parts_csv, shown_parts
 from ui.compare.verdict import (
-    _vocabulary_in_words,
     strongest,
     verdict_aside,
     verdict_sentence,
@@ -201,29 +200,6 @@ def test_a_text_that_cannot_be_spelled_wins_nothing() -> None:
         "On your text, your tokenizer leaves out 14.3% of the text: "
         "its pre-tokenizer drops white space."
     )
-
-
-@pytest.mark.parametrize(
-    ("ratio", "words"),
-    [
-        (0.25, "4.0 times the size"),
-        (0.95, "1.1 times the size"),
-        (0.96, "of about the same size"),
-        (1.04, "of about the same size"),
-        (1.25, "80% the size"),
-        (1.74, "57% the size"),
-        (1.75, "about half the size"),
-        (2.4, "about half the size"),
-        (2.6, "about a third the size"),
-        (4, "about a quarter the size"),
-        (8, "about an eighth the size"),
-        (12.3, "about a twelfth the size"),
-        (12.6, "about 1/13 the size"),
-        (1_300, "about 1/1,300 the size"),
-    ],
-)
-def test_a_vocabulary_is_sized_in_words(ratio: float, words: str) -> None:
-    assert _vocabulary_in_words(ratio) == words
 
 
 def test_a_difference_too_small_for_percent_is_said_in_tokens_and_the_right_way_round() -> None:

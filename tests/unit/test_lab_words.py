@@ -11,7 +11,6 @@ from bpe_core.lab.training_contenders import trainers
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.figures import FigureRow
 from ui.lab import words
-from ui.lab.charts import growth_curves, speed_dots
 from ui.tokenizers.longest_match import longest_match_differences
 
 
@@ -68,13 +67,6 @@ def test_equal_speeds_are_compared_without_a_number(trie: float) -> None:
     assert sentence == "On 64 B of text the engine is as fast as tokenizers."
 
 
-def test_the_sentence_is_right_even_if_the_list_is_faster_than_the_hash_map() -> None:
-    found = [measured("list-index", 1.0), measured("hash-map", 0.5), measured("trie", 1.5)]
-    sentence = joined(words.encoding_sentence(found))
-    assert "trie is 3.0 times as fast as the hash map" in sentence
-    assert "hash map takes 2.0 times as long as a list of merges" in sentence
-
-
 def test_every_time_that_rounds_to_the_shortest_is_marked() -> None:
     found = [
         GrowthPoint("reference", 1_000, 0.0104, 3, True),
@@ -122,10 +114,3 @@ def test_words_that_longest_match_cuts_differently_are_shown_with_both_cuts() ->
     ]
     sentence = words.differing_sentence(found)
     assert "2 of 5 pre-tokens (40.0%) differently from the merges" in sentence
-
-
-def test_the_charts_can_show_a_single_point() -> None:
-    dots = speed_dots(["<b>"], [0.5], own=[True], exact=[False], theme="dark")
-    assert dots.to_dict()["layout"]["yaxis"]["ticktext"][0].startswith("&lt;b&gt;")
-    curves = growth_curves({"Engine": ([64], [0.001])}, own="Engine", theme="light")
-    assert list(curves.to_dict()["data"][0]["x"]) == [64]

@@ -276,26 +276,6 @@ def test_the_visitors_words_never_become_markup(text: str) -> None:
         assert not regex.search(r"[\p{Cc}\u202a-\u202e]", sentence)
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        (sentences.without_token(1, 1, 3), "**1 of 1 character** has no token. Every one of its"),
-        (sentences.without_token(2, 9, 12), "have no token. Every one of its **12 bytes** has"),
-        (sentences.lacking_bytes(["é"]), "é contains a byte that these documents don’t, and is"),
-        (sentences.lacking_bytes(["é", "x"]), "é\\, x contain a byte that these documents don’t, "),
-        (
-            sentences.lacking_characters(["x"]),
-            "x did not occur in training, so there is no symbol ",
-        ),
-        (sentences.lacking_characters(["x", "y"]), "x\\, y did not occur in training, so there"),
-        (sentences.lacking_characters(["x"]), "no symbol for it."),
-        (sentences.lacking_characters(["x", "y"]), "no symbol for them."),
-    ],
-)
-def test_singular_and_plural_are_right(said: str, expected: str) -> None:
-    assert expected in said
-
-
 def test_the_sentences_are_true_of_a_text_cut_to_the_maximum_length() -> None:
     text = parts.cut_text("ab cd " * 1_000)
     learned = gpt2_cuts.trained(list_documents(text), "first-seen")

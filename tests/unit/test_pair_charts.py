@@ -75,14 +75,6 @@ def test_no_label_reaches_plotly_as_markup(hostile):
     assert not any("&amp" in text.replace("&amp;", "") for text in shown)
 
 
-def test_long_labels_keep_the_ends_that_touch():
-    figure: Any = pair_charts.top_pair_bars(
-        [("␣documentation-of", "the-language-reference")], [1], [False], theme="light"
-    )
-    (label,) = figure.layout.yaxis.ticktext
-    assert label.strip() == "…tion-of + the-lan…"
-
-
 @both_themes
 def test_the_heat_map_holds_the_counts_and_outlines_the_next_merge(theme):
     counts = np.array([[4, 0, 1], [9, 16, 0]])
