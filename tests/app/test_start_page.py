@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 _IMPORTS = """
 import sys
 import ui.components.start_loop, ui.shell.frame, ui.shell.recent_runs
-import ui.start.doors, ui.serving.warm_up
+import ui.corpus.opened_text, ui.start.doors, ui.serving.warm_up
 heavy = ("pandas", "numba", "tokenizers", "tiktoken")
 print([name for name in heavy if name in sys.modules])
 """
@@ -48,13 +48,11 @@ def titles(app: AppTest) -> list[str]:
 def test_the_bare_address_shows_the_loop_and_three_doors() -> None:
     app = opened()
     assert titles(app) == [START]
-    assert [header.value for header in app.header] == ["Learn", "Train", "Compare"]
     given = loop(app)
     assert given["longest"] == MAX_SENTENCE_LENGTH
     assert 0 < len(given["sentence"]) <= MAX_SENTENCE_LENGTH
-    pages = [link.proto.page for link in app.get("page_link")]
-    assert pages == ["lessons", "train", "compare"]
-    assert [Path(door.page).stem for door in DOORS] == pages
+    assert [door["path"] for door in given["doors"]] == ["train", "token_boundaries", "lessons"]
+    assert all((ROOT / "pages" / f"{door.path}.py").is_file() for door in DOORS)
 
 
 def test_a_sentence_in_the_address_stays_there() -> None:

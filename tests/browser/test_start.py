@@ -111,7 +111,8 @@ def test_a_name_that_repeats_nothing_can_be_written_twice(page: Page, app_url: s
     page.get_by_role("button", name="Write it twice").click()
     expect(field(page)).to_have_value("Grace Hopper Grace Hopper")
     expect(page.get_by_role("button", name="Write it twice")).to_be_hidden()
-    expect(length(page)).to_have_text("25 characters, now 5 tokens")
+    expect(length(page)).to_have_text("25 characters, now 11 tokens")
+    expect(page.locator(".loop .sentence")).to_contain_text("Your turn, 1 of 3.")
 
 
 def test_reduced_motion_shows_a_middle_step_that_stands_still(
@@ -130,9 +131,8 @@ def test_keys_and_the_slider_step_through_the_merges(still_page: Page, app_url: 
     scrub_to(still_page, 5)
     expect(length(still_page)).to_have_text("37 characters, now 22 tokens")
     sentence = still_page.locator(".loop .sentence")
-    expect(sentence).to_have_text(
-        "Merge 6: se + a occur together 2 times. No pair occurs more often."
-    )
+    expect(sentence).to_have_text("Merge 6: se + a occur together 2 times.")
+    expect(still_page.locator(".loop .why")).to_have_text("No pair occurs more often.")
     assert sentence.get_by_role("img").first.get_attribute("aria-label") == "space se"
     expect(still_page.locator(".loop .pair")).to_have_count(2)
     still_page.locator(".loop").focus()
@@ -177,7 +177,7 @@ def test_words_of_a_script_from_the_right_stand_from_the_right(
 
 def test_the_page_keeps_its_height_while_merges_play(still_page: Page, app_url: str) -> None:
     open_page(still_page, app_url)
-    door = still_page.get_by_role("heading", name="Learn")
+    door = still_page.locator(".door").first
     slider = still_page.get_by_role("slider", name="Merges done")
     places: set[float] = set()
     for step in range(int(slider.get_attribute("max") or 0) + 1):
@@ -185,15 +185,97 @@ def test_the_page_keeps_its_height_while_merges_play(still_page: Page, app_url: 
         box = door.bounding_box()
         assert box is not None
         places.add(round(box["y"]))
+    still_page.get_by_role("button", name="Guess the last three merges").click()
+    for name in ("Show me", "Join them"):
+        box = door.bounding_box()
+        assert box is not None
+        places.add(round(box["y"]))
+        still_page.get_by_role("button", name=name).click()
     assert len(places) == 1
+
+
+def candidate(page: Page, name: str) -> Locator:
+    return page.locator(".candidate").filter(has=page.get_by_role("img", name=name, exact=True))
+
+
+def test_playing_leads_to_three_merges_to_guess(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    start = page.evaluate("performance.now()")
+    expect(length(page)).to_have_text("69 characters, now 64 tokens")
+    assert page.evaluate("performance.now()") - start > 2_000  # the first merge can be read
+    bars = page.locator(".loop .race li:not(.leaving)")
+    expect(bars).to_have_count(4)
+    expect(bars.filter(has_text="next")).to_contain_text("5")
+    sentence = page.locator(".loop .sentence")
+    expect(sentence).to_have_text("Your turn, 1 of 3. Which pair is joined next?")
+    expect(page.locator(".loop .pair")).to_have_count(0)  # nothing rings the answer
+    expect(page.locator(".candidate .times")).to_have_text(["?"] * 4)
+    candidate(page, "space, a").click()
+    expect(page.locator(".verdict")).to_contain_text("Right.")
+    expect(candidate(page, "space, a").locator(".times")).to_have_text("twice")
+    page.get_by_role("button", name="Join them").click()
+    expect(sentence).to_contain_text("Your turn, 2 of 3.")
+    candidate(page, "o, w").click()
+    expect(page.locator(".verdict")).to_contain_text("Not this one.")
+    page.get_by_role("button", name="Join them").click()
+    expect(sentence).to_contain_text("Your turn, 3 of 3.")
+    page.get_by_role("button", name="Show me").click()
+    page.get_by_role("button", name="Join them").click()
+    expect(sentence).to_contain_text("1 of 2 right. Nothing is left to learn")
+    expect(length(page)).to_have_text("69 characters, now 24 tokens")
+
+
+def test_guessing_on_start_needs_the_keyboard_alone(still_page: Page, app_url: str) -> None:
+    open_page(still_page, f"{app_url}/?sentence={quote(SHELLS)}")
+    still_page.get_by_role("button", name="Guess the next three merges").focus()
+    for _ in range(3):
+        still_page.keyboard.press("Enter")  # begins, or joins what was guessed
+        expect(still_page.locator(".candidate").first).to_be_focused()
+        still_page.keyboard.press("Enter")
+        expect(still_page.get_by_role("button", name="Join them")).to_be_focused()
+    still_page.keyboard.press("Enter")
+    expect(still_page.locator(".loop .sentence")).to_contain_text("of 3 right. Nothing is left")
+    still_page.locator(".loop").focus()
+    still_page.keyboard.press("Home")
+    expect(length(still_page)).to_have_text("37 characters, now 37 tokens")
+
+
+def test_a_token_has_one_colour_wherever_it_stands(still_page: Page, app_url: str) -> None:
+    open_page(still_page, f"{app_url}/?sentence={quote(SHELLS)}")
+    colours = still_page.evaluate(
+        """() => {
+          const loop = [...document.querySelectorAll("*")]
+            .map((one) => one.shadowRoot?.querySelector(".loop")).find(Boolean);
+          const all = [...loop.querySelectorAll(".tile:not(.symbol)")];
+          const colour = (tile) => [...tile.classList].find((name) => name.startsWith("slot-"));
+          return all.map((tile) => [tile.textContent, colour(tile)]);
+        }"""
+    )
+    by_token: dict[str, set[str]] = {}
+    for token, colour in colours:
+        by_token.setdefault(token, set()).add(colour)
+    assert len(by_token) > 2
+    assert all(len(found) == 1 for found in by_token.values())
+    assert len({colour for (colour,) in by_token.values()}) == len(by_token)
+
+
+def test_the_sentence_is_shown_as_gpt2_cuts_it(still_page: Page, app_url: str) -> None:
+    open_page(still_page, app_url)
+    field(still_page).fill("<b>hug</b> hugs")
+    door = still_page.get_by_role("link", name="What does GPT-2 do to it?")
+    # The press shows within a frame, before the server answers.
+    assert door.evaluate("(door) => { door.click(); return door.getAttribute('aria-busy'); }")
+    expect(still_page.get_by_role("heading", level=1)).to_have_text("Token boundaries")
+    expect(still_page.get_by_label("Your text")).to_have_value("<b>hug</b> hugs")
+    expect(still_page.get_by_test_id("stMain")).to_contain_text("GPT-2 exact")
 
 
 @pytest.mark.parametrize(
     ("link", "heading"),
     [
-        ("Open the first lesson", "Lessons"),
-        ("Bring a text", "Train"),
-        ("See them side by side", "Compare"),
+        ("Train on a whole text", "Train"),
+        ("What does GPT-2 do to it?", "Token boundaries"),
+        ("Learn step by step", "Lessons"),
     ],
 )
 def test_each_door_leads_on_and_back_finds_the_sentence(

@@ -108,6 +108,32 @@ suite("playing", () => {
     }
   });
 
+  test("holds the first merges for as long as it is told, before they fuse", () => {
+    const { playback, clock, named } = makePlayback();
+    playback.holds = [2500, 1000];
+    const fusedAfter = () => {
+      const before = clock.now();
+      const n = named("fuse").length;
+      while (named("fuse").length === n) clock.pass(10);
+      return clock.now() - before;
+    };
+    playback.play();
+    const gather = BEATS.gather;
+    assert.ok(Math.abs(fusedAfter() - gather - 2500) <= 10);
+    assert.ok(Math.abs(fusedAfter() - BEATS.fuse - BEATS.settle - gather - 1000) <= 30);
+    assert.ok(Math.abs(fusedAfter() - BEATS.fuse - BEATS.settle - gather - BEATS.hold) <= 30);
+  });
+
+  test("by hand holds no merge", () => {
+    const { playback, clock, named } = makePlayback();
+    playback.holds = [2500];
+    playback.forward();
+    clock.pass(BEATS.fuse + BEATS.settle + BEATS.gather + BEATS.hold);
+    assert.equal(playback.step, 1);
+    assert.equal(playback.phase, "rest");
+    assert.equal(named("fuse").length, 1);
+  });
+
   test("stops after the last merge", () => {
     const { playback, clock, drawn } = makePlayback();
     playback.speed = "8";

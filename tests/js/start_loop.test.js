@@ -2,9 +2,12 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { candidatesAt } from "../../ui/components/merge_player/guesses.js";
+import { raceAt } from "../../ui/components/merge_player/run.js";
 import { chosenIn, symbolsAt } from "../../ui/components/merge_player/symbols.js";
 import { learn, splitWords } from "../../ui/components/start_loop/learn.js";
 import { cutSentence, endSentence, lengthSentence, mergeSentence, orderNote, wantsRepeating } from "../../ui/components/start_loop/sentences.js";
+import { guessLabel, stepOfTurn, Turn } from "../../ui/components/start_loop/turn.js";
 import { fromPython } from "./python.js";
 
 const sentences = fromPython("sentences");
@@ -67,10 +70,93 @@ suite("learning from a sentence", () => {
   });
 });
 
+suite("the pairs of a sentence", () => {
+  const run = learn(SHELLS);
+
+  test("are ordered by count, the next to merge first, at each step and after the last", () => {
+    for (let step = 0; step < run.n_merges; step++) {
+      const race = raceAt(run, step);
+      assert.deepEqual([race[0].left, race[0].right, race[0].count], [run.merge_left[step], run.merge_right[step], run.merge_count[step]]);
+      assert.deepEqual(race.map(({ count }) => count), race.map(({ count }) => count).toSorted((a, b) => b - a));
+      assert.equal(race.filter(({ next, tied }) => next || tied).length, run.tied[step]);
+    }
+    assert.ok(raceAt(run, run.n_merges).every(({ count }) => count === 1));
+  });
+
+  test("to choose from are the winner, one tie, and then less frequent ones", () => {
+    const many = learn("how much wood would a woodchuck chuck if a woodchuck could chuck wood");
+    assert.equal(many.tied[0], 4);
+    const counts = candidatesAt(many, 0, 4).map((pair) => raceAt(many, 0).find(({ left, right }) => left === pair.left && right === pair.right).count);
+    assert.equal(counts.length, 4);
+    assert.equal(counts.filter((count) => count === many.merge_count[0]).length, 2);
+  });
+});
+
+suite("the visitor's turn", () => {
+  const run = learn(SHELLS);
+
+  test("comes at the last three merges, after some were watched", () => {
+    assert.equal(stepOfTurn(run), run.n_merges - 3);
+    assert.equal(stepOfTurn(learn("Ada Ada")), -1);
+  });
+
+  test("asks for the next three merges, or for the last ones", () => {
+    assert.deepEqual([0, 2, 4, 5, 6].map((step) => guessLabel(run, step)), [
+      "Guess the next three merges", "Guess the next three merges", "Guess the next two merges",
+      "Guess the next merge", "Guess the last three merges",
+    ]);
+    assert.equal(guessLabel(learn("Ada Ada"), 2), "Guess the last two merges");
+    assert.equal(guessLabel(learn("x"), 0), "");
+    const { from, until } = new Turn(run, run.n_merges);
+    assert.deepEqual([from, until], [3, 6]);
+  });
+
+  test("asks once for each merge, and ends with the score", () => {
+    const turn = new Turn(run, 3);
+    assert.deepEqual([2, 3, 5, 6].map((step) => turn.isAsking(step)), [false, true, true, false]);
+    assert.equal(turn.title(3), "Your turn, 1 of 3.");
+    assert.equal(turn.score(), "");
+    turn.guesses.answer(run, 3, { left: run.merge_left[3], right: run.merge_right[3] });
+    turn.guesses.giveUp(4);
+    assert.deepEqual([3, 4, 5].map((step) => turn.isAsking(step)), [false, false, true]);
+    assert.equal(turn.score(), "1 of 1 right.");
+  });
+});
+
+suite("colours", () => {
+  const slots = (run) => Array.from(run.merge_id, (id) => run.slotOf(id));
+
+  test("are different for as many tokens as there are colours", () => {
+    for (const { text } of sentences) {
+      const run = learn(text);
+      if (run.n_merges <= 8) assert.equal(new Set(slots(run)).size, run.n_merges, text.slice(0, 80));
+    }
+  });
+
+  test("are different for all tokens that stand together, if there are enough", () => {
+    for (const { text } of sentences.filter(({ text }) => text.length < 400)) {
+      const run = learn(text);
+      for (let step = 0; step <= run.n_merges; step++) {
+        const ids = new Set(run.frequent.flatMap(({ base }) => symbolsAt(run, base, step).map(({ id }) => id)));
+        const learned = [...ids].filter((id) => run.isLearned(id));
+        if (learned.length <= 8) assert.equal(new Set(learned.map(run.slotOf)).size, learned.length, text);
+      }
+    }
+  });
+
+  test("belong to the token, whatever its id, also when more is typed", () => {
+    const run = learn(SHELLS);
+    const more = learn(`${SHELLS} xylo`, run.slots);
+    const colour = (run, token) => run.slotOf(run.tokens.indexOf(token));
+    assert.notEqual(run.tokens.indexOf("he"), more.tokens.indexOf("he"));
+    for (const token of ["he", " se", "lls"]) assert.equal(colour(more, token), colour(run, token), token);
+  });
+});
+
 suite("what is said", () => {
   const said = (run, step) => {
-    const { name, occurs, count, rest } = mergeSentence(run, step);
-    return `${name} ${run.tokens[run.merge_left[step]]} + ${run.tokens[run.merge_right[step]]} ${occurs}${count}${rest}`;
+    const { name, occurs, count, rest, why } = mergeSentence(run, step);
+    return `${name} ${run.tokens[run.merge_left[step]]} + ${run.tokens[run.merge_right[step]]} ${occurs}${count}${rest} ${why}`;
   };
   const length = (run, step) => Object.values(lengthSentence(run, step)).join("");
 
@@ -78,10 +164,10 @@ suite("what is said", () => {
     assert.equal(said(learn(SHELLS), 5), "Merge 6:  se + a occur together 2 times. No pair occurs more often.");
   });
 
-  test("of a tie: how many pairs it has, and the rule", () => {
+  test("of a tie: how many pairs it has, the rule, and the other rule of Train", () => {
     const run = learn(SHELLS);
     assert.equal(run.tied[1], sentences.find(({ text }) => text === SHELLS).tied[1]);
-    assert.equal(said(run, 1), "Merge 2: h + e occur together 3 times. No pair occurs more often (2 pairs tie: the first in the text wins).");
+    assert.equal(said(run, 1), "Merge 2: h + e occur together 3 times. 2 pairs tie: here the first in the text wins, on Train at first the lower ids.");
   });
 
   test("of the length: the characters, and the tokens that they are now", () => {

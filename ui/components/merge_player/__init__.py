@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ui.components.shared import make_component
 
-PLAYER_STYLES = ("controls", "words", "player")
+PLAYER_STYLES = ("controls", "words", "race", "player")
 
 _player = make_component(__file__, "merge_player", "player", styles=PLAYER_STYLES)
 _messages = make_component(__file__, "merge_player_messages", "messages_from_python")

@@ -14,14 +14,15 @@ import { bold, couple } from "./tiles.js";
 /** @param {HTMLElement} list
     @param {Run} run
     @param {number} step
-    @param {(pair: Pair, byKey: boolean) => void} choose */
-export function writeCandidates(list, run, step, choose) {
+    @param {(pair: Pair, byKey: boolean) => void} choose
+    @param {Pair[]} pairs */
+export function writeCandidates(list, run, step, choose, pairs = candidatesAt(run, step)) {
   const question = `${run.player} ${step}`;
   // Written once per question, because the keyboard focus may be on one of them.
   if (list.dataset.question === question && list.firstChild) return;
   list.dataset.question = question;
   list.textContent = "";
-  for (const pair of candidatesAt(run, step)) {
+  for (const pair of pairs) {
     const button = addPart(addPart(list, "li", ""), "button", "candidate");
     button.type = "button";
     button.append(couple(run, pair, [9, 9]));

@@ -80,7 +80,7 @@ function savedGuesses(text) {
 
 /** @param {Pair} one
     @param {Pair} two */
-function isSame(one, two) {
+export function isSame(one, two) {
   return one.left === two.left && one.right === two.right;
 }
 
@@ -95,14 +95,19 @@ function isRight(run, step, guess) {
   return found ? found.count === pairs[0].count : tiesAt(run, step).some((pair) => isSame(pair, guess));
 }
 
-/** Return the pairs to choose from, in an order that does not reveal their counts.
+/** Return the pairs to choose from, in an order that does not reveal their counts. If there is room for
+    only `most`, one tie of the winner is enough, so that others are among them.
     @param {Run} run
     @param {number} step
+    @param {number} most
     @returns {Pair[]} */
-export function candidatesAt(run, step) {
+export function candidatesAt(run, step, most = Infinity) {
   const scattered = (/** @type {Pair} */ { left, right }) => Math.imul(left * 31 + right, 2654435761) >>> 0;
-  const pairs = (raceAt(run, step) ?? []).map(({ left, right }) => ({ left, right }));
-  return pairs.sort((one, other) => scattered(one) - scattered(other));
+  const race = raceAt(run, step) ?? [];
+  const firstTie = race.findIndex(({ tied }) => tied);
+  const isSpare = race.map(({ tied }, i) => tied && i !== firstTie);
+  const pairs = [...race.filter((_, i) => !isSpare[i]), ...race.filter((_, i) => isSpare[i])].slice(0, most);
+  return pairs.map(({ left, right }) => ({ left, right })).sort((one, other) => scattered(one) - scattered(other));
 }
 
 /** Return whether a guess was right, and why: the text before the pair and the text after it. Null if

@@ -55,6 +55,9 @@ export class Playback {
     /** @type {"rest" | "reveal" | "gather" | "fuse" | "settle" | "hurry"} */
     this.phase = "rest";
     this.speed = "1";
+    /** How long the first merges rest before they fuse while playing, in milliseconds.
+        @type {number[]} */
+    this.holds = [];
     this.timer = 0;
     this.frame = 0;
   }
@@ -189,10 +192,11 @@ export class Playback {
     this.view.lay(this.step, duration);
     if (duration) this.view.motion.gather(this.step, duration);
     else this.view.grid.draw(this.step, { marked: true });
+    const hold = (this.playing && this.holds[this.step]) || this.beat("hold");
     if (this.calm.matches) {
-      return this.after(Math.max(STILL_BEAT / (Number(this.speed) || 8), 125), () => this.settle());
+      return this.after(Math.max(STILL_BEAT / (Number(this.speed) || 8), 125, hold), () => this.settle());
     }
-    this.after(duration + this.beat("hold"), () => (this.playing ? this.fuse() : this.rest()));
+    this.after(duration + hold, () => (this.playing ? this.fuse() : this.rest()));
   }
 
   fuse() {

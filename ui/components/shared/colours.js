@@ -14,6 +14,42 @@ export function colourSlot(id) {
   return Math.imul(id, 2654435761) >>> 29;
 }
 
+/** A token, and the steps at which a picture shows it, the last one exclusive.
+    @typedef {{ token: string, from: number, until: number }} Shown */
+
+/** Return the colour slots of the tokens of a picture, by token: each token has one wherever it stands, and
+    two share one only if the picture has more tokens than there are colours.
+    @param {Shown[]} shown In the order of their first steps.
+    @param {Map<string, number>} before Slots that tokens keep, from an earlier picture.
+    @returns {Map<string, number>} */
+export function assignSlots(shown, before = new Map()) {
+  /** @type {Shown[][]} */
+  const bySlot = Array.from({ length: SLOTS }, () => []);
+  const isTaken = (/** @type {number} */ slot, /** @type {Shown} */ { from, until }) =>
+    bySlot[slot].some((other) => other.from < until && from < other.until);
+  const added = shown.filter((one) => {
+    const slot = before.get(one.token) ?? -1;
+    if (slot < 0 || bySlot[slot].length) return true;
+    bySlot[slot].push(one);
+    return false;
+  });
+  for (const one of added) {
+    const first = hashText(one.token) % SLOTS;
+    const cost = (/** @type {number} */ slot) =>
+      (isTaken(slot, one) ? 1000 : 0) + bySlot[slot].length + ((slot - first + SLOTS) % SLOTS) / SLOTS;
+    const slot = bySlot.map((_, slot) => slot).reduce((best, slot) => (cost(slot) < cost(best) ? slot : best));
+    bySlot[slot].push(one);
+  }
+  return new Map(bySlot.flatMap((all, slot) => all.map(({ token }) => [token, slot])));
+}
+
+/** @param {string} text */
+function hashText(text) {
+  let hash = 2166136261;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
+  return hash >>> 0;
+}
+
 /** Return the classes of a tokenizer's colour, by its position among those compared: eight colours, and
     where they come round again the dot has a hole.
     @param {number} place */

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from ui.components.shared import make_component
@@ -12,18 +14,46 @@ MAX_SENTENCE_LENGTH: Final = 300
 _loop = make_component(
     __file__,
     "start_loop",
-    styles=("../merge_player/controls", "../merge_player/words", "start_loop"),
+    styles=(*(f"../merge_player/{name}" for name in ("controls", "words", "race")), "start_loop"),
 )
 
 
-def start_loop(sentence: str, *, key: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A way on from the start page: its name, a sentence about it, and the path of its page."""
+
+    name: str
+    text: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDoor:
+    """The path behind a door that was pressed, and the visitor's sentence at that time."""
+
+    path: str
+    sentence: str
+
+
+def start_loop(sentence: str, doors: Sequence[Door], *, key: str) -> OpenedDoor | None:
     """Draw the loop with a sentence to begin with, unless the address has one (`?sentence=`).
 
-    Returns nothing: what is typed is learned from and drawn in the browser only.
+    Return the door that was pressed, or None. Until then, what is typed is learned from and drawn
+    in the browser only.
     """
-    _loop(
+    values = _loop(
         key=key,
-        data={"sentence": sentence, "longest": MAX_SENTENCE_LENGTH},
+        data={
+            "sentence": sentence,
+            "longest": MAX_SENTENCE_LENGTH,
+            "doors": [asdict(door) for door in doors],
+        },
+        on_door_change=lambda: None,
         width="stretch",
         height="content",
     )
+    match values.get("door"):
+        case {"path": str(path), "sentence": str(typed)} if path in {one.path for one in doors}:
+            return OpenedDoor(path, typed[:MAX_SENTENCE_LENGTH])
+        case _:
+            return None

@@ -1,20 +1,23 @@
 // Byte-pair encoding of one sentence: cut into words and characters, then learned merge by merge.
 
 import { buildLookups } from "../merge_player/run.js";
+import { assignSlots } from "../shared/colours.js";
 import { withMerge } from "../merge_player/symbols.js";
 
-/** @import { Run } from "../merge_player/run.js"
+/** @import { CountedPair, Run } from "../merge_player/run.js"
     @import { PlacedSymbol } from "../merge_player/symbols.js" */
 
 /** A run learned from a sentence, with all its merges.
-    @typedef {Run & { n_tokens: number[], tied: number[], n_left: number }} LearnedRun
+    @typedef {Run & { n_tokens: number[], tied: number[], n_left: number, slots: Map<string, number> }} LearnedRun
     @property n_tokens How many tokens the sentence has after each number of merges.
     @property tied How many pairs were as frequent as the one that each merge joined, itself included.
-    @property n_left How many distinct pairs are left after the last merge. */
+    @property n_left How many distinct pairs are left after the last merge.
+    @property slots The colour slots of the learned tokens, by token. */
 
 // GPT-2's pattern. \s is written out, because JavaScript's has U+FEFF and lacks U+0085.
 const WORD = /'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
 const FEWEST = 2; // occurrences of a pair that is joined
+const MAX_PAIRS = 24; // in the race at each step
 
 /** Cut a text into words as GPT-2 does: a space belongs to the word behind it.
     @param {string} text
@@ -26,18 +29,28 @@ export function splitWords(text) {
 /** Learn from a text until no pair of neighbours occurs twice. Of the most frequent pairs, the first in
     the text is joined.
     @param {string} text
+    @param {Map<string, number>} [slots] Colour slots that tokens keep where they can.
     @returns {LearnedRun} */
-export function learn(text) {
+export function learn(text, slots) {
   const tokens = Array.from(new Set(text)).sort((one, other) => codePoint(one) - codePoint(other));
   const idByCharacter = new Map(tokens.map((character, id) => [character, id]));
   const bases = splitWords(text).map((word) => Array.from(word, (character) => idByCharacter.get(character) ?? 0));
   const merges = { left: emptyList(), right: emptyList(), id: emptyList(), count: emptyList() };
   const tied = emptyList();
+  /** @type {CountedPair[][]} */
+  const races = [];
   let words = bases.map((base) => base.map((id, start) => ({ id, start, length: 1 })));
   const n_tokens = [countSymbols(words)];
+  const shown = new Map();
   for (;;) {
-    const { left, right, count, nTied, nPairs } = mostFrequent(words);
-    if (count < FEWEST) return asRun({ tokens, bases, merges, n_tokens, tied, n_left: nPairs });
+    const { left, right, count, nTied, pairs } = mostFrequent(words);
+    races.push(pairs.slice(0, MAX_PAIRS));
+    for (const { id } of words.flat()) if (id >= idByCharacter.size) shown.set(id, races.length);
+    if (count < FEWEST) {
+      const lives = [...shown].map(([id, until]) => ({ token: tokens[id], from: id - idByCharacter.size + 1, until }));
+      const counts = { n_tokens, tied, n_left: pairs.length, slots: assignSlots(lives, slots) };
+      return asRun({ tokens, bases, merges, races, ...counts });
+    }
     const id = tokens.push(tokens[left] + tokens[right]) - 1;
     words = words.map((word) => /** @type {Symbols} */ (withMerge(word, left, right, id)));
     for (const [name, value] of Object.entries({ left, right, id, count })) {
@@ -51,7 +64,7 @@ export function learn(text) {
 /** @typedef {(PlacedSymbol & { id: number })[]} Symbols */
 
 /** Return the pair that occurs most often, overlapping or not; of several, the first. The count is 0 where
-    there is no pair.
+    there is no pair. All pairs are returned as well, the most frequent first.
     @param {Symbols[]} words */
 function mostFrequent(words) {
   /** @type {Map<number, { left: number, right: number, count: number }>} */
@@ -65,28 +78,35 @@ function mostFrequent(words) {
       else pairs.set(key, { left, right, count: 1 });
     }
   }
-  let best = { left: -1, right: -1, count: 0 };
-  let nTied = 0;
-  for (const pair of pairs.values()) {
-    if (pair.count > best.count) [best, nTied] = [pair, 1];
-    else if (pair.count === best.count) nTied++;
-  }
-  return { ...best, nTied, nPairs: pairs.size };
+  // The sort is stable: of equally frequent pairs, the first in the text stays first.
+  const ordered = [...pairs.values()].sort((one, other) => other.count - one.count);
+  const best = ordered[0] ?? { left: -1, right: -1, count: 0 };
+  return { ...best, nTied: ordered.filter(({ count }) => count === best.count).length, pairs: ordered };
 }
 
 /** Return what was learned as the merge player's modules read it: a run whose merges are all there.
-    @param {{ tokens: string[], bases: number[][], merges: Record<"left" | "right" | "id" | "count", number[]> }
-      & Pick<LearnedRun, "n_tokens" | "tied" | "n_left">} learned
+    @param {{ tokens: string[], bases: number[][], merges: Record<"left" | "right" | "id" | "count", number[]>,
+      races: CountedPair[][] } & Pick<LearnedRun, "n_tokens" | "tied" | "n_left" | "slots">} learned
     @returns {LearnedRun} */
-function asRun({ tokens, bases, merges, ...counts }) {
+function asRun({ tokens, bases, merges, races, ...counts }) {
   const merge_left = Int32Array.from(merges.left);
   const merge_right = Int32Array.from(merges.right);
   const merge_id = Int32Array.from(merges.id);
   const n_merges = merge_id.length;
-  const untraced = { player: "", start: 0, stop: n_merges, widths: {}, words: [], arrays: {} };
+  const column = (/** @type {"left" | "right" | "count"} */ name) =>
+    Int32Array.from(races.flatMap((race) => Array.from({ length: MAX_PAIRS }, (_, i) => race[i]?.[name] ?? -1)));
+  const none = new Int32Array();
+  const traced = {
+    ...{ player: "", start: 0, stop: n_merges, widths: { top: MAX_PAIRS }, words: [] },
+    arrays: {
+      ...{ top_left: column("left"), top_right: column("right"), top_count: column("count") },
+      ...{ n_tied: Int32Array.from(counts.tied), tied_left: none, tied_right: none, tied_from: none, tied_until: none },
+    },
+  };
   return {
     ...counts,
-    ...{ player: "", tokens, n_merges, n_pretokens: bases.length, ending: "", end_of_word: null, last: [] },
+    ...{ player: "", tokens, n_merges, n_pretokens: bases.length, ending: "", end_of_word: null },
+    last: races[n_merges].map((pair) => ({ ...pair, next: false, tied: false })),
     ...{ merge_left, merge_right, merge_id, merge_count: Int32Array.from(merges.count) },
     ...buildLookups({ merge_left, merge_right, merge_id }, tokens.length),
     tie_break: "first-seen",
@@ -94,7 +114,8 @@ function asRun({ tokens, bases, merges, ...counts }) {
     frequent: bases.map((base, word) => ({ key: `word ${word}`, base, count: null, cut: false })),
     isSaved: true,
     block_starts: [0],
-    blocks: new Map([[0, untraced]]),
+    blocks: new Map([[0, traced]]),
+    slotOf: (id) => counts.slots.get(tokens[id]) ?? 0,
   };
 }
 

@@ -1,5 +1,9 @@
-// What is drawn of a sentence at one step: its tiles, the next merge, the slider, and how long it is now.
+// What is drawn of a sentence at one step: its tiles, the next merge or the question which it is, the most
+// frequent pairs, the slider, and how long the sentence is now.
 
+import { writeVerdict } from "../merge_player/guess_view.js";
+import { Race } from "../merge_player/race.js";
+import { raceAt } from "../merge_player/run.js";
 import { roomFor, spokenPair } from "../merge_player/token_names.js";
 import { bold, tileOfLength } from "../merge_player/tiles.js";
 import { spokenToken } from "../shared/characters.js";
@@ -7,33 +11,47 @@ import { addPart, find } from "../shared/elements.js";
 import { directionOfAll } from "../shared/word_tiles.js";
 import { SentenceMotion, SentenceWords } from "./sentence_words.js";
 import { endSentence, lengthSentence, mergeSentence, wantsRepeating } from "./sentences.js";
+import { guessLabel, writeCards } from "./turn.js";
 
-/** @import { LearnedRun } from "./learn.js" */
+/** @import { Pair } from "../merge_player/run.js"
+    @import { LearnedRun } from "./learn.js"
+    @import { Turn } from "./turn.js" */
 
 const MAX_LENGTH_IN_SENTENCE = 18; // characters of both tokens
+const BARS = 4;
+const HINT = "Count them in the sentence: the most frequent pair wins; of equal ones, the first.";
 
 export class LoopView {
   /** @param {HTMLElement} root
-      @param {LearnedRun} run */
-  constructor(root, run) {
+      @param {LearnedRun} run
+      @param {(pair: Pair, byKey: boolean) => void} choose Hears which pair is named as a guess. */
+  constructor(root, run, choose) {
     this.root = root;
     this.run = run;
+    this.choose = choose;
+    /** @type {Turn | null} */
+    this.turn = null;
     this.grid = new SentenceWords(find(root, ".words", HTMLElement));
     this.motion = new SentenceMotion(this.grid);
     this.scrub = find(root, ".scrub", HTMLInputElement);
     this.play = find(root, "[data-act=play]", HTMLButtonElement);
     this.sentence = find(root, ".sentence", HTMLElement);
+    this.why = find(root, ".why", HTMLElement);
     this.length = find(root, ".length", HTMLElement);
     this.twice = find(root, ".twice", HTMLButtonElement);
-    // What the playback of a whole run asks of its view, and a sentence does not have.
-    this.race = { forgetWidth() {} };
-    this.guesses = { on: false };
+    this.guess = find(root, "[data-act=guess]", HTMLButtonElement);
+    this.join = find(root, "[data-act=join]", HTMLButtonElement);
+    this.candidates = find(root, ".candidates", HTMLElement);
+    this.verdict = find(root, ".verdict", HTMLElement);
+    this.race = new Race(find(root, ".race", HTMLElement));
+    this.guesses = { on: false }; // playing at full speed, which a sentence does not have
   }
 
   /** @param {LearnedRun} run
       @param {boolean} isFromRight Whether the sentence is read from right to left. */
   setRun(run, isFromRight) {
     this.run = run;
+    this.turn = null;
     this.grid.direction = isFromRight ? "rtl" : "ltr";
     this.grid.list.dir = this.grid.direction;
     this.grid.place(run);
@@ -65,8 +83,34 @@ export class LoopView {
 
   /** @param {number} step */
   drawStatus(step) {
+    const { root, run, turn } = this;
     this.drawPosition(step);
-    this.#writeSentence(step);
+    const isAsking = Boolean(turn?.isAsking(step));
+    const isTurn = Boolean(turn?.includes(step));
+    root.classList.toggle("asking", isTurn);
+    // A button that disappears must not lose the keyboard focus.
+    if (!isTurn && this.join.matches(":focus")) root.focus({ preventScroll: true });
+    root.classList.toggle("turn", isTurn);
+    if (turn && isAsking) {
+      this.sentence.replaceChildren(bold(turn.title(step)), " Which pair is joined next?");
+      this.why.textContent = "";
+    } else this.#writeSentence(step);
+    if (turn && isTurn) this.#drawTurn(turn, step, isAsking);
+    else {
+      this.candidates.textContent = "";
+      this.race.show(run, (raceAt(run, step) ?? []).slice(0, BARS));
+    }
+    this.guess.textContent = guessLabel(run, step);
+  }
+
+  /** @param {Turn} turn
+      @param {number} step
+      @param {boolean} isAsking */
+  #drawTurn(turn, step, isAsking) {
+    writeCards(this.candidates, turn, step, this.choose);
+    writeVerdict(this.verdict, turn.run, step, turn.guesses);
+    if (isAsking) this.verdict.textContent = HINT;
+    this.join.textContent = isAsking ? "Show me" : "Join them";
   }
 
   /** Return what a screen reader says at a step.
@@ -74,17 +118,20 @@ export class LoopView {
   spoken(step) {
     const { run } = this;
     const length = `${this.length.textContent}. `;
+    if (this.turn?.isAsking(step)) return `${length}${this.sentence.textContent}`;
     if (step >= run.n_merges) return length + endSentence(run);
-    const { name, occurs, count, rest } = mergeSentence(run, step);
+    const { name, occurs, count, rest, why } = mergeSentence(run, step);
     const pair = spokenPair(run, { left: run.merge_left[step], right: run.merge_right[step] });
-    return `${length}${name} ${pair} ${occurs}${count}${rest}`;
+    return `${length}${name} ${pair} ${occurs}${count}${rest} ${why}`;
   }
 
   /** @param {number} step */
   #writeSentence(step) {
-    const { run, sentence } = this;
-    if (step >= run.n_merges) return sentence.replaceChildren(endSentence(run));
-    const { name, occurs, count, rest } = mergeSentence(run, step);
+    const { run, sentence, turn } = this;
+    this.why.textContent = "";
+    if (step >= run.n_merges) return sentence.replaceChildren(bold(turn?.score() ?? ""), ` ${endSentence(run)}`);
+    const { name, occurs, count, rest, why } = mergeSentence(run, step);
+    this.why.textContent = why;
     sentence.replaceChildren(bold(name), " ");
     // The two tiles stay together at the end of a line.
     const pair = addPart(sentence, "span", "operands");

@@ -7,7 +7,7 @@ import { counted, grouped } from "../shared/numbers.js";
 
 const ORDER_CONTROL = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** Return the facts about the merge after `step`, in parts around its two tiles.
+/** Return the facts about the merge after `step`, in parts around its two tiles, and why it is the next.
     @param {LearnedRun} run
     @param {number} step */
 export function mergeSentence(run, step) {
@@ -16,7 +16,10 @@ export function mergeSentence(run, step) {
     name: `Merge ${grouped(step + 1)}:`,
     occurs: "occur together ",
     count: counted(run.merge_count[step], "time"),
-    rest: `. No pair occurs more often${ties > 1 ? ` (${grouped(ties)} pairs tie: the first in the text wins)` : ""}.`,
+    rest: ".",
+    why: ties > 1
+      ? `${grouped(ties)} pairs tie: here the first in the text wins, on Train at first the lower ids.`
+      : "No pair occurs more often.",
   };
 }
 

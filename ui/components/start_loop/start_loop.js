@@ -1,21 +1,27 @@
 // The merge loop of the visitor's own sentence: learned in the browser at each key press.
 
 import { addressParameter, addressWith } from "../merge_player/address.js";
+import { isByKey } from "../merge_player/keys.js";
 import { Playback } from "../merge_player/playback.js";
 import { pressKey } from "../merge_player/press_key.js";
 import { remembered } from "../merge_player/remembered.js";
 import { find } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
+import { writeDoors } from "./doors.js";
 import { learn } from "./learn.js";
 import { LoopView } from "./loop_view.js";
 import { cutSentence, orderNote } from "./sentences.js";
+import { stepOfTurn, Turn } from "./turn.js";
 
-/** @import { Component } from "../shared/component.js" */
+/** @import { Pair } from "../merge_player/run.js"
+    @import { Component } from "../shared/component.js"
+    @import { Door } from "./doors.js" */
 
-/** @typedef {{ sentence: string, longest: number }} Given */
+/** @typedef {{ sentence: string, longest: number, doors: Door[] }} Given */
 
 const PARAMETER = "sentence";
 const SPEED = "1.5";
+const HOLDS = [2500, 2500, 2500, 1600, 1000, 600]; // ms to read each of the first merges
 const REST_BEFORE_PLAYING = 900; // ms without a key press
 const REST_BEFORE_KEEPING = 400; // ms: browsers limit how often the address may change
 const REST_BEFORE_SPEAKING = 500; // ms
@@ -31,9 +37,12 @@ const loops = new WeakMap();
 let left;
 
 /** @param {Component<Given>} component */
-export default function mountStartLoop({ data, parentElement }) {
+export default function mountStartLoop({ data, parentElement, setTriggerValue }) {
   // A rerun brings the same data: what the visitor typed stays.
-  if (!loops.has(parentElement)) loops.set(parentElement, new StartLoop(parentElement, data));
+  const loop = loops.get(parentElement) ?? new StartLoop(parentElement, data);
+  loops.set(parentElement, loop);
+  writeDoors(find(parentElement, ".doors", HTMLElement), data.doors, (path) =>
+    setTriggerValue("door", { path, sentence: loop.text }));
   return onLeaving(parentElement, () => {
     loops.get(parentElement)?.destroy();
     loops.delete(parentElement);
@@ -48,11 +57,15 @@ class StartLoop {
     this.root = find(parent, ".loop", HTMLElement);
     this.field = find(this.root, ".field input", HTMLInputElement);
     this.limit = find(this.root, ".limit", HTMLElement);
+    this.text = "";
     this.run = learn("");
-    this.view = new LoopView(this.root, this.run);
+    this.view = new LoopView(this.root, this.run, (pair, byKey) => this.#guess(pair, byKey));
     this.link = { want() {}, wantAhead() {} };
     this.playback = new Playback(this, window.matchMedia("(prefers-reduced-motion: reduce)"));
     this.playback.speed = SPEED;
+    this.playback.holds = HOLDS;
+    this.stepOfTurn = -1;
+    this.byKey = false;
     this.playTimer = this.keepTimer = this.speakTimer = 0;
     this.spoken = "";
     this.isHandled = false;
@@ -75,7 +88,9 @@ class StartLoop {
     const { text, note } = cutSentence(this.field.value, this.given.longest);
     this.limit.textContent = [note, orderNote(text)].filter(Boolean).join(" ");
     this.playback.stop();
-    this.run = learn(text);
+    this.text = text;
+    this.run = learn(text, this.run.slots);
+    this.stepOfTurn = stepOfTurn(this.run);
     this.view.setRun(this.run, this.field.matches(":dir(rtl)"));
     const { calm } = this.playback;
     this.playback.goTo(calm.matches ? Math.ceil(this.run.n_merges / 2) : 0);
@@ -101,8 +116,10 @@ class StartLoop {
   // --- what the playback asks for ----------------------------------------------------------------
 
   draw({ slide = 0 } = {}) {
-    this.view.grid.draw(this.playback.step, { marked: true, slide });
-    this.view.drawStatus(this.playback.step);
+    const { step } = this.playback;
+    if (this.isAsking() && !this.view.turn) this.view.turn = new Turn(this.run, step);
+    this.view.grid.draw(step, { marked: !this.isAsking(), slide });
+    this.view.drawStatus(step);
   }
 
   rested() {
@@ -110,15 +127,43 @@ class StartLoop {
     this.speakTimer = setTimeout(() => this.#speak(), REST_BEFORE_SPEAKING);
   }
 
+  /** Return whether the next merge is the visitor's to guess: in their turn, or where it begins while playing. */
   isAsking() {
-    return false;
+    const { step, playing } = this.playback;
+    return this.view.turn ? this.view.turn.isAsking(step) : playing && step === this.stepOfTurn;
   }
 
+  /** Give up the open question, if there is one, so that its answer is shown; return whether there was one. */
   showsUnasked() {
-    return false;
+    const isAsking = this.isAsking();
+    if (isAsking) this.view.turn?.guesses.giveUp(this.playback.step);
+    return isAsking;
   }
 
-  asks() {}
+  asks() {
+    this.stepOfTurn = -1;
+    this.playback.setPlaying(false);
+    if (this.byKey) find(this.root, ".candidate", HTMLElement).focus();
+  }
+
+  // --- the visitor's turn ------------------------------------------------------------------------
+
+  #beginTurn() {
+    this.view.turn = new Turn(this.run, this.playback.step);
+    this.playback.goTo(this.view.turn.from);
+    this.playback.ask();
+  }
+
+  /** @param {Pair} pair
+      @param {boolean} byKey */
+  #guess(pair, byKey) {
+    const { turn } = this.view;
+    if (!turn?.isAsking(this.playback.step)) return;
+    turn.guesses.answer(this.run, this.playback.step, pair);
+    this.byKey = byKey;
+    this.playback.rest();
+    if (byKey) this.view.join.focus();
+  }
 
   // --- what the visitor does ---------------------------------------------------------------------
 
@@ -130,16 +175,23 @@ class StartLoop {
       this.isHandled = true;
       act();
     };
+    const leavingTurn = (/** @type {() => void} */ act) => byHand(() => {
+      view.turn = null;
+      act();
+    });
     const acts = {
-      first: byHand(() => playback.goTo(0)),
-      back: byHand(() => playback.back()),
-      play: byHand(() => playback.toggle()),
+      first: leavingTurn(() => playback.goTo(0)),
+      back: leavingTurn(() => playback.back()),
+      play: leavingTurn(() => playback.toggle()),
       forward: byHand(() => playback.forward()),
-      last: byHand(() => playback.goTo(this.run.n_merges)),
+      last: leavingTurn(() => playback.goTo(this.run.n_merges)),
     };
     field.addEventListener("input", () => this.#takeTyped(), { signal });
     view.play.addEventListener("click", acts.play, { signal });
-    view.scrub.addEventListener("input", byHand(() => playback.goTo(Number(view.scrub.value))), { signal });
+    view.scrub.addEventListener("input", leavingTurn(() => playback.goTo(Number(view.scrub.value))), { signal });
+    view.join.addEventListener("click", acts.forward, { signal });
+    view.guess.addEventListener("click", byHand(() => this.#beginTurn()), { signal });
+    root.addEventListener("click", (event) => (this.byKey = isByKey(event)), { signal, capture: true });
     view.twice.addEventListener("click", () => this.#writeTwice(), { signal });
     root.addEventListener("keydown", (event) => pressKey(event, acts), { signal });
     document.fonts.addEventListener("loadingdone", () => this.#breakLines(), { signal });
