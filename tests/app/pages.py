@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -24,3 +26,19 @@ def paste(app: AppTest, text: str) -> AppTest:
     """Paste a text as the corpus."""
     app.segmented_control(key="corpus_source").set_value("Paste").run()
     return app.text_area(key="corpus_pasted").set_value(text).run()
+
+
+def all_sent(app: AppTest) -> list[dict[str, Any]]:
+    """Return the data sent to each component."""
+    protos = [component.proto for component in app.get("bidi_component")]
+    return [json.loads(proto.json) for proto in protos if proto.json]
+
+
+def sent(app: AppTest, field: str) -> dict[str, Any]:
+    """Return the data sent to the first component that takes a field."""
+    return next(data for data in all_sent(app) if field in data)
+
+
+def sent_table(app: AppTest, caption: str) -> dict[str, Any]:
+    """Return the data sent to the first table whose caption begins so."""
+    return next(data for data in all_sent(app) if data.get("caption", "").startswith(caption))

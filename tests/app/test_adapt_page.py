@@ -30,7 +30,7 @@ from tests.app.adapting import (
     read_verdict,
     small_base,
 )
-from tests.app.pages import OpenApp, page_text, paste
+from tests.app.pages import OpenApp, all_sent, page_text, paste, sent_table
 from tests.app.training import assert_press_is_refused, in_address, until_ended
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
@@ -84,8 +84,7 @@ def test_what_is_gained_is_divided_by_kind(open_app: OpenApp) -> None:
     stored = load_run(in_address(app, "run"))
     tokens = stored.held_out_tokens_after
     assert tokens is not None
-    data = [json.loads(element.proto.json) for element in app.get("bidi_component")]
-    (table,) = (d for d in data if "by the kind of the new tokens" in d.get("caption", ""))
+    (table,) = (d for d in all_sent(app) if "by the kind of the new tokens" in d.get("caption", ""))
     rows = {
         name: [int(text.replace(",", "")) for text in figures[:2]]
         for name, figures, _ in table["rows"]
@@ -294,15 +293,14 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     slider = next(each for each in app.select_slider if each.label == "Tokens replaced")
     slider.set_value(2).run()
     assert next(metric.value for metric in app.metric) == f"{100 * (1 - after[1] / before):.1f}%"
-    data = [json.loads(element.proto.json) for element in app.get("bidi_component")]
-    (kinds,) = (d for d in data if "by the kind of the new tokens" in d.get("caption", ""))
+    (kinds,) = (d for d in all_sent(app) if "by the kind of the new tokens" in d.get("caption", ""))
     saved = [int(row[1][1].replace(",", "").replace("−", "-")) for row in kinds["rows"]]
     assert sum(saved) == before - after[1]
     metrics = {metric.label: metric.value for metric in app.metric}
     assert metrics["Next 1 token"] == f"{100 * (after[1] - after[2]) / before:.2f}%"
     _judge_by_general_texts(app, found)
     assert "2 tokens were removed" in page_text(app)
-    (new,) = (d for d in data if d.get("caption") == "New tokens and the tokens they replace")
+    new = sent_table(app, "New tokens and the tokens they replace")
     unwanted = found.at(1).tokenizer.vocab[50_256].hex()
     assert len(new["rows"]) == 2
     next(each for each in app.multiselect if each.label == "Leave out").set_value([unwanted]).run()

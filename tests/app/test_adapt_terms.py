@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from typing import Any
@@ -12,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.terms import MAX_TERMS
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.pages import OpenApp, page_text, paste, unescaped_text
+from tests.app.pages import OpenApp, all_sent, page_text, paste, unescaped_text
 from tests.app.training import in_address, until_ended
 from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
 from ui.work import jobs
@@ -39,10 +38,9 @@ def press(app: AppTest, key: str = "extend") -> StoredRun:
 
 
 def tables(app: AppTest) -> dict[str, dict[str, list[str]]]:
-    data = [json.loads(element.proto.json) for element in app.get("bidi_component")]
     return {
         table["caption"]: {name: figures for name, figures, _ in table["rows"]}
-        for table in data
+        for table in all_sent(app)
         if "meanings" in table
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -11,7 +10,7 @@ from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.parts import compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, sent, sent_table
 from ui.compare import evaluation
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -20,12 +19,6 @@ FILES = {
     "one.txt": "The parser reads a token and returns a node of the tree.\n" * 60,
     "<b>two</b>.txt": "Ein Satz auf Deutsch mit Umlauten: schöne Grüße.\n" * 60,
 }
-
-
-def sent(app: AppTest, name: str) -> dict[str, Any]:
-    """Return what was sent to the component with this name."""
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(d for d in data if name in d)
 
 
 def sentence(app: AppTest) -> str:
@@ -51,11 +44,7 @@ def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> Non
     low, high = sorted((abs(whole.low), abs(whole.high)))
     assert f"(95% interval {low:.1f}–{high:.1f}%)" in said
     assert "On all your own text" in [header.value for header in app.header]
-    rows = next(
-        data["rows"]
-        for data in (json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json)
-        if data.get("caption") == "Figures of the tokenizers"
-    )
+    rows = sent_table(app, "Figures of the tokenizers")["rows"]
     assert rows[0][1] == [f"{row.n_tokens:,}" for row in comparison.rows]
     passage = sent(app, "spans")
     assert any(text.startswith(passage["text"]) for text in files.values())

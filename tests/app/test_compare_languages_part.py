@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -10,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.comparison.languages import compare_languages
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, all_sent
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 HOSTILE = "English\t<img src=x onerror=alert(1)>\nGood morning.\tЙо **x** $y$\n".encode()
@@ -18,8 +17,7 @@ HOSTILE = "English\t<img src=x onerror=alert(1)>\nGood morning.\tЙо **x** $y$\
 
 def tables(app: AppTest) -> dict[str, dict[str, Any]]:
     """Return the figure tables by their captions."""
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return {d["caption"]: d for d in data if "caption" in d}
+    return {d["caption"]: d for d in all_sent(app) if "caption" in d}
 
 
 def upload(app: AppTest, name: str, data: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -12,27 +11,15 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, all_sent, sent, sent_table
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
-
-
-def sent(app: AppTest, name: str) -> dict[str, Any]:
-    """Return what was sent to the component with this name."""
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(d for d in data if name in d)
-
-
-def figures(app: AppTest) -> dict[str, Any]:
-    """Return what was sent to the table of figures."""
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(d for d in data if d.get("caption") == "Figures of the tokenizers")
 
 
 def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
     app = open_app("compare")
     stored = load_run(SAMPLE_RUN_ID)
     rows = compare(stored.held_out, [stored.run.tokenizer, gpt2()]).rows
-    tokens, bytes_per_token, *_ = figures(app)["rows"]
+    tokens, bytes_per_token, *_ = sent_table(app, "Figures of the tokenizers")["rows"]
     assert tokens[:2] == ["Tokens", [f"{row.n_tokens:,}" for row in rows]]
     assert bytes_per_token[1] == [f"{row.bytes_per_token:.2f}" for row in rows]
     share = 100 * (1 - rows[0].n_tokens / rows[1].n_tokens)
@@ -99,8 +86,7 @@ def test_without_any_text_the_field_is_still_shown(
 
 def trees(app: AppTest) -> dict[str, Any]:
     """Return what was sent to the trees of a word: the data with readings but without spans."""
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(d for d in data if "readings" in d and "spans" not in d)
+    return next(d for d in all_sent(app) if "readings" in d and "spans" not in d)
 
 
 def test_a_word_on_which_they_differ_is_shown_under_each_tokenizer(open_app: OpenApp) -> None:
@@ -125,8 +111,9 @@ def test_the_golden_texts_are_listed_if_gpt2_is_compared(open_app: OpenApp) -> N
     assert f"GPT-2 exact: {exact} of {of} golden texts, computed here" in [
         expander.label for expander in app.expander
     ]
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    rows = next(d["rows"] for d in data if str(d.get("caption", "")).startswith("Golden texts"))
+    rows = next(
+        d["rows"] for d in all_sent(app) if str(d.get("caption", "")).startswith("Golden texts")
+    )
     assert len(rows) == of
 
 

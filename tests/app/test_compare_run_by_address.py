@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, sent
 from tests.app.training import in_address
 from ui.storage.run_store import Trained, store_run
 
@@ -21,8 +19,7 @@ def store(title: str) -> str:
 
 
 def cards(app: AppTest) -> list[str]:
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return [card["name"] for card in next(d for d in data if "cards" in d)["cards"]]
+    return [card["name"] for card in sent(app, "cards")["cards"]]
 
 
 def paste(app: AppTest, text: str) -> AppTest:

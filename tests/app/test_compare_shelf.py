@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.load_save import dumps
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, sent, sent_table
 from ui.shell.workspace import state_key
 from ui.storage.run_store import Trained, store_run
 from ui.tokenizers.shelf import Shelf
@@ -23,24 +22,18 @@ NOTHING = Corpus.from_text("x").split(0.0)[1]
 SMALL = train(load_sample("notebook"), TrainingConfig(vocab_size=280))
 
 
-def sent(app: AppTest, name: str) -> dict[str, Any]:
-    """Return what was sent to the component with this name."""
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(d for d in data if name in d)
-
-
-def figures(app: AppTest) -> dict[str, Any]:
-    """Return what was sent to the table of figures."""
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(d for d in data if d.get("caption") == "Figures of the tokenizers")
-
-
 def cards(app: AppTest) -> list[str]:
     return [card["name"] for card in sent(app, "cards")["cards"]]
 
 
 def find_uploader(app: AppTest) -> FileUploader:
     return next(found for found in app.file_uploader if (found.key or "").startswith("add_upload"))
+
+
+def vocabularies(app: AppTest) -> list[str]:
+    """Return the size of each vocabulary."""
+    rows = sent_table(app, "Figures of the tokenizers")["rows"]
+    return next(row[1] for row in rows if row[0] == "Vocabulary")
 
 
 def add_files(
@@ -95,9 +88,8 @@ def test_a_file_of_any_format_can_be_added(open_app: OpenApp, format: Any) -> No
     added = sent(app, "cards")["cards"][2]
     assert added["name"] == ", ".join(files)
     assert added["facts"] == "BPE, encoded by bpe_core"
-    tokens = next(row for row in figures(app)["rows"] if row[0] == "Vocabulary")
     # A .tiktoken file holds no special token.
-    assert tokens[1][2] == ("279" if format == "tiktoken" else "280")
+    assert vocabularies(app)[2] == ("279" if format == "tiktoken" else "280")
 
 
 def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp) -> None:
@@ -162,7 +154,9 @@ def test_a_file_is_restored_after_a_refresh_and_by_a_link(open_app: OpenApp) -> 
     again = open_app("compare", **{"with": address})
     assert not again.error
     assert cards(again) == ["Your tokenizer", "GPT-2", "<b>mine</b>.json"]
-    assert figures(again) == figures(app)
+    assert sent_table(again, "Figures of the tokenizers") == sent_table(
+        app, "Figures of the tokenizers"
+    )
     gone = open_app("compare", **{"with": "gpt2,file-" + "a" * 32})
     assert cards(gone) == ["Your tokenizer", "GPT-2"]
     assert "no longer kept on this server" in gone.error[0].value
@@ -175,8 +169,7 @@ def test_two_files_of_the_same_name_are_two_tokenizers(open_app: OpenApp) -> Non
     add_files(app, [("tokenizer.json", content) for content in contents])
     assert not app.error
     assert cards(app) == ["Your tokenizer", "GPT-2", "tokenizer.json", "tokenizer.json (2)"]
-    vocabularies = next(row for row in figures(app)["rows"] if row[0] == "Vocabulary")
-    assert vocabularies[1][2:] == [str(tokenizer.vocab_size) for tokenizer in tokenizers]
+    assert vocabularies(app)[2:] == [str(tokenizer.vocab_size) for tokenizer in tokenizers]
 
 
 def test_a_single_tokenizer_is_shown_with_a_hint(open_app: OpenApp) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,24 +9,19 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.terms import MAX_TERMS, cut_terms, terms_by_loss
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.pages import OpenApp, page_text
+from tests.app.pages import OpenApp, all_sent, page_text, sent_table
 from ui.compare.terms_part import FIRST_TERMS
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 HOSTILE = "<img src=x onerror=alert(1)>\n=cmd|' /C calc'!A0\n**bold** $y$\n\u202eevil"
 
 
-def components(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-
-
 def table(app: AppTest) -> dict[str, Any]:
-    [found] = [each for each in components(app) if each.get("caption") == "Your terms"]
-    return found
+    return sent_table(app, "Your terms")
 
 
 def field(app: AppTest) -> str:
-    [found] = [c["text"] for c in components(app) if c.get("label") == "Your terms, one per line"]
+    [found] = [c["text"] for c in all_sent(app) if c.get("label") == "Your terms, one per line"]
     return found
 
 
@@ -131,7 +125,7 @@ def test_a_file_too_large_for_a_list_of_terms_is_refused(open_app: OpenApp) -> N
 def test_an_empty_list_says_what_to_do(open_app: OpenApp) -> None:
     app = open_file(open_app("compare"), "\n \n")
     assert any("There are no terms yet" in info.value for info in app.info)
-    assert not [c for c in components(app) if c.get("caption") == "Your terms"]
+    assert not [c for c in all_sent(app) if c.get("caption") == "Your terms"]
 
 
 def test_the_terms_leave_the_address_on_other_pages(open_app: OpenApp) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from threading import Event
 from typing import Any
 
@@ -18,7 +17,7 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, sent, sent_table
 from tests.waiting import wait_until
 from ui.compare import compared
 from ui.host.sizes import measure_size
@@ -62,14 +61,12 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> HeldBack:
 
 
 def tokens(app: AppTest) -> list[str]:
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    table = next(d for d in data if d.get("caption") == "Figures of the tokenizers")
+    table = sent_table(app, "Figures of the tokenizers")
     return table["rows"][0][1]
 
 
 def sentence(app: AppTest) -> str:
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return "".join(text for text, _ in next(d for d in data if "sentence" in d)["sentence"])
+    return "".join(text for text, _ in sent(app, "sentence")["sentence"])
 
 
 def count_tokens(corpus: Corpus) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.comparison import compare
@@ -11,7 +9,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, all_sent
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.tokenizers.cost_rows import money
 
@@ -20,8 +18,7 @@ OF_THE_CORPUS = "Cost of the corpus, estimated"
 
 
 def costs(app: AppTest, caption: str) -> dict[str, list[str]]:
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    [table] = [each for each in data if each.get("caption") == caption]
+    [table] = [each for each in all_sent(app) if each.get("caption") == caption]
     return {name: figures for name, figures, _ in table["rows"]}
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, sent
 from ui.components.large_paste import MAX_EDITED
 from ui.corpus import large_text_area, opened_text, own_reading
 from ui.shell import workspace
@@ -19,8 +18,7 @@ LINE = "a line of a pasted text\n"
 
 def field(app: AppTest) -> dict[str, Any]:
     """Return what is sent to the text field."""
-    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(data for data in sent if "excerpt_note" in data)
+    return sent(app, "excerpt_note")
 
 
 def message(text: str, before: str = "", **changes: object) -> dict[str, object]:

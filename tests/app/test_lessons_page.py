@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from itertools import cycle
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.pages import all_sent
 from ui.lessons.order import LESSONS
 from ui.lessons.parts import MAX_TEXT_LENGTH, LessonTexts, cut_text
 from ui.shell.workspace import state_key
@@ -23,7 +23,7 @@ STEPS = [
 
 
 def drawn(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+    return all_sent(app)
 
 
 def claims(app: AppTest) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import Base, TrainingConfig
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, all_sent
 from ui.storage.run_store import Trained, store_run
 
 # The prolonged sound mark, half-width letters, letters next to kanji, and a separate accent.
@@ -22,8 +22,7 @@ _, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
 
 
 def shown_scripts(app: AppTest) -> dict[str, int]:
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return dict(next(d["scripts"] for d in data if "scripts" in d))
+    return dict(next(d["scripts"] for d in all_sent(app) if "scripts" in d))
 
 
 def shown_script_merges(app: AppTest) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.pages import sent
 from tests.app_pages import START
 from ui.components.start_loop import MAX_SENTENCE_LENGTH
 from ui.start.doors import DOORS
@@ -29,8 +29,7 @@ print([name for name in heavy if name in sys.modules])
 
 
 def loop(app: AppTest) -> dict[str, Any]:
-    drawn = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
-    return next(one for one in drawn if "longest" in one)
+    return sent(app, "longest")
 
 
 def opened(**query: str) -> AppTest:

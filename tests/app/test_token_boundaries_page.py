@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.tokenizer.protocol import NamedEncoder
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, all_sent, sent
 from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
@@ -31,14 +30,12 @@ from ui.vocabulary.choice import OWN_TEXT
 
 def view(app: AppTest) -> dict[str, Any]:
     """Return the data sent to the token view."""
-    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(data for data in sent if "packed" in data)
+    return sent(app, "packed")
 
 
 def normalised(app: AppTest) -> list[dict[str, Any]]:
     """Return the data sent to the view of normalised text, if it is drawn."""
-    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return [data for data in sent if "pieces" in data]
+    return [data for data in all_sent(app) if "pieces" in data]
 
 
 def ids(app: AppTest) -> list[int]:
@@ -65,10 +62,8 @@ def test_the_address_holds_text_and_tokenizer(open_app: OpenApp) -> None:
 
 def test_the_page_explains_why_gpt2_has_no_training_lines(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="unbelievably", tokenizer="GPT-2")
-    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    [steps] = [data for data in sent if "rows" in data]
-    assert steps["rows"][0]["label"] == "start"
-    [origin] = [data for data in sent if "sentence" in data]
+    assert sent(app, "rows")["rows"][0]["label"] == "start"
+    origin = sent(app, "sentence")
     assert "never published" in origin["sentence"]
     assert origin["lines"] == []
 
@@ -85,9 +80,8 @@ def test_a_published_tokenizer_that_runs_here_shows_its_steps(
     assert ids(app) == encoder.encode(text)
     assert view(app)["code"] == ['tokenizer = bpe.open_encoder("qwen2")']
     assert view(app)["packed"]["table"]["n_merges"] == 151387
-    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    assert next(data for data in sent if "rows" in data)["rows"][0]["label"] == "start"
-    assert "is not here" in next(data for data in sent if "sentence" in data)["sentence"]
+    assert sent(app, "rows")["rows"][0]["label"] == "start"
+    assert "is not here" in sent(app, "sentence")["sentence"]
 
 
 def test_a_tokenizer_that_another_library_runs_says_so(
@@ -205,8 +199,7 @@ def test_an_uploaded_file_is_shown_and_an_unreadable_one_is_refused(
 
 def field_text(app: AppTest) -> str:
     """Return the text sent to the text field."""
-    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(data for data in sent if "label" in data)["text"]
+    return sent(app, "label")["text"]
 
 
 def test_only_the_shown_part_of_a_long_file_is_sent_to_the_browser(
@@ -218,8 +211,7 @@ def test_only_the_shown_part_of_a_long_file_is_sent_to_the_browser(
     opener = app.file_uploader(key="boundaries_file")
     opener.upload("long.txt", (line * 40_000).encode(), "text/plain").run()
     assert field_text(app) == view(app)["text"] == (line * 40)[:1_000]
-    sent = sum(len(c.proto.json) for c in app.get("bidi_component"))
-    assert sent < 50_000
+    assert sum(len(c.proto.json) for c in app.get("bidi_component")) < 50_000
     assert "1,000,000 characters. Only the first 1,000 are shown" in unescaped(app.warning[0].value)
 
 

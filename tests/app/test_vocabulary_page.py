@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from threading import Event
@@ -22,7 +21,7 @@ from bpe_core.vocabulary.audit import audit, uses_in_corpus, uses_in_run
 from bpe_core.vocabulary.pruning import prune
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, all_sent, sent
 from tests.foreign_models import described, library_encoder, unigram, word_piece
 from tests.waiting import wait_until
 from ui.shell.workspace import state_key
@@ -39,12 +38,6 @@ HOSTILE = [
     "![x](http://h/x)",
     "\U0001f9e9",
 ]
-
-
-def sent(app: AppTest, name: str) -> dict[str, Any]:
-    """Return the data sent to the component that takes `name`."""
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    return next(d for d in data if name in d)
 
 
 def ids_shown(app: AppTest) -> list[int]:
@@ -246,7 +239,7 @@ def test_the_preview_of_pruning_matches_the_core(open_app: OpenApp, min_uses: in
     uses = uses_in_run(run)
     pruned = prune(run.tokenizer, uses, min_uses)
     app = open_app("vocabulary", min_uses=f"{min_uses} ×")
-    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    data = all_sent(app)
     caption = "The vocabulary before and after pruning"
     table = next(d for d in data if d.get("caption") == caption)
     rows = {name: figures for name, figures, _ in table["rows"]}
