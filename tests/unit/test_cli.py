@@ -12,7 +12,6 @@ from typing import cast, get_args
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
 from bpe_core import types
 from bpe_core.cli import commands, options, support
@@ -22,21 +21,17 @@ from bpe_core.formats import load_save
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.readers import Reader
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.commands import run, succeed
 
 REPOSITORY = Path(__file__).parents[2]
 TEXT = "".join([*load_sample("notebook").documents] * 3) + "\nnaïve 漢字 😀\r\n"
-
-
-def run(*arguments: str | Path, stdin: bytes = b"") -> Result:
-    return CliRunner().invoke(commands.main, [str(argument) for argument in arguments], input=stdin)
 
 
 @pytest.fixture
 def trained(tmp_path: Path) -> Path:
     (tmp_path / "notes.txt").write_bytes(TEXT.encode())
     out = tmp_path / "mine.bpe.json"
-    result = run("train", tmp_path / "notes.txt", "--vocab-size", "300", "--out", out)
-    assert result.exit_code == 0, result.output
+    succeed("train", tmp_path / "notes.txt", "--vocab-size", "300", "--out", out)
     return out
 
 
@@ -76,8 +71,7 @@ def run_as_shell(line: str) -> bytes:
     for part in pipeline.split(" | "):
         name, *arguments = shlex.split(part)
         if name == "bpe":
-            result = run(*arguments, stdin=printed)
-            assert result.exit_code == 0, (line, result.output)
+            result = succeed(*arguments, stdin=printed)
             printed = result.stdout_bytes
         else:
             printed = subprocess.run([name, *arguments], capture_output=True, check=True).stdout
@@ -88,8 +82,7 @@ def run_as_shell(line: str) -> bytes:
 
 def test_every_command_has_an_example_and_help_for_each_option() -> None:
     for name, command in commands.main.commands.items():
-        result = run(name, "--help")
-        assert result.exit_code == 0
+        result = succeed(name, "--help")
         assert re.search(rf"\$ .*bpe {name}", result.output)
         options = [option for option in command.params if isinstance(option, click.Option)]
         assert all(option.help for option in options)
@@ -106,8 +99,7 @@ def test_train_reports_why_it_stopped_and_the_held_out_bytes_per_token(tmp_path:
     path = tmp_path / "lines.txt"
     path.write_text("some line of text\n" * 300)
     out = tmp_path / "mine.json"
-    result = run("train", path, "--vocab-size", "5000", "--out", out, "--held-out", "0.1")
-    assert result.exit_code == 0
+    result = succeed("train", path, "--vocab-size", "5000", "--out", out, "--held-out", "0.1")
     assert "no pairs are left" in result.stderr
     assert "on held-out text" in result.stderr
     assert result.stdout == ""
@@ -121,12 +113,11 @@ def test_text_of_folders_and_patterns_is_held_out_and_decoded(tmp_path: Path) ->
     for source in (folder, folder / "**" / "*.txt"):
         for option in ("--held-out", "0.1"), ("--encoding", "cp1252"):
             out = tmp_path / "mine.bpe.json"
-            result = run("train", source, "--vocab-size", "300", "--out", out, *option)
-            assert result.exit_code == 0, result.output
+            result = succeed("train", source, "--vocab-size", "300", "--out", out, *option)
             assert ("on held-out text" in result.stderr) == (option[0] == "--held-out")
         encoding = ("--encoding", "cp1252", "--pretokenizer", "whitespace")
         counts = tmp_path / "counts.parquet"
-        assert run("count", source, "--out", counts, *encoding).exit_code == 0
+        succeed("count", source, "--out", counts, *encoding)
         assert "Größe,".encode() in read_counts(counts).pretokens.words
     result = run("train", folder, "--vocab-size", "300", "--out", out, "--floor", "2", *option)
     assert "Omit --held-out, --encoding and -." in result.stderr
@@ -142,8 +133,7 @@ def test_held_out_text_without_a_token_has_no_figure(tmp_path: Path) -> None:
     path.write_text("\n" * 300 + "word " * 40 + "\n" * 300)
     out = tmp_path / "mine.json"
     choices = ("--pretokenizer", "whitespace", "--vocab-size", "260", "--held-out", "0.5")
-    result = run("train", path, "--out", out, *choices)
-    assert result.exit_code == 0, result.output
+    result = succeed("train", path, "--out", out, *choices)
     assert "bytes per token" in result.stderr
     assert "Held out: " in result.stderr
     assert "on held-out" not in result.stderr
@@ -151,8 +141,7 @@ def test_held_out_text_without_a_token_has_no_figure(tmp_path: Path) -> None:
 
 def test_encode_and_decode_preserve_every_byte(trained: Path) -> None:
     for text in ("hug, 漢字\r\n\n", "\ufeffmark", "<|endoftext|>", " "):
-        encoded = run("encode", trained, stdin=text.encode())
-        assert encoded.exit_code == 0, encoded.output
+        encoded = succeed("encode", trained, stdin=text.encode())
         decoded = run("decode", trained, stdin=encoded.stdout_bytes)
         assert decoded.stdout_bytes == text.encode()
 
@@ -174,8 +163,7 @@ def test_gpt2_accepts_options_that_match_it() -> None:
 
 def test_writing_a_tokenizer_to_a_folder_prints_its_path(tmp_path: Path) -> None:
     train = ("train", "-", "--vocab-size", "260")
-    result = run(*train, "--out", tmp_path, "--format", "native", stdin=b"hug hugs")
-    assert result.exit_code == 0, result.output
+    result = succeed(*train, "--out", tmp_path, "--format", "native", stdin=b"hug hugs")
     assert result.stderr.startswith(f"Written: {tmp_path / 'tokenizer.bpe.json'}\n")
     assert (tmp_path / "tokenizer.bpe.json").is_file()
     result = run(*train, "--out", tmp_path / "mine.json", stdin=b"hug hugs")
@@ -191,15 +179,13 @@ def test_a_special_token_is_text_unless_allowed() -> None:
 def test_a_character_not_in_the_alphabet_is_an_error_unless_skipped(tmp_path: Path) -> None:
     out = tmp_path / "letters.json"
     settings = ("--base", "characters", "--alphabet", "seen", "--special-token", "")
-    trained = run("train", "-", "--vocab-size", "4", "--out", out, *settings, stdin=b"hug")
-    assert trained.exit_code == 0, trained.output
+    succeed("train", "-", "--vocab-size", "4", "--out", out, *settings, stdin=b"hug")
     assert "☃" in run("encode", out, stdin="h☃ug".encode()).stderr
     assert run("encode", "--skip-unknown", out, stdin="h☃ug".encode()).stdout == "1 2 0\n"
 
 
 def test_compare_prints_a_column_for_each_tokenizer(trained: Path) -> None:
-    result = run("compare", trained.parent / "notes.txt", "-t", trained, "-t", "gpt2")
-    assert result.exit_code == 0, result.output
+    result = succeed("compare", trained.parent / "notes.txt", "-t", trained, "-t", "gpt2")
     lines = result.stdout.splitlines()
     assert lines[0].startswith("documents 1, bytes ")
     assert lines[1].split() == ["mine.bpe.json", "gpt2"]
@@ -310,7 +296,7 @@ def test_compare_and_counting_report_the_column(trained: Path, tmp_path: Path) -
 def test_inspect_lists_ten_special_tokens_and_the_number_of_the_others(tmp_path: Path) -> None:
     special = [part for n in range(256) for part in ("--special-token", f"<|{n}|>")]
     train = ("train", "-", "--vocab-size", "512", *special, "--out", tmp_path / "x.json")
-    assert run(*train, stdin=b"hug").exit_code == 0
+    succeed(*train, stdin=b"hug")
     lines = run("inspect", tmp_path / "x.json").stdout.splitlines()
     at = lines.index("special tokens  256")
     assert lines[at + 1].split() == ["0", "'<|0|>'"]
@@ -356,8 +342,7 @@ def test_inspect_shows_the_first_merges_with_their_counts(trained: Path) -> None
 @pytest.mark.parametrize("format", ["transformers", "tiktoken"])
 def test_convert_checks_the_file_in_its_library(trained: Path, tmp_path: Path, format: str) -> None:
     out = tmp_path / "out"
-    result = run("convert", trained, out, "--format", format, "--check")
-    assert result.exit_code == 0
+    result = succeed("convert", trained, out, "--format", format, "--check")
     assert re.match(
         rf"Opened by {format} \d+\.\d+: same ids on 10\d,\d{{3}} tokens\.", result.stderr
     )
@@ -378,7 +363,7 @@ def test_convert_writes_nothing_that_fails_its_check(
 
 def test_convert_keeps_every_id(trained: Path, tmp_path: Path) -> None:
     other = tmp_path / "tokenizer.json"
-    assert run("convert", trained, other, "--format", "huggingface").exit_code == 0
+    succeed("convert", trained, other, "--format", "huggingface")
     expected = run("encode", trained, stdin=TEXT.encode()).stdout
     assert run("encode", other, stdin=TEXT.encode()).stdout == expected
 
@@ -446,16 +431,14 @@ def test_a_missing_column_is_answered_with_the_choices(tmp_path: Path) -> None:
         "no column 'body'. Its columns of text: 'story' (92% of the characters), 'title' (8%"
         in (result.output)
     )
-    result = run(*train)
-    assert result.exit_code == 0
+    result = succeed(*train)
     assert "took the column 'story'" in result.output
 
 
 def test_the_encoding_of_files_can_be_named(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("ačiū ačiū".encode("cp1257"))
     train = ("train", tmp_path / "a.txt", "--vocab-size", "258", "--out", tmp_path / "a.json")
-    result = run(*train, "--encoding", "cp1257")
-    assert result.exit_code == 0, result.output
+    result = succeed(*train, "--encoding", "cp1257")
     assert "guess" not in result.output
     result = run(*train, "--encoding", "wingdings")
     assert result.exit_code == 1
@@ -471,10 +454,8 @@ def test_published_names_and_other_models_encode_by_their_library(tmp_path: Path
         '"unk_token": "[UNK]", "continuing_subword_prefix": "##", '
         '"max_input_chars_per_word": 100}}'
     )
-    done = CliRunner().invoke(commands.main, ["encode", str(model)], input="ab")
-    assert (done.exit_code, done.stdout) == (0, "0 1\n")
-    refused = CliRunner().invoke(commands.main, ["inspect", str(model)])
-    assert refused.exit_code == 1
-    missing = CliRunner().invoke(commands.main, ["encode", "llama3"], input="ab")
+    assert succeed("encode", model, stdin=b"ab").stdout == "0 1\n"
+    assert run("inspect", model).exit_code == 1
+    missing = run("encode", "llama3", stdin=b"ab")
     assert missing.exit_code == 1
     assert "Run: bpe fetch llama3" in missing.stderr

@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tokenizers
-from click.testing import CliRunner, Result
 from transformers import AutoTokenizer
 
 import bpe_core as bpe
-from bpe_core.cli import commands
 from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.unicode.token_scripts import token_script
+from tests.commands import run, succeed
 from tests.oracles import TOKENIZERS
 
 # Each opens a published tokenizer.
@@ -31,10 +30,6 @@ def text(tmp_path: Path) -> Path:
     path = tmp_path / "notes.txt"
     path.write_text(TEXT, encoding="utf-8")
     return path
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(commands.main, [str(argument) for argument in arguments])
 
 
 @pytest.mark.parametrize(
@@ -51,8 +46,7 @@ def test_a_folder_comes_back_as_a_folder_with_the_rows(
     base, out = tmp_path / "base", tmp_path / "out"
     write_files({**dumps(bpe.gpt2(), "transformers"), "chat_template.jinja": b"{{ x }}"}, base)
     shutil.copy(base / "special_tokens_map.json", base / "chat_template.jinja")
-    result = run(command, base, text, option, str(number), "--out", out)
-    assert result.exit_code == 0, result.output
+    result = succeed(command, base, text, option, str(number), "--out", out)
     peer = tokenizers.Tokenizer.from_file(str(out / "tokenizer.json"))
     assert peer.get_vocab_size() == size
     assert np.load(out / "old_ids.npy").shape == (size,)
@@ -80,8 +74,7 @@ def test_the_gain_on_held_out_text_has_an_interval_or_the_reason_why_not(
     for n in range(300):
         (texts / f"{n}.txt").write_text(f"{TEXT}{n * n}\n" * (1 + n % 3), encoding="utf-8")
     arguments = command, "gpt2", texts, option, str(number), "--held-out", "0.2"
-    many = run(*arguments, "--out", tmp_path / "many")
-    assert many.exit_code == 0, many.output
+    many = succeed(*arguments, "--out", tmp_path / "many")
     told = many.stderr.splitlines()[-2]
     assert re.search(r"Held-out text .* (fewer|more) \(95% interval [^)]+\)\.", told), told
     assert told.endswith("95% intervals over whole documents, 2,000 resamples.")
@@ -94,8 +87,7 @@ def test_published_names_and_another_format(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
-    result = run("extend", "llama3", text, "--tokens", "3", "--out", tmp_path / "a")
-    assert result.exit_code == 0, result.output
+    result = succeed("extend", "llama3", text, "--tokens", "3", "--out", tmp_path / "a")
     assert not (tmp_path / "a" / "llama3.tiktoken").exists()
     assert "no chat template" in result.stderr
     ids = bpe.load(tmp_path / "a").special_tokens
@@ -109,11 +101,10 @@ def test_published_names_and_another_format(
     assert "holds no special tokens. Pass them with their ids: <|begin_of_text|> is 128,000" in (
         result.stderr
     )
-    result = run("extend", "starcoder", text, "--tokens", "3", "--out", tmp_path / "gguf")
-    assert result.exit_code == 0, result.output
+    succeed("extend", "starcoder", text, "--tokens", "3", "--out", tmp_path / "gguf")
     (written,) = (tmp_path / "gguf").glob("*.gguf")
     assert bpe.load(written).vocab_size == bpe.load(TOKENIZERS / "starcoder.gguf").vocab_size + 3
-    result = run(
+    succeed(
         "extend",
         "mistral-nemo",
         text,
@@ -124,7 +115,6 @@ def test_published_names_and_another_format(
         "--format",
         "huggingface",
     )
-    assert result.exit_code == 0, result.output
     assert (tmp_path / "b" / "tokenizer.json").is_file()
     refused = run("shrink", "mistral-7b", text, "--size", "300", "--out", tmp_path / "c")
     assert refused.exit_code == 1
@@ -170,7 +160,7 @@ def test_a_base_that_cannot_be_written_is_refused_before_the_run(
 def test_terms_are_tried_first_and_tokens_left_out(text: Path, tmp_path: Path) -> None:
     terms = tmp_path / "terms.txt"
     terms.write_text("\ufeffFluss \n\n  \nFlüsse\r\nZwei Worte\n", encoding="utf-8")
-    result = run(
+    result = succeed(
         "extend",
         "gpt2",
         text,
@@ -187,7 +177,6 @@ def test_terms_are_tried_first_and_tokens_left_out(text: Path, tmp_path: Path) -
         "--format",
         "huggingface",
     )
-    assert result.exit_code == 0, result.output
     lines = [line for line in result.stderr.splitlines() if "one token" in line]
     assert lines[0].startswith("'Straßen' is one token: ")
     assert lines[0].endswith(" saved in this text.")
@@ -229,7 +218,7 @@ def test_replacing_takes_terms_and_scripts_and_streams_large_files(
     for least, name in ((1 << 40, "read"), (1, "streamed")):
         monkeypatch.setattr("bpe_core.cli.support._MIN_BYTES_TO_STREAM", least)
         outputs.append(tmp_path / name)
-        result = run(
+        result = succeed(
             "replace",
             "gpt2",
             text,
@@ -246,7 +235,6 @@ def test_replacing_takes_terms_and_scripts_and_streams_large_files(
             "--leave-out",
             " Fluss",
         )
-        assert result.exit_code == 0, result.output
         assert "'Straßen' is one token: " in result.stderr
         assert b" Fluss" not in bpe.load(outputs[-1]).vocab.values()
         kept = set(np.load(outputs[-1] / "old_ids.npy").tolist())
@@ -275,13 +263,12 @@ def test_an_extension_says_why_it_ended(text: Path, tmp_path: Path) -> None:
     result = run("extend", "gpt2", text, "--tokens", "4", "--out", tmp_path / "a")
     assert "4 merges in" in result.stderr
     assert "it stopped because the vocabulary is full." in result.stderr
-    result = run("extend", "gpt2", text, "--tokens", "9000", "--out", tmp_path / "b")
-    assert result.exit_code == 0, result.output
+    result = succeed("extend", "gpt2", text, "--tokens", "9000", "--out", tmp_path / "b")
     assert "it stopped because no pairs are left." in result.stderr
 
 
 def test_only_tokens_of_the_named_scripts_are_removed(text: Path, tmp_path: Path) -> None:
-    result = run(
+    succeed(
         "shrink",
         "gpt2",
         text,
@@ -294,7 +281,6 @@ def test_only_tokens_of_the_named_scripts_are_removed(text: Path, tmp_path: Path
         "--out",
         tmp_path / "out",
     )
-    assert result.exit_code == 0, result.output
     kept = bpe.load(tmp_path / "out").vocab.values()
     gone = set(bpe.gpt2().vocab.values()) - set(kept)
     assert len(gone) == 107

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import bpe_core as bpe
-from bpe_core.cli import commands
 from bpe_core.errors import BpeError
 from bpe_core.formats.run_archive import save_run
+from tests import commands
 
 TEXT = "hug hugs hugging, the hugs of a pug\n" * 9
 RUN = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(280))
@@ -62,8 +62,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(line: str, stdin: bytes = b"") -> Result:
-    return CliRunner().invoke(commands.main, line.split(), input=stdin)
+def run(line: str) -> Result:
+    return commands.run(*line.split())
+
+
+def succeed(line: str) -> Result:
+    return commands.succeed(*line.split())
 
 
 def make_null_device() -> None:
@@ -90,15 +94,14 @@ def refusal(line: str) -> str:
 def test_a_device_is_written_to_and_stays(line: str, folder: Path) -> None:
     make_null_device()
     before = sorted(os.listdir())
-    result = run(f"{line} --out null")
-    assert result.exit_code == 0, result.output
+    succeed(f"{line} --out null")
     assert stat.S_ISCHR(os.stat("null").st_mode)
     assert sorted(os.listdir()) == before
 
 
 @pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
 def test_a_pipe_is_written_to_and_stays(line: str) -> None:
-    assert run(f"{line} --out file").exit_code == 0
+    succeed(f"{line} --out file")
     os.mkfifo("pipe")
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(Path("pipe").read_bytes()))
@@ -122,8 +125,7 @@ def test_a_link_is_written_through_and_a_file_keeps_its_mode(line: str) -> None:
     Path("link").symlink_to("elsewhere/file")
     Path("dangling").symlink_to("elsewhere/new")
     for name in ("link", "dangling"):
-        result = run(f"{line} --out {name}")
-        assert result.exit_code == 0, result.output
+        succeed(f"{line} --out {name}")
         assert Path(name).is_symlink()
         assert Path(name).stat().st_size
     assert stat.S_IMODE(os.stat("elsewhere/file").st_mode) == 0o600
@@ -133,9 +135,8 @@ def test_a_link_is_written_through_and_a_file_keeps_its_mode(line: str) -> None:
 @pytest.mark.parametrize("name", ["count", "merge-counts", "train", "store export", "encode"])
 def test_a_dash_is_standard_output(name: str) -> None:
     before = sorted(os.listdir())
-    result = run(f"{COMMANDS[name]} --out -")
-    assert result.exit_code == 0, result.output
-    assert run(f"{COMMANDS[name]} --out file").exit_code == 0
+    result = succeed(f"{COMMANDS[name]} --out -")
+    succeed(f"{COMMANDS[name]} --out file")
     assert len(result.stdout_bytes) == Path("file").stat().st_size
     assert sorted(os.listdir()) == sorted([*before, "file"])
 
@@ -209,7 +210,7 @@ def test_another_file_is_overwritten_only_by_force(name: str) -> None:
     Path("thesis").write_bytes(NOTES)
     assert "--force" in refusal(f"{line} --out thesis")
     assert Path("thesis").read_bytes() == NOTES
-    assert run(f"{line} --out thesis --force").exit_code == 0
+    succeed(f"{line} --out thesis --force")
     assert Path("thesis").read_bytes() != NOTES
     again = run(f"{line} --out thesis")
     assert again.exit_code == (1 if name == "decode" else 0), again.output
@@ -218,7 +219,7 @@ def test_another_file_is_overwritten_only_by_force(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_empty_file_is_overwritten(name: str) -> None:
     Path("empty").touch()
-    assert run(f"{COMMANDS[name]} --out empty").exit_code == 0
+    succeed(f"{COMMANDS[name]} --out empty")
     assert Path("empty").stat().st_size
 
 
@@ -246,8 +247,7 @@ def test_files_that_look_alike_are_not_overwritten(content: bytes) -> None:
 @pytest.mark.parametrize("format", ["native", "huggingface", "tiktoken", "gguf"])
 def test_a_tokenizer_replaces_one_of_the_same_format_only(format: str) -> None:
     bpe.save(RUN.tokenizer.truncated(3), "x", format)  # pyright: ignore[reportArgumentType]
-    result = run(f"convert mine.json x --format {format}")
-    assert result.exit_code == 0, result.output
+    succeed(f"convert mine.json x --format {format}")
     other = "gguf" if format != "gguf" else "native"
     assert "--force" in refusal(f"convert mine.json x --format {other}")
 
@@ -255,33 +255,31 @@ def test_a_tokenizer_replaces_one_of_the_same_format_only(format: str) -> None:
 @pytest.mark.parametrize("line", FOLDER_COMMANDS.values(), ids=FOLDER_COMMANDS)
 def test_a_folder_is_written_twice_but_not_over_other_files(line: str) -> None:
     for _ in range(2):
-        result = run(f"{line} --out folder")
-        assert result.exit_code == 0, result.output
+        succeed(f"{line} --out folder")
     Path("folder/README.md").write_bytes(NOTES)
-    assert run(f"{line} --out folder").exit_code == 0
+    succeed(f"{line} --out folder")
     assert Path("folder/README.md").read_bytes() == NOTES
     Path("folder/tokenizer.json").write_bytes(NOTES)
     assert "--force" in refusal(f"{line} --out folder")
     assert Path("folder/tokenizer.json").read_bytes() == NOTES
-    assert run(f"{line} --out folder --force").exit_code == 0
+    succeed(f"{line} --out folder --force")
     Path("thesis").write_bytes(NOTES)
     assert "Name a folder" in refusal(f"{line} --out thesis --force")
     assert Path("thesis").read_bytes() == NOTES
 
 
 def test_a_folder_does_not_mix_two_tokenizers() -> None:
-    assert run("convert mine.json folder --format gpt2").exit_code == 0
+    succeed("convert mine.json folder --format gpt2")
     said = refusal("convert mine.json folder --format native")
     assert "has vocab.json, merges.txt, which would belong to another tokenizer" in said
     assert sorted(os.listdir("folder")) == ["merges.txt", "vocab.json"]
-    assert run("convert mine.json folder --format native --force").exit_code == 0
+    succeed("convert mine.json folder --format native --force")
 
 
 def test_the_file_of_a_run_is_an_output_too() -> None:
     line = "train notes.txt --vocab-size 280 --out x.json --run"
     for _ in range(2):
-        result = run(f"{line} mine.bpe-run")
-        assert result.exit_code == 0, result.output
+        succeed(f"{line} mine.bpe-run")
     assert bpe.load_run("mine.bpe-run").tokenizer == bpe.load("x.json") == RUN.tokenizer
     Path("thesis").write_bytes(NOTES)
     assert "thesis exists, and is not a saved run" in refusal(f"{line} thesis")
@@ -290,7 +288,7 @@ def test_the_file_of_a_run_is_an_output_too() -> None:
     result = run(f"{line} ./x.json --force")
     assert (result.exit_code, "name the same file" in result.stderr) == (2, True)
     make_null_device()
-    assert run(f"{line} null").exit_code == 0
+    succeed(f"{line} null")
     assert stat.S_ISCHR(os.stat("null").st_mode)
 
 
@@ -298,13 +296,12 @@ def test_the_file_of_a_run_is_an_output_too() -> None:
 def test_counts_in_the_folder_of_their_corpus_are_not_counted(source: str) -> None:
     Path("cor").mkdir()
     Path("cor/a.txt").write_text(TEXT)
-    assert run(f"count {source} --out cor/c.parquet").exit_code == 0
+    succeed(f"count {source} --out cor/c.parquet")
     first = bpe.read_counts("cor/c.parquet")
-    again = run(f"count {source} --out cor/c.parquet")
-    assert again.exit_code == 0, again.output
+    again = succeed(f"count {source} --out cor/c.parquet")
     assert "holds words and their counts, not text" in again.stderr
     assert bpe.read_counts("cor/c.parquet").summary == first.summary
-    assert run(f"train {source} --vocab-size 270 --out x.json").exit_code == 0
+    succeed(f"train {source} --vocab-size 270 --out x.json")
     assert "bpe train --counts" in refusal("count cor/c.parquet --floor 2 --out d.parquet")
 
 

@@ -12,10 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import bpe_core as bpe
-from bpe_core.cli import commands
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.counts_cut import as_corpus
@@ -29,6 +27,7 @@ from bpe_core.errors import (
 )
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.types import TieBreak
+from tests.commands import run, succeed
 
 TEXTS = [*load_sample("notebook").documents, "aaaa  aaaa é\u3000漢字 😀\r\n", "it's 1234"]
 LARGEST = 2**63 - 1
@@ -233,17 +232,16 @@ def test_the_command_line_counts_merges_and_trains(
     monkeypatch.chdir(tmp_path)
     Path("a.txt").write_text(TEXTS[0], encoding="utf-8")
 
-    def run(line: str) -> Any:
-        return CliRunner().invoke(commands.main, line.split())
-
-    assert run("count a.txt --out a.parquet").exit_code == 0
-    assert run("merge-counts a.parquet a.parquet --out b.parquet").exit_code == 0
-    assert run("train --counts b.parquet --vocab-size 300 --out a.json").exit_code == 0
-    assert run("train a.txt a.txt --vocab-size 300 --out b.json").exit_code == 0
+    succeed("count", "a.txt", "--out", "a.parquet")
+    succeed("merge-counts", "a.parquet", "a.parquet", "--out", "b.parquet")
+    succeed("train", "--counts", "b.parquet", "--vocab-size", "300", "--out", "a.json")
+    succeed("train", "a.txt", "a.txt", "--vocab-size", "300", "--out", "b.json")
     assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
-    refused = run("train a.txt --counts b.parquet --vocab-size 300 --out b.json")
+    refused = run(
+        "train", "a.txt", "--counts", "b.parquet", "--vocab-size", "300", "--out", "b.json"
+    )
     assert "Omit FILE..., --held-out and the" in refused.stderr
-    assert run("train --vocab-size 300 --out b.json").exit_code == 2
+    assert run("train", "--vocab-size", "300", "--out", "b.json").exit_code == 2
 
 
 def test_the_examples_of_the_document_run() -> None:

@@ -9,13 +9,12 @@ import pytest
 import tiktoken.load
 import tokenizers
 import transformers
-from click.testing import CliRunner, Result
 
 import bpe_core as bpe
-from bpe_core.cli import commands
 from bpe_core.errors import ConfigError
 from bpe_core.formats.format_by_name import Format
 from bpe_core.formats.load_save import dumps
+from tests.commands import run, succeed
 
 TEXT = "hug hugs hugging, the hugs of a pug\n" * 9
 RUN = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(280))
@@ -42,10 +41,6 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "notes.txt"
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(commands.main, arguments)
-
-
 @pytest.mark.parametrize(("name", "format"), NAMES.items())
 def test_a_file_is_written_in_the_format_of_its_name(name: str, format: Format) -> None:
     (expected,) = dumps(TOKENIZER, format).values()
@@ -58,8 +53,7 @@ def test_a_file_is_written_in_the_format_of_its_name(name: str, format: Format) 
         (["train", "notes.txt", "--vocab-size", "280", "--out", name], recorded),
         (["convert", "source.bpe.json", name], expected),
     ):
-        result = run(*command)
-        assert result.exit_code == 0, result.output
+        result = succeed(*command)
         assert Path(name).read_bytes() == written
         assert "format" not in result.stderr
         Path(name).unlink()
@@ -84,8 +78,7 @@ def test_a_folder_is_written_for_transformers(name: str) -> None:
     names = ["special_tokens_map.json", "tokenizer.json", "tokenizer_config.json"]
     bpe.save(TOKENIZER, name)
     assert sorted(path.name for path in Path(name).iterdir()) == names
-    result = run("train", "notes.txt", "--vocab-size", "280", "--out", name)
-    assert result.exit_code == 0, result.output
+    succeed("train", "notes.txt", "--vocab-size", "280", "--out", name)
     assert sorted(path.name for path in Path(name).iterdir()) == names
 
 
@@ -115,8 +108,7 @@ def test_a_format_overrides_the_name_and_the_disagreement_is_reported(
         assert (Path(name, file) if len(files) > 1 else Path(name)).read_bytes() == data
     bpe.save(TOKENIZER, "source.bpe.json")
     Path("folder").mkdir()
-    result = run("convert", "source.bpe.json", f"folder/{name}", "--format", format)
-    assert result.exit_code == 0, result.output
+    result = succeed("convert", "source.bpe.json", f"folder/{name}", "--format", format)
     assert "although its name says" in result.stderr
 
 

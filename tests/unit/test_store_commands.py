@@ -7,15 +7,15 @@ import json
 import os
 import re
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import bpe_core as bpe
-from bpe_core.cli import commands
 from bpe_core.files.store.manifest import MANIFEST
 from bpe_core.formats.run_archive import load_run
+from tests import commands
 from tests.unit.test_store import HUGS, RUN, TABLE, as_another_user, flip_a_bit
 from ui.storage.run_store import Trained, store_run
 from ui.storage.upload_store import keep_sentences, keep_text
@@ -31,8 +31,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(commands.main, ["store", *map(str, arguments)])
+run, succeed = partial(commands.run, "store"), partial(commands.succeed, "store")
 
 
 def kept_run(title: str = "Hugs") -> str:
@@ -43,8 +42,7 @@ def test_list_shows_id_size_time_kind_and_title_the_latest_first(store: Path) ->
     run_id, sentences, text = kept_run(), keep_sentences(TABLE), keep_text("x" * 2_000_000)
     for age, name in enumerate((f"upload-{text}", run_id, f"upload-{sentences}")):
         os.utime(store / name, (86_400 * (10 - age), 86_400 * (10 - age)))
-    result = run("list")
-    assert result.exit_code == 0
+    result = succeed("list")
     lines = [re.split("  +", line) for line in result.stdout.splitlines()]
     assert [line[0] for line in lines] == [f"upload-{text}", run_id, f"upload-{sentences}"]
     assert lines[0][1:] == ["2.00 MB", "1970-01-11 00:00", "text"]
@@ -76,8 +74,7 @@ def test_entries_whose_files_are_damaged_are_listed_too(store: Path) -> None:
     (store / run_id / "name.json").write_bytes(b"[")
     (store / run_id / "details.json").write_bytes(b"{}")
     (store / f"upload-{text}" / "details.json").write_bytes(b"[]")
-    result = run("list")
-    assert result.exit_code == 0
+    result = succeed("list")
     assert len(result.stdout.splitlines()) == 2
     assert "unknown" in result.stdout
 
@@ -97,7 +94,7 @@ def test_verify_names_what_is_damaged_and_exits_with_1(store: Path) -> None:
     assert f"{run_id}: run.npz of {run_id} differs from its SHA-256.\n" in result.stdout
     assert f"upload-{text}: 0 is missing from upload-{text}.\n" in result.stdout
     assert result.stderr.startswith("0 whole, 2 damaged")
-    assert run("verify", f"upload-{older}").exit_code == 0
+    succeed("verify", f"upload-{older}")
     assert run("verify", run_id).exit_code == 1
 
 
@@ -115,7 +112,7 @@ def test_remove_deletes_what_is_named_or_nothing(store: Path) -> None:
 
 def test_export_writes_the_whole_entry_as_a_zip_file(store: Path, tmp_path: Path) -> None:
     run_id = kept_run()
-    assert run("export", run_id, "--out", tmp_path / "run.zip").exit_code == 0
+    succeed("export", run_id, "--out", tmp_path / "run.zip")
     with zipfile.ZipFile(tmp_path / "run.zip") as archive:
         assert archive.testzip() is None
         found = {name: archive.read(name) for name in archive.namelist()}
@@ -132,7 +129,7 @@ def test_export_writes_the_whole_entry_as_a_zip_file(store: Path, tmp_path: Path
 def test_export_writes_the_tokenizer_of_a_run(tmp_path: Path) -> None:
     run_id, text = kept_run(), keep_text("hug")
     out = tmp_path / "tokenizer.json"
-    assert run("export", run_id, "--out", out, "--format", "huggingface").exit_code == 0
+    succeed("export", run_id, "--out", out, "--format", "huggingface")
     assert bpe.load(out).encode("hug pugs") == RUN.tokenizer.encode("hug pugs")
     result = run("export", f"upload-{text}", "--out", out, "--format", "native")
     assert result.exit_code == 1
@@ -177,11 +174,10 @@ def test_another_users_entries_are_listed_and_refused_in_one_line(
 def test_a_broken_link_hides_no_entry(store: Path, target: str) -> None:
     whole, broken = kept_run(), kept_run()
     (store / broken / "link").symlink_to(target)
-    result = run("list")
-    assert result.exit_code == 0
+    result = succeed("list")
     assert whole in result.stdout
     assert broken in result.stdout
-    assert run("remove", broken).exit_code == 0
+    succeed("remove", broken)
     assert [path.name for path in store.iterdir()] == [whole]
 
 
@@ -196,4 +192,4 @@ def test_a_manifest_that_names_no_possible_file_is_reported_as_damage(
     result = run("verify")
     assert (result.exit_code, result.exception.__class__) == (1, SystemExit)
     assert result.stdout == f"{damaged}: {MANIFEST} of {damaged} is damaged.\n"
-    assert run("verify", whole).exit_code == 0
+    succeed("verify", whole)
