@@ -71,48 +71,39 @@ def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
     return set(tokenizer.vocab) - unseen.keys()
 
 
-@given(tokenizers("ab", n_merges=4))
-def test_unreachable_tokens_are_those_that_no_text_over_two_letters_encodes_to(
-    tokenizer: Tokenizer,
-) -> None:
-    found = find_unreachable(tokenizer)
-    assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "ab")
-    assert found.undecided == ()
-
-
-@given(tokenizers("aéè", n_merges=5, longest=MAX_TOKEN_LENGTH))
-def test_unreachable_tokens_are_found_among_tokens_that_cut_characters(
-    tokenizer: Tokenizer,
-) -> None:
-    found = find_unreachable(tokenizer)
-    assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "aéè")
-    assert found.undecided == ()
-
-
-@given(
-    tokenizers("ab", n_merges=4, longest=MAX_TOKEN_LENGTH, base="characters", end_of_word="</w>")
-)
-def test_unreachable_tokens_are_found_with_an_end_of_word_marker(tokenizer: Tokenizer) -> None:
-    found = find_unreachable(tokenizer)
-    assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "ab")
-    assert found.undecided == ()
-
-
-@given(
-    tokenizers(
+SMALL_TOKENIZERS = {
+    "two letters": ("ab", tokenizers("ab", n_merges=4)),
+    "cut characters": ("aéè", tokenizers("aéè", n_merges=5, longest=MAX_TOKEN_LENGTH)),
+    "a marker": (
+        "ab",
+        tokenizers(
+            "ab", n_merges=4, longest=MAX_TOKEN_LENGTH, base="characters", end_of_word="</w>"
+        ),
+    ),
+    "words cut before the marker": (
         "a!",
-        n_merges=4,
-        longest=MAX_TOKEN_LENGTH,
-        base="characters",
-        end_of_word="</w>",
-        pretokenizer="words-punctuation",
-    )
+        tokenizers(
+            "a!",
+            n_merges=4,
+            longest=MAX_TOKEN_LENGTH,
+            base="characters",
+            end_of_word="</w>",
+            pretokenizer="words-punctuation",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "some"), SMALL_TOKENIZERS.values(), ids=SMALL_TOKENIZERS.keys()
 )
-def test_unreachable_tokens_are_found_when_words_are_cut_before_the_marker(
-    tokenizer: Tokenizer,
+@given(data=st.data())
+def test_unreachable_tokens_are_those_that_no_text_encodes_to(
+    alphabet: str, some: st.SearchStrategy[Tokenizer], data: st.DataObject
 ) -> None:
+    tokenizer = data.draw(some)
     found = find_unreachable(tokenizer)
-    assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "a!")
+    assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, alphabet)
     assert found.undecided == ()
 
 
