@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
     from bpe_core.formats.load_save import load, save
     from bpe_core.formats.opening.open_encoder import open_encoder
-    from bpe_core.formats.saved_run import load_run, save_run
+    from bpe_core.formats.run_archive import load_run, save_run
     from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.runs.continuation import TermCost
     from bpe_core.runs.run import TrainingRun
@@ -175,7 +175,7 @@ _MODULES = {
     "formats.from_memory": ("from_huggingface", "from_tiktoken"),
     "formats.load_save": ("load", "save"),
     "formats.opening.open_encoder": ("open_encoder",),
-    "formats.saved_run": ("load_run", "save_run"),
+    "formats.run_archive": ("load_run", "save_run"),
     "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
     "runs.run": ("TrainingRun",),
     "runs.sample_check": ("SampleFigures", "sample_check"),

@@ -8,21 +8,29 @@ import time
 from typing import Any
 
 from bpe_core.lab.measurements import Results
-from bpe_core.lab.measuring import Progress
+from bpe_core.lab.measuring import LabProgress
 from bpe_core.processes.report import Report
 
 
 def wait(
-    kind: str, text: str, tokenizer: dict[str, Any] | None, is_small: bool, report: Report[Progress]
+    kind: str,
+    text: str,
+    tokenizer: dict[str, Any] | None,
+    is_small: bool,
+    report: Report[LabProgress],
 ) -> Results:
     """Report progress, and wait to be ended."""
-    report(Progress(3, 12, "trie"))
+    report(LabProgress(3, 12, "trie"))
     time.sleep(60)
     return Results()
 
 
 def crash(
-    kind: str, text: str, tokenizer: dict[str, Any] | None, is_small: bool, report: Report[Progress]
+    kind: str,
+    text: str,
+    tokenizer: dict[str, Any] | None,
+    is_small: bool,
+    report: Report[LabProgress],
 ) -> Results:
     """End as if memory had run out."""
     os.kill(os.getpid(), signal.SIGKILL)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bpe_core.adapting.shrink import RemovalOrder
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.counting.words import CountedCorpus
-    from bpe_core.formats.adapted.adapting_base import Base
+    from bpe_core.formats.adapted.adapting_base import BaseFiles
     from bpe_core.runs.continuation import TermCost
     from bpe_core.types import TieBreak
 
@@ -303,7 +303,7 @@ def _end_progress() -> None:
 
 def _open(
     base: str, files: tuple[str, ...], common: dict[str, Any], terms_file: str | None = None
-) -> tuple[Base, Corpus | CountedCorpus, Corpus | None]:
+) -> tuple[BaseFiles, Corpus | CountedCorpus, Corpus | None]:
     """Open the base, the corpus and held-out text; raise if the result could not be written.
 
     Large text files are counted as a stream, once.
@@ -342,7 +342,7 @@ def _open(
 
 def _write(
     adapted: Adapted,
-    opened: Base,
+    opened: BaseFiles,
     corpus: Corpus | CountedCorpus,
     test: Corpus | None,
     common: dict[str, Any],
@@ -381,7 +381,7 @@ def _change(before: int, after: int) -> str:
     return f", {100 * abs(after - before) / before:.1f}% {'fewer' if after < before else 'more'}"
 
 
-def _written(adapted: Adapted, opened: Base, common: dict[str, Any]) -> dict[str, bytes]:
+def _written(adapted: Adapted, opened: BaseFiles, common: dict[str, Any]) -> dict[str, bytes]:
     from bpe_core.formats.adapted.adapted_files import adapted_files, format_for
     from bpe_core.formats.huggingface import FILE_NAME
     from bpe_core.formats.load_save import dumps

@@ -21,7 +21,7 @@ _ALL_ADDRESSES: Final = ("0.0.0.0", "::")
 _PACKAGES: Final = ("streamlit", "plotly", "pandas", "platformdirs")
 
 
-class Start(NamedTuple):
+class ServerCommand(NamedTuple):
     """The command that starts the app's server, with its folder and environment."""
 
     command: tuple[str, ...]
@@ -30,7 +30,7 @@ class Start(NamedTuple):
     environment: Mapping[str, str]
 
 
-def plan_start(port: int, host: str) -> Start:
+def plan_start(port: int, host: str) -> ServerCommand:
     """Return how to start the app on a port of an address.
 
     Raises `MissingExtraError` if Streamlit is not installed, and `UnavailableError` if the app's
@@ -56,7 +56,7 @@ def plan_start(port: int, host: str) -> Start:
         f"--browser.serverAddress={f'[{printed}]' if ':' in printed else printed}",
     )
     command = (sys.executable, "-m", "streamlit", "run", str(folder / "serve.py"), *options)
-    return Start(command, folder, environment)
+    return ServerCommand(command, folder, environment)
 
 
 def start_app(port: int, host: str) -> NoReturn:

@@ -89,7 +89,7 @@ def disagreements(a: Sequence[Segment], b: Sequence[Segment], text: str) -> list
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class DifferingStretch:
     """A stretch of text between two cuts common to all tokenizations, not split alike by all."""
 
     byte_start: int
@@ -103,7 +103,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretches:
-    """Many `Stretch` objects in columns, for texts with a million of them."""
+    """Many `DifferingStretch` objects in columns, for texts with a million of them."""
 
     byte_starts: NDArray[np.int64]
     byte_ends: NDArray[np.int64]
@@ -112,7 +112,9 @@ class Stretches:
     has_word: NDArray[np.bool_]
 
 
-def differing_stretches(tokenizations: Sequence[Sequence[Segment]], text: str) -> list[Stretch]:
+def differing_stretches(
+    tokenizations: Sequence[Sequence[Segment]], text: str
+) -> list[DifferingStretch]:
     """Return the stretches where any number of tokenizations of a text differ, in order.
 
     For two tokenizations, these are their disagreements. Raises TokenizationError if one does not
@@ -132,7 +134,9 @@ def differing_stretches(tokenizations: Sequence[Sequence[Segment]], text: str) -
     ]
     found = differing_columns(byte_ends, text)
     columns = (found.byte_starts, found.byte_ends, found.starts, found.ends, found.has_word)
-    return [Stretch(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    return [
+        DifferingStretch(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
+    ]
 
 
 def differing_columns(byte_ends: Sequence[NDArray[np.int64]], text: str) -> Stretches:

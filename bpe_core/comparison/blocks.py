@@ -58,12 +58,12 @@ class _Kind(NamedTuple):
     script: str
 
 
-def divide(corpus: Corpus) -> Blocks:
+def divide_units(corpus: Corpus) -> Blocks:
     """Divide a corpus into units and blocks.
 
     Weighted words are dealt to units in turn, because they have no order.
 
-    >>> blocks = divide(Corpus.from_documents(["a line\\n" * 8, "x = 1"], ["a.txt", "b.py"]))
+    >>> blocks = divide_units(Corpus.from_documents(["a line\\n" * 8, "x = 1"], ["a.txt", "b.py"]))
     >>> blocks.n_units, blocks.types, blocks.type_of_block.tolist()
     (2, ('.txt', '.py'), [0, 1])
     """

@@ -8,8 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 from bpe_core.checks import describe, is_a, is_whole, several
-from bpe_core.comparison.alignment import Disagreement, Stretch, differing_stretches, disagreements
-from bpe_core.comparison.blocks import Blocks, divide
+from bpe_core.comparison.alignment import (
+    DifferingStretch,
+    Disagreement,
+    differing_stretches,
+    disagreements,
+)
+from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
 from bpe_core.corpus.corpus import Corpus, to_corpus
@@ -56,7 +61,7 @@ class Comparison:
     """Each tokenizer's segments if a text was compared; empty for a corpus."""
     disagreements: tuple[tuple[Disagreement, ...], ...] = field(default=(), repr=False)
     """The first tokenizer against each of the others, if a text was compared."""
-    differing: tuple[Stretch, ...] = field(default=(), repr=False)
+    differing: tuple[DifferingStretch, ...] = field(default=(), repr=False)
     """The stretches not split alike by all tokenizers, if a text was compared."""
     blocks: Blocks | None = field(default=None, repr=False, compare=False)
     """The blocks and units of the corpus, over which `parts.compute_gain` draws the
@@ -180,7 +185,7 @@ def compare(
         raise EmptyCorpusError(
             "There is no text to compare tokenizers on. Give at least one character."
         )
-    blocks = divide(corpus)
+    blocks = divide_units(corpus)
     measurings = [Measuring(corpus, encoder, blocks=blocks) for encoder in encoders]
     if not _measure_together(measurings, corpus.n_bytes, should_stop):
         return None
@@ -227,7 +232,7 @@ def combine(
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> corpus, encoders = Corpus.from_text("the bare bytes"), [gpt2(), gpt2().truncated(0)]
-    >>> blocks = divide(corpus)
+    >>> blocks = divide_units(corpus)
     >>> measured = [measure_on(corpus, encoder, blocks) for encoder in encoders]
     >>> combine(corpus, encoders, measured, blocks) == compare(corpus, encoders)
     True

@@ -61,7 +61,7 @@ def unpack(data: bytes, packing: Packing, name: str, budget: Budget) -> bytes:
         ) from None
 
 
-class Member(NamedTuple):
+class ArchiveMember(NamedTuple):
     """A file in an archive."""
 
     name: str
@@ -74,7 +74,7 @@ class Member(NamedTuple):
 
 def iterate_members(
     data: bytes, name: str, budget: Budget, max_files: int | None = None
-) -> Iterator[Member]:
+) -> Iterator[ArchiveMember]:
     """Yield the files of a zip or tar archive, each with its bytes or the error of unpacking it.
 
     Hidden files and macOS's metadata are left out. Raises UnsupportedFileError if the archive is
@@ -85,7 +85,9 @@ def iterate_members(
     return _zip_members(data, name, budget, max_files)
 
 
-def _zip_members(data: bytes, name: str, budget: Budget, max_files: int | None) -> Iterator[Member]:
+def _zip_members(
+    data: bytes, name: str, budget: Budget, max_files: int | None
+) -> Iterator[ArchiveMember]:
     # Python describes every file in memory before it can be asked how many there are. A stored
     # archive within this one has such entries as well.
     if max_files is not None and (n_entries := data.count(_ENTRY)) > 2 * max_files:
@@ -120,11 +122,11 @@ def _zip_members(data: bytes, name: str, budget: Budget, max_files: int | None) 
                     "usual method and without a password."
                 )
             share = info.file_size / total
-            yield Member(member, begin, share, unpacked)
+            yield ArchiveMember(member, begin, share, unpacked)
             begin += share
 
 
-def _tar_members(data: bytes, name: str, max_files: int | None) -> Iterator[Member]:
+def _tar_members(data: bytes, name: str, max_files: int | None) -> Iterator[ArchiveMember]:
     """Yield the files of a tar archive, whose bytes are parts of it: none is written anywhere."""
     n_files = end = 0
     path = ""
@@ -147,7 +149,7 @@ def _tar_members(data: bytes, name: str, max_files: int | None) -> Iterator[Memb
                 place = info.offset_data / len(data)
                 found = _read_part(data, info, f"{name}/{path}")
                 share = 0.0 if isinstance(found, CorpusError) else len(found) / len(data)
-                yield Member(f"{name}/{path}", place, share, found)
+                yield ArchiveMember(f"{name}/{path}", place, share, found)
                 if isinstance(found, CorpusError) and info.sparse is None:
                     return
             # Python takes a damaged header, but for the first one, for the end.
@@ -163,7 +165,7 @@ def _tar_members(data: bytes, name: str, max_files: int | None) -> Iterator[Memb
             f"{name} is damaged or incomplete after its file {path!r:.80}, so those that follow "
             f"were not read. {remedy}"
         )
-        yield Member(name, 1.0, 0.0, error)
+        yield ArchiveMember(name, 1.0, 0.0, error)
 
 
 def _read_part(data: bytes, info: tarfile.TarInfo, name: str) -> bytes | CorpusError:

@@ -39,7 +39,7 @@ _MAX_SECONDS: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class ParquetFacts:
     """What a Parquet file has besides text."""
 
     columns: TableColumns
@@ -61,8 +61,8 @@ class ParquetRows:
 
     def __init__(
         self,
-        described: Described,
-        batches: Iterator[Described | Texts],
+        described: ParquetFacts,
+        batches: Iterator[ParquetFacts | Texts],
         name: str,
         text_column: str | None,
         budget: Budget,
@@ -140,7 +140,7 @@ def opened_parquet(
         ) as batches,
     ):
         described = next(batches)
-        assert isinstance(described, Described)
+        assert isinstance(described, ParquetFacts)
         yield ParquetRows(described, batches, name, text_column, budget, report, errors)
 
 
@@ -154,10 +154,10 @@ def describe_parquet(
     _check(data, name)
     limits = _limits(data)
     with budget.take_time(name), _limits_named(name, limits):
-        return call(describe_columns, _array(data), name, max_bytes, limits=limits)
+        return call(describe_parquet_columns, _array(data), name, max_bytes, limits=limits)
 
 
-def describe_columns(data: NDArray[np.uint8], name: str, max_bytes: int) -> TableColumns:
+def describe_parquet_columns(data: NDArray[np.uint8], name: str, max_bytes: int) -> TableColumns:
     """Describe the columns of a Parquet file; see `describe_parquet`."""
     # Columns are described without a choice of what becomes of bad bytes.
     file = open_parquet(data, name, "replace")
@@ -167,13 +167,13 @@ def describe_columns(data: NDArray[np.uint8], name: str, max_bytes: int) -> Tabl
 
 def read_column(
     data: NDArray[np.uint8], name: str, column: str | None, errors: DecodingErrors = "strict"
-) -> Iterator[Described | Texts]:
+) -> Iterator[ParquetFacts | Texts]:
     """Yield what a Parquet file has, then the texts of a column, or of the default one."""
     file = open_parquet(data, name, errors)
     if column is None:
         refuse_counts(file.columns, name)
     columns = file.describe()
-    yield Described(columns, file.strings, file.file.metadata.num_rows)
+    yield ParquetFacts(columns, file.strings, file.file.metadata.num_rows)
     column = _column_read(columns, column)
     if column in file.strings:
         yield from file.texts(column)

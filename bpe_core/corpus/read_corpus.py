@@ -11,8 +11,8 @@ from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import (
-    Choices,
     Document,
+    ReadOptions,
     Source,
     expand_folder,
     read_source,
@@ -90,7 +90,7 @@ def read_corpus(
         sources = [paths_or_uploads]
     if not sources:
         raise EmptyCorpusError("No file given: name at least one.")
-    choices = Choices(text_column, encoding, errors, max_archive_files, kept_column)
+    choices = ReadOptions(text_column, encoding, errors, max_archive_files, kept_column)
     choices.check()
     sources = [file for source in sources for file in expand_folder(source)]
     budget = Budget()
@@ -145,7 +145,7 @@ def describe_columns(
     >>> found.chosen.name, [column.name for column in found.texts]
     ('text', ['text', 'note'])
     """
-    choices = Choices(encoding=encoding)
+    choices = ReadOptions(encoding=encoding)
     choices.check()
     return table_columns(upload, choices)
 

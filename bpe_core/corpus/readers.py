@@ -72,7 +72,7 @@ class Document(NamedTuple):
     """In the column that is kept."""
 
 
-class Choices(NamedTuple):
+class ReadOptions(NamedTuple):
     """The caller's choices about tables and text; None leaves one to the reader."""
 
     text_column: str | Mapping[str, str] | None = None
@@ -185,7 +185,7 @@ def source_name(source: Source) -> str:
     return str(getattr(source, "name", describe(source)))
 
 
-def read_source(source: Source, choices: Choices, budget: Budget, report: OnPart) -> Found:
+def read_source(source: Source, choices: ReadOptions, budget: Budget, report: OnPart) -> Found:
     """Read one source's documents, with notes on what was skipped or guessed.
 
     Raises CorpusError or a subclass if it has no text that can be read.
@@ -195,7 +195,7 @@ def read_source(source: Source, choices: Choices, budget: Budget, report: OnPart
     return _read_bytes(data, name, choices, budget, report, nested=False)
 
 
-def table_columns(source: Source, choices: Choices) -> TableColumns | None:
+def table_columns(source: Source, choices: ReadOptions) -> TableColumns | None:
     """Describe the columns of a table, gzipped or not; None if the file is not a table."""
     data, name = _source_bytes(source)
     budget = Budget()
@@ -204,7 +204,7 @@ def table_columns(source: Source, choices: Choices) -> TableColumns | None:
 
 
 def tables_in(
-    sources: Sequence[Source], choices: Choices, most: int
+    sources: Sequence[Source], choices: ReadOptions, most: int
 ) -> Iterator[tuple[str, TableColumns]]:
     """Describe the first `most` tables among files, those in zip archives too, with their names.
 
@@ -213,7 +213,8 @@ def tables_in(
     >>> import io
     >>> class File(io.BytesIO):
     ...     name = "words.csv"
-    >>> [(name, found.names) for name, found in tables_in([File(b"id,text\\n1,hug")], Choices(), 9)]
+    >>> found = tables_in([File(b"id,text\\n1,hug")], ReadOptions(), 9)
+    >>> [(name, columns.names) for name, columns in found]
     [('words.csv', ('id', 'text'))]
     """
     return islice(_tables_in(sources, choices), most)
@@ -229,7 +230,9 @@ def may_be_tables(data: bytes, name: str) -> bool:
     return is_packed(head) or is_table(head, file_suffix(name))
 
 
-def _tables_in(sources: Sequence[Source], choices: Choices) -> Iterator[tuple[str, TableColumns]]:
+def _tables_in(
+    sources: Sequence[Source], choices: ReadOptions
+) -> Iterator[tuple[str, TableColumns]]:
     budget = Budget(seconds_apart=SECONDS_TO_DESCRIBE)
     for source in sources:
         with suppress(CorpusError):
@@ -243,7 +246,7 @@ def _tables_in(sources: Sequence[Source], choices: Choices) -> Iterator[tuple[st
 
 
 def _files_in(
-    data: bytes, name: str, budget: Budget, choices: Choices
+    data: bytes, name: str, budget: Budget, choices: ReadOptions
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the files in an archive, or the file itself, unpacked."""
     data, name = _unpacked(data, name, budget)
@@ -256,7 +259,7 @@ def _files_in(
 
 
 def _find_table(
-    data: bytes, name: str, choices: Choices, budget: Budget
+    data: bytes, name: str, choices: ReadOptions, budget: Budget
 ) -> tuple[str, TableColumns | None]:
     data, name = _unpacked(data, name, budget)
     kind = file_suffix(name)
@@ -302,7 +305,7 @@ def _source_bytes(source: Source) -> tuple[bytes, str]:
 
 
 def _read_bytes(
-    data: bytes, name: str, choices: Choices, budget: Budget, report: OnPart, *, nested: bool
+    data: bytes, name: str, choices: ReadOptions, budget: Budget, report: OnPart, *, nested: bool
 ) -> Found:
     if not data:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
@@ -343,7 +346,7 @@ def _read_bytes(
 
 
 def _read_archive(
-    data: bytes, name: str, choices: Choices, budget: Budget, report: OnPart
+    data: bytes, name: str, choices: ReadOptions, budget: Budget, report: OnPart
 ) -> Found:
     documents: list[Document] = []
     notes: list[Note] = []

@@ -22,7 +22,7 @@ from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
 from bpe_core.corpus.filed_corpus import Filed, FiledCorpus, Parts, measure_text
 from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.corpus.readers import Choices, Upload, may_be_tables, source_size, tables_in
+from bpe_core.corpus.readers import ReadOptions, Upload, may_be_tables, source_size, tables_in
 from bpe_core.errors import ConfigError, ProcessError, UnsupportedFileError
 from bpe_core.processes.call import call
 from bpe_core.processes.limits import Limits
@@ -66,7 +66,7 @@ def worth_a_process(uploads: Sequence[Upload]) -> bool:
 
 def read_in_process(
     uploads: Sequence[Upload],
-    choices: Choices,
+    choices: ReadOptions,
     *,
     held_out_share: float,
     held_out_by: str = "document",
@@ -97,7 +97,7 @@ def filed_corpus(folder: Path, filed: Filed) -> FiledCorpus:
 
 def read_beginning_in_process(
     uploads: Sequence[Upload],
-    choices: Choices,
+    choices: ReadOptions,
     max_characters: int,
     *,
     place: Path,
@@ -118,7 +118,7 @@ def read_beginning_in_process(
 
 def describe_in_process(
     uploads: Sequence[Upload],
-    choices: Choices,
+    choices: ReadOptions,
     most: int,
     *,
     place: Path,
@@ -147,7 +147,7 @@ def _write_folder(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
 
 
 def _divide(folder: Path, held_out_share: float, by: str, text: Path | None) -> Parts:
-    return _ask(divide, folder, held_out_share, by, text)
+    return _ask(divide_corpus, folder, held_out_share, by, text)
 
 
 def _read_data(upload: Upload) -> bytes:
@@ -186,7 +186,12 @@ class _File:
 
 
 def read_files(
-    folder: Path, names: list[str], choices: Choices, share: float, by: str, report: Report[float]
+    folder: Path,
+    names: list[str],
+    choices: ReadOptions,
+    share: float,
+    by: str,
+    report: Report[float],
 ) -> Filed | None:
     """Read the uploads of a folder, and write their corpus to it; return None for a small one."""
     corpus = _read(folder, names, choices, report)
@@ -214,7 +219,7 @@ def read_files(
 
 
 def read_beginning(
-    folder: Path, names: list[str], choices: Choices, max_characters: int, report: Report[float]
+    folder: Path, names: list[str], choices: ReadOptions, max_characters: int, report: Report[float]
 ) -> int:
     """Write the first documents of the uploads of a folder to it; return the characters of all."""
     corpus = _read(folder, names, choices, report)
@@ -223,13 +228,13 @@ def read_beginning(
 
 
 def describe_tables(
-    folder: Path, names: list[str], choices: Choices, most: int
+    folder: Path, names: list[str], choices: ReadOptions, most: int
 ) -> list[tuple[str, TableColumns]]:
     """Describe the uploads of a folder that are tables."""
     return list(tables_in(_files(folder, names), choices, most))
 
 
-def divide(folder: Path, share: float, by: str, text: Path | None) -> Parts:
+def divide_corpus(folder: Path, share: float, by: str, text: Path | None) -> Parts:
     """Return the figures of the corpus in a folder as it is divided, or as `text` is held out."""
     corpus = read_corpus_files(folder, stays_on_disk=True)
     if text is not None:
@@ -237,7 +242,7 @@ def divide(folder: Path, share: float, by: str, text: Path | None) -> Parts:
     return _parts(*corpus.split(share, by=by))
 
 
-def _read(folder: Path, names: list[str], choices: Choices, report: Report[float]) -> Corpus:
+def _read(folder: Path, names: list[str], choices: ReadOptions, report: Report[float]) -> Corpus:
     """Read the uploads of a folder, which are then deleted."""
     corpus = read_corpus(
         _files(folder, names),

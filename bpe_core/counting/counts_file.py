@@ -20,7 +20,7 @@ from bpe_core.checks import several
 from bpe_core.corpus.counts_corpus import CountsSummary
 from bpe_core.corpus.urls import reading, shown, writing
 from bpe_core.corpus.word_counts import MAX_SUM
-from bpe_core.counting.exact_sums import check_pretokens, check_total, weighted_sum, word_lengths
+from bpe_core.counting.exact_sums import check_pretokens, check_sum, weighted_sum, word_lengths
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 from bpe_core.types import Base, PretokenCounts
@@ -224,7 +224,7 @@ def add_up(table: Any, name: str) -> Any:
 
     Raises CorpusError if the counts together exceed 64 bits, so no sum can overflow.
     """
-    check_total(table["count"].to_numpy(), name)
+    check_sum(table["count"].to_numpy(), name)
     grouped = table.group_by("word", use_threads=False).aggregate(
         [("count", "sum"), ("first", "min")]
     )

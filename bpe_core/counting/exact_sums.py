@@ -10,10 +10,10 @@ from bpe_core.errors import CorpusError
 from bpe_core.types import PretokenCounts
 
 
-def check_total(counts: NDArray[np.int64], name: str) -> None:
+def check_sum(counts: NDArray[np.int64], name: str) -> None:
     """Raise CorpusError if counts, all positive, together exceed 64 bits.
 
-    >>> check_total(np.array([2**62, 2**62]), "a.parquet")
+    >>> check_sum(np.array([2**62, 2**62]), "a.parquet")
     Traceback (most recent call last):
     bpe_core.errors.CorpusError: The counts of a.parquet add up to 9,223,372,036,854,775,808, \
 more than 64 bits can hold. Divide all counts by the same number.

@@ -29,5 +29,5 @@ a path or a published name. `format_by_name` chooses the format to write, and `s
 small files next to a vocabulary. `checking` holds the code that loads each format in the libraries
 that read it (`readers`), and runs it to check that they give the same ids (`opened_elsewhere`).
 
-`saved_run` saves a whole run (`run_archive`). `written_kinds` recognises all files written here.
+`run_archive` saves a whole run. `written_kinds` recognises all files written here.
 """

@@ -60,7 +60,7 @@ def choose_files(names: Sequence[str], where: str) -> list[str]:
     raise FormatError(f"{where} has no tokenizer file, such as tokenizer.json.")
 
 
-def files_at(path: Path) -> dict[str, bytes]:
+def read_files_at(path: Path) -> dict[str, bytes]:
     """Return the files of the tokenizer at a path, as file name -> bytes.
 
     In a folder, and next to GPT-2's two files, they include those of `SIDECARS`. A GGUF file is

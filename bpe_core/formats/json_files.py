@@ -79,10 +79,10 @@ def looks_like_json(data: bytes, name: str) -> bool:
     return name.endswith(".json") or data.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
 
 
-def is_id(value: object) -> bool:
+def is_token_id(value: object) -> bool:
     """Return True if a value read from JSON can be an id: an integer from 0 to 2^31 - 1.
 
-    >>> is_id(7), is_id(-1), is_id(True), is_id("7")
+    >>> is_token_id(7), is_token_id(-1), is_token_id(True), is_token_id("7")
     (True, False, False, False)
     """
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31
@@ -101,7 +101,7 @@ def checked_ids(value: object, what: str) -> dict[str, int]:
     ids = cast("dict[str, Any]", value)
     check_tokens(len(ids), what)
     for token, id in ids.items():
-        if not is_id(id):
+        if not is_token_id(id):
             raise FormatError(f"Expected an id from 0 for {token!r:.60} in {what}, got {id!r:.60}.")
     return ids
 

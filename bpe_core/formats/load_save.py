@@ -15,7 +15,7 @@ from bpe_core.errors import ArgumentTypeError, BpeError, ConfigError, FormatErro
 from bpe_core.files.whole_files import make_folder, write_whole
 from bpe_core.formats import gpt2_files, native, tiktoken_file
 from bpe_core.formats.description import check_not_overruled
-from bpe_core.formats.folder_files import files_at
+from bpe_core.formats.folder_files import read_files_at
 from bpe_core.formats.format_by_name import FORMATS, Format, choose_format, is_folder
 from bpe_core.formats.gguf import gguf_file
 from bpe_core.published.catalogue import CATALOGUE
@@ -89,9 +89,9 @@ def loads(
     """
     # Imported when needed: writing a file needs no reader.
     from bpe_core.formats.huggingface import build_tokenizer
-    from bpe_core.formats.opening.reading import read_files
+    from bpe_core.formats.opening.reading import read_description
 
-    read = read_files(files, pretokenizer, special_tokens, merges_only=True)
+    read = read_description(files, pretokenizer, special_tokens, merges_only=True)
     tokenizer = build_tokenizer(read)
     if read.names_cut or read.library == "tokenizers":
         check_not_overruled(read.name, tokenizer, pretokenizer, special_tokens)
@@ -182,7 +182,7 @@ def load(
     bpe_core.errors.MissingFileError: no-such-file.json does not exist. Check the path.
     """
     try:
-        files = files_at(_path(path))
+        files = read_files_at(_path(path))
     except BpeError:
         raise
     except ValueError:

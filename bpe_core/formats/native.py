@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import ConfigError, FormatError, NewerFormatError
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
-from bpe_core.formats.json_files import checked_ids, is_id
+from bpe_core.formats.json_files import checked_ids, is_token_id
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import from_printable, to_printable
@@ -89,7 +89,7 @@ def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
         )
     end_of_word, end_of_word_id = data.get("end_of_word"), data.get("end_of_word_id")
     if not isinstance(end_of_word, str | None) or (
-        end_of_word_id is not None and not is_id(end_of_word_id)
+        end_of_word_id is not None and not is_token_id(end_of_word_id)
     ):
         raise FormatError(
             f"Expected text as end_of_word and an id as end_of_word_id, got {end_of_word!r:.60} "
@@ -151,7 +151,7 @@ def _tokens(value: object) -> dict[int, bytes]:
     vocab: dict[int, bytes] = {}
     for place, entry in enumerate(_rows(value, 2, "tokens")):
         id, written = entry
-        if not is_id(id) or not isinstance(written, str) or id in vocab:
+        if not is_token_id(id) or not isinstance(written, str) or id in vocab:
             raise FormatError(
                 f"Expected an unused id and a text as entry {place:,} of the tokens, got "
                 f"{entry!r:.80}."
@@ -170,7 +170,7 @@ def _triples(value: object) -> list[tuple[int, int, int]]:
     triples: list[tuple[int, int, int]] = []
     for rank, entry in enumerate(_rows(value, 3, "merges")):
         left, right, made = entry
-        if not (is_id(left) and is_id(right) and is_id(made)):
+        if not (is_token_id(left) and is_token_id(right) and is_token_id(made)):
             raise FormatError(f"Expected three ids in merge {rank}, got {entry!r:.80}.")
         triples.append((left, right, made))
     return triples

@@ -16,19 +16,28 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.checks import describe, is_a
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
 from bpe_core.corpus.held_out import Split, check_split_by
 from bpe_core.counting.word_row import NEVER
-from bpe_core.errors import BpeError, FormatError, MissingFileError, NewerFormatError
+from bpe_core.errors import (
+    ArgumentTypeError,
+    BpeError,
+    FormatError,
+    MissingFileError,
+    NewerFormatError,
+)
 from bpe_core.files.regular_files import open_regular
-from bpe_core.files.whole_files import write_whole
 from bpe_core.formats.continuation_json import continuation_to_dict, parse_continuation
 from bpe_core.formats.json_files import parse_json
+from bpe_core.formats.load_save import write_files
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.run import RunOrigin, TrainingRun
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
 
+FILE_NAME: Final = "run.bpe-run"
+"""The name of the file in a folder."""
 _FORMAT = "bpe-explorer-run"
 _VERSION = 1
 _EXTENDED_VERSION = 2
@@ -55,20 +64,25 @@ _WHAT_TO_DO = "Train again, or use the original file."
 
 
 def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
-    """Write a run to one file, renamed into place so that no reader ever sees half of it.
+    """Write a run to one file, or into a folder, with all that `load_run` needs to build it again.
 
-    Raises OSError.
+    Besides the tokenizer it holds the configuration, the words and their counts, the SHA-256 of the
+    text and how that was divided from a corpus, and the version of bpe_core. Raises `ConfigError`
+    for anything but a run, and `FormatError` if the file cannot be written.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
-    >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
     >>> import tempfile
+    >>> import bpe_core as bpe
+    >>> training, _ = bpe.Corpus.from_text("hug hugs\\n" * 100).split(0.1, seed=7)
+    >>> run = bpe.train(training, bpe.TrainingConfig(260))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_run(run, Path(folder, "run.npz"))
-    ...     load_run(Path(folder, "run.npz")).tokenizer == run.tokenizer
-    True
+    ...     bpe.save_run(run, f"{folder}/mine.bpe-run")
+    ...     again = bpe.load_run(f"{folder}/mine.bpe-run")
+    >>> again.tokenizer == run.tokenizer, again.config == run.config, again.origin.split.seed
+    (True, True, 7)
     """
-    write_whole(Path(path), run_to_bytes(run))
+    if not is_a(run, TrainingRun):
+        raise ArgumentTypeError(f"Expected a TrainingRun, got {describe(run)}.")
+    write_files({FILE_NAME: run_to_bytes(run)}, path)
 
 
 def run_to_bytes(run: TrainingRun) -> bytes:

@@ -22,7 +22,7 @@ from bpe_core.formats.folder_files import (
     SPECIAL_TOKENS,
 )
 from bpe_core.formats.gpt2_files import read_merge_lines, special_by_look
-from bpe_core.formats.json_files import checked_ids, is_id, parse_json
+from bpe_core.formats.json_files import checked_ids, is_token_id, parse_json
 from bpe_core.formats.patterns import BYTE_LEVEL, pre_tokenizer_part
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 
@@ -152,7 +152,7 @@ class _Sidecars:
         if _DECODER in config:
             # Then transformers reads neither of the two older files.
             for id, token in _object(config[_DECODER], f"{_DECODER} in {CONFIG}").items():
-                if not id.isdecimal() or not is_id(int(id)):
+                if not id.isdecimal() or not is_token_id(int(id)):
                     raise FormatError(f"Expected ids as keys of {_DECODER}, got {id!r:.60}.")
                 read = _token(token, f"{_DECODER} in {CONFIG}", special=False)
                 numbered[read["content"]] = read | {"id": int(id)}
@@ -236,14 +236,14 @@ def _with_added(described: dict[str, Any], added: list[Token]) -> dict[str, Any]
         found = cast("Token", each if isinstance(each, dict) else {})
         text = found.get("content")
         tokens[text if isinstance(text, str) else number] = each
-        if is_id(id := found.get("id")):
+        if is_token_id(id := found.get("id")):
             next_id = max(next_id, cast("int", id) + 1)
     for token in added:
         text = token["content"]
         if text in tokens and "id" not in token:
             continue  # transformers adds it again only if it has other settings
         given = ids.get(text)
-        id = token.get("id", given if is_id(given) else next_id)
+        id = token.get("id", given if is_token_id(given) else next_id)
         next_id = max(next_id, id + 1)
         tokens[text] = {**token, "id": id}
     return {**described, "added_tokens": list(tokens.values())}

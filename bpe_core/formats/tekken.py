@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.description import Description, Given, Ranks
-from bpe_core.formats.json_files import is_id
+from bpe_core.formats.json_files import is_token_id
 from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.tiktoken_file import describe_ranks
 
@@ -94,7 +94,7 @@ def read_tekken(described: Mapping[str, Any]) -> Ranks:
             f"Expected a regular expression as the Tekken file's pattern, got {pattern!r:.60}."
         )
     for key, number in (("default_vocab_size", size), ("default_num_special_tokens", n_special)):
-        if not is_id(number):
+        if not is_token_id(number):
             raise FormatError(
                 f"Expected a whole number as {key} in the config of the Tekken file, got "
                 f"{number!r:.60}."

@@ -16,7 +16,7 @@ from bpe_core.errors import BpeError, FormatError
 from bpe_core.files.store.place import is_entry_name
 from bpe_core.formats import native, tiktoken_file
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
-from bpe_core.formats.json_files import is_id, looks_like_json, parse_json
+from bpe_core.formats.json_files import is_token_id, looks_like_json, parse_json
 from bpe_core.formats.run_archive import is_run
 from bpe_core.formats.tekken import looks_like_tekken
 
@@ -85,7 +85,7 @@ def _json_kind(data: bytes, name: str) -> str | None:
         return "a tokenizer.json"
     if looks_like_tekken(described):
         return "a Tekken file"
-    if described and all(map(is_id, described.values())):
+    if described and all(map(is_token_id, described.values())):
         return "a vocabulary"
     if described.keys() == {"old_ids", "parts"}:
         return "a table of embedding rows"

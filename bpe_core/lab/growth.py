@@ -12,8 +12,8 @@ from typing import Any, Final
 from bpe_core.lab.measuring import (
     Clock,
     Contender,
+    LabProgress,
     OnProgress,
-    Progress,
     ignore_progress,
     timed,
 )
@@ -69,7 +69,7 @@ def measure_growth(
     first_results: dict[int, Any] = {}
     for done, (name, size) in enumerate(steps):
         left = _seconds_left(history, steps[done:], dropped, seconds_a_call, usual)
-        on_progress(Progress(done, len(steps), name, left))
+        on_progress(LabProgress(done, len(steps), name, left))
         if name in dropped or _cautious_seconds(history[name], size) > seconds_a_call:
             dropped.add(name)
             continue
@@ -82,7 +82,7 @@ def measure_growth(
         history[name].append((size, median(times)))
         is_equal = result == first_results.setdefault(size, result)
         found.append(GrowthPoint(name, len(part.encode()), median(times), len(times), is_equal))
-    on_progress(Progress(len(steps), len(steps), "", 0.0))
+    on_progress(LabProgress(len(steps), len(steps), "", 0.0))
     return found
 
 

@@ -13,10 +13,10 @@ from bpe_core.lab.growth import GrowthPoint, measure_growth
 from bpe_core.lab.measuring import (
     N_ROUNDS,
     SECONDS_A_CALL,
-    Measured,
+    ContenderTime,
+    LabProgress,
     OnProgress,
-    Progress,
-    measure,
+    time_contenders,
 )
 from bpe_core.lab.training_contenders import trainers
 from bpe_core.processes.call import call
@@ -78,7 +78,7 @@ def small_order(text: str, tokenizer: Tokenizer | None = None) -> LabOrder:
 class Results:
     """The results of a measurement, of encoding or of training; the other is empty."""
 
-    encoding: tuple[Measured, ...] = ()
+    encoding: tuple[ContenderTime, ...] = ()
     training: tuple[GrowthPoint, ...] = ()
 
 
@@ -114,13 +114,13 @@ def measure_here(
     text: str,
     tokenizer: dict[str, Any] | None,
     is_small: bool,
-    report: Report[Progress],
+    report: Report[LabProgress],
 ) -> Results:
     """Run a measurement in this process, once its kernels are compiled; raises `BpeError`."""
     from bpe_core.formats.native import tokenizer_from_dict
 
     described = None if tokenizer is None else tokenizer_from_dict(tokenizer)
-    wait_for_kernels(lambda seconds: report(Progress(0, 1, "", seconds_compiling=seconds)))
+    wait_for_kernels(lambda seconds: report(LabProgress(0, 1, "", seconds_compiling=seconds)))
     order = LabOrder(kind, text, described, is_small)
     return run_order(order, lambda progress: report(progress, must_arrive=True))
 
@@ -138,7 +138,7 @@ def run_order(order: LabOrder, on_progress: OnProgress) -> Results:
         return Results(training=tuple(points))
     if order.tokenizer is None:
         return Results()
-    found = measure(
+    found = time_contenders(
         encoders(order.tokenizer),
         order.text,
         expected_ids(order.tokenizer),

@@ -45,7 +45,7 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ContenderTime:
     """The time of one contender on its part of the text."""
 
     name: str
@@ -69,7 +69,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LabProgress:
     """The progress of a measurement."""
 
     done: int
@@ -82,11 +82,11 @@ class Progress:
     """Seconds that the measurement has waited for the compiler; None if it is not waiting."""
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[LabProgress], None]
 """Called before each step, and once after the last."""
 
 
-def ignore_progress(_progress: Progress) -> None:
+def ignore_progress(_progress: LabProgress) -> None:
     """Do nothing; the default for callers that do not follow the progress."""
 
 
@@ -125,7 +125,7 @@ class _Prepared:
         return min(n_rounds, max(0, ENOUGH_CALLS - len(self.times)))
 
 
-def measure(
+def time_contenders(
     contenders: Sequence[Contender],
     text: str,
     expected: Callable[[str], Any],
@@ -134,7 +134,7 @@ def measure(
     n_rounds: int = N_ROUNDS,
     clock: Clock = time.perf_counter,
     on_progress: OnProgress = ignore_progress,
-) -> list[Measured]:
+) -> list[ContenderTime]:
     """Time each contender on as much of a text as it can handle, in rounds of one call each.
 
     `expected(part)` is the correct result for a part. Parts are chosen so that a call takes at most
@@ -143,31 +143,32 @@ def measure(
 
     >>> upper = Contender("upper", lambda: str.upper)
     >>> swap = Contender("swap", lambda: str.swapcase)
-    >>> [(one.name, one.is_equal, one.n_bytes) for one in measure([upper, swap], "aB", str.upper)]
+    >>> found = time_contenders([upper, swap], "aB", str.upper)
+    >>> [(one.name, one.is_equal, one.n_bytes) for one in found]
     [('upper', True, 2), ('swap', False, 2)]
     """
     n_steps = len(contenders) * (1 + n_rounds)
-    entries: list[_Prepared | Measured] = []
+    entries: list[_Prepared | ContenderTime] = []
     for place, contender in enumerate(contenders):
         left = _seconds_left(entries, 0, n_rounds)
         later = [
             _seconds_until_last_round(other, entries, len(text), seconds_a_call, n_rounds)
             for other in contenders[place:]
         ]
-        on_progress(Progress(place, n_steps, contender.name, _sum([left, *later])))
+        on_progress(LabProgress(place, n_steps, contender.name, _sum([left, *later])))
         entries.append(_prepare(contender, text, expected, seconds_a_call, clock))
     for round_number in range(n_rounds):
         for place, entry in enumerate(entries):
             if isinstance(entry, _Prepared) and entry.rounds_left(1):
                 done = len(contenders) * (1 + round_number) + place
                 left = _seconds_left(entries, place, n_rounds - round_number)
-                on_progress(Progress(done, n_steps, entry.contender.name, left))
+                on_progress(LabProgress(done, n_steps, entry.contender.name, left))
                 _time_once(entry, clock)
-    on_progress(Progress(n_steps, n_steps, "", 0.0))
+    on_progress(LabProgress(n_steps, n_steps, "", 0.0))
     return [
         entry
-        if isinstance(entry, Measured)
-        else Measured(
+        if isinstance(entry, ContenderTime)
+        else ContenderTime(
             name=entry.contender.name,
             n_bytes=len(entry.part.encode()),
             is_whole=len(entry.part) == len(text),
@@ -187,14 +188,14 @@ def _prepare(
     expected: Callable[[str], Any],
     seconds_a_call: float,
     clock: Clock,
-) -> _Prepared | Measured:
+) -> _Prepared | ContenderTime:
     started = clock()
     try:
         encode = contender.prepare()
         seconds_preparing = clock() - started
         part, result, seconds = _largest_part(encode, text, seconds_a_call, clock)
     except BpeError as error:
-        return Measured(contender.name, 0, False, 0.0, 0, 0.0, False, str(error))
+        return ContenderTime(contender.name, 0, False, 0.0, 0, 0.0, False, str(error))
     is_equal = list(result) == list(expected(part))
     return _Prepared(contender, encode, seconds_preparing, part, is_equal, seconds, [], [])
 
@@ -223,7 +224,7 @@ def _largest_part(
 
 
 def _seconds_left(
-    entries: Sequence[_Prepared | Measured], place: int, n_rounds: int
+    entries: Sequence[_Prepared | ContenderTime], place: int, n_rounds: int
 ) -> float | None:
     """Return the expected time left at `place` in the first of the last `n_rounds` rounds."""
     factor = _estimate_factor(entries)
@@ -239,7 +240,7 @@ def _seconds_left(
 
 def _seconds_until_last_round(
     contender: Contender,
-    entries: Sequence[_Prepared | Measured],
+    entries: Sequence[_Prepared | ContenderTime],
     n_characters: int,
     seconds_a_call: float,
     n_rounds: int,
@@ -259,7 +260,7 @@ def _seconds_until_last_round(
     )
 
 
-def _estimate_factor(entries: Sequence[_Prepared | Measured]) -> float | None:
+def _estimate_factor(entries: Sequence[_Prepared | ContenderTime]) -> float | None:
     """Return how many times as long as usual the contenders so far took for their parts."""
     return estimate_factor(
         (entry.first_seconds, entry.contender.usual.of_call(len(entry.part)))

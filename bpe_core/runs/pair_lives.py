@@ -73,7 +73,7 @@ class PairLives:
     >>> run = train(Corpus.from_word_counts({"hug": 10, "ugg": 5}), config)
     >>> run.pair_counts(0)
     {(1, 2): 10, (2, 0): 15, (0, 0): 5}
-    >>> life = PairLives(run).of((1, 2))
+    >>> life = PairLives(run).find((1, 2))
     >>> life.counts.tolist(), life.ranks.tolist()
     ([10, 0, 0, 0], [2, 0, 0, 0])
     >>> PairLives(run).count_steps((1, 2))
@@ -99,7 +99,7 @@ class PairLives:
         self._counts = counts
         self._levels, self._level_of = np.unique(counts, return_inverse=True)
 
-    def of(self, pair: Pair) -> PairLife:
+    def find(self, pair: Pair) -> PairLife:
         """Return the life of a pair of ids, all zeros if the pair never occurs.
 
         Raises OutOfRangeError for an id outside the run's vocabulary.
@@ -117,7 +117,7 @@ class PairLives:
     def count_steps(self, pair: Pair) -> int:
         """Return the number of steps at which a pair occurs, without computing its ranks.
 
-        Raises OutOfRangeError as `of` does.
+        Raises OutOfRangeError as `find` does.
         """
         pieces = self._find_pieces(pair)
         there = self._counts[pieces] > 0

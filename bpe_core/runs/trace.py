@@ -77,7 +77,7 @@ def trace_merges(
     places = _places_by_merge(joined_at, start, n)
     for at, (merge, seconds) in enumerate(zip(merges, places, strict=True)):
         winner = merge.left << BITS | merge.right
-        count = counts.of(winner)
+        count = counts.get(winner)
         is_for_term = merge.rank < n_for_terms
         best = queue.top(k)
         if is_for_term:
@@ -177,7 +177,7 @@ class _Counts:
         """The number of pairs that have each count."""
         self._tally(table.counts, 1)
 
-    def of(self, key: int) -> int:
+    def get(self, key: int) -> int:
         """Return the count of a pair, 0 if it doesn't occur."""
         place = int(self.keys.searchsorted(key))
         return int(self.counts[place]) if self.keys[place] == key else self._born.get(key, 0)
@@ -191,7 +191,7 @@ class _Counts:
 
     def remove(self, key: int) -> None:
         """Set the count of a pair to 0, once it has been merged everywhere."""
-        self.change(np.array([key]), np.array([-self.of(key)]))
+        self.change(np.array([key]), np.array([-self.get(key)]))
 
     def change(self, keys: Integers, by: Integers) -> Integers:
         """Add `by` to the counts of distinct pairs; return their new counts."""
@@ -230,7 +230,7 @@ class _Queue(PairQueue):
     def __init__(
         self, is_at: Callable[[int, int], bool], counts: _Counts, table: PairTable, rule: TieBreak
     ) -> None:
-        super().__init__(rule, counts.of, self._list_slots, is_at)
+        super().__init__(rule, counts.get, self._list_slots, is_at)
         self._counts = counts
         self._table = table
         self._outside = np.arange(len(table.keys))

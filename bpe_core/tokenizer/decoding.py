@@ -45,10 +45,10 @@ def join_bytes(
         raise _unknown_id(listed, table) from None
 
 
-def decode_text(data: bytes | memoryview, errors: OnInvalid) -> str:
+def decode_utf8(data: bytes | memoryview, errors: OnInvalid) -> str:
     """Return bytes as text; with "strict", invalid UTF-8 raises `TokenizationError`.
 
-    >>> decode_text(b"caf\\xc3", "replace")
+    >>> decode_utf8(b"caf\\xc3", "replace")
     'caf�'
     """
     try:

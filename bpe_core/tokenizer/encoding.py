@@ -15,7 +15,7 @@ from bpe_core.pretokenizers.special_tokens import (
     list_pieces,
 )
 from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.segments import Placed, PlacedWord, lay_out
+from bpe_core.tokenizer.segments import Placed, PlacedWord, place_tokens
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.tokenizer.word_cache import WordCache
@@ -231,7 +231,7 @@ class TextEncoder:
                 yield from [-1] * n_missing
 
     def _lay_out(self, word: str) -> tuple[Placed, ...]:
-        return lay_out(word, self.word_ids[word], self._table)
+        return place_tokens(word, self.word_ids[word], self._table)
 
     def _special_in(self, text: str, allowed: frozenset[str]) -> list[SpecialToken]:
         return find_special_tokens(text, self._table.special_tokens, allowed)

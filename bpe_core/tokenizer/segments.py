@@ -26,11 +26,11 @@ _SET_FIELD: Final[list[Callable[[Segment, object], None]]] = [
 """The setters of a segment's slots, which bypass `frozen`."""
 
 
-def lay_out(word: str, ids: Iterable[int], table: TokenTable) -> tuple[Placed, ...]:
+def place_tokens(word: str, ids: Iterable[int], table: TokenTable) -> tuple[Placed, ...]:
     """Locate the tokens of a word within it; an id of -n represents n bytes without a token.
 
     >>> table = TokenTable(vocab={0: b"\\xc3", 1: b"\\xa9", 2: b"n"}, merges=[])
-    >>> lay_out("né", [2, 0, 1], table)
+    >>> place_tokens("né", [2, 0, 1], table)
     ((2, b'n', 0, 1, 0, 1), (0, b'\\xc3', 1, 2, 1, 2), (1, b'\\xa9', 1, 2, 2, 3))
     """
     data = word.encode()

@@ -20,7 +20,7 @@ from bpe_core.errors import (
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.tokenizer.decoding import OnInvalid, decode_text, join_bytes
+from bpe_core.tokenizer.decoding import OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.explaining import explain_pieces
 from bpe_core.tokenizer.segments import list_segments, to_segments
@@ -448,7 +448,7 @@ class Tokenizer(Immutable):
         'The quick brown fox'
         """
         check_choice("errors", errors, OnInvalid, TokenizationError)
-        return decode_text(join_bytes(ids, self._table, self._kernels), errors)
+        return decode_utf8(join_bytes(ids, self._table, self._kernels), errors)
 
     # Internals
 

@@ -251,7 +251,7 @@ def test_if_the_next_pair_has_a_short_life_one_that_rises_and_falls_is_shown(
     app = open_app(PAGE, step="0")
     run = load_run(SAMPLE_RUN_ID).run
     merge = next(merge for merge in run.merges if _says(app, f"Merge {merge.rank + 1:,} joins it"))
-    ranks = PairLives(run).of(merge.pair).ranks[: merge.rank + 1]
+    ranks = PairLives(run).find(merge.pair).ranks[: merge.rank + 1]
     # The pair falls to a rank more than ten times its first, and then rises to rank 1.
     assert ranks.max() > 10 * ranks[0]
     assert ranks[-1] == 1
@@ -268,7 +268,7 @@ def test_the_page_opens_at_a_pair_that_rises_and_falls(open_app: Callable[..., A
     run = load_run(SAMPLE_RUN_ID).run
     assert app.query_params["step"] in ("5", ["5"])
     swings = {
-        pair[:2]: PairLives(run).of((pair.left, pair.right)).rank_swing
+        pair[:2]: PairLives(run).find((pair.left, pair.right)).rank_swing
         for pair in run.top_pairs(5, 12)
     }
     most = max(swings, key=lambda pair: swings[pair])

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from bpe_core.errors import FormatError, TokenizationError, UnknownSymbolError
 from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening.engines import choose_engine
-from bpe_core.formats.opening.reading import read_files
+from bpe_core.formats.opening.reading import read_description
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -71,7 +71,7 @@ def loaded(file: Mapping[str, Any]) -> Tokenizer | None:
 
 
 def opened(file: Mapping[str, Any]) -> NamedEncoder:
-    return choose_engine(read_files({"tokenizer.json": as_bytes(dict(file))}))[1]
+    return choose_engine(read_description({"tokenizer.json": as_bytes(dict(file))}))[1]
 
 
 @given(seed=seeds)
@@ -220,7 +220,7 @@ def check_ranks(ranks: dict[bytes, int], texts: list[str]) -> bool:
         ("tokenizer.json", as_bytes(described), expected),
     ):
         given = "gpt2" if name == "mine.tiktoken" else None
-        encoder = choose_engine(read_files({name: data}, given), given)[1]
+        encoder = choose_engine(read_description({name: data}, given), given)[1]
         assert [encoder.encode(text) for text in texts] == ids, encoder.engine
         try:
             tokenizer = loads({name: data}, pretokenizer=given)

@@ -109,7 +109,7 @@ def test_the_lives_of_pairs_equal_recounts(case: Case) -> None:
     lives = PairLives(run)
     steps = [pairs_at(case, run, step) for step in range(len(run.merges) + 1)]
     for pair in {pair for pairs in steps for pair in pairs}:
-        life = lives.of(pair)
+        life = lives.find(pair)
         assert life.counts.tolist() == [pairs.get(pair, 0) for pairs in steps]
         assert life.ranks.tolist() == [
             1 + sum(n > pairs[pair] for n in pairs.values()) if pair in pairs else 0

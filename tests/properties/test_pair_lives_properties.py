@@ -50,7 +50,7 @@ def check_every_life(run: TrainingRun) -> None:
     steps = recounted(run)
     lives = PairLives(run)
     for pair in {pair for counts in steps for pair in counts}:
-        life = lives.of(pair)
+        life = lives.find(pair)
         own = [counts.get(pair, 0) for counts in steps]
         assert life.counts.tolist() == own
         assert lives.count_steps(pair) == sum(map(bool, own))

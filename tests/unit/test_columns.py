@@ -17,7 +17,7 @@ from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import ROWS_DESCRIBED, Column, TableColumns
 from bpe_core.corpus.parquet_process import describe_parquet
 from bpe_core.corpus.read_corpus import describe_columns, read_corpus
-from bpe_core.corpus.readers import Choices, tables_in
+from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.corpus.reading_process import describe_in_process
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 
@@ -217,11 +217,11 @@ def test_a_column_can_be_chosen_for_each_table_by_its_name() -> None:
         archive.writestr("a.csv", "title,story\nhug,hugs and hugs\n")
         archive.writestr("b.csv.gz", gzip.compress(b"title,story\npug,pugs and pugs\n"))
     files = [Upload("all.zip", data.getvalue()), Upload("c.csv", b"id,text\nx,bun\n")]
-    found = list(tables_in(files, Choices(), 9))
+    found = list(tables_in(files, ReadOptions(), 9))
     names = [name for name, _ in found]
     assert names == ["all.zip/a.csv", "all.zip/b.csv", "c.csv"]
     assert [columns.names for _, columns in found] == [("title", "story")] * 2 + [("id", "text")]
-    assert len(list(tables_in(files, Choices(), 2))) == 2
+    assert len(list(tables_in(files, ReadOptions(), 2))) == 2
     for chosen, texts in (
         ({}, ("hugs and hugs", "pugs and pugs", "bun")),
         ({"all.zip/b.csv": "title"}, ("hugs and hugs", "pug", "bun")),
@@ -233,7 +233,7 @@ def test_a_column_can_be_chosen_for_each_table_by_its_name() -> None:
 def test_a_column_whose_name_has_a_lone_surrogate_cannot_be_chosen(tmp_path: Path) -> None:
     rows = [{"\ud800": "hug", "text": "a \udfff"}, {"\ud800": "hug", "text": "hugs"}]
     file = Upload("a.json", json.dumps(rows).encode())
-    (table,) = describe_in_process([file], Choices(), 9, place=tmp_path)
+    (table,) = describe_in_process([file], ReadOptions(), 9, place=tmp_path)
     assert table[1].names == ("text",)
     assert [column.samples for column in table[1].texts] == [("a ?", "hugs")]
     file.seek(0)
@@ -242,4 +242,4 @@ def test_a_column_whose_name_has_a_lone_surrogate_cannot_be_chosen(tmp_path: Pat
 
 def test_tables_that_cannot_be_read_are_left_out_of_the_tables() -> None:
     files = [Upload("broken.parquet", b"PAR1 cut"), Upload("x.zip", b"PK\x03\x04 cut")]
-    assert list(tables_in([*files, Upload("a.txt", b"hug")], Choices(), 9)) == []
+    assert list(tables_in([*files, Upload("a.txt", b"hug")], ReadOptions(), 9)) == []

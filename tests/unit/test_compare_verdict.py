@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import bpe_core
-from bpe_core.comparison.blocks import divide
+from bpe_core.comparison.blocks import divide_units
 from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.interval_words import method_words
 from bpe_core.comparison.parts import TextPart, TokenSaving, compute_gain
@@ -285,11 +285,11 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
 def test_the_method_is_said_with_what_was_held_out() -> None:
     texts = [f"{n} {PROSE}" for n in range(200)]
     corpus = Corpus.from_documents(texts, [f"{n // 2}/{n}.txt" for n in range(200)])
-    told = method_words(divide(corpus.split(0.2)[1]))
+    told = method_words(divide_units(corpus.split(0.2)[1]))
     assert told == "95% intervals over whole documents, 2,000 resamples."
-    told = method_words(divide(corpus.split(0.3, by="folder")[1]))
+    told = method_words(divide_units(corpus.split(0.3, by="folder")[1]))
     assert told == "95% intervals over whole folders, 2,000 resamples."
-    told = method_words(divide(Corpus.from_text(PROSE * 99).split(0.2)[1]))
+    told = method_words(divide_units(Corpus.from_text(PROSE * 99).split(0.2)[1]))
     assert told == (
         "No interval: it takes 20 documents to say how far off the figure may be on new text, and "
         "there is 1. From within documents that training saw: all of the held-out text. "
@@ -297,9 +297,9 @@ def test_the_method_is_said_with_what_was_held_out() -> None:
     )
     old = Corpus(("a", "b"), ("x", "x"), places=(Place(0, 1), Place(9, 2)))
     old = replace(old, how=HeldOut("block", 1, 1.0))
-    assert "An earlier version held out blocks of lines" in method_words(divide(old))
+    assert "An earlier version held out blocks of lines" in method_words(divide_units(old))
     counts = Corpus.from_word_counts({"hug": 3, "ugg": 4})
-    assert "2 groups of words" in method_words(divide(counts))
+    assert "2 groups of words" in method_words(divide_units(counts))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.corpus.read_corpus import describe_columns, read_corpus
-from bpe_core.corpus.readers import Choices, tables_in
+from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.errors import (
     ConfigError,
     CorpusError,
@@ -166,7 +166,9 @@ def test_the_number_of_files_in_an_archive_is_limited_only_where_asked() -> None
 
 def test_tables_in_tars_have_their_columns_shown() -> None:
     tar = gzip.compress(make_tar({"a.csv": b"id,text\n1,hug\n"}))
-    assert [name for name, _ in tables_in([Upload("a.tgz", tar)], Choices(), 9)] == ["a.tar/a.csv"]
+    assert [name for name, _ in tables_in([Upload("a.tgz", tar)], ReadOptions(), 9)] == [
+        "a.tar/a.csv"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from bpe_core.lab.measurements import (
     run_order,
     small_order,
 )
-from bpe_core.lab.measuring import Progress, ignore_progress
+from bpe_core.lab.measuring import LabProgress, ignore_progress
 from bpe_core.lab.training_contenders import trainers
 from bpe_core.processes.limits import Limits
 from bpe_core.runs.train import train
@@ -27,7 +27,7 @@ TOKENIZER = train(Corpus.from_text(TEXT), TrainingConfig(280)).tokenizer
 
 @pytest.mark.slow
 def test_the_process_measures_every_encoder_and_reports_progress() -> None:
-    progress: list[Progress] = []
+    progress: list[LabProgress] = []
     # Short enough for every encoder to measure all of it on any machine.
     order = LabOrder("encoding", LINE, TOKENIZER)
     results = run_in_process(order, limits=Limits(seconds=240), on_progress=progress.append)

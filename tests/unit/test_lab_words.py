@@ -6,7 +6,7 @@ import pytest
 
 from bpe_core.lab.contenders import ENCODERS
 from bpe_core.lab.growth import GrowthPoint
-from bpe_core.lab.measuring import Measured
+from bpe_core.lab.measuring import ContenderTime
 from bpe_core.lab.training_contenders import trainers
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.figures import FigureRow
@@ -14,8 +14,8 @@ from ui.lab import words
 from ui.tokenizers.longest_match import longest_match_differences
 
 
-def measured(name: str, speed: float, *, equal: bool = True, whole: bool = True) -> Measured:
-    return Measured(name, 1_000_000, whole, 1 / speed, 5, 0.0, equal, None)
+def measured(name: str, speed: float, *, equal: bool = True, whole: bool = True) -> ContenderTime:
+    return ContenderTime(name, 1_000_000, whole, 1 / speed, 5, 0.0, equal, None)
 
 
 FOUND = [
@@ -23,7 +23,7 @@ FOUND = [
     measured("hash-map", 0.5),
     measured("trie", 0.25),
     measured("longest-match", 1.0, equal=False),
-    Measured("tiktoken", 0, False, 0.0, 0, 0.0, False, "tiktoken has no end-of-word marker."),
+    ContenderTime("tiktoken", 0, False, 0.0, 0, 0.0, False, "tiktoken has no end-of-word marker."),
 ]
 
 

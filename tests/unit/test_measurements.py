@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from bpe_core.lab import measurements
-from bpe_core.lab.measurements import LabOrder, Progress, Results
+from bpe_core.lab.measurements import LabOrder, LabProgress, Results
 from tests import lab_in_child
 from tests.waiting import wait_until
 from ui.lab.measurements import MAX_WAITING, MeasurementManager
@@ -53,7 +53,7 @@ def test_progress_is_reported_and_cancelling_kills_the_process_at_once(
     manager = managers(lab_in_child.wait)
     id = manager.submit(ORDER, about="")
     status = wait_until(manager, id, lambda status: status.progress is not None)
-    assert status.progress == Progress(3, 12, "trie")
+    assert status.progress == LabProgress(3, 12, "trie")
     manager.cancel(id)
     assert wait_until(manager, id).state == "cancelled"
 

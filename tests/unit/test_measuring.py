@@ -8,7 +8,7 @@ import pytest
 
 from bpe_core.errors import ConfigError
 from bpe_core.lab.growth import measure_growth
-from bpe_core.lab.measuring import Contender, Progress, measure
+from bpe_core.lab.measuring import Contender, LabProgress, time_contenders
 
 
 class Bench:
@@ -52,7 +52,7 @@ TEXT = "ab" * 50_000
 def test_a_fast_contender_gets_the_whole_text_and_a_slow_one_part_of_it(bench: Bench) -> None:
     fast = bench.contender("fast", lambda n: n * 1e-7)
     slow = bench.contender("slow", lambda n: n * 1e-4)
-    found = measure([fast, slow], TEXT, str.upper, clock=bench.clock)
+    found = time_contenders([fast, slow], TEXT, str.upper, clock=bench.clock)
     assert [(one.name, one.is_whole) for one in found] == [("fast", True), ("slow", False)]
     assert found[0].megabytes_per_second == pytest.approx(10)
     assert found[1].megabytes_per_second == pytest.approx(0.01)
@@ -62,27 +62,27 @@ def test_a_fast_contender_gets_the_whole_text_and_a_slow_one_part_of_it(bench: B
 @pytest.mark.parametrize("power", [1, 2, 3])
 def test_no_call_exceeds_the_limit_however_its_time_grows(bench: Bench, power: int) -> None:
     slow = bench.contender("slow", lambda n: 1e-2 * (n / 64) ** power)
-    measure([slow], TEXT, str.upper, seconds_a_call=1.0, clock=bench.clock)
+    time_contenders([slow], TEXT, str.upper, seconds_a_call=1.0, clock=bench.clock)
     assert max(1e-2 * (n / 64) ** power for _, n in bench.calls) <= 1.0
     assert bench.now <= 10
 
 
 def test_contenders_are_timed_in_turn(bench: Bench) -> None:
     one, other = (bench.contender(name, lambda n: 0.1) for name in ("one", "other"))
-    measure([one, other], "x", str.upper, n_rounds=3, clock=bench.clock)
+    time_contenders([one, other], "x", str.upper, n_rounds=3, clock=bench.clock)
     assert [name for name, _ in bench.calls[-6:]] == ["one", "other"] * 3
 
 
 def test_the_median_of_the_calls_is_reported(bench: Bench) -> None:
     seconds = iter([0.1, 0.1, 9.0, 0.1, 0.2, 0.1])
-    (found,) = measure(
+    (found,) = time_contenders(
         [bench.contender("uneven", lambda n: next(seconds))], "x", str.upper, clock=bench.clock
     )
     assert (found.seconds, found.n_calls) == (pytest.approx(0.1), 5)
 
 
 def test_a_contender_with_long_calls_is_timed_in_three_rounds_only(bench: Bench) -> None:
-    (found,) = measure(
+    (found,) = time_contenders(
         [bench.contender("long", lambda n: 0.5)], "x", str.upper, n_rounds=9, clock=bench.clock
     )
     assert found.n_calls == 3
@@ -90,14 +90,14 @@ def test_a_contender_with_long_calls_is_timed_in_three_rounds_only(bench: Bench)
 
 def test_a_contender_with_an_unequal_result_is_marked_and_still_timed(bench: Bench) -> None:
     odd = bench.contender("odd", lambda n: 0.1, result=str.lower)
-    (found,) = measure([odd], "Ab", str.upper, clock=bench.clock)
+    (found,) = time_contenders([odd], "Ab", str.upper, clock=bench.clock)
     assert not found.is_equal
     assert found.seconds == pytest.approx(0.1)
 
 
 def test_a_result_is_compared_with_the_one_expected_for_its_part(bench: Bench) -> None:
     slow = bench.contender("slow", lambda n: n * 1e-3)
-    (found,) = measure([slow], TEXT, str.upper, clock=bench.clock)
+    (found,) = time_contenders([slow], TEXT, str.upper, clock=bench.clock)
     assert found.n_bytes < len(TEXT)
     assert found.is_equal
 
@@ -109,7 +109,7 @@ def test_a_contender_that_cannot_be_prepared_is_reported_and_the_others_measured
         raise ConfigError("It has no pattern.")
 
     able = bench.contender("able", lambda n: 0.1)
-    found = measure([Contender("unable", refuse), able], "x", str.upper, clock=bench.clock)
+    found = time_contenders([Contender("unable", refuse), able], "x", str.upper, clock=bench.clock)
     assert [one.problem for one in found] == ["It has no pattern.", None]
     assert found[0].megabytes_per_second == 0
 
@@ -119,19 +119,19 @@ def test_a_cold_contender_is_prepared_before_each_timed_call_and_others_once(
 ) -> None:
     warm = bench.contender("warm", lambda n: 0.1)
     cold = bench.contender("cold", lambda n: 0.1, is_prepared_each_call=True)
-    measure([warm, cold], "x", str.upper, n_rounds=4, clock=bench.clock)
+    time_contenders([warm, cold], "x", str.upper, n_rounds=4, clock=bench.clock)
     assert bench.prepared.count("warm") == 1
     assert bench.prepared.count("cold") == 1 + 4
 
 
 def test_progress_rises_to_the_last_step(bench: Bench) -> None:
-    reports: list[Progress] = []
+    reports: list[LabProgress] = []
     contenders = [bench.contender(name, lambda n: 0.5) for name in ("one", "other")]
-    measure(contenders, "x", str.upper, clock=bench.clock, on_progress=reports.append)
+    time_contenders(contenders, "x", str.upper, clock=bench.clock, on_progress=reports.append)
     done = [progress.done for progress in reports]
     assert done == sorted(done)
-    assert reports[0] == Progress(0, 12, "one")
-    assert reports[-1] == Progress(12, 12, "", 0.0)
+    assert reports[0] == LabProgress(0, 12, "one")
+    assert reports[-1] == LabProgress(12, 12, "", 0.0)
 
 
 @pytest.mark.parametrize("power", [1, 2, 3])

@@ -17,7 +17,7 @@ from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import opening
 from bpe_core.formats.opening.engines import choose_engine
 from bpe_core.formats.opening.opening import open_untrusted, size_unpacked
-from bpe_core.formats.opening.reading import read_files
+from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -80,7 +80,7 @@ def test_a_description_from_another_process_makes_the_same_encoder(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "MIN_BYTES", 0)
-    chosen, here = choose_engine(read_files(KINDS[kind]))
+    chosen, here = choose_engine(read_description(KINDS[kind]))
     there = open_untrusted(KINDS[kind])
     assert type(there.encoder) is type(here.encoder)
     assert (there.name, there.provenance) == (here.name, here.provenance)

@@ -22,7 +22,7 @@ def test_lives_in_the_sample_run_agree_with_its_pair_counts() -> None:
         every = np.array(list(counts.values()))
         pairs = list(counts)
         for place in choose.integers(0, len(pairs), 5).tolist():
-            life = lives.of(pairs[place])
+            life = lives.find(pairs[place])
             count = counts[pairs[place]]
             assert life.counts[step] == count
             assert life.ranks[step] == 1 + np.count_nonzero(every > count)
@@ -33,7 +33,7 @@ def test_every_winner_has_rank_one_when_merged_and_no_occurrences_afterwards() -
     run = load_run(SAMPLE_RUN_ID).run
     lives = PairLives(run)
     for merge in run.merges[::97]:
-        life = lives.of(merge.pair)
+        life = lives.find(merge.pair)
         assert life.counts[merge.rank] == merge.count
         assert life.ranks[merge.rank] == 1
         assert life.counts[merge.rank + 1] == 0
@@ -43,7 +43,7 @@ def test_every_winner_has_rank_one_when_merged_and_no_occurrences_afterwards() -
 
 def test_a_pair_that_never_occurs_has_no_span() -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
-    life = PairLives(run).of((0, 0))
+    life = PairLives(run).find((0, 0))
     assert life.span is None
     assert not life.counts.any()
     assert not life.ranks.any()
@@ -53,19 +53,19 @@ def test_a_pair_that_never_occurs_has_no_span() -> None:
 
 def test_a_pair_never_occurs_in_a_run_without_pairs() -> None:
     run = train(Corpus.from_text("h"), TrainingConfig(vocab_size=259))
-    assert PairLives(run).of((1, 2)).counts.tolist() == [0]
+    assert PairLives(run).find((1, 2)).counts.tolist() == [0]
 
 
 @pytest.mark.parametrize("pair", [(-1, 2), (2, -1), (259, 0), (0, 10**30)])
 def test_an_id_not_in_the_vocabulary_is_refused(pair: tuple[int, int]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
     with pytest.raises(OutOfRangeError, match="from 0 to 258"):
-        PairLives(run).of(pair)
+        PairLives(run).find(pair)
 
 
 def test_a_life_is_read_only() -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
-    life = PairLives(run).of((1, 2))
+    life = PairLives(run).find((1, 2))
     for values in (life.counts, life.ranks, life.n_tied):
         with pytest.raises(ValueError, match="read-only"):
             values[0] = 5

@@ -96,7 +96,7 @@ def test_the_csv_of_a_run_has_a_line_for_each_number_of_merges():
 
 def test_every_step_of_a_life_can_be_recovered_from_the_csv():
     run = load_run(SAMPLE_RUN_ID).run
-    life = PairLives(run).of(run.merges[500].pair)
+    life = PairLives(run).find(run.merges[500].pair)
     rows = list(csv.DictReader(io.StringIO(life_csv(life))))
     steps = np.array([int(row["merges done"]) for row in rows])
     lines = np.searchsorted(steps, np.arange(len(life.counts)), side="right") - 1

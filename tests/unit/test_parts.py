@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import regex
 
-from bpe_core.comparison.blocks import MAX_UNITS, divide
+from bpe_core.comparison.blocks import MAX_UNITS, divide_units
 from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.parts import (
     MIN_TOKENS,
@@ -233,38 +233,40 @@ def test_the_units_are_documents_or_what_was_held_out_together() -> None:
     texts = [f"{n} {PROSE}" * 5 for n in range(300)]
     names = [f"{n // 6}/{n}.txt" for n in range(300)]
     corpus = Corpus.from_documents(texts, names)
-    assert divide(corpus).n_units == 300
+    assert divide_units(corpus).n_units == 300
     _, by_document = corpus.split(0.2)
-    assert divide(by_document).n_units == len(by_document.documents)
+    assert divide_units(by_document).n_units == len(by_document.documents)
     _, by_folder = corpus.split(0.2, by="folder")
-    blocks = divide(by_folder)
+    blocks = divide_units(by_folder)
     assert blocks.n_units == len({name.split("/")[0] for name in by_folder.names})
     assert blocks.how == by_folder.how
     # Both ends of a document are of one unit.
     _, stretches = Corpus.from_documents([PROSE * 900, RUSSIAN * 900, CODE * 900]).split(0.2)
     assert len(stretches.documents) == 6
-    assert divide(stretches).n_units == 3
+    assert divide_units(stretches).n_units == 3
     # Pieces of one document, as earlier versions held them out, are one unit, too.
     old = Corpus(("a", "b", "c"), ("x", "x", "y"), places=(Place(0, 1), Place(9, 2), Place(0, 1)))
-    assert divide(old).unit_of_block.tolist() == [0, 1]
+    assert divide_units(old).unit_of_block.tolist() == [0, 1]
 
 
 def test_strata_of_few_units_are_one_stratum() -> None:
     kinds = {"a.txt": 30, "b.py": 25, "c.md": 3, "d.rst": 4}
     names = [f"{n}{kind}" for kind, times in kinds.items() for n in range(times)]
-    blocks = divide(Corpus.from_documents([PROSE] * len(names), names))
+    blocks = divide_units(Corpus.from_documents([PROSE] * len(names), names))
     assert sorted(np.bincount(blocks.stratum_of_unit).tolist()) == [7, 25, 30]
-    one_left = divide(Corpus.from_documents([PROSE] * 31, [*names[:30], "e.md"]))
+    one_left = divide_units(Corpus.from_documents([PROSE] * 31, [*names[:30], "e.md"]))
     assert one_left.stratum_of_unit.tolist() == [0] * 31
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_short_documents_give_about_a_thousand_units() -> None:
     names = [f"t.csv row {n}" for n in range(100_000)]
-    blocks = divide(Corpus.from_documents(["ab"] * 100_000, names))
+    blocks = divide_units(Corpus.from_documents(["ab"] * 100_000, names))
     assert blocks.files == ("t.csv",)
     assert MAX_UNITS * 0.9 < blocks.n_units <= MAX_UNITS * 1.1
-    many = divide(Corpus.from_documents(["ab"] * 20_000, [f"{n}.x{n % 50}" for n in range(20_000)]))
+    many = divide_units(
+        Corpus.from_documents(["ab"] * 20_000, [f"{n}.x{n % 50}" for n in range(20_000)])
+    )
     assert many.n_units < 1_100
     assert many.files[-1] == "19,988 other files"
     assert many.types[-1] == "38 other types"

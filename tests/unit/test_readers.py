@@ -21,7 +21,7 @@ import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.errors import BpeError, ConfigError, FormatError, TokenizationError, UnavailableError
 from bpe_core.formats.adapted.adapting_base import open_base
-from bpe_core.formats.folder_files import files_at
+from bpe_core.formats.folder_files import read_files_at
 from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import from_gguf
 from bpe_core.formats.load_save import dumps, loads
@@ -139,7 +139,7 @@ def test_the_keys_are_those_that_the_gguf_library_reads(gguf_file: bytes, tmp_pa
         for name, field in gguf.GGUFReader(path).fields.items()
         if name.startswith("tokenizer.")
     }
-    assert parse_gguf(files_at(path)[path.name]) == parse_gguf(gguf_file) == theirs
+    assert parse_gguf(read_files_at(path)[path.name]) == parse_gguf(gguf_file) == theirs
 
 
 def test_tensors_are_never_read(gguf_file: bytes, tmp_path: Path) -> None:

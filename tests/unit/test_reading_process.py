@@ -22,7 +22,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, measure_text
 from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.corpus.readers import Choices, tables_in
+from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.corpus.reading_process import (
     MAX_BYTES_IN_MEMORY,
     describe_in_process,
@@ -55,7 +55,7 @@ def read(
 ) -> Corpus | FiledCorpus:
     return read_in_process(
         files,
-        Choices(column, encoding),
+        ReadOptions(column, encoding),
         held_out_share=0.1,
         place=place,
         on_progress=on_progress,
@@ -102,7 +102,7 @@ def test_a_large_table_is_divided_by_a_column_or_else_by_document(tmp_path: Path
     for by, used in (("column:who", "column:who"), ("folder", "document")):
         corpus = read_in_process(
             [table],
-            Choices("text", kept_column="who"),
+            ReadOptions("text", kept_column="who"),
             held_out_share=0.2,
             held_out_by=by,
             place=tmp_path,
@@ -189,7 +189,7 @@ def test_a_process_is_worth_it_for_large_files_and_for_what_unpacks_to_much() ->
 def test_the_beginning_of_files_is_read_with_the_size_of_all(most: int, tmp_path: Path) -> None:
     files = File(b"text\nhug\nhugs\n", "a.csv"), File(b"pug", "b.txt")
     corpus, n_characters = read_beginning_in_process(
-        files, Choices(), most, place=tmp_path, on_progress=lambda _: None
+        files, ReadOptions(), most, place=tmp_path, on_progress=lambda _: None
     )
     assert "\n".join(corpus.documents)[:most] == "hug\nhugs\npug"[:most]
     assert corpus.n_characters <= most
@@ -205,7 +205,7 @@ def test_tables_are_described_in_a_process_as_here(tmp_path: Path) -> None:
         File("text\nstraße\n".encode("cp1252"), "b.csv"),
         File(b"", "d.csv"),
     ]
-    choices = Choices(encoding={"b.csv": "cp1252"})
+    choices = ReadOptions(encoding={"b.csv": "cp1252"})
     found = describe_in_process(files, choices, 9, place=tmp_path)
     assert found == list(tables_in(files, choices, 9))
     assert [name for name, _ in found] == ["a.zip/a.csv", "b.csv"]
@@ -216,7 +216,7 @@ def test_files_without_tables_start_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading_process, "call", None)
-    assert describe_in_process([File(b"hug,s", "a.txt")], Choices(), 9, place=tmp_path) == []
+    assert describe_in_process([File(b"hug,s", "a.txt")], ReadOptions(), 9, place=tmp_path) == []
 
 
 def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,10 +93,10 @@ def test_saving_leaves_one_file_which_replaces_the_old_one(run: TrainingRun, sav
 
 
 def test_a_failed_save_leaves_nothing_behind(run: TrainingRun, tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder"):
-        save_run(run, tmp_path / "folder")
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    (tmp_path / "run.bpe-run").mkdir()  # where the file of a run in this folder would be
+    with pytest.raises(FormatError, match="cannot be written"):
+        save_run(run, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.bpe-run"]
 
 
 def deflated_size(data: bytes, level: int) -> int:

@@ -10,7 +10,7 @@ import pytest
 from bpe_core.lab.contenders import encoders
 from bpe_core.lab.growth import measure_growth
 from bpe_core.lab.measurements import N_MERGES, growing_sizes
-from bpe_core.lab.measuring import Contender, Progress, measure
+from bpe_core.lab.measuring import Contender, LabProgress, time_contenders
 from bpe_core.lab.training_contenders import trainers
 from bpe_core.lab.usual_times import UsualTime
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -26,14 +26,14 @@ class Bench:
 
     def __init__(self, jitter: float, seed: int = 8) -> None:
         self.now = 0.0
-        self.reports: list[tuple[float, Progress]] = []
+        self.reports: list[tuple[float, LabProgress]] = []
         self._jitter = jitter
         self._random = random.Random(seed)
 
     def clock(self) -> float:
         return self.now
 
-    def on_progress(self, progress: Progress) -> None:
+    def on_progress(self, progress: LabProgress) -> None:
         self.reports.append((self.now, progress))
 
     def work(self, seconds: float) -> None:
@@ -137,7 +137,7 @@ def test_the_time_left_of_encoders_is_right_within_a_factor_of_1_6(
         bench.contender("tiktoken", lambda n: 1.2e-7 * n, preparing=(0.3, 0.3)),
         bench.contender("tokenizers", lambda n: 1.6e-6 * n, preparing=(0.4, 0.4)),
     ]
-    measure(
+    time_contenders(
         contenders,
         TEXT[:length],
         lambda part: part,
@@ -178,7 +178,9 @@ def test_there_is_no_estimate_until_every_preparation_has_been_timed() -> None:
     bench = Bench(0.0)
     warm = bench.contender("warm", lambda n: 0.1)
     cold = bench.contender("cold", lambda n: 0.1, preparing=(9.0, 0.4), is_prepared_each_call=True)
-    measure([warm, cold], "x", lambda part: part, clock=bench.clock, on_progress=bench.on_progress)
+    time_contenders(
+        [warm, cold], "x", lambda part: part, clock=bench.clock, on_progress=bench.on_progress
+    )
     estimates = [(p.name, p.seconds_left) for _, p in bench.reports]
     assert estimates[:4] == [("warm", None), ("cold", None), ("warm", None), ("cold", None)]
     assert estimates[4] == ("warm", pytest.approx(4 * 0.1 + 4 * 0.5))
@@ -221,7 +223,7 @@ def test_the_time_left_of_encoders_is_known_after_the_first_of_them(
     for _ in range(5):
         bench = Bench(0.2, seed=len(shares))
         contenders = [bench.unlike(one, slower) for one in encoders(of_size(n_merges))]
-        measure(
+        time_contenders(
             contenders,
             TEXT[:length],
             lambda part: part,
@@ -264,5 +266,5 @@ def test_usual_times_of_another_order_of_size_are_corrected_as_contenders_are_ti
     slow = [
         bench.contender(name, lambda n: 1e-4 * n, usual=usual) for name in ("one", "two", "three")
     ]
-    measure(slow, TEXT, lambda part: part, clock=bench.clock, on_progress=bench.on_progress)
+    time_contenders(slow, TEXT, lambda part: part, clock=bench.clock, on_progress=bench.on_progress)
     assert are_good(bench.estimates())

@@ -20,7 +20,7 @@ import pytest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.corpus.readers import Choices, Upload
+from bpe_core.corpus.readers import ReadOptions, Upload
 from bpe_core.corpus.reading_process import read_in_process
 from bpe_core.errors import FormatError
 from bpe_core.files.store.entries import entries
@@ -353,7 +353,7 @@ def test_a_filed_corpus_is_trained_from_its_files(manager: JobManager, store: Pa
     upload.name = "a.txt"  # type: ignore[attr-defined]
     corpus = read_in_process(
         [cast("Upload", upload)],
-        Choices(),
+        ReadOptions(),
         held_out_share=0.1,
         place=store,
         on_progress=lambda _: None,

@@ -60,7 +60,7 @@ HELD_OUT_FOLDER: Final = "held_out"
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class TextSplit:
     """How a text is divided, as `Corpus.split` takes it, unless the visitor's own is held out."""
 
     share: float
@@ -92,7 +92,7 @@ class Replaced:
 
 
 def shrink_here(
-    folder: Path, split: Split, removable: Removable, report: Report[Progress]
+    folder: Path, split: TextSplit, removable: Removable, report: Report[Progress]
 ) -> Shrunk:
     """Shrink the tokenizer in a folder, for the corpus there, as far as possible."""
     base = read_base(folder)
@@ -127,7 +127,7 @@ def _judge_most_removed(removals: Removals, held_out: Corpus | None) -> Interval
 
 
 def replace_here(
-    folder: Path, split: Split, removable: Removable, n_tokens: int, report: Report[Progress]
+    folder: Path, split: TextSplit, removable: Removable, n_tokens: int, report: Report[Progress]
 ) -> Replaced:
     """Replace tokens of the tokenizer in a folder, for the corpus there, at several sizes."""
     base = read_base(folder)
@@ -197,7 +197,7 @@ def replace_here(
     )
 
 
-def _texts(folder: Path, split: Split, base: Tokenizer) -> tuple[CountedCorpus, Corpus | None]:
+def _texts(folder: Path, split: TextSplit, base: Tokenizer) -> tuple[CountedCorpus, Corpus | None]:
     """Return the counted training text, whose text is then released, and the held-out text."""
     corpus = read_corpus_files(folder, stays_on_disk=True)
     if (folder / HELD_OUT_FOLDER).is_dir():

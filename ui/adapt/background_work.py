@@ -24,7 +24,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.adapting_process import (
     HELD_OUT_FOLDER,
     Removable,
-    Split,
+    TextSplit,
     replace_here,
     shrink_here,
 )
@@ -153,7 +153,7 @@ def _called(
     NotKeptError if there is no room for the files, and WorkProcessError if the process was ended
     without a result.
     """
-    split = Split(order.held_out_share, HELD_OUT_SEED, order.held_out_by)
+    split = TextSplit(order.held_out_share, HELD_OUT_SEED, order.held_out_by)
     with _folder_for(order) as folder, failures_advised(_ADVICE):
         return call(
             function,

@@ -44,7 +44,7 @@ from ui.run.training_card import training_outcome, watch_training
 from ui.shell import address, workspace
 from ui.shell.action_row import action_row, show_missing
 from ui.shell.following import note_training
-from ui.shell.number_field import Limits, whole_number
+from ui.shell.number_field import FieldLimits, whole_number
 from ui.shell.visitor import visitor
 from ui.storage.base_tokenizer import Extension, extended_title
 from ui.storage.run_store import StoredRun
@@ -52,7 +52,7 @@ from ui.work import jobs
 from ui.work.page_state import CancelledWithoutRun, Failed, Live, PageState, Unknown
 
 _FIRST_TOKENS: Final = 1_000
-_LIMITS: Final = Limits(
+_LIMITS: Final = FieldLimits(
     1,
     100_000,
     "Each new token is one merge.",

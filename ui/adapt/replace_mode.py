@@ -41,7 +41,7 @@ from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, plain_text, token_label
 from ui.shell import workspace
 from ui.shell.action_row import action_row
-from ui.shell.number_field import Limits, whole_number
+from ui.shell.number_field import FieldLimits, whole_number
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
@@ -54,7 +54,7 @@ _REPLACES_AGAIN: Final = (
 Again = Callable[[TokenChoices], None]
 _CHOICES: Final = "replace_choices"
 _FIRST_TOKENS: Final = 1_000
-_LIMITS: Final = Limits(
+_LIMITS: Final = FieldLimits(
     1,
     50_000,
     "Replace at least one token.",

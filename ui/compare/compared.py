@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison.blocks import Blocks, divide
+from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.comparison import Comparison, ShouldStop, combine, measure_on
 from bpe_core.comparison.measurement import Measured
 from bpe_core.corpus.corpus import Corpus
@@ -117,7 +117,7 @@ def _sample(digest: str, _corpus: Corpus) -> Corpus:
 
 @cached()
 def _blocks(digest: str, _corpus: Corpus) -> Blocks:
-    return divide(_corpus)
+    return divide_units(_corpus)
 
 
 @cached()

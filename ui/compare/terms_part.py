@@ -24,7 +24,7 @@ from bpe_core.errors import BpeError, CorpusError
 from bpe_core.tokenizer.protocol import Encoder
 from ui.compare.language_figures import in_sentence, plain_cell
 from ui.components.large_paste import paste_limits, read_paste
-from ui.components.live_text import Opened, live_text
+from ui.components.live_text import OpenedHead, live_text
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.corpus.address_text import leave_address, read_address_text, text_to_address
 from ui.corpus.opened_text import PASTED, OpenedText
@@ -218,7 +218,9 @@ def terms_field(text: str) -> None:
         on_pasted=_open_pasted,
         on_closed=_close,
         limits=paste_limits(max_bytes=max_file_bytes(), max_sent=MAX_CHARACTERS),
-        opened=None if terms.opened is None else Opened(terms.opened.name, terms.opened.n_bytes),
+        opened=None
+        if terms.opened is None
+        else OpenedHead(terms.opened.name, terms.opened.n_bytes),
         lines=6,
     )
     if terms.note:

@@ -9,7 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from ui.components.live_text import Opened, live_text
+from ui.components.live_text import OpenedHead, live_text
 from ui.corpus import address_text
 from ui.corpus.opened_text import (
     OwnText,
@@ -46,7 +46,7 @@ def text_field(text: str, *, first: str, key: str) -> None:
         on_pasted=partial(open_pasted, key),
         on_closed=partial(close_text, first),
         limits=own_paste_limits(),
-        opened=None if opened is None else Opened(opened.name, opened.n_bytes),
+        opened=None if opened is None else OpenedHead(opened.name, opened.n_bytes),
     )
     if cut := workspace.get(OwnText).cut:
         st.warning(cut)

@@ -12,21 +12,21 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
-from bpe_core.lab.measurements import LabOrder, Progress, Results, run_in_process
+from bpe_core.lab.measurements import LabOrder, LabProgress, Results, run_in_process
 from bpe_core.processes.limits import Limits
 from ui.work.background import Background
 from ui.work.task import Status, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedMeasurement:
     """The results of a measurement, and the fingerprint of its order."""
 
     results: Results
     order: str
 
 
-MeasurementStatus = Status[Progress, Finished]
+MeasurementStatus = Status[LabProgress, FinishedMeasurement]
 MAX_SECONDS: Final = 180.0
 MAX_WAITING: Final = 8
 MAX_CACHED: Final = 32
@@ -46,7 +46,7 @@ class MeasurementManager:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._max_seconds = max_seconds
-        self._background = Background[Progress, Finished](
+        self._background = Background[LabProgress, FinishedMeasurement](
             "measuring", max_waiting=MAX_WAITING, max_cached=MAX_CACHED, clock=clock
         )
 
@@ -77,7 +77,7 @@ class MeasurementManager:
         """End all measurements, and wait briefly for the thread to end."""
         self._background.close()
 
-    def _measure(self, order: LabOrder, task: Task[Progress]) -> Finished:
+    def _measure(self, order: LabOrder, task: Task[LabProgress]) -> FinishedMeasurement:
         try:
             results = run_in_process(
                 order,
@@ -89,7 +89,7 @@ class MeasurementManager:
             raise
         except ProcessError as error:
             raise MeasurementError(f"{error} Try a shorter text.") from None
-        return Finished(results, order.fingerprint)
+        return FinishedMeasurement(results, order.fingerprint)
 
 
 @st.cache_resource(show_spinner=False)

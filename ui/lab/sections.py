@@ -12,7 +12,7 @@ from bpe_core.lab.measurements import (
     SMALL_TRAINING_CHARACTERS,
     LabOrder,
 )
-from bpe_core.lab.measuring import Measured
+from bpe_core.lab.measuring import ContenderTime
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import figure_table, verdict
 from ui.components.symbol_rows import symbol_rows
@@ -61,7 +61,7 @@ def draw_encoding(
         _draw_encoding_figures(report.encoding, status)
 
 
-def _draw_encoding_figures(found: Sequence[Measured], status: MeasurementStatus) -> None:
+def _draw_encoding_figures(found: Sequence[ContenderTime], status: MeasurementStatus) -> None:
     verdict(
         words.encoding_sentence(found),
         f"{status.about}. {words.encoding_aside(found, status.elapsed_seconds)}",

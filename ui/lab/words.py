@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bpe_core.lab.contenders import Differences
 from bpe_core.lab.growth import GrowthPoint
-from bpe_core.lab.measuring import Measured
+from bpe_core.lab.measuring import ContenderTime
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import FigureRow
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
@@ -69,7 +69,7 @@ def encoder_title(name: str) -> str:
     return ENCODER_WORDS[name].title if name in ENCODER_WORDS else TRAINER_WORDS.get(name, "")
 
 
-def encoding_rows(found: Sequence[Measured]) -> list[FigureRow]:
+def encoding_rows(found: Sequence[ContenderTime]) -> list[FigureRow]:
     """Return the table of encoders: MB/s, factor to the hash map, part measured, equality."""
     hash_map = next(
         (one.megabytes_per_second for one in found if one.name == "hash-map" and not one.problem),
@@ -88,7 +88,7 @@ def encoding_rows(found: Sequence[Measured]) -> list[FigureRow]:
     return rows
 
 
-def encoding_sentence(found: Sequence[Measured]) -> list[tuple[str, bool]]:
+def encoding_sentence(found: Sequence[ContenderTime]) -> list[tuple[str, bool]]:
     """Return the main result of the encoders, as pieces, each with whether it is bold."""
     speeds = {one.name: one.megabytes_per_second for one in found if one.problem is None}
     slow, trie, hash_map = (speeds.get(name) for name in ("list-index", "trie", "hash-map"))
@@ -115,7 +115,7 @@ def compared(speed: float, other: float) -> str:
     return f"is {times} times as fast as" if speed > other else f"takes {times} times as long as"
 
 
-def encoding_aside(found: Sequence[Measured], seconds: float) -> str:
+def encoding_aside(found: Sequence[ContenderTime], seconds: float) -> str:
     """Return which ids were equal, and how the time was measured."""
     able = [one for one in found if one.problem is None]
     differ = [encoder_title(one.name) for one in able if not one.is_equal]

@@ -13,7 +13,7 @@ from bpe_core.trainers.reference import choose_pair, count_pairs, count_words, l
 from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Learned, Lesson, Ran, Step
+from ui.lessons.parts import Learned, Lesson, LessonStep, Ran
 from ui.lessons.walk import Walk, walk
 
 MARKER = "</w>"
@@ -270,11 +270,11 @@ LESSON = Lesson(
     "Four sentences, cut at white space: from the text to a vocabulary with ids.",
     read_input,
     (
-        Step("Words", "Cut at white space", words),
-        Step("Alphabet", "What the vocabulary starts with", alphabet),
-        Step("Pairs", "Count within words", pairs),
-        Step("Ties", "When two pairs are equally frequent", ties),
-        Step("Merges", "Up to fifteen merges", merges),
-        Step("Vocabulary", "Every token has an id", vocabulary),
+        LessonStep("Words", "Cut at white space", words),
+        LessonStep("Alphabet", "What the vocabulary starts with", alphabet),
+        LessonStep("Pairs", "Count within words", pairs),
+        LessonStep("Ties", "When two pairs are equally frequent", ties),
+        LessonStep("Merges", "Up to fifteen merges", merges),
+        LessonStep("Vocabulary", "Every token has an id", vocabulary),
     ),
 )

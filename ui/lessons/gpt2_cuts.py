@@ -21,7 +21,7 @@ from bpe_core.unicode.byte_alphabet import to_printable
 from ui.components.pretoken_strip import pretoken_strip
 from ui.components.symbol_rows import SymbolRow, Tiles, symbol_rows
 from ui.lessons import gpt2_texts, parts, printing, sentences, tiles
-from ui.lessons.parts import Learned, Lesson, Ran, Step
+from ui.lessons.parts import Learned, Lesson, LessonStep, Ran
 from ui.lessons.walk import Walk, walk
 
 FIRST_SENTENCES = "\n".join(load_sample("pretokenization-notebook").documents)
@@ -205,12 +205,12 @@ LESSON = Lesson(
     "Four sentences cut as in GPT-2: spaces, bytes, ties, and GPT-2 itself.",
     read_input,
     (
-        Step("Cuts", "Where the text is cut", cuts),
-        Step("Bytes", "Bytes written as printable characters", gpt2_texts.printable),
-        Step("Alphabet", "What the vocabulary starts with", alphabet),
-        Step("Ties", "Two rules for ties", ties),
-        Step("Merges", "Merge by merge", merges),
-        Step("New text", "Encode a new text", gpt2_texts.new_text),
-        Step("GPT-2", "The same with 50,000 merges", gpt2_texts.of_gpt2),
+        LessonStep("Cuts", "Where the text is cut", cuts),
+        LessonStep("Bytes", "Bytes written as printable characters", gpt2_texts.printable),
+        LessonStep("Alphabet", "What the vocabulary starts with", alphabet),
+        LessonStep("Ties", "Two rules for ties", ties),
+        LessonStep("Merges", "Merge by merge", merges),
+        LessonStep("New text", "Encode a new text", gpt2_texts.new_text),
+        LessonStep("GPT-2", "The same with 50,000 merges", gpt2_texts.of_gpt2),
     ),
 )

@@ -15,7 +15,7 @@ from bpe_core.trainers.reference import (
 )
 from bpe_core.types import TrainingConfig
 from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Learned, Lesson, Ran, Step
+from ui.lessons.parts import Learned, Lesson, LessonStep, Ran
 from ui.lessons.shortcuts import look_up_all, look_up_without_return
 from ui.lessons.walk import Walk, walk
 
@@ -258,11 +258,11 @@ LESSON = Lesson(
     "Five words with their counts are enough to learn byte-pair encoding by hand.",
     read_input,
     (
-        Step("Words", "From words to symbols", words),
-        Step("Pairs", "Count the neighbours", pairs),
-        Step("Choice", "Choose the most frequent", choice),
-        Step("Join", "Join it everywhere", join),
-        Step("Repeat", "Repeat", repeat),
-        Step("Encode", "Encode a new word", encode),
+        LessonStep("Words", "From words to symbols", words),
+        LessonStep("Pairs", "Count the neighbours", pairs),
+        LessonStep("Choice", "Choose the most frequent", choice),
+        LessonStep("Join", "Join it everywhere", join),
+        LessonStep("Repeat", "Repeat", repeat),
+        LessonStep("Encode", "Encode a new word", encode),
     ),
 )

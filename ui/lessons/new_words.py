@@ -16,7 +16,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers.reference import count_words
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
-from ui.lessons.parts import Lesson, Ran, Step
+from ui.lessons.parts import Lesson, LessonStep, Ran
 from ui.lessons.shortcuts import encode_with_added
 
 FIRST_TEXT: Final = (
@@ -246,10 +246,10 @@ LESSON = Lesson(
     "More tokens for a tokenizer that a model already uses, without losing what the model knows.",
     read_input,
     (
-        Step("Pieces", "New words come in pieces", pieces),
-        Step("add_tokens", "The quick way, and what it breaks", added),
-        Step("Merges", "Training goes on from GPT-2’s tokens", merges),
-        Step("Order", "Why new merges come last", last),
-        Step("Test", "What stays the same", invariant),
+        LessonStep("Pieces", "New words come in pieces", pieces),
+        LessonStep("add_tokens", "The quick way, and what it breaks", added),
+        LessonStep("Merges", "Training goes on from GPT-2’s tokens", merges),
+        LessonStep("Order", "Why new merges come last", last),
+        LessonStep("Test", "What stays the same", invariant),
     ),
 )

@@ -134,7 +134,7 @@ Example = TypeVar("Example")
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[Example]):
+class LessonStep(Generic[Example]):
     """One step of a lesson: its name in the row of steps, its heading, its drawing function."""
 
     name: str
@@ -150,7 +150,7 @@ class Lesson(Generic[Example]):
     lead: str
     read_input: Callable[[], Example]
     """Draw the fields and compute the example; raises `BpeError`."""
-    steps: tuple[Step[Example], ...]
+    steps: tuple[LessonStep[Example], ...]
 
 
 def own_text(name: str, first: str) -> str:

@@ -17,7 +17,7 @@ from bpe_core.trainers.reference import count_words
 from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Lesson, Ran, Step
+from ui.lessons.parts import Lesson, LessonStep, Ran
 from ui.lessons.shortcuts import build_trie, crossing, longest_matches
 from ui.lessons.walk import Walk, walk
 from ui.tokenizers.longest_match import longest_match_differences
@@ -250,9 +250,9 @@ LESSON = Lesson(
     "Three choices that make a tokenizer exact and fast, and what happens without them.",
     read_input,
     (
-        Step("Bytes", "Why bytes", in_bytes),
-        Step("Cuts", "Why the text is cut first", cuts),
-        Step("Longest match", "Why longest match is not enough", longest),
-        Step("Step back", "How to use a trie exactly", step_back),
+        LessonStep("Bytes", "Why bytes", in_bytes),
+        LessonStep("Cuts", "Why the text is cut first", cuts),
+        LessonStep("Longest match", "Why longest match is not enough", longest),
+        LessonStep("Step back", "How to use a trie exactly", step_back),
     ),
 )

@@ -123,7 +123,7 @@ def all_pairs(
 @cached()
 def pair_life(run_id: str, pair: Pair) -> LifePicture:
     """Return the life of a pair of ids in a run."""
-    life = _pair_lives(run_id).of(pair)
+    life = _pair_lives(run_id).find(pair)
     first, last = life.span or (0, 0)
     return LifePicture(
         pair=pair,
@@ -149,7 +149,7 @@ def pair_to_follow(run_id: str, step: int) -> Pair | None:
     n_steps = {pair: lives.count_steps(pair) for pair in pairs}
     if step != opening_step(run_id) and n_steps[pairs[0]] >= _MIN_POINTS_OF_CURVE:
         return pairs[0]
-    return max(pairs, key=lambda pair: (lives.of(pair).rank_swing, n_steps[pair]))
+    return max(pairs, key=lambda pair: (lives.find(pair).rank_swing, n_steps[pair]))
 
 
 @cached(spinner="Following every pair")

@@ -10,7 +10,7 @@ import streamlit as st
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FieldLimits:
     """The limits of a field, with a sentence that explains each."""
 
     least: int
@@ -21,7 +21,7 @@ class Limits:
     def problem_with(self, value: float) -> str | None:
         """Return what is wrong with a number, as a sentence; None if it is valid.
 
-        >>> limits = Limits(257, 1_000_000, "There are 257 to begin with.", "No page shows more.")
+        >>> limits = FieldLimits(257, 1_000_000, "There are 257.", "No page shows more.")
         >>> limits.problem_with(1_000.5)
         '1,000.5 is not a whole number.'
         >>> limits.problem_with(2_000_000)
@@ -40,7 +40,7 @@ class Limits:
 
 
 def whole_number(
-    label: str, limits: Limits, first: int, *, key: str, help: str, in_address: bool = False
+    label: str, limits: FieldLimits, first: int, *, key: str, help: str, in_address: bool = False
 ) -> int | None:
     """Draw a field for a whole number and return its value; an emptied field holds `first` again.
 
@@ -79,7 +79,7 @@ def number_input(
     )
 
 
-def checked(value: float, limits: Limits) -> int | None:
+def checked(value: float, limits: FieldLimits) -> int | None:
     """Return a valid number; show what is wrong with another, and return None."""
     problem = limits.problem_with(value)
     if problem is not None:

@@ -24,6 +24,7 @@ from bpe_core.files.regular_files import open_regular, read_regular
 from bpe_core.files.store.entries import DETAILS, RUN, refused_as_not_permitted, touch
 from bpe_core.files.store.manifest import check_files
 from bpe_core.files.store.place import is_id, new_id, store_folder
+from bpe_core.files.whole_files import write_whole
 from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
 from ui.host.sized_cache import cached
@@ -298,7 +299,7 @@ def run_corpus(run_id: str) -> RunCorpus | None:
 
 
 def _write(folder: Path, stored: StoredRun, trained: Trained) -> None:
-    run_archive.save_run(stored.run, folder / RUN)
+    write_whole(folder / RUN, run_archive.run_to_bytes(stored.run))
     write_run_name(folder, stored.name)
     words = stored.held_out.word_counts
     details: dict[str, Any] = {

@@ -13,20 +13,20 @@ from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import PRE_TOKEN, SPECIAL_TOKEN, TIE
 from ui.look.labels import plain_markdown, token_label
-from ui.shell.number_field import Limits, whole_number
+from ui.shell.number_field import FieldLimits, whole_number
 
 _MAX_NAMED = 8
 _CUSTOM_REGEX = "your own regular expression"
 EMPTY_REGEX = "regex:"
 """The name of a pre-tokenizer whose pattern is still empty."""
 
-_MIN_COUNTS = Limits(
+_MIN_COUNTS = FieldLimits(
     least=0,
     most=MAX_COUNT,
     why_least="With 0 or 1, any pair that occurs may merge.",
     why_most="Pages cannot show larger counts exactly.",
 )
-_MAX_LONGEST_TOKENS = Limits(
+_MAX_LONGEST_TOKENS = FieldLimits(
     least=0,
     most=1_000_000,
     why_least="A length of 0 sets no limit.",

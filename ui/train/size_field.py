@@ -10,7 +10,7 @@ import streamlit as st
 from bpe_core.types import Base
 from ui.look.glossary import TOKEN
 from ui.shell import workspace
-from ui.shell.number_field import Limits, checked, number_input, whole_number
+from ui.shell.number_field import FieldLimits, checked, number_input, whole_number
 
 _LABEL = "Vocabulary size"
 _BYTE_SIZES = (
@@ -74,7 +74,7 @@ class Start:
 
 def size_field(preset: str, start: Start) -> int | None:
     """Draw the choice of a size for a preset; show an invalid size as an error and return None."""
-    limits = Limits(
+    limits = FieldLimits(
         least=start.total,
         most=MAX_SIZE,
         why_least=f"A vocabulary starts with {' + '.join(start.parts)}; each merge adds one.",
@@ -121,7 +121,9 @@ def size_sentence(size: int, start: Start) -> str:
     return f"Vocabulary size **{size:,}** :gray[= {parts}]"
 
 
-def _slider_and_field(sizes: Sequence[int], first: int, limits: Limits, *, key: str) -> int | None:
+def _slider_and_field(
+    sizes: Sequence[int], first: int, limits: FieldLimits, *, key: str
+) -> int | None:
     """Draw a slider and a field for one size; the field decides, the slider shows the nearest.
 
     Each place of the slider has its own field. If one field were set after each step, steps

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from bpe_core.errors import BpeError
 from bpe_core.vocabulary.reachability import Reachability
-from ui.components.vocabulary import Kind, PrefixData, ShownToken, Step, TableData, Way
+from ui.components.vocabulary import Kind, PrefixData, ShownToken, TableData, TrieStep, Way
 from ui.look.labels import token_for_browser, token_label
 from ui.vocabulary.findings import FINDINGS, ids_found
 from ui.vocabulary.inspection import Inspection
@@ -82,7 +82,7 @@ def prefix_data(inspection: Inspection, prefix: bytes) -> PrefixData:
     tree = inspection.prefixes
     node = tree.node(prefix)
     path = tree.path(prefix)
-    steps: list[Step] = [{"token": "", "prefix": ""}]
+    steps: list[TrieStep] = [{"token": "", "prefix": ""}]
     for above, below in pairwise(path):
         steps.append({"token": token_for_browser(below[len(above) :]), "prefix": below.hex()})
     ways: list[Way] = []

@@ -12,7 +12,7 @@ from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.corpus.readers import Choices, Upload, tables_in
+from bpe_core.corpus.readers import ReadOptions, Upload, tables_in
 from bpe_core.corpus.reading_process import (
     describe_in_process,
     read_beginning_in_process,
@@ -47,7 +47,7 @@ def read_files(
     `on_wait` is called regularly while others' files are read. Raises what `read_corpus`,
     `on_progress` and `on_wait` raise.
     """
-    choices = Choices(columns, encoding, errors, MAX_ARCHIVE_FILES, kept_column)
+    choices = ReadOptions(columns, encoding, errors, MAX_ARCHIVE_FILES, kept_column)
 
     def apart(place: Path) -> Corpus | FiledCorpus:
         return read_in_process(
@@ -76,7 +76,7 @@ def read_beginning(
 
     The documents count as joined by a character. Raises what `read_files` raises.
     """
-    choices = Choices(max_archive_files=MAX_ARCHIVE_FILES)
+    choices = ReadOptions(max_archive_files=MAX_ARCHIVE_FILES)
 
     def apart(place: Path) -> tuple[Corpus, int]:
         return read_beginning_in_process(
@@ -99,7 +99,7 @@ def describe_tables(
     on_wait: Callable[[], object],
 ) -> list[tuple[str, TableColumns]]:
     """Describe tables as `tables_in` does. Raises what `read_files` raises."""
-    choices = Choices(None, encoding, errors, MAX_ARCHIVE_FILES)
+    choices = ReadOptions(None, encoding, errors, MAX_ARCHIVE_FILES)
 
     def apart(place: Path) -> list[tuple[str, TableColumns]]:
         return describe_in_process(files, choices, most, place=place)

@@ -28,7 +28,7 @@ _ADVICE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TrainingStep:
     """What a process reports of its training."""
 
     training_bytes: int
@@ -52,7 +52,7 @@ def train_in_process(
     """
     follower: Follower | None = None
 
-    def follow(step: Step) -> None:
+    def follow(step: TrainingStep) -> None:
         nonlocal follower
         if follower is None:
             follower = followed_by(step.training_bytes, step.held_out_bytes)
@@ -75,7 +75,7 @@ def train_in_process(
             return None
 
 
-def train_here(folder: Path, report: Report[Step]) -> StoredTraining | None:
+def train_here(folder: Path, report: Report[TrainingStep]) -> StoredTraining | None:
     """Train what is asked for in a folder, and store the run; raises NotKeptError if it cannot."""
     request = read_request(folder)
     stored = train_and_store(
@@ -96,16 +96,18 @@ def train_here(folder: Path, report: Report[Step]) -> StoredTraining | None:
 class _Reporter:
     """Pass on the progress of the training."""
 
-    def __init__(self, report: Report[Step], training_bytes: int, held_out_bytes: int) -> None:
+    def __init__(
+        self, report: Report[TrainingStep], training_bytes: int, held_out_bytes: int
+    ) -> None:
         self._report = report
         self._sizes = training_bytes, held_out_bytes
-        report(Step(*self._sizes), must_arrive=True)
+        report(TrainingStep(*self._sizes), must_arrive=True)
 
     def __call__(self, progress: TrainingProgress) -> None:
         """Pass on one report, or leave it out."""
         is_last = progress.merges_done >= progress.merges_wanted
-        self._report(Step(*self._sizes, progress), must_arrive=is_last)
+        self._report(TrainingStep(*self._sizes, progress), must_arrive=is_last)
 
     def saving(self) -> None:
         """Report that the merges are done."""
-        self._report(Step(*self._sizes, is_saving=True), must_arrive=True)
+        self._report(TrainingStep(*self._sizes, is_saving=True), must_arrive=True)

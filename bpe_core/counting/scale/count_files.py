@@ -18,7 +18,7 @@ from bpe_core.corpus.urls import is_url, shown
 from bpe_core.counting.counts_file import CountsSummary, write_tables
 from bpe_core.counting.scale.engines import Engine, ThisProcess
 from bpe_core.counting.scale.shuffle import Shard, iterate_words, reduce_shard
-from bpe_core.counting.scale.sources import Described, describe_or_skip, find_sources
+from bpe_core.counting.scale.sources import FileFacts, describe_or_skip, find_sources
 from bpe_core.counting.scale.stretch_words import count_stretch
 from bpe_core.counting.scale.stretches import Stretch, divide_files, stretch_bytes_for
 from bpe_core.counting.scale.work_folder import N_SHARDS, WorkFolder
@@ -104,7 +104,7 @@ def count_files(
     check_choice("errors", errors, DecodingErrors, ConfigError)
     look = partial(describe_or_skip, text_column=text_column, errors=errors)
     looked_at = _all(doing, look, files)
-    described = [each for each in looked_at if isinstance(each, Described)]
+    described = [each for each in looked_at if isinstance(each, FileFacts)]
     notes = [each for each in looked_at if isinstance(each, Note)]
     if not described and notes:
         why = reasons([(note.file, CorpusError(note.text)) for note in notes])

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final, NamedTuple, cast
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file
-from bpe_core.corpus.readers import Choices, read_source, skipped
+from bpe_core.corpus.readers import ReadOptions, read_source, skipped
 from bpe_core.corpus.urls import reading, shown
 from bpe_core.corpus.values import is_chat, text_in
 from bpe_core.counting.scale.sources import lines_from, opened
@@ -103,7 +103,7 @@ class StretchReading:
         """Yield the documents of a file that `read_source` reads."""
         source = part.source
         name = shown(source.url).rpartition("/")[2]
-        choices = Choices(part.column or None, errors=self._stretch.errors)
+        choices = ReadOptions(part.column or None, errors=self._stretch.errors)
         try:
             with reading(source.url) as file:
                 data = file.read()

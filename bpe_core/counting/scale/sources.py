@@ -66,7 +66,7 @@ class Source(NamedTuple):
     """False for one of a folder or a pattern, which is skipped if it cannot be read."""
 
 
-class Described(NamedTuple):
+class FileFacts(NamedTuple):
     """What must be known about a file to divide it."""
 
     source: Source
@@ -109,23 +109,23 @@ def _source(file: FoundFile, is_named: bool) -> Source:
 
 def describe_or_skip(
     source: Source, text_column: str | None, errors: DecodingErrors = "strict"
-) -> Described | Note:
-    """Describe a file as `describe` does, or return why one of a folder or a pattern is skipped.
+) -> FileFacts | Note:
+    """Describe a file, or return why one of a folder or a pattern is skipped.
 
     >>> describe_or_skip(Source("a.txt", "text", None, 3, "", is_named=False), None).kind
     'unreadable'
     """
     try:
-        return describe(source, text_column, errors)
+        return describe_source(source, text_column, errors)
     except CorpusError as error:
         if source.is_named:
             raise
         return skipped(shown(source.url), error)
 
 
-def describe(
+def describe_source(
     source: Source, text_column: str | None, errors: DecodingErrors = "strict"
-) -> Described:
+) -> FileFacts:
     """Look at a file's beginning, or at the metadata at its end, to know how to divide it.
 
     Raises UnsupportedFileError for a file that is not of the kind its name says, and CorpusError
@@ -145,16 +145,16 @@ def describe(
                 if found.chosen is None:
                     raise no_text_column(name, found)
                 column = found.chosen.name
-            return Described(source, column, parquet.group_sizes(column))
+            return FileFacts(source, column, parquet.group_sizes(column))
     source = _by_content(source, name)
     if source.kind == "jsonl":
-        return Described(source, _json_column(source, text_column))
+        return FileFacts(source, _json_column(source, text_column))
     if source.kind == "whole" and source.size > _MAX_WHOLE_BYTES:
         raise UnsupportedFileError(
             f"{name} has {source.size:,} bytes, and a file of its kind is read whole, up to "
             f"{_MAX_WHOLE_BYTES:,}. Convert it to text, JSON lines or Parquet, or split it."
         )
-    return Described(source, text_column or "" if source.kind == "whole" else "")
+    return FileFacts(source, text_column or "" if source.kind == "whole" else "")
 
 
 def _by_content(source: Source, name: str) -> Source:

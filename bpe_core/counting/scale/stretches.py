@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.counting.scale.sources import Described, Source
+from bpe_core.counting.scale.sources import FileFacts, Source
 from bpe_core.counting.streamed import whole_characters
 from bpe_core.pretokenizers.blocks import safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
@@ -68,7 +68,7 @@ def stretch_bytes_for(n_bytes: int) -> int:
 
 
 def divide_files(
-    files: Iterable[Described],
+    files: Iterable[FileFacts],
     pretokenizer: str,
     stretch_bytes: int,
     errors: DecodingErrors = "strict",
@@ -80,7 +80,7 @@ def divide_files(
     between row groups. A packed file is one stretch, and so is one that is read whole.
 
     >>> source = Source("a.txt", "text", None, 250, "")
-    >>> [each.parts[0][2:] for each in divide_files([Described(source, "")], "gpt2", 100)]
+    >>> [each.parts[0][2:] for each in divide_files([FileFacts(source, "")], "gpt2", 100)]
     [(0, 100, 100), (100, 200, 100), (200, 250, 100)]
     """
     pending: list[FilePart] = []
@@ -93,7 +93,7 @@ def divide_files(
         yield Stretch(tuple(pending), pretokenizer, stretch_bytes, errors)
 
 
-def _parts(files: Iterable[Described], pretokenizer: str, stretch_bytes: int) -> Iterator[FilePart]:
+def _parts(files: Iterable[FileFacts], pretokenizer: str, stretch_bytes: int) -> Iterator[FilePart]:
     for source, column, groups in files:
         if source.kind == "parquet":
             begin = size = 0

@@ -11,7 +11,7 @@ from bpe_core.errors import BpeError, FormatError, MissingFileError
 from bpe_core.formats import gpt2_files, huggingface
 from bpe_core.formats.adapted.adapted_files import BESIDE
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
-from bpe_core.formats.folder_files import SIDECARS, files_at
+from bpe_core.formats.folder_files import SIDECARS, read_files_at
 from bpe_core.formats.gguf.gguf_header import MAGIC, mapped
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening.open_encoder import open_published
@@ -22,7 +22,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class BaseFiles:
     """A tokenizer to adapt, and the files that it came in."""
 
     tokenizer: Tokenizer
@@ -33,7 +33,7 @@ def open_base(
     path_or_name: str | os.PathLike[str],
     pretokenizer: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
-) -> Base:
+) -> BaseFiles:
     """Open a tokenizer to adapt: a path, or the name of a published one.
 
     For a folder, `files` also has tokenizer_config.json, special_tokens_map.json, added_tokens.json
@@ -54,8 +54,8 @@ def open_base(
         if path.is_file() and _head(path) == MAGIC:
             with mapped(path) as view:
                 name, keys = vocabulary_alone(view, path.name)
-            return Base(loads({path.name: keys}, pretokenizer, special_tokens), {name: keys})
-        described = files_at(path)
+            return BaseFiles(loads({path.name: keys}, pretokenizer, special_tokens), {name: keys})
+        described = read_files_at(path)
         beside = [path / name for name in BESIDE] if path.is_dir() else []
         if path.is_dir() and huggingface.FILE_NAME in described:
             for pair in gpt2_files.PAIRS:
@@ -69,7 +69,7 @@ def open_base(
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
     files = {name: data for name, data in described.items() if name not in SIDECARS}
-    return Base(loads(described, pretokenizer, special_tokens), {**files, **companions})
+    return BaseFiles(loads(described, pretokenizer, special_tokens), {**files, **companions})
 
 
 def _head(path: Path) -> bytes:
@@ -77,15 +77,15 @@ def _head(path: Path) -> bytes:
         return file.read(len(MAGIC))
 
 
-def _published(name: str) -> Base:
+def _published(name: str) -> BaseFiles:
     found = CATALOGUE[name]
     if found.package is None or cached_state(found) == "missing":
         encoder = open_published(found).encoder  # raises if it was not fetched
         assert isinstance(encoder, Tokenizer)
-        return Base(encoder, dumps(encoder, "gpt2" if found.package is None else "tiktoken"))
+        return BaseFiles(encoder, dumps(encoder, "gpt2" if found.package is None else "tiktoken"))
     files = {found.file_name: read_cached(found)}
     if found.file_name.endswith(".json"):
-        return Base(loads(files), files)
+        return BaseFiles(loads(files), files)
     encoder = open_published(found).encoder
     merges = equivalent_tokenizer(encoder)
     if merges is None:
@@ -93,4 +93,4 @@ def _published(name: str) -> Base:
             f"{found.title} cannot be adapted: {encoder.engine} runs it, because bpe_core cannot "
             f"read it as pre-tokenizer and merges. Adapt a tokenizer that bpe_core itself encodes."
         )
-    return Base(merges, files)
+    return BaseFiles(merges, files)

@@ -12,7 +12,7 @@ _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
-class Place(NamedTuple):
+class JsonMember(NamedTuple):
     """A value in a JSON text: its key or index, the span of its key and its own span."""
 
     key: str | int
@@ -21,7 +21,7 @@ class Place(NamedTuple):
     end: int
 
 
-def members(text: str, start: int = 0) -> Iterator[Place]:
+def members(text: str, start: int = 0) -> Iterator[JsonMember]:
     """Yield the values of the object or array that starts at a place of a valid JSON text.
 
     >>> text = '{"a": [1, 22], "b": {}}'
@@ -41,18 +41,18 @@ def members(text: str, start: int = 0) -> Iterator[Place]:
             key, at = _DECODER.raw_decode(text, at)
             at = _skip(text, _skip(text, at) + 1)
         _, end = _DECODER.raw_decode(text, at)
-        yield Place(key, key_start, at, end)
+        yield JsonMember(key, key_start, at, end)
         index += 1
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
 
 
-def member(text: str, key: str | int, start: int = 0) -> Place | None:
+def member(text: str, key: str | int, start: int = 0) -> JsonMember | None:
     """Return one value of an object or array, or None if it has no such key.
 
     >>> member('{"a": 1}', "a"), member('{"a": 1}', "b")
-    (Place(key='a', key_start=1, start=6, end=7), None)
+    (JsonMember(key='a', key_start=1, start=6, end=7), None)
     """
     return next((each for each in members(text, start) if each.key == key), None)
 
@@ -72,7 +72,7 @@ def replace_spans(text: str, changes: Sequence[tuple[int, int, str]]) -> str:
     return "".join(written)
 
 
-def write_like(value: object, text: str, place: Place) -> str:
+def write_like(value: object, text: str, place: JsonMember) -> str:
     """Return a value as JSON in the style of the one that stands at a place.
 
     The style is the indentation, the white space after colons and commas, and whether characters

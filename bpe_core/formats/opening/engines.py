@@ -43,8 +43,8 @@ def choose_engine(
     `FormatError` if no library can run it, and `ConfigError` if the file itself says how text is
     cut and that is not by `pretokenizer`.
 
-    >>> from bpe_core.formats.opening.reading import read_files
-    >>> read = read_files({"mine": b"YQ== 0\\nYWE= 1\\n"}, pretokenizer="none")
+    >>> from bpe_core.formats.opening.reading import read_description
+    >>> read = read_description({"mine": b"YQ== 0\\nYWE= 1\\n"}, pretokenizer="none")
     >>> chosen, encoder = choose_engine(read)
     >>> encoder.encode("aaa"), chosen.engine, chosen.provenance
     ([1, 0], 'bpe_core', 'Pre-tokenizer none, encoded by bpe_core.')

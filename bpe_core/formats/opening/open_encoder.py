@@ -14,10 +14,10 @@ from bpe_core.errors import (
     MissingFileError,
 )
 from bpe_core.formats.description import check_not_overruled
-from bpe_core.formats.folder_files import files_at
+from bpe_core.formats.folder_files import read_files_at
 from bpe_core.formats.opening.engines import choose_engine
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.opening.reading import read_files
+from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.tiktoken_file import build_from_ranks
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
@@ -54,7 +54,7 @@ def open_encoder(
     path = Path(path_or_name)
     try:
         if path.exists():
-            return open_files(files_at(path), pretokenizer=pretokenizer)
+            return open_files(read_files_at(path), pretokenizer=pretokenizer)
     except BpeError:
         raise
     except ValueError:
@@ -88,7 +88,7 @@ def open_published(found: Published) -> NamedEncoder:
         cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
         return NamedEncoder(found.title, gpt2(), f"{who} {cut}")
     # The SHA-256 was checked, and the tests compare these files with their libraries.
-    read = read_files({found.file_name: read_cached(found)})
+    read = read_description({found.file_name: read_cached(found)})
     opened = choose_engine(read, is_known=True)[1]
     return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}")
 

@@ -19,7 +19,7 @@ from bpe_core.errors import BpeError, FormatError, ProcessError
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.description import Description
 from bpe_core.formats.opening.engines import build_encoder, choose_engine, open_here
-from bpe_core.formats.opening.reading import read_files
+from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.opening.zipped import looks_like_zip
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.processes.call import call
@@ -56,7 +56,7 @@ def open_files(
     >>> opened.encoder.encode("ab"), opened.provenance.split(".")[0]
     ([0, 1], 'A WordPiece model')
     """
-    opened = open_here(read_files(files, pretokenizer), pretokenizer)
+    opened = open_here(read_description(files, pretokenizer), pretokenizer)
     return opened or _open_elsewhere(files, pretokenizer, place)
 
 
@@ -105,7 +105,7 @@ def describe_files(files: Mapping[str, bytes], pretokenizer: str | None) -> Desc
     """
     # Each thread would reserve address space, which counts as memory.
     os.environ |= {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
-    chosen, opened = choose_engine(read_files(files, pretokenizer), pretokenizer)
+    chosen, opened = choose_engine(read_description(files, pretokenizer), pretokenizer)
     if chosen.engine != "bpe_core":
         # Some tokenizers that can be built crash at the first text; those that only fail may be
         # opened.

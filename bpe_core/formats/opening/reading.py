@@ -20,7 +20,7 @@ from bpe_core.formats.tekken import describe_tekken, looks_like_tekken
 from bpe_core.formats.tiktoken_file import describe_tiktoken, read_ranks
 
 
-def read_files(
+def read_description(
     files: Mapping[str, bytes],
     pretokenizer: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
@@ -33,7 +33,7 @@ def read_files(
     that do not store them, and `merges_only` if only a plain `Tokenizer` is wanted. Raises
     `FormatError` if the files are not a tokenizer, and `ConfigError` if an argument is missing.
 
-    >>> read_files({"mine": b"YQ== 0\\nYWE= 1\\n"}, pretokenizer="none").merges.merges
+    >>> read_description({"mine": b"YQ== 0\\nYWE= 1\\n"}, pretokenizer="none").merges.merges
     [(0, 0, 1)]
     """
     if len(files) == 1:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, cast
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.json_files import is_id
+from bpe_core.formats.json_files import is_token_id
 
 _DEPTH: Final = 16  # groups within groups of a pattern; a file could nest them forever
 
@@ -46,7 +46,7 @@ def read_added_tokens(
     for entry in cast("list[object]", listed):
         added = cast("dict[str, object]", entry if isinstance(entry, dict) else {})
         text, id = added.get("content"), added.get("id")
-        if not isinstance(text, str) or not text or not is_id(id):
+        if not isinstance(text, str) or not text or not is_token_id(id):
             raise FormatError(f"The added token {entry!r:.80} has no text or no valid id.")
         if text in seen:
             raise FormatError(f"The added token {text!r:.60} is listed twice.")

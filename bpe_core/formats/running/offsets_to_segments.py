@@ -70,14 +70,16 @@ def locate_tokens(
     )
 
 
-def build_segments(text: str, columns: TokenColumns, vocab: Mapping[int, bytes]) -> list[Segment]:
+def columns_to_segments(
+    text: str, columns: TokenColumns, vocab: Mapping[int, bytes]
+) -> list[Segment]:
     """Return the segments that `locate_tokens` found in a text, one object for each.
 
     A character belongs to a segment with any of its bytes; an empty segment has no characters.
 
     >>> vocab = {7: b"e", 8: b"a"}
     >>> columns = locate_tokens("é a", [7, 8], [(0, 1), (2, 3)], vocab)
-    >>> built = build_segments("é a", columns, vocab)
+    >>> built = columns_to_segments("é a", columns, vocab)
     >>> [(each.id, each.token, each.start, each.end) for each in built]
     [(7, b'e', 0, 1), (None, b' ', 1, 2), (8, b'a', 2, 3)]
     """

@@ -20,7 +20,7 @@ from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.running.library_encoder import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
-from bpe_core.formats.running.offsets_to_segments import build_segments, locate_tokens
+from bpe_core.formats.running.offsets_to_segments import columns_to_segments, locate_tokens
 from bpe_core.formats.sentencepiece_model import BYTE, CONTROL, UNKNOWN, Piece, read_model
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
@@ -121,7 +121,7 @@ class SentencePieceTokenizer(LibraryEncoder):
         The space that a model puts in front of the text takes no place in it.
         """
         (columns,) = self.place_tokens([text], allowed_special)
-        return build_segments(text, columns, self._vocab)
+        return columns_to_segments(text, columns, self._vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()

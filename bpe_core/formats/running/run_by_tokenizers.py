@@ -19,7 +19,7 @@ from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.running.library_encoder import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
-from bpe_core.formats.running.offsets_to_segments import build_segments, locate_tokens
+from bpe_core.formats.running.offsets_to_segments import columns_to_segments, locate_tokens
 from bpe_core.formats.running.pattern_runs import check_patterns
 from bpe_core.formats.running.safe_cuts import cut_text, is_cut_at_spaces
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
@@ -136,7 +136,7 @@ class ForeignTokenizer(LibraryEncoder):
         are empty. A token for a space that was put in front of the text is empty too.
         """
         (columns,) = self.place_tokens([text], allowed_special)
-        return build_segments(text, columns, self.vocab)
+        return columns_to_segments(text, columns, self.vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from bpe_core.errors import FormatError
 from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
 from bpe_core.formats.running.normal_forms import normalize_by_library
-from bpe_core.formats.running.offsets_to_segments import build_segments
+from bpe_core.formats.running.offsets_to_segments import columns_to_segments
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.safe_cuts import cut_text
 from bpe_core.immutable import Immutable
@@ -167,7 +167,7 @@ class NativeTokenizer(Immutable):
         `tokenizers` places the tokens of a text that its normalizer changes.
         """
         (columns,) = self.place_tokens([text], allowed_special)
-        return build_segments(text, columns, self.vocab)
+        return columns_to_segments(text, columns, self.vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()

@@ -15,7 +15,7 @@ _live_text = make_component(__file__, "live_text")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedHead:
     """What is drawn above a text that was opened as a whole."""
 
     name: str
@@ -31,7 +31,7 @@ def live_text(
     on_pasted: Callable[[], None],
     on_closed: Callable[[], None],
     limits: PasteLimits,
-    opened: Opened | None = None,
+    opened: OpenedHead | None = None,
     lines: int = 4,
 ) -> None:
     """Draw a text area that holds `text`; the label is for screen readers only.
@@ -44,7 +44,7 @@ def live_text(
     """
     whole = len(text) <= MAX_EDITED
     if opened is None and not whole:
-        opened = Opened("Long text", len(text.encode()))
+        opened = OpenedHead("Long text", len(text.encode()))
     note = (
         ""
         if whole

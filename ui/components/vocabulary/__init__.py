@@ -80,7 +80,7 @@ class CardData(TypedDict):
     built_sentence: str
 
 
-class Step(TypedDict):
+class TrieStep(TypedDict):
     """A node on the path from the root: the bytes it adds, and the whole prefix in hex."""
 
     token: str | list[int]
@@ -101,7 +101,7 @@ class PrefixData(TypedDict):
     """One node of the trie."""
 
     text: str
-    path: list[Step]
+    path: list[TrieStep]
     sentence: str
     own: ShownToken | None
     longest: ShownToken | None
