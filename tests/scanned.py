@@ -20,9 +20,8 @@ def scan(text: str, pretokenizer: Pretokenizer, room: int, *, after: str = "") -
     found: list[str] = []
     at = 0
     while at < end:
-        scratch = np.empty(room, np.uint8), np.empty(room, np.uint8)
         ends = np.empty(room, np.int64)
-        n = scan_block(data, at, end, get_scanner(pretokenizer.name), *scratch, ends)
+        n = scan_block(data, at, end, get_scanner(pretokenizer.name), ends)
         if n == 0:
             room *= 2
         else:

@@ -33,7 +33,7 @@ from bpe_core.types import PretokenCounts
 _CHUNK = 1 << 19
 _FIRST_BLOCK = 1 << 19
 _BLOCK = 1 << 22
-_SCAN_AHEAD = 8192  # bytes scanned at a time: their classes, flags and ends stay in the L1 cache
+_SCAN_AHEAD = 8192  # bytes scanned at a time: their ends stay in the L1 cache
 _MIN_ENTRIES = 1 << 13  # starting with a large table took 97 ns a token, with a small one 23
 _LONG = 1 << 18  # bytes of an array that gets a reserve when it grows
 _RESERVE = 64  # times the room it needs
@@ -48,7 +48,7 @@ class _Table:
         self._words = _words(_MIN_ENTRIES, 8 * _MIN_ENTRIES)
         self._reserve = self._words.entries
         self._batch = Batch(*(np.empty(_BATCH, np.uint64) for _ in Batch._fields))
-        self._resize_scratch(_SCAN_AHEAD)
+        self._ends = np.empty(_SCAN_AHEAD, np.int64)
 
     @property
     def n_words(self) -> int:
@@ -66,7 +66,7 @@ class _Table:
                 scanner,
                 block.text,
                 block.bounds,
-                *self._scratch,
+                self._ends,
                 self._words,
                 self._batch,
                 base,
@@ -75,7 +75,7 @@ class _Table:
             if status == kernels.DONE:
                 return
             if status == kernels.SMALL_BUFFERS:
-                self._resize_scratch(2 * len(self._scratch[0]))
+                self._ends = np.empty(2 * len(self._ends), np.int64)
             else:
                 self._grow()
 
@@ -146,9 +146,6 @@ class _Table:
             self._reserve = aligned_empty(_reserve_for(size, entries.itemsize))
             self._reserve[: entries.size] = entries
         return self._reserve[:size]
-
-    def _resize_scratch(self, size: int) -> None:
-        self._scratch = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, int))
 
     def _grow(self) -> None:
         """Double the room for words or, if that is not exhausted, for letters."""

@@ -172,7 +172,7 @@ def count_ends(text, begin, ends, n_ends, words, batch, base):
 
 
 @kernel
-def count_words(scanner, text, bounds, block_class, is_start, ends, words, batch, base, reached):
+def count_words(scanner, text, bounds, ends, words, batch, base, reached):
     """Count the pre-tokens of each section of a text; return why counting stopped.
 
     bounds: int64[n + 1], where the sections start, and where the last ends. reached: int64[2], the
@@ -184,7 +184,7 @@ def count_words(scanner, text, bounds, block_class, is_start, ends, words, batch
     while section < bounds.size - 1 and status == DONE:
         end = bounds[section + 1]
         while position < end:
-            n_ends = scan(text, position, end, scanner, block_class, is_start, ends)
+            n_ends = scan(text, position, end, scanner, ends)
             if n_ends == 0:
                 status = SMALL_BUFFERS
                 break

@@ -67,10 +67,8 @@ class WholeWords(NamedTuple):
 class EncodingScratch(NamedTuple):
     """Buffers of one thread."""
 
-    block_class: NDArray[np.uint8]
-    is_start: NDArray[np.uint8]
     ends: NDArray[np.int64]
-    """These three are for the scanner, each with one entry per byte of a block."""
+    """int64[size]: what the scanner finds in as many bytes."""
     pieces: NDArray[np.int64]
     """int64, of the same size: the ends after long words have been cut."""
     low: NDArray[np.uint64]
@@ -347,15 +345,7 @@ def find_ends(scanner, text, bounds, found, scratch, reached):
     while status == DONE and section < bounds.size - 1:
         end = bounds[section + 1]
         while position < end:
-            n_ends = scan(
-                text,
-                position,
-                end,
-                scanner,
-                scratch.block_class,
-                scratch.is_start,
-                scratch.ends,
-            )
+            n_ends = scan(text, position, end, scanner, scratch.ends)
             if n_ends == 0:
                 status = WORD_TOO_LONG
                 break
@@ -407,15 +397,7 @@ def encode_text(
                 n_ends = _take(given, taken, position, scratch.ends)
                 taken += n_ends
             else:
-                n_ends = scan(
-                    text,
-                    position,
-                    end,
-                    scanner,
-                    scratch.block_class,
-                    scratch.is_start,
-                    scratch.ends,
-                )
+                n_ends = scan(text, position, end, scanner, scratch.ends)
             if n_ends == 0:
                 status = WORD_TOO_LONG
                 break

@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels import mask_scanning as rules
+from bpe_core.kernels.scanning import Scanner
 from bpe_core.pretokenizers.automaton import compile_automaton
 from bpe_core.pretokenizers.named_patterns import NAMED
 from bpe_core.pretokenizers.shadows import OF_HAN_AND_KANA, REPRESENTATIVES, shadow_runs
 from bpe_core.unicode.classes import LETTER_CLASSES
 
-if TYPE_CHECKING:
-    from bpe_core.kernels.scanning import Scanner
-
 SCANNERS: Final = tuple(name for name, named in NAMED.items() if named.pattern is not None)
 """The pre-tokenizers that have a compiled scanner; others use the `regex` package."""
 
-_BLOCKWISE: Final = "gpt2"
+_ANY_OTHER: Final = "gpt2"
 _LETTERS: Final = (*LETTER_CLASSES, "long s")
 _KINDS: Final = {"space": 1, "number": 3, **dict.fromkeys(_LETTERS, 2)}
+
+_OPENAI: Final = rules.SPACE_BEFORE_SIGNS | rules.ANY_BEFORE_LETTERS | rules.NEWLINES
+_ANY_CASE: Final = rules.CONTRACTIONS | rules.CAPITAL_CONTRACTIONS
+_CASES: Final = _OPENAI | rules.SLASHES | rules.CASES
+_RULES: Final = {
+    "gpt2": rules.SPACE_BEFORE_SIGNS | rules.SPACE_BEFORE_NUMBERS | rules.CONTRACTIONS,
+    "cl100k": _OPENAI | _ANY_CASE | rules.THREE_DIGITS,
+    "o200k": (
+        _CASES | rules.CONTRACTIONS_AFTER_LETTERS | rules.CAPITAL_CONTRACTIONS | rules.THREE_DIGITS
+    ),
+    "llama3": _OPENAI | _ANY_CASE | rules.THREE_DIGITS,
+    "qwen2": _OPENAI | _ANY_CASE | rules.ONE_DIGIT,
+    "tekken": _CASES | rules.ONE_DIGIT,
+    "deepseek-v3": _OPENAI | rules.THREE_DIGITS | rules.WHOLE_BEFORE_NUMBERS,
+    "starcoder": (
+        rules.SPACE_BEFORE_SIGNS | rules.CONTRACTIONS | rules.ONE_DIGIT | rules.WHOLE_BEFORE_NUMBERS
+    ),
+    "falcon": rules.THREE_DIGITS | rules.WHOLE_BEFORE_SIGNS,
+    "whitespace": rules.WORDS_OF_ANYTHING,
+    "words-punctuation": rules.WORDS,
+}
 
 
 @cache
@@ -33,12 +53,8 @@ def get_scanner(name: str) -> Scanner:
     >>> get_scanner("o200k").flags.dtype
     dtype('uint8')
     """
-    # Imported when needed: most of the listed patterns are never run by kernels.
-    from bpe_core.kernels.scanning import Scanner
-
-    if name not in SCANNERS or name == _BLOCKWISE:
-        nothing = _read_only([], np.uint8)
-        return Scanner(class_table(), nothing, _read_only([], np.int32), nothing)
+    if name not in SCANNERS:
+        return get_scanner(_ANY_OTHER)
     named = NAMED[name]
     automaton = compile_automaton(named.pattern or "", dropped=r"\s+" if named.drops_text else None)
     ascii_columns = [automaton.columns[chr(byte)] for byte in range(128)] + [0] * 128
@@ -50,6 +66,7 @@ def get_scanner(name: str) -> Scanner:
         _read_only(columns, np.uint8),
         _read_only([state * automaton.n_columns for state, _ in moves], np.int32),
         _read_only([flags for _, flags in moves], np.uint8),
+        _RULES[name],
     )
 
 

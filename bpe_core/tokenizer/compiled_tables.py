@@ -79,8 +79,6 @@ def scratch(size: int, heap: bool) -> EncodingScratch:
     (100, 0)
     """
     return EncodingScratch(
-        block_class=np.empty(size, np.uint8),
-        is_start=np.empty(size, np.uint8),
         ends=np.empty(size, np.int64),
         pieces=np.empty(size, np.int64),
         low=np.empty(_BATCH, np.uint64),

@@ -38,6 +38,7 @@ _ALSO: Final = (
     "counting/compiled_row.py",
     "kernels/compiling/build.py",
     "kernels/compiling/decorate.py",
+    "kernels/compiling/intrinsics.py",
     "kernels/compiling/load.py",
     "pretokenizers/blocks.py",
     "pretokenizers/scanners.py",

@@ -1,0 +1,62 @@
+"""The machine code of `kernels.masks`: tell Numba which instructions of LLVM its functions are.
+
+On a processor without vectors of 64 bytes, LLVM uses two or four shorter ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from llvmlite import ir
+from numba import types
+from numba.extending import lower_builtin, type_callable
+from numba.np.arrayobj import make_array
+
+from bpe_core.kernels import masks
+
+_BYTES: Final = ir.VectorType(ir.IntType(8), masks.BYTES)
+_FIRST: Final = ir.Constant(ir.VectorType(ir.IntType(32), masks.BYTES), None)
+_DEFINED_FOR_ZERO: Final = ir.Constant(ir.IntType(1), 0)
+
+
+@type_callable(masks.bytes_between)
+def _type_bytes_between(context: Any) -> Callable[..., Any]:
+    return lambda text, at, low, high: types.uint64
+
+
+@lower_builtin(masks.bytes_between, types.Array, types.Integer, types.Integer, types.Integer)
+def _lower_bytes_between(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    text = make_array(signature.args[0])(context, builder, given[0])
+    place = builder.bitcast(builder.gep(text.data, [given[1]]), _BYTES.as_pointer())
+    low, high = (
+        _repeated(builder, context.cast(builder, value, type, types.uint8))
+        for value, type in zip(given[2:], signature.args[2:], strict=True)
+    )
+    above_low = builder.sub(builder.load(place, align=1), low)
+    is_between = builder.icmp_unsigned("<=", above_low, builder.sub(high, low))
+    return builder.bitcast(is_between, ir.IntType(64))
+
+
+def _repeated(builder: Any, byte: Any) -> Any:
+    """Return a vector of the same byte 64 times."""
+    undefined = ir.Constant(_BYTES, ir.Undefined)
+    one = builder.insert_element(undefined, byte, ir.IntType(32)(0))
+    return builder.shuffle_vector(one, undefined, _FIRST)
+
+
+def _define_count(function: Callable[..., int], count: Callable[[Any, Any], Any]) -> None:
+    """Define a function that counts bits of a mask."""
+
+    @type_callable(function)
+    def typed(context: Any) -> Callable[..., Any]:  # pyright: ignore[reportUnusedFunction]
+        return lambda mask: types.int64
+
+    @lower_builtin(function, types.uint64)
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:  # pyright: ignore[reportUnusedFunction]
+        return count(builder, given[0])
+
+
+_define_count(masks.trailing_zeros, lambda builder, mask: builder.cttz(mask, _DEFINED_FOR_ZERO))
+_define_count(masks.leading_zeros, lambda builder, mask: builder.ctlz(mask, _DEFINED_FOR_ZERO))
+_define_count(masks.count_ones, lambda builder, mask: builder.ctpop(mask))

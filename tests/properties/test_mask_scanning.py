@@ -1,0 +1,116 @@
+"""Scanning by masks cuts as the patterns do, on any processor, and each mask matters."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bpe_core.kernels import mask_scanning, masks, scanning
+from bpe_core.kernels.compiling.load import X86_64_V3
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
+from tests import scanned
+
+ROOT = Path(__file__).parents[2]
+
+ASCII = (
+    *("a", "b", "S", "sT", "it", "Bar", "fooBar", "HTTPServer", "the ", "word, ", "x" * 30),
+    *("'s", "'S", "'ll", "'LL", "'re", "'", "''", "'st", "n't", "\"'d"),
+    *(" ", "   ", " " * 20, "\t", "\n", "\r\n", "\n\n", "\n    ", "  \n", " \n \n ", "\x0b"),
+    *("1", "12", "1234567", "3.14", "_", "-", "!", "..", "/", "//", "\n/", ";\n//\n(", "=" * 25),
+)
+OTHERS = ("é", "日本", "\u3000", "ſ", "\x00", "\x7f", "\u0301", "É", "²", "\x1c")
+
+
+def drawn_texts(n: int, seed: int) -> Iterator[str]:
+    """Draw texts of a few windows each, half of them of few kinds of pieces."""
+    drawn = random.Random(seed)
+    for i in range(n):
+        pieces = ASCII + OTHERS if i % 3 == 0 else ASCII
+        if i % 2:
+            pieces = drawn.sample(pieces, drawn.randint(2, 10))
+        yield "".join(drawn.choices(pieces, k=drawn.randint(10, 120)))
+
+
+def check(n: int, seed: int) -> None:
+    """Compare each named scanner with its pattern, in windows that end at any byte."""
+    for i, text in enumerate(drawn_texts(n, seed)):
+        for name in SCANNERS:
+            pretokenizer = get_pretokenizer(name)
+            expected = pretokenizer.split(text)
+            for room in (64 + i % 150, 8192):
+                found = scanned.scan(text, pretokenizer, room)
+                assert found == expected, (name, room, text)
+
+
+@pytest.mark.slow
+def test_scanners_cut_thousands_of_texts_as_the_patterns_do() -> None:
+    check(2_000, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processor", [X86_64_V3, "x86-64"])
+def test_masks_are_the_same_with_shorter_vectors(processor: str) -> None:
+    code = "from tests.properties.test_mask_scanning import check; check(300, seed=2)"
+    environment = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": ""}
+    subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **environment}, check=True
+    )
+
+
+def ends_by_masks(name: str, text: str) -> list[int]:
+    """Return the ends that the masks find by themselves, in plain Python."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    ends = np.empty(len(data), np.int64)
+    with np.errstate(over="ignore"):
+        n, _ = mask_scanning.scan_by_masks(data, 0, len(data), get_scanner(name).rules, ends)
+    return ends[:n].tolist()
+
+
+LINES = (
+    "def f(x):\n    return 'It\\'s' + \"we'LL\"\n  \n\t# HTTPServer's fooBar_9;\n//\n(1234567)"
+    " +  12 -- don't\r\n\n\n{[(a)]};\r  'twas   \n" + "The end of the text, 3.14 and so on. " * 3
+)
+
+
+@pytest.mark.parametrize("name", SCANNERS)
+def test_masks_alone_cut_ascii_nearly_to_its_end(name: str) -> None:
+    ends = ends_by_masks(name, LINES)
+    pieces = [abs(end) for end in ends]
+    dropped = {abs(end) for end in ends if end < 0}
+    assert len(LINES) - pieces[-1] < masks.BYTES
+    found = [LINES[a:b] for a, b in zip([0, *pieces], pieces, strict=False) if b not in dropped]
+    assert found == get_pretokenizer(name).split(LINES)[: len(found)]
+
+
+@pytest.mark.parametrize(
+    "kind", ["AZ", "az", "09", "  ", "\t\r", "!~", "\n\n", "\r\r", "//", "''", "__"]
+)
+def test_each_mask_matters(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found() -> list[list[int]]:
+        return [ends_by_masks(name, LINES) for name in SCANNERS]
+
+    def without_kind(text: object, at: int, low: int, high: int) -> np.uint64:
+        mask = masks.bytes_between(text, at, low, high)  # pyright: ignore[reportArgumentType]
+        return np.uint64(0) if (chr(low), chr(high)) == tuple(kind) else mask
+
+    expected = found()
+    monkeypatch.setattr(mask_scanning, "bytes_between", without_kind)
+    assert found() != expected
+
+
+def test_what_masks_do_not_suit_is_left_to_the_automaton() -> None:
+    rules = get_scanner("gpt2").rules
+    for text in ("a" * 100, " " * 100, "é" * 50, "a\x00" * 50, "a b " * 15):
+        data = np.frombuffer(text.encode(), np.uint8)
+        with np.errstate(over="ignore"):
+            found = mask_scanning.scan_by_masks(data, 0, len(data), rules, np.empty(100, np.int64))
+        assert found == (0, 0)
+    assert scanning.BYTES == masks.BYTES
