@@ -78,9 +78,9 @@ state = current_state()
 follow(state)
 open_run = frame.page_frame(
     "Train",
-    "Choose a text and how far to go. Training repeats one step: fuse the most frequent pair of "
-    "neighbours.",
+    "Training repeats one step: join the most frequent pair of neighbours.",
     help=tooltip("Merge"),
+    names_run=True,
 )
 plan = jobs.manager().plan(state.job_id) if isinstance(state, Live) else None
 if plan is not None:

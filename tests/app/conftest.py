@@ -22,6 +22,7 @@ from ui.host.sized_cache import server_cache
 from ui.lab import measurements
 from ui.pair_frequencies import sample_work
 from ui.run import opened as opening
+from ui.train import best_cut
 from ui.vocabulary import background_work
 from ui.work import jobs
 
@@ -39,6 +40,7 @@ SERVER_MANAGERS = (
     adapting.shrinkings,
     adapting.replacings,
     sample_work.checks,
+    best_cut.checks,
 )
 
 

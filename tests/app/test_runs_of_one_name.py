@@ -59,7 +59,7 @@ def test_one_file_is_trained_twice_with_other_settings(open_app: OpenApp) -> Non
     app.file_uploader(key="corpus_uploads").upload("rhyme.txt", rhyme, "text/plain").run()
     app.select_slider(key="settings_byte_size").set_value(257).run()
     train(app)
-    choose(app, source="Upload", preset="GPT-4 style")
+    choose(app, source="Upload", preset="GPT-4")
     train(app)
     assert picker_labels(app)[1:] == [
         "rhyme\\.txt :gray[257 tokens, pre\\-tokenizer cl100k]",
@@ -70,7 +70,7 @@ def test_one_file_is_trained_twice_with_other_settings(open_app: OpenApp) -> Non
 def test_every_sample_is_trained_on_and_every_preset_trains(open_app: OpenApp) -> None:
     app = open_app()
     runs: list[str] = []
-    presets = ("GPT-2 style", "Classroom", "GPT-4 style", "Custom")
+    presets = ("GPT-2", "Classroom", "GPT-4", "Custom")
     for sample, preset in zip(samples(), cycle(presets), strict=False):
         choose(app, preset=preset)
         app.selectbox(key="corpus_sample").set_value(sample.id).run()

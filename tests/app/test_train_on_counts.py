@@ -49,7 +49,7 @@ def test_a_counts_file_trains_the_merges_of_the_command(
     assert "so that is the pre-tokenizer, whatever the preset says" in unescaped_text(app)
     for value in (f"{len(counts.pretokens.words):,}", "distinct words", "occurrences"):
         assert value in figures(app)
-    for preset in ("GPT-2 style", "Classroom"):
+    for preset in ("GPT-2", "Classroom"):
         run = _trained(choose(app, source="Upload", preset=preset))
         assert run.config.pretokenizer == "whitespace"
         expected = bpe.train(counts, run.config)

@@ -95,7 +95,7 @@ def test_reset_updates_the_controls_in_the_browser(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words", preset="Custom")
     app.button(key="reset").click().run()
     assert "= 256 bytes + 1 special + 3,839 merges" in page_text(app)
-    for key, first in (("corpus_source", "Sample"), ("settings_preset", "GPT-2 style")):
+    for key, first in (("corpus_source", "Sample"), ("settings_preset", "GPT-2")):
         control = app.segmented_control(key=key)
         assert control.value == first
         assert control.proto.set_value, f"{key} still shows the old choice"
@@ -302,7 +302,7 @@ def test_the_next_training_replaces_one_that_failed(open_app: OpenApp) -> None:
     train(app)
     assert "Training failed" in app.error[0].value
     # The card next to the error shows the sample, and its heading says so.
-    assert "The open run" in [header.value for header in app.header]
+    assert "Example" in [header.value for header in app.header]
     assert "✓ finished" not in page_text(app)
     failed = in_address(app, "job")
     app.text_area(key="corpus_pasted").set_value(RHYME)
@@ -371,9 +371,9 @@ def widget_values(app: AppTest) -> dict[str, object]:
 def test_reset_brings_back_the_first_choices_of_every_widget(open_app: OpenApp) -> None:
     def visit() -> Iterator[tuple[str, str, dict[str, object]]]:
         for source, preset in (
-            ("Sample", "GPT-2 style"),
+            ("Sample", "GPT-2"),
             ("Sample", "Custom"),
-            ("Paste", "GPT-4 style"),
+            ("Paste", "GPT-4"),
             ("Weighted words", "Classroom"),
         ):
             choose(app, source=source, preset=preset)

@@ -24,7 +24,7 @@ from ui.storage.run_store import load_run
 RHYME = "The cat sat on the mat,\nand the rat sat on the hat.\n" * 40
 
 
-def paste(app: AppTest, text: str, preset: str = "GPT-2 style") -> AppTest:
+def paste(app: AppTest, text: str, preset: str = "GPT-2") -> AppTest:
     choose(app, source="Paste", preset=preset)
     return app.text_area(key="corpus_pasted").set_value(text).run()
 
@@ -104,7 +104,7 @@ def test_an_invalid_exact_size_shows_an_error_and_prevents_training(open_app: Op
     assert_press_is_refused(app)
 
 
-@pytest.mark.parametrize("preset", ["Classroom", "GPT-4 style"])
+@pytest.mark.parametrize("preset", ["Classroom", "GPT-4"])
 def test_the_largest_size_is_shown_before_training_and_then_reached(
     open_app: OpenApp, preset: str
 ) -> None:
@@ -116,11 +116,11 @@ def test_the_largest_size_is_shown_before_training_and_then_reached(
         key = next(k for f in app.number_input if (k := str(f.key)).startswith("settings_exact_"))
         app.number_input(key=key).set_value(500).run()
     else:
-        config = TrainingConfig(4_096, "cl100k" if preset == "GPT-4 style" else "gpt2")
+        config = TrainingConfig(4_096, "cl100k" if preset == "GPT-4" else "gpt2")
     training, _ = Corpus.from_text(RHYME).split(0.08, seed=HELD_OUT_SEED)
     reached = train_run(training, replace(config, vocab_size=10_000)).tokenizer.vocab_size
     assert reached < config.vocab_size
-    assert f"This corpus reaches {reached:,} tokens at most." in page_text(app)
+    assert f"This text reaches {reached:,}." in page_text(app)
     assert f"Training will stop at {reached:,} tokens" in page_text(app)
     train(app)
     assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == reached
@@ -128,7 +128,7 @@ def test_the_largest_size_is_shown_before_training_and_then_reached(
 
 def test_a_reachable_size_has_no_note_beside_the_button(open_app: OpenApp) -> None:
     app = open_app()
-    assert "tokens at most." in page_text(app)
+    assert "This text reaches 8," in page_text(app)
     assert "Training will stop" not in page_text(app)
 
 
@@ -140,7 +140,7 @@ def test_of_a_large_text_a_bound_is_shown(
     corpus_summary._largest_size.clear()
     app = paste(open_app(), "hug hugs\n" * 40)
     # "hug" has 2 pairs, "␣hugs" has 4 and "⏎" has none, so 6 merges are possible at most.
-    assert "This corpus reaches fewer than 264 tokens." in page_text(app)
+    assert "This text reaches fewer than 264." in page_text(app)
     assert "Training will stop before 264 tokens" in page_text(app)
     corpus_summary._largest_size.clear()
 
@@ -181,15 +181,19 @@ def headings(app: AppTest) -> list[str]:
     return [header.value for header in app.header]
 
 
-def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: OpenApp) -> None:
+def test_the_sample_run_is_an_example_whatever_the_form_holds(open_app: OpenApp) -> None:
     app = open_app()
-    assert "Trained" in headings(app)
+    for _ in range(2):
+        assert "Example" in headings(app)
+        assert "not yours yet" in page_text(app)
+        assert "The form now has" not in page_text(app)
+        assert "✓ finished" not in page_text(app)
+        app.select_slider(key="settings_byte_size").set_value(512).run()
+
+
+def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: OpenApp) -> None:
+    app = paste(open_app(), RHYME)
     app.select_slider(key="settings_byte_size").set_value(512).run()
-    assert "Sample run" in headings(app)
-    assert "The form now has other settings." in page_text(app)
-    paste(app, RHYME)
-    assert "The form now has another training text and other settings." in page_text(app)
-    assert "✓ finished" not in page_text(app)
     train(app)
     assert "Trained" in headings(app)
     assert "✓ finished" in page_text(app)
@@ -211,7 +215,7 @@ def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: Ope
     assert "The form now has invalid settings." in page_text(app)
 
 
-@pytest.mark.parametrize("preset", ["Classroom", "GPT-4 style"])
+@pytest.mark.parametrize("preset", ["Classroom", "GPT-4"])
 def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, preset: str) -> None:
     app = choose(open_app(), source="Weighted words", preset=preset)
     (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
@@ -221,9 +225,9 @@ def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, pres
     assert not app.error
     assert find_sizes(app) == [sentence]
     shown = {
-        "GPT-2 style": ("gpt2", "bytes", ""),
+        "GPT-2": ("gpt2", "bytes", ""),
         "Classroom": ("whitespace", "characters", "</w>"),
-        "GPT-4 style": ("cl100k", "bytes", ""),
+        "GPT-4": ("cl100k", "bytes", ""),
     }[preset]
     assert shown == (
         app.selectbox(key="settings_pretokenizer").value,

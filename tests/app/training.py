@@ -27,7 +27,7 @@ def until_ended(app: AppTest) -> AppTest:
     return app
 
 
-def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2 style") -> AppTest:
+def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2") -> AppTest:
     app.segmented_control(key="corpus_source").set_value(source)
     app.segmented_control(key="settings_preset").set_value(preset)
     return app.run()

@@ -259,6 +259,7 @@ def test_cuts_and_disagreements_run_in_the_direction_of_their_text(tab: Page) ->
         expect(side).to_have_attribute("dir", "rtl")
     expect(tab.locator(".current .tiles .tile")).not_to_have_count(0)
     go_to_address(tab, f"/train?corpus=paste&pasted={text * 4}")
+    tab.get_by_role("button", name="Cuts").click()
     expect(tab.locator(".strip")).to_have_attribute("dir", "rtl")
 
 

@@ -16,10 +16,10 @@ from tests.browser.conftest import KeepRun
 from tests.browser.helpers import (
     go_to_address,
     open_page,
-    scroll_to,
     wait_until_idle,
 )
 from tests.browser.training import (
+    open_parts,
     read_run_id,
     set_vocabulary,
     train_to_the_end,
@@ -37,9 +37,7 @@ def pack(path: Path, documents: dict[str, str]) -> Path:
 
 def hold_out(page: Page, what: str) -> None:
     """Open the choice of what is held out, and choose."""
-    change = page.get_by_role("button", name="Change", exact=True)
-    scroll_to(change)
-    change.click()
+    open_parts(page)
     page.get_by_role("combobox", name="What is held out").click()
     page.get_by_role("option", name=what, exact=True).click()
     wait_until_idle(page)
@@ -58,7 +56,7 @@ def test_folders_that_disagree_are_said_and_held_out_at_a_press(
 ) -> None:
     open_page(page, f"{app_url}/train")
     upload(page, pack(tmp_path / "projects.zip", projects()))
-    expect(page.get_by_text("more bytes from 32 documents are held out.")).to_be_visible()
+    expect(page.get_by_text("· 8% held out")).to_be_visible()
     set_vocabulary(page, 1_024)
     verdict = verdict_on(page, train_to_the_end(page))
     expect(verdict).to_contain_text(
@@ -68,9 +66,12 @@ def test_folders_that_disagree_are_said_and_held_out_at_a_press(
     expect(verdict).to_contain_text("It depends on how new your text will be.")
     page.get_by_role("button", name="Hold out by folder").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Train")
+    open_parts(page)
     expect(page.get_by_text("more bytes from 3 folders are held out.")).to_be_visible()
     page.reload()
+    open_parts(page)
     expect(page.get_by_text("more bytes from 3 folders are held out.")).to_be_visible()
+    page.keyboard.press("Escape")
     verdict = verdict_on(page, train_to_the_end(page))
     expect(verdict).to_contain_text(re.compile("On folders it has never seen, .* more tokens"))
     expect(page.get_by_text("No interval: it takes 20 folders")).to_be_visible()
@@ -99,7 +100,9 @@ def test_own_files_are_judged_on_after_a_bad_one_was_refused(
     expect(held_out).to_contain_text("1 document of the corpus is also in them")
     page.keyboard.press("Escape")
     page.reload()
+    open_parts(page)
     expect(held_out).to_contain_text("1 document of the corpus is also in them")
+    page.keyboard.press("Escape")
     set_vocabulary(page, 512)
     run_id = train_to_the_end(page)
     assert read_run_id(page.url) == run_id

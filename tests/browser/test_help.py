@@ -6,12 +6,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.helpers import open_page
 from tests.browser.serving import new_context
+from tests.browser.training import open_parts
 from ui.look.glossary import PRE_TOKEN
 
 
 def test_a_term_is_explained_by_keyboard_and_pointer(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/train")
-    button = page.get_by_role("button", name="Help for pre-token")
+    open_page(page, f"{app_url}/token_boundaries")
+    button = page.get_by_role("button", name="Help for Pre-token")
     tooltip = page.locator(".help-text", has_text=PRE_TOKEN)
     expect(tooltip).to_be_hidden()
     button.focus()
@@ -30,6 +31,7 @@ def test_a_tap_shows_a_tooltip_within_a_phones_window(browser: Browser, app_url:
     context = new_context(browser, viewport={"width": 390, "height": 844}, has_touch=True)
     page = context.new_page()
     open_page(page, f"{app_url}/train")
+    open_parts(page)
     page.get_by_role("button", name="Help for pre-token").tap()
     tooltip = page.locator(".help-text", has_text=PRE_TOKEN)
     expect(tooltip).to_be_visible()

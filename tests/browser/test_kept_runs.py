@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -20,10 +21,13 @@ from tests.browser.helpers import (
     wait_until_idle,
 )
 from tests.browser.serving import new_context
+from tests.browser.training import choose, upload
+from ui.storage.run_corpus import MAX_CHARACTERS_KEPT
 
 SAMPLE = "Python’s language reference 4,096 tokens"
 RUNS = {f"{n}" * 32: f"Kept {n}" for n in range(3)}
 KEPT = "() => localStorage.getItem('bpe-explorer.runs')"
+CORPUS = "localStorage.getItem('bpe-explorer.corpus')"
 # The component rewrites invalid storage, so a rewrite shows that it has been read.
 BLEMISH = """() => localStorage.setItem(
   "bpe-explorer.runs", (localStorage.getItem("bpe-explorer.runs") ?? "[]") + " "
@@ -158,6 +162,46 @@ def test_the_page_works_whatever_the_storage_holds_and_drops_invalid_entries(
         wait_until_idle(page)
         expect_in_picker(page, [SAMPLE])
         assert_no_traceback(page)
+
+
+def test_a_corpus_stays_given_in_another_tab_until_another_is_chosen(
+    one_browser: BrowserContext, app_url: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "large.txt"
+    path.write_text("".join(f"{n} lines of a text\n" for n in range(110_000)))
+    assert path.stat().st_size > MAX_CHARACTERS_KEPT
+    page = one_browser.new_page()
+    open_page(page, f"{app_url}/train")
+    upload(page, path)
+    kept = page.evaluate(CORPUS)
+    assert kept is not None
+    other = one_browser.new_page()
+    open_page(other, f"{app_url}/train")
+    expect(other.get_by_text("Uploaded before: large.txt")).to_be_visible()
+    assert kept in other.url
+    go_to_address(other, "/lessons")
+    go_to_address(other, "/adapt")
+    expect(other.get_by_text("Uploaded before: large.txt")).to_be_visible()
+    choose(other, "Sample")
+    other.wait_for_function(f"{CORPUS} === null")
+    third = one_browser.new_page()
+    open_page(third, f"{app_url}/train")
+    expect(third.get_by_role("combobox", name="Sample")).to_be_visible()
+    assert "corpus=" not in third.url
+
+
+@pytest.mark.parametrize("corpus", ["<img src=x onerror=harmed=1>", "upload=../x", "file=1"])
+def test_a_corpus_that_is_named_wrongly_is_forgotten(
+    one_browser: BrowserContext, app_url: str, corpus: str
+) -> None:
+    page = one_browser.new_page()
+    open_page(page, f"{app_url}/train")
+    page.evaluate("(corpus) => localStorage.setItem('bpe-explorer.corpus', corpus)", corpus)
+    page.reload()
+    page.wait_for_function(f"{CORPUS} === null")
+    wait_until_idle(page)
+    expect(page.get_by_role("combobox", name="Sample")).to_be_visible()
+    assert_no_traceback(page)
 
 
 def test_the_page_works_if_storage_is_blocked(new_page: Callable[[], Page], app_url: str) -> None:

@@ -28,7 +28,14 @@ from tests.browser.helpers import (
     wait_until_idle,
 )
 from tests.browser.serving import running_app
-from tests.browser.training import choose, give_file, set_vocabulary, train_to_the_end, upload
+from tests.browser.training import (
+    choose,
+    give_file,
+    open_parts,
+    set_vocabulary,
+    train_to_the_end,
+    upload,
+)
 from ui.look.direction import order_note
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
@@ -60,8 +67,10 @@ def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and
         expect(page.get_by_role("alert")).to_have_count(0)
 
     give_file(page, REAL_FILE)
+    open_parts(page)
     expect(page.get_by_text(f"{training.n_bytes:,}", exact=True)).to_be_visible()
     expect(page.get_by_text(f"{held_out.n_bytes:,} more bytes")).to_be_visible()
+    page.keyboard.press("Escape")
     set_vocabulary(page, 512)
     run_id = train_to_the_end(page)
     expect(page.get_by_test_id("stMetricValue").nth(1)).to_have_text(tokens)
@@ -103,6 +112,7 @@ def test_the_transformers_folder_opens_with_the_lines_beside_it(
     same = page.get_by_text(
         re.compile(r"Opened by transformers 5\.\d+: same ids on 10\d,\d{3} tokens")
     )
+    page.get_by_test_id("stExpander").filter(has_text="Other formats").locator("summary").click()
     expect(same).to_be_visible(timeout=200_000)
     wait_until_idle(page)
     page.get_by_role("button", name="Load with transformers").click()
@@ -178,6 +188,7 @@ def test_a_long_training_shows_its_pace_and_can_be_cancelled(
 
 
 def test_the_end_of_a_training_comes_into_view(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1_200, "height": 600})
     open_page(page, f"{app_url}/train")
     page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, main.scrollHeight)")
     expect(page.get_by_role("heading", name="Train", exact=True)).not_to_be_in_viewport()

@@ -55,7 +55,7 @@ def test_one_file_is_trained_twice_with_other_settings(tab: Page, tmp_path: Path
     upload(tab, file)
     set_vocabulary(tab, 257)
     first = train_to_the_end(tab)
-    choose(tab, "GPT-4 style")
+    choose(tab, "GPT-4")
     set_vocabulary(tab, 257)
     second = train_to_the_end(tab)
     assert picker_labels(tab)[1:] == [

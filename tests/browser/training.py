@@ -40,6 +40,13 @@ def give_file(page: Page, path: Path) -> None:
     wait_until_idle(page)
 
 
+def open_parts(page: Page) -> None:
+    """Show what the text consists of, and the choice of what is held out."""
+    button = page.get_by_role("button", name="What it consists of", exact=True)
+    scroll_to(button)
+    button.click()
+
+
 def set_vocabulary(page: Page, size: int) -> None:
     """Move the slider to one of its sizes."""
     slider = page.get_by_role("slider", name="Vocabulary size")

@@ -9,6 +9,7 @@ from ui.corpus.address_text import KeptTexts, leave_address
 from ui.corpus.corpus_state import ReadUploads
 from ui.corpus.own_files import OwnFiles
 from ui.shell import address, workspace
+from ui.shell.given_corpus import note_given
 from ui.shell.open_run import OpenRun
 from ui.storage.held_out_text import UPLOAD_HELD_OUT, upload_held_out
 from ui.storage.run_corpus import CorpusOrigin, Source
@@ -25,6 +26,8 @@ HELD_FILE: Final = "held_file"
 """The use of these files, as `own_files` takes it."""
 TEXTS: Final = {"paste": "pasted", "words": "weighted"}
 """The names that typed text has in the address, by its source."""
+KEPT_UNDER: Final = {"upload": UPLOAD, "paste": "pasted_id", "words": "weighted_id"}
+"""The names that the id of a kept corpus has in the address, by its source."""
 
 
 def choice_to_address(source: Source) -> None:
@@ -47,6 +50,8 @@ def choice_to_address(source: Source) -> None:
     for other, name in TEXTS.items():
         if other != source:
             leave_address(name)
+    kept_id = address.query_text(KEPT_UNDER[source]) if source in KEPT_UNDER else None
+    note_given(source, kept_id)
 
 
 def chosen_origin(
@@ -56,7 +61,7 @@ def chosen_origin(
     sample_id = workspace.widget_text("corpus_sample") if source == "sample" else ""
     kept_text = workspace.get(KeptTexts).by_name.get(TEXTS.get(source, ""))
     upload_id = workspace.get(ReadUploads).id if source == "upload" else ""
-    if source == "paste" and kept_text is not None:
+    if kept_text is not None:
         upload_id = kept_text.id
     return CorpusOrigin(source, sample_id, held_out_percent, upload_id, held_out_by)
 

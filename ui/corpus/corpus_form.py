@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -37,6 +38,7 @@ from ui.run.composition_bars import show_composition
 from ui.run.corpus_summary import CorpusPart
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace
+from ui.shell.action_row import heading_row
 from ui.storage.held_out_text import upload_held_out
 from ui.storage.run_corpus import CorpusOrigin, Source
 
@@ -75,62 +77,66 @@ class ChosenCorpus:
     held_out_by: str
     training: CorpusPart
     held_out: CorpusPart
+    consists_of: DeltaGenerator
+    """The place for what it consists of, which is folded."""
 
 
 def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, DeltaGenerator]:
-    """Draw the choice of a corpus; return the corpus and a container for its figures.
+    """Draw the choice of a corpus; return the corpus and a container for problems with it.
 
     The corpus is None if none is chosen yet or it cannot be read, and for a file of counts unless
     the page `takes_counts`.
     """
-    st.header("Corpus", anchor=False)
-    source = st.segmented_control(
-        "Where the corpus comes from",
-        _SOURCES,
-        default=_SOURCES[0],
-        required=True,
-        key="corpus_source",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    st.html(Path(__file__).with_suffix(".css"))
+    with heading_row("corpus_heading"):
+        st.header("Text", anchor=False, width="content")
+        source = st.segmented_control(
+            "Where the text comes from",
+            _SOURCES,
+            default=_SOURCES[0],
+            required=True,
+            key="corpus_source",
+            label_visibility="collapsed",
+            persist_state="session",
+        )
     chosen = None
-    figures = None
     try:
         found = _read(source)
-        figures = st.container()
+        # There even without a text, so that the form below does not move when there is one.
+        row = heading_row("corpus_line")
         if found is not None and found.corpus.is_counted and not takes_counts:
             st.error(plain_markdown(_NEEDS_TEXT, 600))
         elif found is not None:
-            chosen = _divide(found, ORIGINS[source])
+            chosen = _divide(found, ORIGINS[source], row)
     except BpeError as error:
         st.error(plain_markdown(str(error), 1_000))
     choice_to_address(ORIGINS[source])
     missing = workspace.get(CorpusForm).missing_corpus
     if chosen is None and missing:
         st.info(plain_markdown(missing, 600))
-    return chosen, figures or st.container()
+    return chosen, st.container()
 
 
 def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
-    """Draw the figures of the corpus; return False if the pre-tokenizer fails on it.
+    """Draw what the corpus consists of; return False if the pre-tokenizer fails on it.
 
     Pre-tokens are left out if there is no valid pre-tokenizer.
     """
-    training = chosen.training
+    training, held_out = chosen.training, chosen.held_out
     pretokens = _pretokens(training, pretokenizer)
     characters = [(f"{training.n_characters:,}", "characters", ())]
-    corpus_strip(
-        key="corpus_strip",
-        figures=[*_sizes(training), *(pretokens or characters)],
-    )
-    if isinstance(training, CountsCorpus):
-        st.markdown(f":gray[:small[{describe_counts(training)}]]")
-    held_out = chosen.held_out
-    show_composition(
-        corpus_summary.composition(training),
-        corpus_summary.composition(held_out) if held_out.n_bytes else None,
-        key="corpus_composition",
-    )
+    with chosen.consists_of:
+        corpus_strip(
+            key="corpus_strip",
+            figures=[*_sizes(training), *(pretokens or characters)],
+        )
+        if isinstance(training, CountsCorpus):
+            st.markdown(f":gray[:small[{describe_counts(training)}]]")
+        show_composition(
+            corpus_summary.composition(training),
+            corpus_summary.composition(held_out) if held_out.n_bytes else None,
+            key="corpus_composition",
+        )
     return pretokens is not None
 
 
@@ -170,37 +176,59 @@ def _read(source: str) -> ReadCorpus | None:
         label_visibility="collapsed",
         persist_state="session",
     )
-    st.markdown(f":gray[:small[{found[sample_id].description}]]")
     with st.spinner("Reading the sample"):
-        return ReadCorpus(load_sample(sample_id), found[sample_id].title)
+        sample = found[sample_id]
+        return ReadCorpus(load_sample(sample_id), sample.title, about=sample.description)
 
 
-def _divide(found: ReadCorpus, source: Source) -> ChosenCorpus | None:
-    """Divide a corpus as its visitor chooses; return None while there is no held-out text."""
+def _divide(found: ReadCorpus, source: Source, row: DeltaGenerator) -> ChosenCorpus | None:
+    """Divide a corpus as its visitor chooses; return None while there is no held-out text.
+
+    Its size is written into the row, in which all else is folded.
+    """
     corpus, title = found.corpus, found.title
     if isinstance(corpus, CountsCorpus):
         st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=tooltip("Held-out text"))
+        line, consists_of = row.empty(), _fold_parts(row)
+        words = _counted(len(corpus.word_counts or ()), "distinct word")
+        line.markdown(f":gray[:small[{words} · {corpus.n_bytes:,} bytes]]", width="content")
         training, held_out = corpus.split(0.0)
         origin = chosen_origin(source, HELD_OUT_PERCENT)
-        return ChosenCorpus(corpus, title, origin, 0.0, "document", training, held_out)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        sentence = st.empty()
+        return ChosenCorpus(corpus, title, origin, 0.0, "document", training, held_out, consists_of)
+    line = row.empty()
+    with _fold_parts(row):
+        if found.about:
+            st.markdown(found.about)
+        consists_of, sentence = st.container(), st.empty()
         percent, by = choose_held_out(corpus, found.columns)
     show_reading_notes(corpus.file_notes)
     if (upload_id := upload_held_out(by)) == "":
-        sentence.markdown(f":gray[:small[{_NO_FILES}]]", width="content")
+        line.markdown(f":gray[:small[{_NO_FILES}]]", width="content")
         return None
     share = percent / 100 if upload_id is None else 0.0
     with st.spinner("Holding text back"):
         training, held_out = corpus_summary.divided(corpus, share, by)
     origin = chosen_origin(source, percent, by)
-    chosen = ChosenCorpus(corpus, title, origin, share, by, training, held_out)
-    sentence.markdown(
-        f":gray[:small[{_held_out_sentence(chosen)}]]",
-        width="content",
-        help=tooltip("Held-out text"),
-    )
+    chosen = ChosenCorpus(corpus, title, origin, share, by, training, held_out, consists_of)
+    line.markdown(f":gray[:small[{_sizes_in_line(chosen)}]]", width="content")
+    sentence.markdown(f":gray[:small[{_held_out_sentence(chosen)}]]", help=tooltip("Held-out text"))
     return chosen
+
+
+def _fold_parts(row: DeltaGenerator) -> DeltaGenerator:
+    return row.popover("What it consists of", type="tertiary", key="corpus_parts")
+
+
+def _sizes_in_line(chosen: ChosenCorpus) -> str:
+    """Return the size of a corpus, and how much of it is held out."""
+    n = chosen.corpus.n_sources
+    size = f"{_counted(n, 'document')} · {chosen.corpus.n_bytes:,} bytes"
+    if chosen.corpus.word_counts is not None:
+        size = _counted(len(chosen.corpus.word_counts), "weighted word")
+    if chosen.held_out.how is not None and chosen.held_out.how.by == "file":
+        return f"{size} · your own files held out"
+    share = f"{chosen.held_out_share:.0%}" if chosen.held_out.n_bytes else "nothing"
+    return f"{size} · {share} held out"
 
 
 def _sizes(training: CorpusPart) -> list[Figure]:

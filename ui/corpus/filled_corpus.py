@@ -10,6 +10,7 @@ import streamlit as st
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.samples import load_sample, samples
+from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
 from ui.corpus import corpus_address
 from ui.corpus.address_text import read_address_text
@@ -19,6 +20,7 @@ from ui.corpus.corpus_state import CorpusForm, ReadUploads
 from ui.corpus.large_text_area import PastedText, put_paste
 from ui.look.labels import size_text
 from ui.shell import address, workspace
+from ui.shell.given_corpus import take_given
 from ui.storage.base_tokenizer import Extension, text_title
 from ui.storage.corpus_store import load_uploaded
 from ui.storage.run_corpus import CorpusOrigin, RunCorpus, Source
@@ -41,10 +43,15 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
 
     Only if this session shows no other corpus yet.
     """
-    if workspace.get(CorpusForm).is_filled or not workspace.widgets_hold(FIRST):
+    given = take_given()
+    if workspace.get(CorpusForm).is_filled and given is None:
+        return
+    if not workspace.widgets_hold(FIRST):
         return
     has_other = plan is not None or stored.run.base is not None
     widgets = fill_from_address(is_empty_kept=not has_other)
+    if given is not None and not has_other:
+        widgets = corpus_or(widgets, lambda: fill_from_browser(*given))
     if plan is not None:
         widgets = corpus_or(widgets, lambda: fill_from_plan(plan))
     elif stored.run.base is not None:
@@ -110,6 +117,13 @@ def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     return {} if is_usual else widgets
 
 
+def fill_from_browser(source: str, kept_id: str) -> dict[str, str | float]:
+    """Bring back the corpus that the browser names, as if the address named it."""
+    name = corpus_address.KEPT_UNDER[source]
+    address.set_query(**{corpus_address.SOURCE: source, name: kept_id})
+    return fill_from_address()
+
+
 def fill_from_plan(plan: TrainingPlan) -> dict[str, str | float]:
     """Bring back the corpus of a training that has not ended, and return its widgets' values."""
     base = plan.how.base if isinstance(plan.how, Extension) else None
@@ -167,6 +181,8 @@ def _uploaded(kept: RunCorpus) -> Corpus | FiledCorpus | None:
     try:
         if kept.origin.source == "paste":
             return Corpus.from_text(load_text(upload_id), name="pasted text")
+        if kept.origin.source == "words":
+            return Corpus.from_word_counts(parse_word_counts(load_text(upload_id)))
         corpus = load_uploaded(upload_id).corpus
     except BpeError:
         return None

@@ -21,39 +21,38 @@ _MAX_NAME: Final = 42
 
 def choose_held_out(corpus: Corpus | FiledCorpus, columns: Sequence[str]) -> tuple[int, str]:
     """Draw the choice; return the share in percent, and what is held out, as `divide` takes it."""
-    with st.popover("Change", type="tertiary", key="held_out"):
-        by = "document"
-        if corpus.word_counts is None:
-            names = corpus.files if isinstance(corpus, FiledCorpus) else corpus.names
-            by = st.selectbox(
-                "What is held out",
-                _choices(names, columns),
-                format_func=_label,
-                key="corpus_held_by",
-                help="Folders, or the values of a column, say what text of other projects, sources "
-                "or authors will take.",
-                persist_state="session",
-            )
-        if by == OWN_FILES:
-            ask_for_files(
-                "held_file",
-                "Files that training will not see",
-                MAX_BYTES_IN_MEMORY,
-                key="corpus_held_files",
-                hint=f"Text, a table or an archive, up to {MAX_BYTES_IN_MEMORY // 1_000_000} MB. "
-                "All of the corpus is trained on, except documents that are in these files too.",
-            )
-            return HELD_OUT_PERCENT, held_out_by()
-        percent = st.slider(
-            "Held out, in percent",
-            0,
-            50,
-            HELD_OUT_PERCENT,
-            key="corpus_held_out",
-            help="Of each file type and script. Where there are few documents, their ends are "
-            "held out instead.",
+    by = "document"
+    if corpus.word_counts is None:
+        names = corpus.files if isinstance(corpus, FiledCorpus) else corpus.names
+        by = st.selectbox(
+            "What is held out",
+            _choices(names, columns),
+            format_func=_label,
+            key="corpus_held_by",
+            help="Folders, or the values of a column, say what text of other projects, sources "
+            "or authors will take.",
             persist_state="session",
         )
+    if by == OWN_FILES:
+        ask_for_files(
+            "held_file",
+            "Files that training will not see",
+            MAX_BYTES_IN_MEMORY,
+            key="corpus_held_files",
+            hint=f"Text, a table or an archive, up to {MAX_BYTES_IN_MEMORY // 1_000_000} MB. "
+            "All of the corpus is trained on, except documents that are in these files too.",
+        )
+        return HELD_OUT_PERCENT, held_out_by()
+    percent = st.slider(
+        "Held out, in percent",
+        0,
+        50,
+        HELD_OUT_PERCENT,
+        key="corpus_held_out",
+        help="Of each file type and script. Where there are few documents, their ends are "
+        "held out instead.",
+        persist_state="session",
+    )
     return percent, by
 
 

@@ -47,6 +47,8 @@ class ReadCorpus:
     title: str
     columns: tuple[str, ...] = ()
     """The columns of its tables by which text can be held out."""
+    about: str = ""
+    """What it is, in a sentence."""
 
 
 def read_uploads(held_out_share: float, held_out_by: str) -> ReadCorpus | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import streamlit as st
@@ -23,11 +24,13 @@ from ui.work.task import Status
 _TOO_MANY = "Not checked yet: the server is busy with others. Reload the page to try again."
 
 
-def offer_downloads(tokenizer: Tokenizer, stored: StoredRun, *, key: str) -> None:
+def offer_downloads(
+    tokenizer: Tokenizer, stored: StoredRun, *, key: str, folds_others: bool = False
+) -> None:
     """Offer a tokenizer in each format, and explain which formats cannot hold it.
 
     Each file is opened in the background by the library that it is meant for and by others that
-    read it, with the texts of a run.
+    read it, with the texts of a run. With `folds_others`, only the first format is in view.
     """
     offered = tokenizer_downloads(tokenizer, stored.run)
     possible = [download for download in offered if download.data is not None]
@@ -35,12 +38,12 @@ def offer_downloads(tokenizer: Tokenizer, stored: StoredRun, *, key: str) -> Non
     try:
         status = check_formats(tokenizer, [download.format for download in possible], stored)
     except TooMuchWorkError:
-        _rows(possible, None, key)
+        _rows(possible, None, key, folds_others)
     else:
         if status.is_live:
-            _watch_rows(possible, status.id, key)
+            _watch_rows(possible, status.id, key, folds_others)
         else:
-            _rows(possible, status, key)
+            _rows(possible, status, key, folds_others)
     missing = [download for download in offered if download.problem is not None]
     if missing:
         with st.expander("Formats that cannot hold this tokenizer"):
@@ -52,39 +55,51 @@ def offer_downloads(tokenizer: Tokenizer, stored: StoredRun, *, key: str) -> Non
 
 
 @fragment(run_every=SECONDS_BETWEEN_LOOKS)
-def _watch_rows(offered: Sequence[Download], id: str, key: str) -> None:
+def _watch_rows(offered: Sequence[Download], id: str, key: str, folds_others: bool) -> None:
     """Redraw the rows until the checks have ended, then the whole page once."""
     status = checks().status(id)
     if not status.is_live:
         st.rerun()
-    _rows(offered, status, key)
+    _rows(offered, status, key, folds_others)
 
 
-def _rows(offered: Sequence[Download], status: Status[Checked, Checked] | None, key: str) -> None:
+def _rows(
+    offered: Sequence[Download],
+    status: Status[Checked, Checked] | None,
+    key: str,
+    folds_others: bool,
+) -> None:
+    others = offered[1:] if folds_others else offered
     with st.container(gap="small", key=f"{key}_download_rows"):
-        for download in offered:
-            with st.container(gap=None):
-                _row(download, key)
-                st.markdown(f":small[{check_sentence(download, status)}]")
-                if download.lacks:
-                    st.markdown(f":small[:gray[{plain_markdown(download.lacks, 600)}]]")
-        show_opens_in(offered, status, key)
+        if folds_others:
+            _row(offered[0], status, key, label=f"Download {offered[0].label}")
+        with st.expander("Other formats", type="compact") if folds_others else nullcontext():
+            for download in others:
+                _row(download, status, key, label=download.label)
+            show_opens_in(offered, status, key)
 
 
-def _row(download: Download, key: str) -> None:
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.download_button(
-            download.label,
-            download.data or b"",
-            file_name=download.file_name,
-            mime="application/octet-stream",
-            help=f"For {download.reader}",
-            on_click="ignore",
-            key=f"{key}_{download.label}",
-        )
-        library = find_reader(download.format).library
-        with st.popover(f"Load with {library}", type="tertiary", key=f"{key}_{download.format}"):
-            st.code(download.code, language="python", wrap_lines=True)
+def _row(
+    download: Download, status: Status[Checked, Checked] | None, key: str, *, label: str
+) -> None:
+    with st.container(gap=None):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.download_button(
+                label,
+                download.data or b"",
+                file_name=download.file_name,
+                mime="application/octet-stream",
+                help=f"For {download.reader}",
+                on_click="ignore",
+                key=f"{key}_{download.label}",
+            )
+            library = find_reader(download.format).library
+            popover = f"{key}_{download.format}"
+            with st.popover(f"Load with {library}", type="tertiary", key=popover):
+                st.code(download.code, language="python", wrap_lines=True)
+        st.markdown(f":small[{check_sentence(download, status)}]")
+        if download.lacks:
+            st.markdown(f":small[:gray[{plain_markdown(download.lacks, 600)}]]")
 
 
 def check_sentence(download: Download, status: Status[Checked, Checked] | None) -> str:

@@ -1,4 +1,4 @@
-"""Keep the button that starts a page's work in view below its form."""
+"""Rows of a form: a heading beside a choice, and the button that starts a page's work."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ def action_row() -> DeltaGenerator:
     elements above it, Streamlit would draw another button, and a press during that would be lost.
     """
     return st.container(horizontal=True, vertical_alignment="center", key="action_row")
+
+
+def heading_row(key: str) -> DeltaGenerator:
+    """Return a row for a heading on the left and the choice that belongs to it on the right."""
+    return st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key=key
+    )
 
 
 def show_missing(what: str) -> None:

@@ -21,7 +21,7 @@ from ui.shell import address, workspace
 from ui.shell.following import Followed
 from ui.shell.open_run import find_run, open_run, shown_instead
 from ui.shell.recent_runs import remember_run, start_over
-from ui.shell.run_picker import draw_picker_failure, run_picker
+from ui.shell.run_picker import draw_picker_failure, has_one_run, run_picker
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.storage.sweeping import start_sweeping
 from ui.work import jobs
@@ -107,18 +107,21 @@ def run_page(page: StreamlitPage) -> None:
         page.run()
 
 
-def page_frame(title: str, lead: str, *, help: str | None = None) -> StoredRun | None:
+def page_frame(
+    title: str, lead: str, *, help: str | None = None, names_run: bool = False
+) -> StoredRun | None:
     """Draw a page's heading and run picker, and return the run that the page shows.
 
-    `help` is a tooltip that explains the terms of the page. Returns None if there is nothing to
-    show, because even the sample run could not be read.
+    `help` is a tooltip that explains the terms of the page. A page that `names_run` itself has no
+    picker while there is only one run. Returns None if there is nothing to show, because even the
+    sample run could not be read.
     """
     _prepare_page(title)
     stored, problem = find_run()
     with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
         st.title(title, anchor=False, width="content")
         st.space("stretch")
-        if stored is not None:
+        if stored is not None and not (names_run and has_one_run(stored)):
             _draw_picker(stored)
     st.markdown(f":gray[{lead}]", help=help)
     if problem is not None:

@@ -11,6 +11,7 @@ from bpe_core.files.store.place import is_id
 from ui.components.run_memory import run_memory
 from ui.look.run_names import RunName
 from ui.shell import workspace
+from ui.shell.given_corpus import GivenCorpus, note_found
 from ui.storage.run_store import StoredRun, find_run_name, in_memory_run
 
 MAX_RECENT_RUNS: Final = 8
@@ -58,16 +59,22 @@ def start_over() -> None:
     """Clear the session as for a new visitor, except runs that could not be stored on disk."""
     unkept = workspace.get(RecentRuns).unkept
     workspace.forget_session()
+    # The corpus may be what made a page fail.
+    workspace.update(GivenCorpus, name="")
     _list([run.name for run in unkept], unkept)
 
 
 def keep_runs() -> None:
-    """Have the browser keep the ids of the recent runs, and list those that it kept before."""
+    """Have the browser keep the ids of the recent runs and of the corpus given last.
+
+    Those that it kept before are listed, and the corpus is noted.
+    """
     here = workspace.get(RecentRuns)
     run_memory(
         [run.id for run in here.names],
         forgotten=here.forgotten,
         most=MAX_RECENT_RUNS,
+        corpus=workspace.get(GivenCorpus).name,
         key=_KEY,
         on_found=_list_again,
     )
@@ -77,7 +84,9 @@ def _list_again() -> None:
     """List the runs that the browser kept after the recent ones, and forget missing ones."""
     names: list[RunName] = []
     gone: list[str] = []
-    for run_id in _ids(workspace.component_value(_KEY, "found")):
+    found = workspace.component_value(_KEY, "found")
+    note_found(found)
+    for run_id in _ids(found):
         try:
             names.append(find_run_name(run_id))
         except BpeError:

@@ -30,6 +30,11 @@ def run_picker(stored: StoredRun) -> str | None:
     )
 
 
+def has_one_run(stored: StoredRun) -> bool:
+    """Return whether the visitor can choose no other run than the sample, which is shown."""
+    return stored.id == SAMPLE_RUN_ID and not workspace.get(RecentRuns).names
+
+
 def draw_picker_failure(message: str) -> None:
     """Draw an error in place of the picker, with a button that empties the list."""
     with st.container(width=_FAILURE_WIDTH):

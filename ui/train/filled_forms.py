@@ -10,11 +10,13 @@ from ui.corpus.corpus_state import CorpusForm
 from ui.corpus.filled_corpus import (
     corpus_or,
     fill_from_address,
+    fill_from_browser,
     fill_from_plan,
     fill_from_run,
 )
 from ui.run import corpus_summary
 from ui.shell import workspace
+from ui.shell.given_corpus import take_given
 from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
@@ -26,14 +28,18 @@ from ui.work.jobs import TrainingPlan
 def fill_forms_once(stored: StoredRun) -> None:
     """Fill the forms from the open run if this session shows them for the first time.
 
+    With the sample run open, the corpus is the one that the browser remembers, once it is known.
     Forms that the visitor has changed meanwhile stay as they are.
     """
-    if not _are_filled_first():
+    given = take_given()
+    if not _are_filled_first(is_given=given is not None):
         return
     is_sample = stored.id == SAMPLE_RUN_ID
     corpus = fill_from_address(is_empty_kept=is_sample)
     if not is_sample:
         corpus = corpus_or(corpus, lambda: fill_from_run(stored))
+    elif given is not None:
+        corpus = corpus_or(corpus, lambda: fill_from_browser(*given))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
     settings = read_address_settings() or (filled_settings(stored, None), start_total)
     _set(corpus | settings_form.widget_values(*settings))
@@ -69,9 +75,12 @@ def filled_settings(stored: StoredRun | None, plan: TrainingPlan | None) -> Trai
     return stored.run.config
 
 
-def _are_filled_first() -> bool:
-    """Return whether the forms are to be filled now, and note that they were shown."""
-    if workspace.get(CorpusForm).is_filled:
+def _are_filled_first(*, is_given: bool = False) -> bool:
+    """Return whether the forms are to be filled now, and note that they were shown.
+
+    They are filled again if a corpus of the visitor `is_given` and they are unchanged.
+    """
+    if workspace.get(CorpusForm).is_filled and not is_given:
         return False
     workspace.update(CorpusForm, is_filled=True)
     return workspace.widgets_hold(corpus_form.FIRST | settings_form.FIRST)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from ui.run.training_card import HERE
 from ui.shell import workspace
 from ui.shell.action_row import action_row, show_missing
 from ui.train import settings_form
+from ui.train.best_cut import show_best_cut
 from ui.train.largest_size import show_largest_size
 
 
@@ -32,6 +34,7 @@ def show_forms(
     `filled` are the settings that a reload fills the form with. `start` is called if Train is
     pressed and both are valid.
     """
+    st.html(Path(__file__).with_suffix(".css"))
     # Each part has its own place. If an error above the buttons moved them down, Streamlit
     # would show both pairs of buttons until the page is done.
     corpus_place, settings_place, buttons = st.container(), st.container(), action_row()
@@ -46,8 +49,11 @@ def show_forms(
             counted = corpus_form.show_corpus(chosen, config.pretokenizer if config else None)
     early_stop = None
     if counted and chosen and settings:
-        with settings.below_size:
+        with settings.beside_size:
             early_stop = show_largest_size(chosen.training, settings.config)
+        if can_train:
+            with settings.below_size:
+                show_best_cut(chosen, settings.config)
     with buttons:
         # Enabled even without a text or with a wrong number: the browser sends what was typed last
         # together with the press.

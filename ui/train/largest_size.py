@@ -27,17 +27,17 @@ def largest_sentence(found: LargestSize) -> str:
     """Return a sentence on the largest vocabulary this corpus can fill.
 
     >>> largest_sentence(LargestSize(286, is_exact=True))
-    'This corpus reaches 286 tokens at most.'
+    'This text reaches 286.'
     >>> largest_sentence(LargestSize(39_728, is_exact=False))
-    'This corpus reaches fewer than 39,729 tokens.'
+    'This text reaches fewer than 39,729.'
     >>> largest_sentence(LargestSize(1_331_650, is_exact=False))
-    'This corpus is large enough for any size that can be chosen here.'
+    'This text is large enough for any size.'
     """
     if found.size >= MAX_SIZE:
-        return "This corpus is large enough for any size that can be chosen here."
+        return "This text is large enough for any size."
     if found.is_exact:
-        return f"This corpus reaches {found.size:,} tokens at most."
-    return f"This corpus reaches fewer than {found.size + 1:,} tokens."
+        return f"This text reaches {found.size:,}."
+    return f"This text reaches fewer than {found.size + 1:,}."
 
 
 def early_stop_sentence(found: LargestSize | None, wanted: int) -> str | None:

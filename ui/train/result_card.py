@@ -28,37 +28,37 @@ IN_MEMORY_ALONE = (
 
 def show_result(stored: StoredRun) -> DeltaGenerator:
     """Draw a finished run; return the place of its heading, for `show_heading`."""
-    run = stored.run
+    run, is_sample = stored.run, stored.id == SAMPLE_RUN_ID
+    st.html(Path(__file__).with_suffix(".css"))
     with st.container(border=True, key="result_card"):
         heading = st.container(gap="xsmall")
-        st.markdown(f"{plain_markdown(stored.title)}: {result_sentence(run)}")
+        st.markdown(_example_sentence(stored) if is_sample else _sentence(stored))
+        st.page_link(
+            "pages/merge_loop.py",
+            label="▸ Watch it learn, merge by merge",
+            query_params={} if is_sample else {"run": stored.id},
+        )
         if stored.not_kept:
             st.warning(f"{stored.not_kept} {IN_MEMORY_ALONE}")
             _offer_downloads(stored)
         _show_figures(stored)
-        if stored.compositions is not None:
-            with st.expander("What the training text and the held-out text consist of"):
-                show_composition(*stored.compositions, key="result_composition")
         st.plotly_chart(
-            charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type()),
+            charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type(), height=200),
             theme=None,
             config=CONFIG,
             key="result_curve",
         )
-        title = "Tokens in the corpus over merges"
-        file = f"{file_stem(stored.title)}-corpus-tokens.png"
-        chart_pictures(
-            [ChartPicture("result_curve", "PNG", title, stored.title, file)],
-            key="result_pictures",
-        )
         if not stored.not_kept:
             _offer_downloads(stored)
-        st.html(Path(__file__).with_suffix(".css"))
-        st.page_link(
-            "pages/merge_loop.py",
-            label=":primary[Watch it learn, merge by merge →]",
-            query_params={} if stored.id == SAMPLE_RUN_ID else {"run": stored.id},
-        )
+        with st.expander("Its text and chart", type="compact"):
+            if stored.compositions is not None:
+                show_composition(*stored.compositions, key="result_composition")
+            title = "Tokens in the corpus over merges"
+            file = f"{file_stem(stored.title)}-corpus-tokens.png"
+            chart_pictures(
+                [ChartPicture("result_curve", "PNG", title, stored.title, file)],
+                key="result_pictures",
+            )
     return heading
 
 
@@ -68,29 +68,40 @@ def show_heading(
     """Head the card of a run, whose form was read meanwhile.
 
     `changes` is a sentence on what differs in the form, empty if nothing does. After a failed
-    training, the run is labelled as the one that was open before.
+    training, the run is labelled as the one that was open before. The sample is an example,
+    whatever the form holds.
     """
-    is_old = bool(changes) or after_failure
+    is_sample = stored.id == SAMPLE_RUN_ID
     with place:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.header(_title(stored, changes, after_failure), anchor=False, width="content")
+            title = "Example" if is_sample else _title(changes, after_failure)
+            st.header(title, anchor=False, width="content")
             st.space("stretch")
-            if is_old:
+            if is_sample:
+                st.badge("not yours yet", color="gray")
+            elif changes or after_failure:
                 st.badge("trained before", color="gray")
             elif stored.run.stop_reason == "cancelled":
                 st.badge("stopped early", color="orange")
             else:
                 st.badge("✓ finished", color="green")
-        if changes:
+        if changes and not is_sample:
             st.markdown(f":gray[{changes}]")
 
 
-def _title(stored: StoredRun, changes: str, after_failure: bool) -> str:
+def _title(changes: str, after_failure: bool) -> str:
     if after_failure:
         return "The open run"
-    if not changes:
-        return "Trained"
-    return "Sample run" if stored.id == SAMPLE_RUN_ID else "Previous run"
+    return "Previous run" if changes else "Trained"
+
+
+def _example_sentence(stored: StoredRun) -> str:
+    n = len(stored.run.merges)
+    return f"What you will get, from a sample: {plain_markdown(stored.title)}, {n:,} merges."
+
+
+def _sentence(stored: StoredRun) -> str:
+    return f"{plain_markdown(stored.title)}: {result_sentence(stored.run)}"
 
 
 def result_sentence(run: TrainingRun) -> str:
@@ -109,19 +120,20 @@ def _show_figures(stored: StoredRun) -> None:
     with figures.cell(), st.container(gap="xxsmall"):
         st.metric("Bytes per token", f"{curves.training[-1]:.2f}")
         if curves.held_out is not None:
-            st.markdown(f":gray[:small[{curves.held_out[-1]:.2f} on held-out text]]")
+            on_new = f":gray[:small[{curves.held_out[-1]:.2f} on held-out text]]"
+            st.markdown(on_new, help=flattery(stored.held_out.how) or None)
         elif stored.held_out.n_bytes:
             st.markdown(":gray[:small[not measured on held-out text]]")
         else:
             st.markdown(":gray[:small[no held-out text to check it on]]")
     with figures.cell(), st.container(gap="xxsmall"):
-        st.metric("Tokens in the corpus", f"{int(stored.run.tokens_after[-1]):,}")
         n_bytes = stored.run.corpus_bytes
-        st.markdown(f":gray[:small[from {n_bytes:,} byte{'s' * (n_bytes != 1)}]]")
-    if words := flattery(stored.held_out.how):
-        st.markdown(f":gray[:small[{words}]]")
+        st.metric(
+            "Tokens in the corpus",
+            f"{int(stored.run.tokens_after[-1]):,}",
+            help=f"From {n_bytes:,} byte{'s' * (n_bytes != 1)}.",
+        )
 
 
 def _offer_downloads(stored: StoredRun) -> None:
-    st.markdown("Download the tokenizer:")
-    offer_downloads(stored.run.tokenizer, stored, key="download")
+    offer_downloads(stored.run.tokenizer, stored, key="download", folds_others=True)

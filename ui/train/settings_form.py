@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,38 +14,19 @@ from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown
 from ui.run.corpus_summary import CorpusPart, symbols_seen
 from ui.shell import workspace
+from ui.shell.action_row import heading_row
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
 from ui.train.cuts import show_cuts
+from ui.train.presets import CONFIGS, CUSTOM, EXPLAINED
 from ui.train.settings_address import settings_to_address
 from ui.train.size_field import Start
 
-_PRESETS = {
-    "GPT-2 style": "All 256 bytes, cut as GPT-2 cuts text; ties go to the lower ids, as in Hugging "
-    "Face’s trainer.",
-    "Classroom": "The characters of the corpus and an end-of-word marker, cut at white space; ties "
-    "go to the pair seen first.",
-    "GPT-4 style": "Like GPT-2 style, but cut as GPT-4 cuts text: numbers three digits at a time.",
-    "Custom": "Choose every setting yourself, including your own regular expression.",
-}
-_CONFIGS = {
-    "GPT-2 style": TrainingConfig(pretokenizer="gpt2"),
-    "Classroom": TrainingConfig(
-        pretokenizer="whitespace",
-        base="characters",
-        alphabet="seen",
-        end_of_word="</w>",
-        special_tokens=(),
-        tie_break="first-seen",
-    ),
-    "GPT-4 style": TrainingConfig(pretokenizer="cl100k"),
-}
-"""The settings of each preset but Custom; the size is chosen apart from them."""
-FIRST_SETTINGS = replace(_CONFIGS["GPT-2 style"], vocab_size=size_field.FIRST_SIZE)
+FIRST_SETTINGS = replace(CONFIGS["GPT-2"], vocab_size=size_field.FIRST_SIZE)
 """The settings that a new visitor sees."""
 KEYS = "settings_"
 """The prefix of this form's widget keys."""
-FIRST: dict[str, str | float] = {"settings_preset": "GPT-2 style", **size_field.FIRST}
+FIRST: dict[str, str | float] = {"settings_preset": "GPT-2", **size_field.FIRST}
 """The first values of the widgets that a new visitor sees."""
 
 
@@ -59,9 +39,10 @@ class ShownSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSettings:
-    """Valid settings, and a container below their size for what the corpus allows."""
+    """Valid settings, and places for what is known of them only with the text."""
 
     config: TrainingConfig
+    beside_size: DeltaGenerator
     below_size: DeltaGenerator
 
 
@@ -72,26 +53,26 @@ def choose_settings(
 
     The address keeps them if they differ from those that a reload fills the form with.
     """
-    st.html(Path(__file__).with_suffix(".css"))
-    st.header("Settings", anchor=False)
-    preset = st.segmented_control(
-        "Preset",
-        list(_PRESETS),
-        default="GPT-2 style",
-        required=True,
-        key="settings_preset",
-        label_visibility="collapsed",
-        persist_state="session",
-        on_change=_begin_custom_as_shown,
-    )
-    st.markdown(f":gray[:small[{_PRESETS[preset]}]]", help=tooltip("Tie"))
+    with heading_row("settings_heading"):
+        explained = f"{EXPLAINED}\n\n{tooltip('Tie')}"
+        st.header("How far to go", anchor=False, width="content", help=explained)
+        preset = st.segmented_control(
+            "Preset",
+            [*CONFIGS, CUSTOM],
+            default="GPT-2",
+            required=True,
+            key="settings_preset",
+            label_visibility="collapsed",
+            persist_state="session",
+            on_change=_begin_custom_as_shown,
+        )
     are_complete = True
     cut = None if training is None else training.cut_by
-    if preset == "Custom":
+    if preset == CUSTOM:
         custom = custom_fields(cut)
         config, are_complete = custom.config, custom.is_complete
     else:
-        config = _CONFIGS[preset]
+        config = CONFIGS[preset]
     shown = config
     if cut is not None and config.pretokenizer != cut:
         config = replace(config, pretokenizer=cut)
@@ -100,10 +81,16 @@ def choose_settings(
             "that is the pre-tokenizer, whatever the preset says.]]"
         )
     start = find_start(config, training)
-    room = st.container(gap="xsmall")
     with st.container():
         size = size_field.size_field(preset, start)
-    below_size = st.container()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        sentence, beside_size = st.empty(), st.container(width="content")
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    below_size = row.container(horizontal=True, vertical_alignment="center", gap="small")
+    is_custom = preset == CUSTOM
+    cuts = (
+        st.container() if is_custom else row.popover("Cuts", type="tertiary", key="settings_cuts")
+    )
     if size is not None:
         config = replace(config, vocab_size=size)
         try:
@@ -115,14 +102,15 @@ def choose_settings(
             shown = replace(shown, vocab_size=size)
             workspace.update(ShownSettings, config=shown)
             settings_to_address(shown, start.total, filled)
-            room.markdown(
+            sentence.markdown(
                 size_field.size_sentence(size, start),
                 width="content",
                 help=tooltip("Token", "Special token"),
             )
-    works = show_cuts(config.pretokenizer, example, is_custom=preset == "Custom")
+    with cuts:
+        works = show_cuts(config.pretokenizer, example, is_custom=is_custom)
     is_valid = works and are_complete and size is not None
-    return ChosenSettings(config, below_size) if is_valid else None
+    return ChosenSettings(config, beside_size, below_size) if is_valid else None
 
 
 def widget_values(config: TrainingConfig, start_total: int) -> dict[str, str | float]:
@@ -131,13 +119,13 @@ def widget_values(config: TrainingConfig, start_total: int) -> dict[str, str | f
     `start_total` is the number of tokens before the first merge.
 
     >>> widget_values(TrainingConfig(4_096, pretokenizer="cl100k"), 257)["settings_preset"]
-    'GPT-4 style'
+    'GPT-4'
     >>> widget_values(TrainingConfig(4_096, min_frequency=2), 257)["settings_min_frequency"]
     2.0
     """
     size = config.vocab_size
-    fitting = [name for name, own in _CONFIGS.items() if replace(own, vocab_size=size) == config]
-    preset = fitting[0] if fitting else "Custom"
+    fitting = [name for name, own in CONFIGS.items() if replace(own, vocab_size=size) == config]
+    preset = fitting[0] if fitting else CUSTOM
     fields = {} if fitting else custom_widgets(config)
     sizes = size_field.size_widgets(preset, size, start_total)
     return {"settings_preset": preset, **fields, **sizes}
@@ -146,9 +134,9 @@ def widget_values(config: TrainingConfig, start_total: int) -> dict[str, str | f
 def _begin_custom_as_shown() -> None:
     """Give Custom's fields the settings that were shown when it was chosen."""
     shown = workspace.get(ShownSettings).config
-    if workspace.widget_text("settings_preset") != "Custom" or shown is None:
+    if workspace.widget_text("settings_preset") != CUSTOM or shown is None:
         return
-    sizes = size_field.size_widgets("Custom", shown.vocab_size, 0)
+    sizes = size_field.size_widgets(CUSTOM, shown.vocab_size, 0)
     for key, value in (custom_widgets(shown) | sizes).items():
         workspace.set_widget(key, value)
 

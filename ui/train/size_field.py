@@ -103,7 +103,7 @@ def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | fl
 
     `start_total` is the number of tokens before the first merge.
 
-    >>> size_widgets("GPT-2 style", 5_000, 257)
+    >>> size_widgets("GPT-2", 5_000, 257)
     {'settings_byte_size': 4096, 'settings_exact_byte_size_4096': 5000.0}
     """
     if preset == "Custom":

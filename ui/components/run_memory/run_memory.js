@@ -1,14 +1,16 @@
-// Keep the ids of the visitor's runs in the browser's storage, and send the server those it does not
-// know: after a reload, or in another tab. If storage is blocked, nothing is kept.
+// Keep the ids of the visitor's runs and corpus in the browser's storage, and send the server those it
+// does not know: after a reload, or in another tab. If storage is blocked, nothing is kept.
 
 import { onLeaving } from "../shared/leaving.js";
 
 /** @import { Component } from "../shared/component.js" */
 
-/** `runs` are the ids that the server knows, `forgotten` those of runs that it no longer has.
-    @typedef {{ runs: string[], forgotten: string[], most: number }} Data */
+/** `runs` are the ids that the server knows, `forgotten` those of runs that it no longer has. `corpus` is
+    the corpus given last, empty for none, and null if the server does not know.
+    @typedef {{ runs: string[], forgotten: string[], most: number, corpus: string | null }} Data */
 
 const KEY = "bpe-explorer.runs";
+const CORPUS_KEY = "bpe-explorer.corpus";
 const ID = /^[0-9a-f]{32}$/;
 const MILLISECONDS_UNTIL_ASKED_AGAIN = [1500, 6000];
 
@@ -20,10 +22,12 @@ export default function mountRunMemory({ data, parentElement, setStateValue }) {
   const forgotten = new Set(data.forgotten);
   const ids = [...new Set([...data.runs, ...kept()])].filter((id) => !forgotten.has(id));
   const latest = ids.slice(0, data.most);
-  keep(latest);
+  keep(KEY, latest.length > 0 ? JSON.stringify(latest) : "");
+  if (data.corpus !== null) keep(CORPUS_KEY, data.corpus);
+  const corpus = data.corpus === null ? read(CORPUS_KEY) : "";
   clearTimeout(timers.get(parentElement));
   const unknown = latest.filter((id) => !data.runs.includes(id));
-  if (unknown.length > 0) ask([...MILLISECONDS_UNTIL_ASKED_AGAIN]);
+  if (unknown.length > 0 || corpus) ask([...MILLISECONDS_UNTIL_ASKED_AGAIN]);
   return onLeaving(parentElement, () => clearTimeout(timers.get(parentElement)));
 
   // The answer is new data, which names each id as a run or as forgotten. No answer comes if
@@ -32,7 +36,7 @@ export default function mountRunMemory({ data, parentElement, setStateValue }) {
   // drawn (streamlit issue 16732), and has the time, because a new session ignores an old state.
   /** @param {number[]} pauses */
   function ask(pauses) {
-    setStateValue("found", { ids: unknown, asked_at: Date.now() });
+    setStateValue("found", { ids: unknown, corpus, asked_at: Date.now() });
     const pause = pauses.shift();
     if (pause) timers.set(parentElement, setTimeout(() => ask(pauses), pause));
   }
@@ -42,19 +46,28 @@ export default function mountRunMemory({ data, parentElement, setStateValue }) {
     @returns {string[]} */
 function kept() {
   try {
-    const found = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    const found = JSON.parse(read(KEY) || "[]");
     return Array.isArray(found) ? found.filter((id) => typeof id === "string" && ID.test(id)) : [];
   } catch {
     return [];
   }
 }
 
-/** @param {string[]} ids */
-function keep(ids) {
+/** @param {string} key */
+function read(key) {
   try {
-    const text = JSON.stringify(ids);
-    if (ids.length === 0) localStorage.removeItem(KEY);
-    else if (text !== localStorage.getItem(KEY)) localStorage.setItem(KEY, text);
+    return localStorage.getItem(key) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** @param {string} key
+    @param {string} text */
+function keep(key, text) {
+  try {
+    if (text === "") localStorage.removeItem(key);
+    else if (text !== localStorage.getItem(key)) localStorage.setItem(key, text);
   } catch {
     // Blocked or full: the list lasts only as long as the page.
   }
