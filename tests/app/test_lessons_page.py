@@ -1,4 +1,4 @@
-"""Test the lessons without a browser: every step draws its code, its tiles and its claim."""
+"""Test the lessons without a browser: every step asks, then draws its code and its tiles."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bpe_core.corpus.samples import parallel_texts
 from tests.app.pages import all_sent
 from ui.lessons.order import LESSONS
 from ui.lessons.parts import MAX_TEXT_LENGTH, LessonTexts, cut_text
+from ui.lessons.questions import Answers
 from ui.shell.workspace import state_key
 
 STEPS = [
@@ -22,109 +24,186 @@ STEPS = [
 ]
 
 
-def drawn(app: AppTest) -> list[dict[str, Any]]:
-    return all_sent(app)
-
-
-def claims(app: AppTest) -> list[tuple[str, str]]:
-    return [(str(one["stated"]), str(one["found"])) for one in drawn(app) if "stated" in one]
-
-
 def given(app: AppTest) -> str:
-    return next(str(one["printed"]) for one in drawn(app) if "printed" in one)
+    return next(str(one["printed"]) for one in all_sent(app) if "printed" in one)
+
+
+def question(app: AppTest) -> dict[str, Any]:
+    return next(one for one in all_sent(app) if "because" in one)
+
+
+def right_options(app: AppTest) -> list[Any]:
+    asked = question(app)
+    options = [asked["options"][place] for place in asked["right"]]
+    return [option["text"] or option["tokens"] for option in options]
+
+
+def open_shown(open_app: Callable[..., AppTest], place: int, name: str, **query: str) -> AppTest:
+    """Open a step whose question was answered."""
+    title = LESSONS[place - 1].title
+    app = open_app("lessons", lesson=title, **{f"step_of_{place}": name}, **query)
+    app.session_state[state_key(Answers)] = Answers({f"{title}_{name}": -1})
+    return app.run()
 
 
 @pytest.mark.parametrize(("place", "title", "name"), STEPS)
-def test_a_step_shows_the_code_that_ran(
+def test_a_step_asks_first_and_then_shows_the_code_that_ran(
     open_app: Callable[..., AppTest], place: int, title: str, name: str
 ) -> None:
     app = open_app("lessons", lesson=title, **{f"step_of_{place}": name})
     assert not app.error
-    lesson = LESSONS[place - 1]
+    asked = question(app)
+    assert asked["answer"] is None
+    assert 2 <= len(asked["options"]) <= 5
+    assert asked["right"]
+    assert asked["because"]
+    assert not any("printed" in one for one in all_sent(app))
+    app = open_shown(open_app, place, name)
+    assert not app.error
+    steps = LESSONS[place - 1].steps
     assert [header.value for header in app.header] == [
-        step.heading for step in lesson.steps if step.name == name
+        step.heading for step in steps if step.name == name
     ]
     assert given(app)
 
 
-def test_the_hug_words_show_the_mistakes_of_the_example(
+@pytest.mark.parametrize(
+    ("place", "name", "query", "right"),
+    [
+        (1, "Words", {}, ["4"]),
+        (1, "Words", {"marker": "false"}, ["3"]),
+        (1, "Pairs", {}, ["15"]),
+        (1, "Choice", {}, [["g", "</w>"]]),
+        (1, "Choice", {"marker": "false"}, [["u", "g"]]),
+        (1, "Join", {}, ["3"]),
+        (1, "Repeat", {}, ["9"]),
+        (1, "Encode", {}, ["4"]),
+        (2, "Words", {}, ["13"]),
+        (2, "Alphabet", {}, ["20"]),
+        (2, "Pairs", {}, [["s", "</w>"]]),
+        (2, "Merges", {}, [["s</w>"]]),
+        (2, "Vocabulary", {}, ["2"]),
+        (3, "Bytes", {}, ["6"]),
+        (3, "Ties", {}, ["No, but the first are the same"]),
+        (3, "New text", {}, ["9"]),
+        (3, "GPT-2", {}, ["4"]),
+        (4, "Bytes", {"any_text": "Is née 日?"}, ["2"]),
+        (4, "Cuts", {}, ["8"]),
+        (4, "Longest match", {}, [["un", "it"]]),
+        (4, "Step back", {}, ["4"]),
+        (5, "Pieces", {}, ["4"]),
+        (5, "add_tokens", {}, ["as many"]),
+        (5, "Merges", {}, [[" ne", "ph"]]),
+        (5, "Test", {}, ["GPT-2’s own encoding"]),
+        (6, "Bytes", {"taught_language": "Greek"}, ["2"]),
+        (6, "Bytes", {"taught_language": "Thai"}, ["3"]),
+    ],
+)
+def test_the_right_answer_is_computed(
     open_app: Callable[..., AppTest],
+    place: int,
+    name: str,
+    query: dict[str, str],
+    right: list[Any],
 ) -> None:
-    app = open_app("lessons", step_of_1="Pairs")
-    assert claims(app) == [("(g, g) occurs 5 times.", "(g, g) occurs 8 times.")]
+    lesson = LESSONS[place - 1].title
+    app = open_app("lessons", lesson=lesson, **{f"step_of_{place}": name}, **query)
+    assert right_options(app) == right
+
+
+def test_the_pair_counts_of_the_hug_words(open_app: Callable[..., AppTest]) -> None:
+    app = open_shown(open_app, 1, "Pairs")
     for count in ("('u', 'g'): 15", "('g', '</w>'): 18", "('i', 'n'): 6", "('n', 'g'): 3"):
         assert count in given(app)
-    app = open_app("lessons", step_of_1="Choice")
-    assert claims(app) == [("The most frequent pair is (h, u).", "It is (g, </w>), with 18.")]
-    app = open_app("lessons", step_of_1="Choice", marker="false")
-    assert claims(app) == [("The most frequent pair is (h, u).", "It is (u, g), with 15.")]
-    app = open_app("lessons", step_of_1="Repeat")
-    assert claims(app)[0][1] == "Its loop makes 24 merges, so it ends with 281."
-    stated, found = claims(app)[1]
-    assert stated == "vocab[256] = vocab['g'] + vocab['</w>']."
-    assert "so 'g' is missing" in found
-    assert "0 + 5 is 6, g</w>." in found
-    app = open_app("lessons", step_of_1="Encode")
-    assert claims(app)[0][1] == (
-        "hugging is hu + ggi + n + g</w>. After hu the walk looks for ggi without returning to the "
-        "root, and ends with an error."
-    )
-    app = open_app("lessons", step_of_1="Encode", marker="false")
-    assert claims(app)[0][1].startswith("hugging is hug + gin + g. After hug the walk")
+
+
+def test_ties_shows_a_step_at_which_the_rules_differ(open_app: Callable[..., AppTest]) -> None:
+    app = open_shown(open_app, 2, "Ties")
+    assert right_options(app) == ["It depends on the rule"]
+    assert "(th, e): this lesson and Start join it" in question(app)["because"]
+    assert given(app) == "(('th', 'e'), ('c', 'u'))"
+    app = open_shown(open_app, 2, "Ties", documents="na nana")
+    assert not any("because" in one for one in all_sent(app))
+    assert "both rules for ties choose the same pair" in app.info[0].value
 
 
 @pytest.mark.parametrize(
-    ("step", "found"),
+    ("place", "stated", "found"),
     [
-        ("Words", "document. occurs 2 times."),
-        ("Alphabet", "It starts as t, h, i, s, </w>."),
-        ("Pairs", "(s, </w>) 8 and (h, i) 5."),
-        ("Ties", "s</w> is first, then is</w>. is alone never becomes a token."),
-        ("Merges", "s</w>, is</w>, th, the, the</w>, do, doc, … document, ir, .</w>, d</w>."),
-        ("Vocabulary", "They end as T + h + is</w> and document + .</w>."),
+        (1, "(g, g) occurs 5 times.", "(g, g) occurs 8 times."),
+        (1, "The most frequent pair is (h, u).", "It is (g, </w>), with 18."),
+        (1, "th u g becomes thu g", "It stays th u g: none of its symbols is h."),
+        (1, "280 = ", "Its loop makes 24 merges, so it ends with 281."),
+        (1, "vocab[256] = vocab['g'] + vocab['</w>'].", "0 + 5 is 6, g</w>."),
+        (1, "Its encoder", "hugging is hu + ggi + n + g</w>. After hu the walk looks for ggi"),
+        (2, "document. occurs 3 times.", "document. occurs 2 times."),
+        (2, "“this” starts as", "It starts as t, h, i, s, </w>."),
+        (2, "(s, </w>) 7 and (h, i) 4.", "(s, </w>) 8 and (h, i) 5."),
+        (2, "is and th", "s</w> is first, then is</w>. is alone never becomes a token."),
+        (2, "The words end", "They end as T + h + is</w> and document + .</w>."),
+        (3, "The first merge", "True here, where (Ġ, t) occurs 7 times. On the four documents"),
+        (3, "Its last cell", "This + Ġis + Ġ + n + o + t + Ġa + Ġtoken"),
+        (3, "The quick brown fox is", "It is [464, 2068, 7586, 21831]."),
+        (4, "Tries for", "make ␣overw + rites, longest match ␣overwrite + s."),
+        (4, "Trie = 5–10x", "Its two loops time the same encoder."),
     ],
 )
-def test_the_four_documents_check_the_claims_of_the_notebook(
-    open_app: Callable[..., AppTest], step: str, found: str
-) -> None:
-    app = open_app("lessons", lesson="Four documents", step_of_2=step)
-    assert [one for _, one in claims(app)] == [found]
-    if step == "Alphabet":
-        assert any("␣ occurs in no word" in one.value for one in app.markdown)
-    if step == "Vocabulary":
-        assert any("20 symbols and 15 merges make **35 tokens**" in m.value for m in app.markdown)
-    # The notebook's claims are checked on its own documents, not on the visitor's.
-    app = open_app("lessons", lesson="Four documents", step_of_2=step, documents="na nana\nnan")
-    assert [one for _, one in claims(app)] == [found]
-    assert "document" not in given(app)
+def test_a_lesson_s_note_corrects_its_sources(place: int, stated: str, found: str) -> None:
+    claims = [claim for source in LESSONS[place - 1].sources for claim in source.find_claims()]
+    assert [found in claim.found for claim in claims if claim.stated.startswith(stated)] == [True]
 
 
-@pytest.mark.parametrize(
-    ("step", "found"),
-    [
-        ("Cuts", "This occurs 3 times, Ġis 2 times."),
-        ("Alphabet", ",.CFHTabcdefghiklmnoprstuvwyzĠ"),
-        ("Ties", "True here, where (Ġ, t) occurs 7 times. On the four documents it would be"),
-        ("New text", "This + Ġis + Ġ + n + o + t + Ġa + Ġtoken"),
-        ("GPT-2", "It is [464, 2068, 7586, 21831]."),
-    ],
-)
-def test_gpt2_s_cuts_check_the_claims_of_the_notebook(
-    open_app: Callable[..., AppTest], step: str, found: str
+@pytest.mark.parametrize("place", range(1, len(LESSONS) + 1))
+def test_the_last_step_names_the_sources_and_leads_on(
+    open_app: Callable[..., AppTest], place: int
 ) -> None:
-    app = open_app("lessons", lesson="GPT-2’s cuts", step_of_3=step)
-    assert claims(app)[0][1].startswith(found)
+    lesson = LESSONS[place - 1]
+    names = [step.name for step in lesson.steps]
+    app = open_app("lessons", lesson=lesson.title, **{f"step_of_{place}": names[-2]})
+    assert not any("claims" in one for one in all_sent(app))
+    press(app, "Next")
+    assert sum("claims" in one for one in all_sent(app)) == len(lesson.sources)
+    if place == len(LESSONS):
+        assert app.get("page_link")[-1].proto.page == "train"
+        return
+    following = LESSONS[place]
+    press(app, f"Next lesson: {following.title}")
+    assert app.header[0].value == following.steps[0].heading
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.title)
+def test_a_lesson_is_drawn_for_print_with_a_link_to_each_step(
+    open_app: Callable[..., AppTest], lesson: Any
+) -> None:
+    app = open_app("lessons", lesson=lesson.title, print="true")
+    assert not app.error
+    asked = [one["answer"] for one in all_sent(app) if "because" in one]
+    n = len(lesson.steps)
+    assert asked == [None] * n + [-1] * n
+    assert not app.text_input
+    links = [one.value for one in app.markdown if "on the screen" in one.value]
+    assert len(links) == n
+    assert all("?lesson=" in link and "&step_of_" in link for link in links)
+
+
+@pytest.mark.parametrize("name", [text.name for text in parallel_texts() if text.code != "en"])
+def test_each_language_of_the_sample_can_be_taught(
+    open_app: Callable[..., AppTest], name: str
+) -> None:
+    app = open_app("lessons", lesson=LESSONS[5].title, print="true", taught_language=name)
+    assert not app.error
+    assert f"in {name} and in English" in question(app)["text"]
 
 
 def test_own_sentences_are_restored_from_the_address(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lessons", lesson="GPT-2’s cuts", cut_sentences="na nana")
-    assert any(one.get("text") == "na nana" for one in drawn(app))
+    app = open_shown(open_app, 3, "Cuts", cut_sentences="na nana")
+    assert any(one.get("text") == "na nana" for one in all_sent(app))
     assert "' nana': 1" in given(app)
 
 
 def test_both_tie_rules_learn_the_expected_merges(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lessons", lesson="GPT-2’s cuts", step_of_3="Ties")
-    rows = next(one["rows"] for one in drawn(app) if one.get("columns"))
+    app = open_shown(open_app, 3, "Ties")
+    rows = next(one["rows"] for one in all_sent(app) if one.get("columns"))
     learned = [
         " ".join("·".join(row["cells"][column]["tokens"]).replace(" ", "Ġ") for row in rows)
         for column in (0, 1)
@@ -138,43 +217,41 @@ def test_both_tie_rules_learn_the_expected_merges(open_app: Callable[..., AppTes
 
 
 def tiles(app: AppTest) -> list[list[list[str]]]:
-    rows = next(one["rows"] for one in drawn(app) if "rows" in one)
+    rows = next(one["rows"] for one in all_sent(app) if "rows" in one)
     return [[cell["tokens"] for cell in row["cells"]] for row in rows]
 
 
 def texts(app: AppTest) -> str:
-    return "\n".join(one.value for one in app.markdown)
+    because = [one["because"] for one in all_sent(app) if "because" in one]
+    return "\n".join([*because, *(one.value for one in app.markdown)])
 
 
 def test_bytes_leave_no_character_without_a_token(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lessons", lesson="Why this way", step_of_4="Bytes", any_text="Is née 日?")
-    assert "**2 of 9 characters**" in texts(app)
-    assert "**12 bytes**" in texts(app)
+    app = open_shown(open_app, 4, "Bytes", any_text="Is née 日?")
+    assert "2 of 9 characters" in texts(app)
+    assert "12 bytes" in texts(app)
     (characters,), (as_bytes,) = tiles(app)
     assert "".join(characters) == "Is née 日?"
     assert as_bytes[4:6] == [[0xC3], [0xA9]]
 
 
 def test_without_pretokens_tokens_cross_words(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lessons", lesson="Why this way", step_of_4="Cuts")
-    assert "with cuts **0 of 14**: no merge crosses a cut" in texts(app)
+    app = open_shown(open_app, 4, "Cuts")
+    assert "with cuts 0 of 14: no merge crosses a cut" in texts(app)
     assert [" dog."] in [without for without, _ in tiles(app)]
     assert [" dog"] in [cut for _, cut in tiles(app)]
 
 
 def test_longest_match_is_shown_not_to_be_bpe(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lessons", lesson="Why this way", step_of_4="Longest match")
+    app = open_shown(open_app, 4, "Longest match")
     assert tiles(app) == [[["un", "it"]], [["uni", "t"]]]
-    assert claims(app)[0][1] == (
-        "A trie alone is not BPE. GPT-2’s merges make ␣overw + rites, longest match ␣overwrite + s."
-    )
-    app = open_app("lessons", lesson="Why this way", step_of_4="Longest match", few_word="nun")
-    assert "Both agree on nun" in texts(app)
+    app = open_shown(open_app, 4, "Longest match", few_word="nun")
+    assert "Both agree here" in texts(app)
 
 
 def test_the_trie_backtracks_to_the_tokens_of_the_merges(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lessons", lesson="Why this way", step_of_4="Step back")
-    rows = next(one["rows"] for one in drawn(app) if "rows" in one)
+    app = open_shown(open_app, 4, "Step back")
+    rows = next(one["rows"] for one in all_sent(app) if "rows" in one)
     assert [(row["cells"][0]["tokens"], row["note"]) for row in rows] == [
         (["uni"], "taken"),
         (["uni", "t"], "refused: a merge would cross the boundary before it"),
@@ -211,13 +288,13 @@ def test_the_warning_on_a_long_text_states_how_much_is_used(
     app.session_state[state_key(LessonTexts)] = LessonTexts({"documents": typed})
     app.run()
     assert app.warning[0].value.startswith(f"Only the first {used:,} of {len(typed):,} characters")
-    assert any(one.get("text") == typed for one in drawn(app))
+    assert any(one.get("text") == typed for one in all_sent(app))
 
 
 def test_invalid_words_show_an_error_and_are_kept(open_app: Callable[..., AppTest]) -> None:
     app = open_app("lessons", words="hug ten\n<b>")
     assert "Line 1\\: expected a word" in app.error[0].value
-    assert any(one.get("text") == "hug ten\n<b>" for one in drawn(app))
+    assert any(one.get("text") == "hug ten\n<b>" for one in all_sent(app))
     press(app, "Reset to the example")
     assert not app.error
 
@@ -231,9 +308,9 @@ ANY_WORDS = ["<img/src=x/onerror=alert(1)> 3\n\u202eabc 2", "a 1", "</w> 5\né�
 def test_every_step_accepts_any_words(
     open_app: Callable[..., AppTest], words: str, step: tuple[int, str, str]
 ) -> None:
-    place, title, name = step
-    texts = {"words": words, "documents": words, "cut_sentences": words}
-    open_app("lessons", lesson=title, **{f"step_of_{place}": name}, **texts)
+    place, _, name = step
+    fields = ("words", "documents", "cut_sentences", "cut_text", "few_words", "new_words")
+    open_shown(open_app, place, name, **dict.fromkeys(fields, words))
 
 
 @pytest.mark.parametrize(
@@ -258,7 +335,7 @@ def test_every_step_accepts_any_words(
             {"documents": "na nana"},
             "Then no pairs were left, after 3 of 15 rounds.",
         ),
-        (2, "Merges", {}, "15 rounds of counting, choosing and joining. Move the slider"),
+        (2, "Merges", {}, "15 rounds of counting, choosing and joining."),
         (2, "Vocabulary", {"documents": "a"}, "2 symbols and 1 merge make **3 tokens**."),
         (3, "Alphabet", {"cut_sentences": "aaaa"}, "The only byte that occurs in the text"),
         (3, "Alphabet", {"cut_sentences": "nà ne"}, "characters that GPT-2 writes for them."),
@@ -277,23 +354,21 @@ def test_every_step_accepts_any_words(
             {"cut_sentences": "a"},
             "There are no pairs to merge: each piece is one symbol",
         ),
-        (3, "Merges", {}, "with 31 tokens, which leaves room for 19 merges. A token may begin"),
+        (3, "Merges", {}, "with 31 tokens, which leaves room for 19 merges."),
         (3, "Cuts", {"cut_sentences": "a " * 70}, "The first 60 of 71 pieces."),
-        (4, "Cuts", {"cut_text": "né né né né"}, "with cuts **0 of 3**: no merge crosses a cut."),
+        (4, "Cuts", {"cut_text": "né né né né"}, "with cuts 0 of 3: no merge crosses a cut."),
         (
             4,
             "Bytes",
             {"any_text": "Z"},
-            "**1 of 1 character** has no token. Every one of its **1 byte**",
+            "1 of 1 character has no token. Every one of its 1 byte",
         ),
     ],
 )
 def test_a_step_describes_the_visitor_s_words(
     open_app: Callable[..., AppTest], place: int, step: str, query: dict[str, str], sentence: str
 ) -> None:
-    lesson = LESSONS[place - 1].title
-    app = open_app("lessons", lesson=lesson, **{f"step_of_{place}": step}, **query)
-    assert sentence in texts(app)
+    assert sentence in texts(open_shown(open_app, place, step, **query))
 
 
 @pytest.mark.parametrize(
@@ -321,20 +396,19 @@ def test_a_step_without_pairs_explains_why(
     open_app: Callable[..., AppTest], place: int, step: str
 ) -> None:
     words = {"words": "a 3", "marker": "false", "cut_sentences": "a\na", "cut_text": "a\na"}
-    lesson = LESSONS[place - 1].title
-    app = open_app("lessons", lesson=lesson, **{f"step_of_{place}": step}, **words)
+    app = open_shown(open_app, place, step, **words)
     assert [info.value for info in app.info] == [
         "Every word is a single symbol, so there are no pairs. Add a longer word."
     ]
 
 
 def test_no_pair_is_ringed_after_the_last_merge(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lessons", lesson="Four documents", step_of_2="Merges")
+    app = open_shown(open_app, 2, "Merges")
     slider = app.slider[0]
     for step, is_ringed in ((14, True), (15, False)):
         slider = app.slider[0].set_value(step)
         slider.run()
-        rows = next(one["rows"] for one in drawn(app) if "rows" in one)
+        rows = next(one["rows"] for one in all_sent(app) if "rows" in one)
         assert any(cell["rings"] for row in rows for cell in row["cells"]) == is_ringed
 
 

@@ -66,6 +66,7 @@ def still_tab(tab: Page) -> Iterator[Page]:
         ("adapt", "Adapt"),
         ("lab", "Lab"),
         ("lessons", "Lessons"),
+        ("lessons?print=true", "Lessons"),
     ],
 )
 def test_each_page_is_accessible_and_fits_its_window(

@@ -1,15 +1,15 @@
-"""Test the lessons in a real browser: steps by keyboard, and the visitor's own words."""
+"""Test the lessons in a real browser: questions, steps by keyboard, and the visitor's own words."""
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Page, expect
+import re
 
-from tests.browser.helpers import (
-    go_to_address,
-    start_new_session,
-    wait_until_idle,
-)
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.helpers import go_to_address, open_page, start_new_session, wait_until_idle
+
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -18,19 +18,82 @@ def page(tab: Page) -> Page:
     return tab
 
 
+def open_step(page: Page, query: str) -> None:
+    go_to_address(page, "/lab")
+    go_to_address(page, f"/lessons?{query}")
+
+
+def question(page: Page) -> Locator:
+    return page.get_by_role("group", name="Question")
+
+
+def test_a_question_is_judged_at_the_press_and_then_the_step_is_shown(page: Page) -> None:
+    open_step(page, "step_of_1=Pairs")
+    expect(question(page)).to_contain_text("How often does the pair (u, g) occur?")
+    code = page.get_by_text("Show the code")
+    expect(code).to_have_count(0)
+    wrong = question(page).get_by_role("button", name="10", exact=True)
+    # The verdict is there in the frame of the press, before the server answers.
+    said = wrong.evaluate(
+        "(button) => { button.click(); return button.closest('.question').innerText; }"
+    )
+    assert "Not quite. (u, g): hug 10 + ugg 5 = 15." in said
+    expect(code).to_be_visible()
+    expect(question(page).get_by_role("button", name="15")).to_be_disabled()
+    page.get_by_role("button", name="Next", exact=True).click()
+    question(page).get_by_role("button", name="g, </w>").click()
+    expect(question(page)).to_contain_text("Right. (g, </w>) occurs 18 times")
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(question(page)).to_contain_text("Not quite.")  # it is not asked again
+
+
+def test_a_press_shows_at_once_that_it_was_heard(page: Page) -> None:
+    open_step(page, "step_of_1=Words")
+    following = page.get_by_role("button", name="Next", exact=True)
+    wait = following.evaluate(
+        """async (button) => {
+          const start = performance.now();
+          button.focus();
+          button.click();
+          const spins = () => getComputedStyle(button, "::after").animationName === "lesson-turn";
+          while (!spins() && performance.now() - start < 2000) {
+            await new Promise((done) => requestAnimationFrame(done));
+          }
+          return performance.now() - start;
+        }"""
+    )
+    assert wait < 100
+    expect(page.get_by_text("Step 2 of 6")).to_be_visible()
+
+
+def test_the_code_stays_open_from_step_to_step(page: Page) -> None:
+    open_step(page, "step_of_1=Words")
+    question(page).get_by_role("button", name="Show me").click()
+    source = page.get_by_role("region", name="Source of split_symbols")
+    expect(source).to_be_hidden()
+    page.get_by_text("Show the code").click()
+    expect(source).to_be_visible()
+    page.get_by_role("button", name="Next", exact=True).click()
+    question(page).get_by_role("button", name="Show me").click()
+    source = page.get_by_role("region", name="Source of count_pairs")
+    source.focus()
+    expect(source).to_be_focused()
+    page.get_by_text("Show the code").click()
+    expect(source).to_be_hidden()
+
+
 def test_steps_are_taken_by_keyboard_and_kept_in_the_address(page: Page) -> None:
     heading = page.get_by_role("heading", level=2)
     expect(heading).to_have_text("From words to symbols")
+    question(page).get_by_role("button", name="Show me").focus()
+    page.keyboard.press("Enter")
+    expect(question(page).get_by_role("status")).to_be_focused()
     for place, shown in ((2, "Count the neighbours"), (3, "Choose the most frequent")):
         page.get_by_role("button", name="Next", exact=True).focus()
         page.keyboard.press("Enter")
         expect(heading).to_have_text(shown)
         expect(page.get_by_text(f"Step {place} of 6")).to_be_visible()
     wait_until_idle(page)
-    expect(page.get_by_role("note")).to_contain_text("It is (g, </w>), with 18.")
-    source = page.get_by_role("region", name="Source of choose_pair")
-    source.focus()
-    expect(source).to_be_focused()
     address = page.url
     start_new_session(page)
     expect(heading).to_have_text("From words to symbols")
@@ -39,20 +102,58 @@ def test_steps_are_taken_by_keyboard_and_kept_in_the_address(page: Page) -> None
     expect(heading).to_have_text("Choose the most frequent")
 
 
+def test_the_last_step_leads_to_the_next_lesson(page: Page) -> None:
+    open_step(page, "step_of_1=Encode")
+    page.get_by_text("Sources, and where they err").click()
+    expect(page.get_by_role("note").nth(1)).to_contain_text("It is (g, </w>), with 18.")
+    page.get_by_role("button", name="Next lesson: Four documents").click()
+    expect(page.get_by_role("heading", level=2)).to_have_text("Cut at white space")
+    expect(question(page)).to_be_visible()
+
+
+def test_a_lesson_for_print_is_on_all_pages_of_the_paper(page: Page) -> None:
+    open_step(page, "step_of_1=Words")
+    page.get_by_role("button", name="For teachers").click()
+    link = page.get_by_role("link", name="This lesson for print").get_attribute("href")
+    assert link is not None
+    open_step(page, f"{link[1:]}")
+    wait_until_idle(page)
+    expect(question(page)).to_have_count(12)
+    n_pages = len(re.findall(rb"/Type\s*/Page[^s]", page.pdf(format="A4")))
+    assert n_pages >= 4
+    page.emulate_media(media="print")
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    page.emulate_media(media="screen")
+    page.get_by_role("button", name="Back to the lesson").click()
+    expect(question(page)).to_have_count(1)
+
+
 def test_the_lesson_follows_the_visitor_s_words_and_escapes_them(page: Page) -> None:
     alarms: list[str] = []
     page.on("dialog", lambda dialog: alarms.append(dialog.message))
-    go_to_address(page, "/lab")
-    go_to_address(page, "/lessons?step_of_1=Pairs")
+    open_step(page, "step_of_1=Choice")
+    question(page).get_by_role("button", name="Show me").click()
     pairs = page.get_by_role("list", name="The most frequent pairs")
     expect(pairs.get_by_role("listitem").first).to_contain_text("18")
-    page.get_by_label("Words and their counts. Edit them.").fill(
+    page.get_by_test_id("stExpander").locator("summary").click()
+    page.get_by_role("textbox", name="Change the words and their counts").fill(
         "<img/src=x/onerror=alert(1)> 40\nbanana 7"
     )
     expect(pairs.get_by_role("listitem").first).to_contain_text("80")
+    page.get_by_text("Show the code").click()
     result = page.get_by_role("region", name="The call and its result")
-    expect(result).to_contain_text("('<', 'i'): 40")
-    expect(page.get_by_role("note")).to_contain_text("Computed here, on its own words")
+    expect(result).to_contain_text("('e', 'r')")
     page.get_by_role("button", name="Reset to the example").click()
     expect(pairs.get_by_role("listitem").first).to_contain_text("18")
     assert alarms == []
+
+
+def test_a_visitor_is_taught_about_their_own_language(page: Page, app_url: str) -> None:
+    browser = page.context.browser
+    assert browser is not None
+    german = browser.new_context(locale="de-DE")
+    german.add_init_script(path="tests/browser/at_rest.js")
+    own = german.new_page()
+    open_page(own, f"{app_url}/lessons?lesson=Why+token+counts+differ+between+languages")
+    expect(question(own)).to_contain_text("The same sentence in German and in English.")
+    german.close()

@@ -42,6 +42,7 @@ PARAMETERS: Final = {
     "encoding": ("0" * 32,),
     "training": ("0" * 32,),
     "lesson": ("Hug words", "Four documents"),
+    "print": ("true",),
     "step_of_1": ("Words", "Pairs"),
     "marker": ("true",),
     "measure": ("Parity",),

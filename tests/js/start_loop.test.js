@@ -167,7 +167,7 @@ suite("what is said", () => {
   test("of a tie: how many pairs it has, the rule, and the other rule of Train", () => {
     const run = learn(SHELLS);
     assert.equal(run.tied[1], sentences.find(({ text }) => text === SHELLS).tied[1]);
-    assert.equal(said(run, 1), "Merge 2: h + e occur together 3 times. 2 pairs tie: here the first in the text wins, on Train at first the lower ids.");
+    assert.equal(said(run, 1), "Merge 2: h + e occur together 3 times. 2 pairs tie: here the first in the text wins; on Train, unless changed, the lowest ids.");
   });
 
   test("of the length: the characters, and the tokens that they are now", () => {

@@ -117,6 +117,14 @@ def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked:
     n_merges = len(slow.pairs)
     assert ("marker" in sentences.first_symbols(learned)) == marked
     assert ("the marker" in sentences.size_rule(learned)) == marked
+    said = sentences.winner(learned, 0)
+    if slow.pairs:
+        count = learned.merges[0].count
+        assert f" occurs {count} time{'' if count == 1 else 's'}, " in said
+        tied = Counter(learned.pair_counts_at(0).values())[count or 0]
+        assert ("as often as" in said) == (tied > 1)
+    else:
+        assert said == "There are no pairs."
     for step in range(n_merges + 1):
         total = n_symbols + marked + step
         said = sentences.size_sum(learned, step)
@@ -244,8 +252,8 @@ def test_tokens_that_cross_a_boundary_are_counted_with_their_words(
     distinct = len({piece for line in lines for piece in GPT2.findall(line)})
     n = len(slow.crosses)
     assert sentences.over_boundaries(crossing(whole, split), cut) == (
-        f"Without cuts **{sum(slow.crosses)} of {n} token{'' if n == 1 else 's'}** cross a "
-        f"boundary between words, with cuts **0 of {len(cut.merges)}**: no merge crosses a cut. "
+        f"Without cuts {sum(slow.crosses)} of {n} token{'' if n == 1 else 's'} cross a "
+        f"boundary between words, with cuts 0 of {len(cut.merges)}: no merge crosses a cut. "
         f"The cut text has {n_words:,} word{'' if n_words == 1 else 's'}, "
         f"{distinct:,} of them distinct."
     )

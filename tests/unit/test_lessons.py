@@ -13,8 +13,9 @@ from bpe_core.runs.train import train
 from bpe_core.trainers import reference
 from bpe_core.types import TrainingConfig
 from tests.strategies import training_configs, word_counts
-from ui.lessons.parts import source_lines
 from ui.lessons.printing import format_sum, format_token, printed
+from ui.lessons.questions import choose_most_frequent, choose_number
+from ui.lessons.source_code import source_lines
 from ui.lessons.walk import walk
 
 HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
@@ -61,6 +62,49 @@ def test_encoding_a_word_with_an_unknown_symbol_is_refused() -> None:
 def test_training_on_no_words_is_refused() -> None:
     with pytest.raises(EmptyCorpusError, match="There are no words to learn from"):
         walk({}, CHARACTERS)
+
+
+@given(word_counts, training_configs)
+def test_the_rules_for_ties_agree_before_the_first_split(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    walked = walk(words, config)
+    split = walked.first_split()
+    for step in range(len(walked.merges) if split is None else split + 1):
+        counts = walked.pair_counts_at(step)
+        chosen = {reference.choose_pair(counts, rule) for rule in ("first-seen", "smallest-pair")}
+        assert (len(chosen) == 2) == (step == split)
+
+
+@given(word_counts, training_configs)
+def test_every_pair_as_frequent_as_the_winner_is_a_right_answer(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    walked = walk(words, config)
+    asked = choose_most_frequent("Which?", walked, 0, "")
+    counts = walked.pair_counts_at(0)
+    assert (asked is None) == (len(counts) < 2)
+    if asked is not None:
+        n_tied = sum(count == max(counts.values()) for count in counts.values())
+        assert 1 <= len(asked.right) <= min(n_tied, len(asked.options))
+        assert len(asked.options) == min(4, len(counts))
+
+
+@pytest.mark.parametrize(
+    ("right", "others", "options"),
+    [
+        (3, [1, 2, 9], "1 2 3 9"),
+        (3, [3, 3], "3 4 5"),
+        (0, [-1, 5], "0 1 2 5"),
+        (1_000, [], "1,000 1,001 1,002"),
+    ],
+)
+def test_numbers_to_choose_from_are_distinct_and_in_order(
+    right: int, others: list[int], options: str
+) -> None:
+    asked = choose_number("How many?", right, others, "")
+    assert " ".join(option.text for option in asked.options) == options
+    assert [asked.options[place].text for place in asked.right] == [f"{right:,}"]
 
 
 def test_a_sum_names_the_words_that_contribute_to_it() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
@@ -11,23 +13,31 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.reference import choose_pair, count_pairs, count_words, learn_merges
 from bpe_core.types import TrainingConfig
+from ui.components.lesson import Claim
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Learned, Lesson, LessonStep, Ran
+from ui.lessons import parts, printing, sentences, sources, tiles
+from ui.lessons.parts import Learned, Lesson, LessonSource, LessonStep, Ran
+from ui.lessons.questions import (
+    MAX_OPTIONS,
+    Question,
+    choose_most_frequent,
+    choose_number,
+    choose_text,
+    pair_option,
+)
 from ui.lessons.walk import Walk, walk
 
-MARKER = "</w>"
-N_MERGES = 15
-FIRST_DOCUMENTS = "\n".join(load_sample("notebook").documents)
-_MAX_SHOWN = 8
-_SOURCE = "The notebook says"
-_NAME = "documents"
+MARKER: Final = "</w>"
+N_MERGES: Final = 15
+FIRST_DOCUMENTS: Final = "\n".join(load_sample("notebook").documents)
+_MAX_SHOWN: Final = 8
+_NAME: Final = "documents"
 
 
 def read_input() -> Learned:
-    parts.text_input(_NAME, FIRST_DOCUMENTS, label="Documents, one per line. Edit them.", lines=4)
+    parts.text_input(_NAME, FIRST_DOCUMENTS, label="Change the documents, one per line", lines=4)
     documents = parts.split_documents(parts.own_text(_NAME, FIRST_DOCUMENTS))
-    return Learned(trained(documents), trained(parts.split_documents(FIRST_DOCUMENTS)), documents)
+    return Learned(trained(documents), documents)
 
 
 def trained(documents: tuple[str, ...]) -> Walk:
@@ -44,11 +54,7 @@ def trained(documents: tuple[str, ...]) -> Walk:
     return walk(words, config, symbols)
 
 
-def words(example: Learned) -> Ran:
-    st.markdown(
-        "The documents are cut into words at white space. A full stop stays with its word, so "
-        "`document.` and `document` are distinct words. Words are counted over all documents."
-    )
+def ask_words(example: Learned) -> Question:
     cut = get_pretokenizer("whitespace").split
     symbol_rows(
         [
@@ -62,17 +68,20 @@ def words(example: Learned) -> Ran:
         caption="The documents, cut into words",
     )
     parts.note_shortened(_MAX_SHOWN, len(example.documents), "documents")
-    theirs = example.theirs
-    counts = dict(zip(theirs.words, theirs.counts, strict=True))
-    documents = [word for word in counts if word.startswith("document")]
-    parts.check_claim(
-        "documents_words",
-        source="The notebook’s comments say",
-        stated="document. occurs 3 times.",
-        found=f"document. occurs {counts['document.']} times.",
-        how=",  ".join(f"{word} {counts[word]}" for word in documents),
-        on_its_own=example.is_changed,
+    n = len(example.run.words)
+    bare = {"".join(filter(str.isalnum, word.lower())) for word in example.run.words}
+    return choose_number(
+        "The text is cut at white space. How many distinct words has it?",
+        n,
+        (len(bare), sum(example.run.counts), n + 2),
+        "A full stop stays with its word and capitals count: “document.” and “document” are "
+        "two words. Each word is counted over all documents.",
     )
+
+
+def show_words(example: Learned) -> Ran:
+    cut = get_pretokenizer("whitespace").split
+    tiles.whole_words(example.run, key="documents_counted")
     return Ran(
         (count_words,),
         "count_words(documents, get_pretokenizer('whitespace').split)",
@@ -80,12 +89,19 @@ def words(example: Learned) -> Ran:
     )
 
 
-def alphabet(example: Learned) -> Ran:
-    learned = example.yours
-    st.markdown(
-        "The vocabulary starts with every character of the documents, sorted, and the marker. "
-        "These symbols are never removed, so any word of these characters can be encoded."
+def ask_alphabet(example: Learned) -> Question:
+    n = example.run.n_start
+    return choose_number(
+        "With how many symbols does the vocabulary start?",
+        n,
+        (26, len(example.run.words), n - 1),
+        "Every distinct character of the documents, sorted, and the marker. These symbols are "
+        "never removed, so any word of these characters can be encoded.",
     )
+
+
+def show_alphabet(example: Learned) -> Ran:
+    learned = example.run
     start = [Tile(learned.run.vocab[id]) for id in range(learned.n_start)]
     symbol_rows(
         [SymbolRow(f"{learned.n_start:,}", (Tiles(tuple(start)),))],
@@ -95,16 +111,6 @@ def alphabet(example: Learned) -> Ran:
     unused = sentences.unused_symbols(learned)
     if unused:
         st.markdown(unused)
-    theirs = example.theirs
-    this = [printing.format_token(theirs.run.vocab[id]) for id in theirs.base_symbols("this") or ()]
-    parts.check_claim(
-        "documents_alphabet",
-        source="The notebook’s comments say",
-        stated="“this” starts as t, h, i, s</w>.",
-        found=f"It starts as {', '.join(this)}.",
-        how=f"{len(this)} symbols: the marker is a separate symbol until a merge joins it",
-        on_its_own=example.is_changed,
-    )
     corpus = Corpus.from_documents(example.documents)
     symbols = sorted(symbol.decode() for symbol in seen_symbols(corpus, "characters"))
     return Ran(
@@ -115,26 +121,20 @@ def alphabet(example: Learned) -> Ran:
     )
 
 
-def pairs(example: Learned) -> Ran:
-    learned = example.yours
-    st.markdown(
-        "Pairs of neighbours are counted within words, each word as often as it occurs. No pair "
-        "crosses from one word into the next; that is why the text is cut."
+def ask_pairs(example: Learned) -> Question | None:
+    tiles.word_rows(example.run, 0, key="documents_pair_words")
+    because = sentences.winner(example.run, 0) if example.run.merges else ""
+    return choose_most_frequent(
+        "Which pair of neighbours occurs most often?",
+        example.run,
+        0,
+        f"{because} No pair crosses from one word into the next: that is why the text is cut.",
     )
+
+
+def show_pairs(example: Learned) -> Ran:
+    learned = example.run
     tiles.bars_at(learned, 0, key="documents_pairs")
-    theirs = example.theirs
-    counts = theirs.pair_counts_at(0)
-    stated = {("s", MARKER): 7, ("h", "i"): 4}
-    found = {pair: theirs.find_pair(*pair) for pair in stated}
-    parts.check_claim(
-        "documents_pairs",
-        source="The notebook’s comments say",
-        stated=" and ".join(f"({', '.join(pair)}) {n}" for pair, n in stated.items()) + ".",
-        found=" and ".join(f"({', '.join(p)}) {counts[ids]}" for p, ids in found.items() if ids)
-        + ".",
-        how="\n".join(printing.format_sum(theirs, 0, ids) for ids in found.values() if ids),
-        on_its_own=example.is_changed,
-    )
     return Ran(
         (count_pairs,),
         "count_pairs(words, counts)",
@@ -143,64 +143,76 @@ def pairs(example: Learned) -> Ran:
     )
 
 
-def ties(example: Learned) -> Ran:
-    learned = example.yours
-    if not learned.merges:
-        return parts.no_pair()
-    first = learned.merges[0]
-    st.markdown(
-        f"After the first merge, {parts.safe(printing.pair_name(first.pair, learned.run.vocab))}, "
-        "all pairs are counted again. If several pairs are equally frequent, a rule decides; the "
-        "notebook takes the pair that was seen first."
+def ask_ties(example: Learned) -> Question | None:
+    learned = example.run
+    step = learned.first_split()
+    if step is None:
+        return None
+    first, lowest = _winners(learned, step)
+    names = [printing.pair_name(pair, learned.run.vocab) for pair in (first, lowest)]
+    return choose_text(
+        f"Before merge {step + 1}, {names[0]} and {names[1]} are equally frequent. Which is "
+        "joined?",
+        (names[0], names[1], "It depends on the rule"),
+        2,
+        f"The pair seen first in the text is {names[0]}: this lesson and Start join it. The pair "
+        f"with the lowest ids is {names[1]}: Hugging Face’s trainer joins it, and so does Train, "
+        "unless you choose otherwise.",
     )
-    tiles.bars_at(learned, 1, key="documents_ties")
-    theirs = example.theirs
-    vocab = theirs.run.vocab
-    i_s = theirs.find_pair("i", "s")
-    before, after = (theirs.pair_counts_at(step).get(i_s, 0) if i_s else 0 for step in (0, 1))
-    one, two = (printing.format_token(vocab[merge.id]) for merge in theirs.merges[:2])
-    parts.check_claim(
-        "documents_ties",
-        source="The notebook’s comments say",
-        stated="is and th are learned first.",
-        found=f"{one} is first, then {two}. is alone never becomes a token.",
-        how=f"(i, s) occurs {before} times before the first merge and {after} times after it: "
-        "each of these s has joined the marker",
-        on_its_own=example.is_changed,
-    )
-    counts = learned.pair_counts_at(1)
+
+
+def show_ties(example: Learned) -> Ran:
+    learned = example.run
+    step = learned.first_split()
+    if step is None:
+        st.info("On these words both rules for ties choose the same pair at every step.")
+        step = 0
+    counts = learned.pair_counts_at(step)
     if not counts:
         return parts.no_pair()
+    tiles.bars_at(learned, step, key="documents_ties")
+    first, lowest = _winners(learned, step)
+    symbol_rows(
+        [
+            SymbolRow(rule, (tiles.tiles(pair, learned),), f"ids {pair[0]} and {pair[1]}")
+            for rule, pair in (("first in the text", first), ("lowest ids", lowest))
+        ],
+        key="documents_rules",
+        caption="The pair that each rule joins",
+    )
     return Ran(
         (choose_pair,),
         "choose_pair(pair_counts, 'first-seen'), choose_pair(pair_counts, 'smallest-pair')",
-        printing.printed(
-            (choose_pair(counts, "first-seen"), choose_pair(counts, "smallest-pair")),
-            learned.run.vocab,
-        ),
+        printing.printed(_winners(learned, step), learned.run.vocab),
         printing.SPELLED,
     )
 
 
-def merges(example: Learned) -> Ran:
-    learned = example.yours
-    st.markdown(
-        f"{sentences.rounds(learned, N_MERGES)} Move the slider to see each of them. The ring "
-        "marks the next pair."
+def _winners(learned: Walk, step: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    counts = learned.pair_counts_at(step)
+    return choose_pair(counts, "first-seen"), choose_pair(counts, "smallest-pair")
+
+
+def ask_merges(example: Learned) -> Question | None:
+    learned = example.run
+    if len(learned.merges) < 2:
+        return None
+    ids = [merge.id for merge in learned.merges]
+    shown = [ids[i] for i in (len(ids) - 1, len(ids) // 2, 1, 0)][:MAX_OPTIONS]
+    shown = sorted(dict.fromkeys(shown), key=lambda id: learned.run.vocab[id])
+    return Question(
+        "Which of these tokens is learned first?",
+        tuple(pair_option((id,), learned) for id in shown),
+        (shown.index(ids[0]),),
+        "A token is made of two that exist already, so parts come before the whole, and frequent "
+        f"pairs before rare ones. {sentences.rounds(learned, N_MERGES)}",
     )
+
+
+def show_merges(example: Learned) -> Ran:
+    learned = example.run
     step = parts.merges_slider(len(learned.merges), key="documents_step", start=5)
     tiles.word_rows(learned, step, key="documents_merges", ring=learned.pair_joined_at(step))
-    theirs = example.theirs
-    made = [printing.format_token(theirs.run.vocab[merge.id]) for merge in theirs.merges]
-    parts.check_claim(
-        "documents_merges",
-        source="The notebook’s run prints",
-        stated="s</w>, is</w>, th, the, the</w>, do, doc, … document, ir, .</w>, d</w>.",
-        found=f"{', '.join(made[:7])}, … {', '.join(made[-4:])}.",
-        how="counts: " + ", ".join(f"{merge.count}" for merge in theirs.merges),
-        agrees=made == NOTEBOOK_MERGES,
-        on_its_own=example.is_changed,
-    )
     return Ran(
         (learn_merges,),
         "merges, splits, why = learn_merges(words, counts, vocabulary, config)",
@@ -209,53 +221,30 @@ def merges(example: Learned) -> Ran:
     )
 
 
-NOTEBOOK_MERGES = [
-    "s</w>",
-    "is</w>",
-    "th",
-    "the",
-    "the</w>",
-    "do",
-    "doc",
-    "docu",
-    "docum",
-    "docume",
-    "documen",
-    "document",
-    "ir",
-    ".</w>",
-    "d</w>",
-]
-"""What the notebook's run prints, in order."""
-
-
-def vocabulary(example: Learned) -> Ran:
-    learned = example.yours
-    vocab = learned.run.vocab
-    st.markdown(
-        f"{sentences.list_size(learned)} A token’s id is its position in this list. A model only "
-        "ever sees ids."
+def ask_vocabulary(example: Learned) -> Question:
+    learned = example.run
+    ends = learned.words_at(len(learned.merges))
+    i = max(range(len(ends)), key=lambda i: (len(learned.words[i]), -i))
+    return choose_number(
+        f"After {sentences.counted(len(learned.merges), 'merge')}, how many tokens is "
+        f"{learned.words[i]}?",
+        len(ends[i]),
+        (1, len(learned.starts[i]), 4),
+        f"It is {' + '.join(printing.format_token(learned.run.vocab[id]) for id in ends[i])}. A "
+        "model only ever sees the ids of these tokens: their positions in this list.",
     )
+
+
+def show_vocabulary(example: Learned) -> Ran:
+    learned = example.run
+    vocab = learned.run.vocab
+    st.markdown(sentences.list_size(learned))
     tiles.id_rows(
         list(vocab),
         learned,
         a_row=10,
         key="documents_vocabulary",
         caption="The tokens in order of id",
-    )
-    theirs = example.theirs
-    last = theirs.words_at(len(theirs.merges))
-    splits = {
-        word: " + ".join(printing.format_token(theirs.run.vocab[id]) for id in split)
-        for word, split in zip(theirs.words, last, strict=True)
-    }
-    parts.check_claim(
-        "documents_vocabulary",
-        source="The notebook’s comments say",
-        stated="The words end as This + </w> and doc + ument + .</w>.",
-        found=f"They end as {splits['This']} and {splits['document.']}.",
-        how=f"{theirs.n_start} symbols + {len(theirs.merges)} merges = {len(theirs.run.vocab)}",
-        on_its_own=example.is_changed,
     )
     learned_ids = {merge.id: printing.format_token(vocab[merge.id]) for merge in learned.merges}
     return Ran(
@@ -265,16 +254,64 @@ def vocabulary(example: Learned) -> Ran:
     )
 
 
+def find_claims() -> tuple[Claim, ...]:
+    """Check what the comments of the notebook state about its documents."""
+    learned = trained(parts.split_documents(FIRST_DOCUMENTS))
+    vocab = learned.run.vocab
+    words = dict(zip(learned.words, learned.counts, strict=True))
+    this = [printing.format_token(vocab[id]) for id in learned.base_symbols("this") or ()]
+    counts = learned.pair_counts_at(0)
+    stated = {("s", MARKER): 7, ("h", "i"): 4}
+    found = {pair: learned.find_pair(*pair) for pair in stated}
+    i_s = learned.find_pair("i", "s")
+    before, after = (learned.pair_counts_at(step).get(i_s, 0) if i_s else 0 for step in (0, 1))
+    one, two = (printing.format_token(vocab[merge.id]) for merge in learned.merges[:2])
+    splits = {
+        word: " + ".join(printing.format_token(vocab[id]) for id in split)
+        for word, split in zip(learned.words, learned.words_at(len(learned.merges)), strict=True)
+    }
+    return (
+        Claim(
+            "document. occurs 3 times.",
+            f"document. occurs {words['document.']} times.",
+            ",  ".join(f"{word} {n}" for word, n in words.items() if word.startswith("document")),
+        ),
+        Claim(
+            "“this” starts as t, h, i, s</w>.",
+            f"It starts as {', '.join(this)}.",
+            f"{len(this)} symbols: the marker is a separate symbol until a merge joins it",
+        ),
+        Claim(
+            " and ".join(f"({', '.join(pair)}) {n}" for pair, n in stated.items()) + ".",
+            " and ".join(f"({', '.join(p)}) {counts[ids]}" for p, ids in found.items() if ids)
+            + ".",
+            "\n".join(printing.format_sum(learned, 0, ids) for ids in found.values() if ids),
+        ),
+        Claim(
+            "is and th are learned first.",
+            f"{one} is first, then {two}. is alone never becomes a token.",
+            f"(i, s) occurs {before} times before the first merge and {after} times after it: "
+            "each of these s has joined the marker",
+        ),
+        Claim(
+            "The words end as This + </w> and doc + ument + .</w>.",
+            f"They end as {splits['This']} and {splits['document.']}.",
+            f"{learned.n_start} symbols + {len(learned.merges)} merges = {len(vocab)}",
+        ),
+    )
+
+
 LESSON = Lesson(
     "Four documents",
     "Four sentences, cut at white space: from the text to a vocabulary with ids.",
     read_input,
     (
-        LessonStep("Words", "Cut at white space", words),
-        LessonStep("Alphabet", "What the vocabulary starts with", alphabet),
-        LessonStep("Pairs", "Count within words", pairs),
-        LessonStep("Ties", "When two pairs are equally frequent", ties),
-        LessonStep("Merges", "Up to fifteen merges", merges),
-        LessonStep("Vocabulary", "Every token has an id", vocabulary),
+        LessonStep("Words", "Cut at white space", ask_words, show_words),
+        LessonStep("Alphabet", "What the vocabulary starts with", ask_alphabet, show_alphabet),
+        LessonStep("Pairs", "Count within words", ask_pairs, show_pairs),
+        LessonStep("Ties", "When two pairs are equally frequent", ask_ties, show_ties),
+        LessonStep("Merges", "Up to fifteen merges", ask_merges, show_merges),
+        LessonStep("Vocabulary", "Every token has an id", ask_vocabulary, show_vocabulary),
     ),
+    (LessonSource(sources.NOTEBOOK, find_claims),),
 )

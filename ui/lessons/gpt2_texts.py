@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -12,15 +14,31 @@ from bpe_core.unicode.byte_alphabet import to_printable
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Ran
+from ui.lessons.questions import Question, choose_number
+
+_LABEL: Final = "Text to encode"
+_MAX_LENGTH: Final = 60
+_PRINTABLE: Final = ("printable", " café")
+_NEW: Final = ("new_text", "This is not a token.")
+_GPT2: Final = ("gpt2_text", "The quick brown fox")
 
 
-def printable(example: Learned) -> Ran:
-    st.markdown(
+def ask_printable(example: Learned) -> Question:
+    parts.draw_field(*_PRINTABLE, label=_LABEL, max_chars=_MAX_LENGTH)
+    text = parts.field_text(*_PRINTABLE)
+    n = len(text.encode())
+    return choose_number(
+        f"How many bytes do these {sentences.counted(len(text), 'character')} take?",
+        n,
+        (len(text), 2 * len(text), n + 1),
         "GPT-2’s symbols are all 256 bytes. Its files write each byte as a printable character: a "
-        "space becomes `Ġ`, and `é`, which is two bytes in UTF-8, becomes `Ã©`. This only concerns "
-        "the files; the lessons show the bytes themselves."
+        "space becomes Ġ, and é, which is two bytes in UTF-8, becomes Ã©. This only concerns the "
+        "files; the lessons show the bytes themselves.",
     )
-    text = parts.one_text("printable", " café")
+
+
+def show_printable(example: Learned) -> Ran:
+    text = parts.field_text(*_PRINTABLE)
     rows: list[SymbolRow] = []
     for character in text:
         token = character.encode()
@@ -40,16 +58,29 @@ def printable(example: Learned) -> Ran:
     )
 
 
-def new_text(example: Learned) -> Ran:
-    learned = example.yours
-    st.markdown(
+def ask_new_text(example: Learned) -> Question:
+    parts.draw_field(*_NEW, label=_LABEL, max_chars=_MAX_LENGTH)
+    ids = [id for _, one in _encoded(example) for id in one]
+    pieces = get_pretokenizer("gpt2").split(parts.field_text(*_NEW))
+    return choose_number(
+        "How many tokens is this text with the merges learned so far?",
+        len(ids),
+        (len(pieces), len(parts.field_text(*_NEW)), len(ids) - 2),
         "A new text is cut in the same way, and the merges are applied to each piece in the order "
-        "in which they were learned. Nothing is counted."
+        "in which they were learned. Nothing is counted.",
     )
-    text = parts.one_text("new_text", "This is not a token.")
-    pretokens = get_pretokenizer("gpt2").split(text)
-    starts = [(one, learned.base_symbols(one)) for one in pretokens]
-    encoded = [(one, learned.encode(start)) for one, start in starts if start is not None]
+
+
+def _encoded(example: Learned) -> list[tuple[str, list[int]]]:
+    """Return each piece of the new text and its ids, without pieces that have unknown bytes."""
+    pieces = get_pretokenizer("gpt2").split(parts.field_text(*_NEW))
+    starts = [(one, example.run.base_symbols(one)) for one in pieces]
+    return [(one, example.run.encode(start)) for one, start in starts if start is not None]
+
+
+def show_new_text(example: Learned) -> Ran:
+    learned = example.run
+    encoded = _encoded(example)
     symbol_rows(
         [
             SymbolRow("", (Tiles((Tile(one.encode()),)), tiles.tiles(ids, learned)))
@@ -59,23 +90,10 @@ def new_text(example: Learned) -> Ran:
         caption="Each piece of the text, and its tokens",
         columns=("Piece", "Tokens"),
     )
-    lacking = [one for one, start in starts if start is None]
+    pieces = get_pretokenizer("gpt2").split(parts.field_text(*_NEW))
+    lacking = [one for one in pieces if learned.base_symbols(one) is None]
     if lacking:
         st.info(sentences.lacking_bytes(lacking))
-    theirs = example.theirs
-    found = [
-        to_printable(theirs.run.vocab[id])
-        for one in get_pretokenizer("gpt2").split("This is not a token")
-        for id in theirs.encode(theirs.base_symbols(one) or ())
-    ]
-    parts.check_claim(
-        "cuts_new_text",
-        source="The notebook’s last cell",
-        stated="prints nothing: its call comes after the function’s return.",
-        found=" + ".join(found),
-        how=f"“This is not a token” with the {len(theirs.merges)} merges of its own sentences",
-        on_its_own=example.is_changed,
-    )
     ids = [id for _, one in encoded for id in one]
     return Ran(
         (encode_reference,),
@@ -85,12 +103,20 @@ def new_text(example: Learned) -> Ran:
     )
 
 
-def of_gpt2(example: Learned) -> Ran:
-    st.markdown(
-        "GPT-2 is the same, with 50,000 merges learned from web pages. With GPT-2’s merges, the "
-        "code shown here returns GPT-2’s ids."
+def ask_gpt2(example: Learned) -> Question:
+    parts.draw_field(*_GPT2, label=_LABEL, max_chars=_MAX_LENGTH)
+    text = parts.field_text(*_GPT2)
+    n = len(gpt2().encode(text))
+    return choose_number(
+        "GPT-2 has learned 50,000 merges from web pages. How many tokens is this text for it?",
+        n,
+        (len(text), 2 * n, n + 3),
+        "It is the same algorithm: with GPT-2’s merges, the code shown here returns GPT-2’s ids.",
     )
-    text = parts.one_text("gpt2_text", "The quick brown fox")
+
+
+def show_gpt2(example: Learned) -> Ran:
+    text = parts.field_text(*_GPT2)
     tokenizer = gpt2()
     by_pair = _gpt2_merges()
     rows: list[SymbolRow] = []
@@ -110,15 +136,6 @@ def of_gpt2(example: Learned) -> Ran:
         )
     symbol_rows(
         rows, key="cuts_gpt2", caption="GPT-2’s tokens and their ids", columns=("Token", "Id")
-    )
-    quick = tokenizer.encode("The quick brown fox")
-    parts.check_claim(
-        "cuts_gpt2",
-        source="A teaching module says",
-        stated="The quick brown fox is [464, 2069, 7586, 21831].",
-        found=f"It is {quick}.",
-        how=f"id 2069 is {printing.quoted(tokenizer.vocab[2069])}, "
-        f"id {quick[1]} is {printing.quoted(tokenizer.vocab[quick[1]])}",
     )
     return Ran(
         (encode_reference,),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from bpe_core.corpus.word_counts import parse_word_counts
@@ -13,26 +15,29 @@ from bpe_core.trainers.reference import (
     encode_reference,
     learn_merges,
 )
-from bpe_core.types import TrainingConfig
-from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Learned, Lesson, LessonStep, Ran
+from bpe_core.types import Pair, TrainingConfig
+from ui.components.lesson import Claim
+from ui.lessons import parts, printing, sentences, sources, tiles
+from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
+from ui.lessons.questions import Question, choose_most_frequent, choose_number
 from ui.lessons.shortcuts import look_up_all, look_up_without_return
 from ui.lessons.walk import Walk, walk
 
-FIRST_WORDS = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
-FIRST_LONG_WORD = "hugging"
-MARKER = "</w>"
-_SOURCE = "The example says"
-_MAX_MERGES = 40
-_NAME = "words"
+FIRST_WORDS: Final = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
+FIRST_LONG_WORD: Final = "hugging"
+MARKER: Final = "</w>"
+_MAX_MERGES: Final = 40
+_N_ASKED: Final = 3
+_NAME: Final = "words"
+_WORD: Final = "new_word"
 
 
-def read_input() -> Learned:
-    parts.text_input(_NAME, FIRST_WORDS, label="Words and their counts. Edit them.", lines=5)
-    marked = st.toggle("Mark the end of each word", value=True, key="marker", bind="query-params")
-    return Learned(
-        trained(parts.own_text(_NAME, FIRST_WORDS), marked), trained(FIRST_WORDS, marked)
+def read_input() -> Walk:
+    parts.text_input(_NAME, FIRST_WORDS, label="Change the words and their counts", lines=5)
+    marked = parts.is_printing() or st.toggle(
+        "Mark the end of each word", value=True, key="marker", bind="query-params"
     )
+    return trained(parts.own_text(_NAME, FIRST_WORDS), marked)
 
 
 def trained(text: str, marked: bool) -> Walk:
@@ -49,9 +54,21 @@ def trained(text: str, marked: bool) -> Walk:
     return walk(counts, config)
 
 
-def words(example: Learned) -> Ran:
-    hugs = example.yours
-    st.markdown("A corpus is a list of words with their counts. " + sentences.first_symbols(hugs))
+def ask_words(hugs: Walk) -> Question:
+    st.markdown("A corpus is a list of words with their counts.")
+    st.markdown(
+        parts.safe(", ".join(f"{w} {n}" for w, n in zip(hugs.words, hugs.counts, strict=True)), 200)
+    )
+    n = len(hugs.starts[0])
+    return choose_number(
+        f"How many symbols does {hugs.words[0]} start as?",
+        n,
+        (1, len(hugs.words[0]), n + 1, hugs.counts[0]),
+        sentences.first_symbols(hugs),
+    )
+
+
+def show_words(hugs: Walk) -> Ran:
     tiles.word_rows(hugs, 0, key="hug_words")
     word = hugs.words[0]
     return Ran(
@@ -62,27 +79,35 @@ def words(example: Learned) -> Ran:
     )
 
 
-def pairs(example: Learned) -> Ran:
-    hugs = example.yours
-    st.markdown(
-        "Two neighbouring symbols are a pair. A word that occurs ten times counts each of its "
-        "pairs ten times. No pair crosses from one word into the next."
+def ask_pairs(hugs: Walk) -> Question | None:
+    pair = _counted_pair(hugs)
+    tiles.word_rows(hugs, 0, key="hug_pairs")
+    if pair is None:
+        return None
+    terms = hugs.terms(0, pair)
+    return choose_number(
+        f"How often does the pair {printing.pair_name(pair, hugs.run.vocab)} occur?",
+        hugs.pair_counts_at(0)[pair],
+        (len(terms), terms[0].count, sum(hugs.counts)),
+        f"{printing.format_sum(hugs, 0, pair)}. A word that occurs ten times counts each of its "
+        "pairs ten times. No pair crosses from one word into the next.",
     )
-    tiles.bars_at(hugs, 0, key="hug_pairs")
+
+
+def _counted_pair(hugs: Walk) -> Pair | None:
+    """Return the pair to count: in several words if there is one, but not the most frequent."""
+    counts = hugs.pair_counts_at(0)
+    winner = hugs.next_pair_at(0)
+    ordered = sorted(counts, key=lambda p: (p == winner, -len(hugs.terms(0, p)), -counts[p]))
+    return ordered[0] if ordered else None
+
+
+def show_pairs(hugs: Walk) -> Ran:
     counts = count_pairs(hugs.starts, hugs.counts)
-    if not counts:
+    pair = _counted_pair(hugs)
+    if pair is None:
         return parts.no_pair()
-    theirs = example.theirs
-    pair = theirs.find_pair("g", "g")
-    found = theirs.pair_counts_at(0)[pair] if pair else 0
-    parts.check_claim(
-        "hug_gg",
-        source=_SOURCE,
-        stated="(g, g) occurs 5 times.",
-        found=f"(g, g) occurs {found} times.",
-        how=printing.format_sum(theirs, 0, pair) if pair else "",
-        on_its_own=example.is_changed,
-    )
+    tiles.word_rows(hugs, 0, key="hug_pairs_ringed", ring=pair)
     return Ran(
         (count_pairs,),
         "count_pairs(words, counts)",
@@ -91,18 +116,18 @@ def pairs(example: Learned) -> Ran:
     )
 
 
-def choice(example: Learned) -> Ran:
-    hugs = example.yours
-    st.markdown(
-        "The most frequent pair wins. Of equally frequent pairs, the one seen first wins here; "
-        "another rule is the smallest ids. Either is fine, as long as it is stated."
-    )
-    tiles.bars_at(hugs, 0, key="hug_choice")
-    counts = count_pairs(hugs.starts, hugs.counts)
+def ask_choice(hugs: Walk) -> Question | None:
+    tiles.word_rows(hugs, 0, key="hug_choice_words")
     winner = hugs.next_pair_at(0)
-    if winner is None:
+    because = "" if winner is None else sentences.winner(hugs, 0)
+    return choose_most_frequent("Which pair is joined first?", hugs, 0, because)
+
+
+def show_choice(hugs: Walk) -> Ran:
+    counts = count_pairs(hugs.starts, hugs.counts)
+    if not counts:
         return parts.no_pair()
-    _first_merge_claim(example)
+    tiles.bars_at(hugs, 0, key="hug_choice")
     if hugs.config.end_of_word:
         st.markdown(f":gray[{sentences.winner_without_marker(hugs)}]")
     return Ran(
@@ -113,41 +138,27 @@ def choice(example: Learned) -> Ran:
     )
 
 
-def _first_merge_claim(example: Learned) -> None:
-    theirs = example.theirs
-    first = theirs.merges[0]
-    hu = theirs.find_pair("h", "u")
-    pairs = [first.pair, hu] if hu else [first.pair]
-    parts.check_claim(
-        "hug_first",
-        source=_SOURCE,
-        stated="The most frequent pair is (h, u).",
-        found=f"It is {printing.pair_name(first.pair, theirs.run.vocab)}, with {first.count}.",
-        how="\n".join(printing.format_sum(theirs, 0, pair) for pair in pairs),
-        on_its_own=example.is_changed,
+def ask_join(hugs: Walk) -> Question | None:
+    if not hugs.merges:
+        return None
+    pair = hugs.merges[0].pair
+    tiles.word_rows(hugs, 0, key="hug_join_words")
+    n = len(hugs.terms(0, pair))
+    return choose_number(
+        f"{printing.pair_name(pair, hugs.run.vocab)} is joined. In how many of these "
+        f"{sentences.counted(len(hugs.words), 'word')}?",
+        n,
+        (len(hugs.words), n - 1, n + 1),
+        "Wherever the pair occurs, from left to right, its two symbols become one: a token with "
+        "an id and a colour of its own.",
     )
 
 
-def join(example: Learned) -> Ran:
-    hugs = example.yours
-    st.markdown(
-        "From left to right, wherever the pair occurs, its two symbols become one; no symbol is "
-        "joined twice. The new symbol is a token with its own id and colour. Joining works on "
-        "symbols, never on their letters."
-    )
+def show_join(hugs: Walk) -> Ran:
     if not hugs.merges:
         return parts.no_pair()
     merge = hugs.merges[0]
     tiles.joined_rows(hugs, 0, merge.pair, key="hug_join")
-    replaced = "th u g".replace("h u", "hu")
-    joined = " ".join(_joined_letters(["th", "u", "g"], ("h", "u")))
-    parts.check_claim(
-        "hug_replace",
-        source="The example joins by replacing text",
-        stated=f"th u g becomes {replaced} when (h, u) is joined.",
-        found=f"It stays {joined}: none of its symbols is h.",
-        how='"th u g".replace("h u", "hu") works on letters, and matches inside the symbol th',
-    )
     changed = [i for i, ids in enumerate(hugs.words_at(0)) if ids != hugs.words_at(1)[i]]
     word = hugs.words_at(0)[changed[0]]
     return Ran(
@@ -155,6 +166,107 @@ def join(example: Learned) -> Ran:
         f"apply_merge(words[{changed[0]}], pair, new_id)",
         printing.printed(apply_merge(word, merge.pair, merge.id), hugs.run.vocab),
         printing.SPELLED,
+    )
+
+
+def ask_repeat(hugs: Walk) -> Question:
+    n = min(_N_ASKED, len(hugs.merges))
+    return choose_number(
+        f"The vocabulary starts with {sentences.counted(hugs.n_start, 'symbol')}"
+        f"{', the marker included' if hugs.config.end_of_word else ''}. Count, choose and join "
+        f"{sentences.counted(n, 'time')}: how large is it then?",
+        hugs.n_start + n,
+        (hugs.n_start, n, hugs.n_start + 2 * n, hugs.n_start - n),
+        sentences.size_rule(hugs),
+    )
+
+
+def show_repeat(hugs: Walk) -> Ran:
+    step = parts.merges_slider(len(hugs.merges), key="hug_step", start=_N_ASKED)
+    tiles.word_rows(hugs, step, key="hug_repeat", ring=hugs.pair_joined_at(step))
+    st.markdown(sentences.size_sum(hugs, step))
+    return Ran(
+        (learn_merges,),
+        "merges, splits, stop_reason = learn_merges(words, counts, ...)",
+        printing.printed(list(hugs.merges), hugs.run.vocab),
+        sentences.stopped(hugs),
+    )
+
+
+def ask_encode(hugs: Walk) -> Question | None:
+    parts.draw_word_field(_WORD, FIRST_LONG_WORD)
+    word = parts.field_word(_WORD, FIRST_LONG_WORD)
+    symbols = hugs.base_symbols(word)
+    if symbols is None:
+        return None
+    tiles.word_rows(hugs, len(hugs.merges), key="hug_learned")
+    return choose_number(
+        f"The words are learned. How many tokens does {word} take?",
+        len(hugs.encode(symbols)),
+        (1, 2, len(symbols), 5),
+        "Nothing is counted. The word starts as symbols, and the merges are applied in the order "
+        "in which they were learned, until none applies.",
+    )
+
+
+def show_encode(hugs: Walk) -> Ran:
+    word = parts.field_word(_WORD, FIRST_LONG_WORD)
+    symbols = hugs.base_symbols(word)
+    if symbols is None:
+        lacking = sorted({c for c in word if c.encode() not in hugs.run.base_ids})
+        st.info(sentences.lacking_characters(lacking))
+        return Ran((encode_reference,), f"start({word!r})", "None")
+    tiles.draw_encoding_steps(hugs, symbols, key="hug_encode")
+    ids = hugs.encode(symbols)
+    return Ran(
+        (encode_reference,),
+        f"encode_reference({symbols}, merges)",
+        printing.printed(ids),
+        printing.legend(ids, hugs.run.vocab),
+    )
+
+
+def find_claims() -> tuple[Claim, ...]:
+    """Check what the teaching module states about these words."""
+    hugs = trained(FIRST_WORDS, True)
+    vocab, counts, first = hugs.run.vocab, hugs.pair_counts_at(0), hugs.merges[0]
+    gg, hu = hugs.find_pair("g", "g"), hugs.find_pair("h", "u")
+    replaced = "th u g".replace("h u", "hu")
+    left, right = (printing.format_token(vocab[id]) for id in first.pair)
+    table = {number: bytes([number]) for number in range(256)}
+    n_merges = 280 - 256
+    return (
+        Claim(
+            "(g, g) occurs 5 times.",
+            f"(g, g) occurs {counts[gg] if gg else 0} times.",
+            printing.format_sum(hugs, 0, gg) if gg else "",
+        ),
+        Claim(
+            "The most frequent pair is (h, u).",
+            f"It is {printing.pair_name(first.pair, vocab)}, with {first.count}.",
+            "\n".join(printing.format_sum(hugs, 0, pair) for pair in (first.pair, hu) if pair),
+        ),
+        Claim(
+            f"th u g becomes {replaced} when (h, u) is joined.",
+            f"It stays {' '.join(_joined_letters(['th', 'u', 'g'], ('h', 'u')))}: none of its "
+            "symbols is h.",
+            '"th u g".replace("h u", "hu") works on letters, and matches inside the symbol th',
+        ),
+        Claim(
+            "280 = 256 bytes + 23 merges + </w>.",
+            f"Its loop makes {n_merges} merges, so it ends with {256 + n_merges + 1}.",
+            f"280 − 256 = {n_merges} merges\n"
+            f"256 bytes + {n_merges} merges + 1 marker = {256 + n_merges + 1}",
+        ),
+        Claim(
+            f"vocab[256] = vocab['{left}'] + vocab['{right}'].",
+            f"The keys of its table are numbers, so '{left}' is missing and training ends with an "
+            f"error. With ids, {first.left} + {first.right} is {first.id}, "
+            f"{printing.format_token(vocab[first.id])}.",
+            f"vocab = {{0: b'\\x00', … 255: b'\\xff'}}\n"
+            f"vocab['{left}'] → {look_up_all(table, (left, right))}",
+        ),
+        _check_encoder(hugs),
     )
 
 
@@ -168,88 +280,18 @@ def _joined_letters(symbols: list[str], pair: tuple[str, str]) -> list[str]:
     return [spelled[id] for id in ids]
 
 
-def repeat(example: Learned) -> Ran:
-    hugs = example.yours
-    st.markdown(f"Count, choose and join, over and over. {sentences.size_rule(hugs)}")
-    step = parts.merges_slider(len(hugs.merges), key="hug_step", start=3)
-    tiles.word_rows(hugs, step, key="hug_repeat", ring=hugs.pair_joined_at(step))
-    st.markdown(sentences.size_sum(hugs, step))
-    merges_of_280 = 280 - 256
-    parts.check_claim(
-        "hug_size",
-        source=_SOURCE,
-        stated="280 = 256 bytes + 23 merges + </w>.",
-        found=f"Its loop makes {merges_of_280} merges, so it ends with {256 + merges_of_280 + 1}.",
-        how=f"280 − 256 = {merges_of_280} merges\n"
-        f"256 bytes + {merges_of_280} merges + 1 marker = {256 + merges_of_280 + 1}",
-    )
-    _vocabulary_claim(example)
-    return Ran(
-        (learn_merges,),
-        "merges, splits, stop_reason = learn_merges(words, counts, ...)",
-        printing.printed(list(hugs.merges), hugs.run.vocab),
-        sentences.stopped(hugs),
-    )
-
-
-def _vocabulary_claim(example: Learned) -> None:
-    """Check the example's vocabulary, which looks spellings up in a table keyed by numbers."""
-    theirs = example.theirs
-    vocab, first = theirs.run.vocab, theirs.merges[0]
-    left, right = (printing.format_token(vocab[id]) for id in first.pair)
-    table = {number: bytes([number]) for number in range(256)}
-    parts.check_claim(
-        "hug_vocabulary",
-        source=_SOURCE,
-        stated=f"vocab[256] = vocab['{left}'] + vocab['{right}'].",
-        found=f"The keys of its table are numbers, so '{left}' is missing and training ends with "
-        f"an error. With ids, {first.left} + {first.right} is {first.id}, "
-        f"{printing.format_token(vocab[first.id])}.",
-        how=f"vocab = {{0: b'\\x00', … 255: b'\\xff'}}\n"
-        f"vocab['{left}'] → {look_up_all(table, (left, right))}",
-        on_its_own=example.is_changed,
-    )
-
-
-def encode(example: Learned) -> Ran:
-    hugs = example.yours
-    st.markdown(
-        "A new word is not counted. It starts as single symbols, like the training words, and the "
-        "merges are applied to it in the order in which they were learned, until none applies."
-    )
-    word = parts.one_word("new_word", FIRST_LONG_WORD)
-    symbols = hugs.base_symbols(word)
-    if symbols is None:
-        lacking = sorted({c for c in word if c.encode() not in hugs.run.base_ids})
-        st.info(sentences.lacking_characters(lacking))
-        return Ran((encode_reference,), f"start({word!r})", "None")
-    tiles.draw_encoding_steps(hugs, symbols, key="hug_encode")
-    _encoder_claim(example)
-    ids = hugs.encode(symbols)
-    return Ran(
-        (encode_reference,),
-        f"encode_reference({symbols}, merges)",
-        printing.printed(ids),
-        printing.legend(ids, hugs.run.vocab),
-    )
-
-
-def _encoder_claim(example: Learned) -> None:
-    """Check the example's encoder, whose walk in a trie does not return to the root."""
-    theirs = example.theirs
-    vocab = theirs.run.vocab
-    tokens = [vocab[id] for id in theirs.encode(theirs.base_symbols(FIRST_LONG_WORD) or ())]
+def _check_encoder(hugs: Walk) -> Claim:
+    """Check the module's encoder, whose walk in a trie does not return to the root."""
+    vocab = hugs.run.vocab
+    tokens = [vocab[id] for id in hugs.encode(hugs.base_symbols(FIRST_LONG_WORD) or ())]
     names = [printing.format_token(token) for token in tokens]
     ids, end = look_up_without_return(vocab, tokens)
-    parts.check_claim(
-        "hug_encoder",
-        source="The example’s encoder",
-        stated="looks all tokens of a word up in one walk through a trie.",
-        found=f"{FIRST_LONG_WORD} is {' + '.join(names)}. After {names[len(ids) - 1]} the walk "
-        f"looks for {names[len(ids)]} without returning to the root, and ends with an error.",
-        how=f"root → {' → '.join(names[: len(ids)])}: {', '.join(map(str, ids))}\n"
+    return Claim(
+        "Its encoder looks all tokens of a word up in one walk through a trie.",
+        f"{FIRST_LONG_WORD} is {' + '.join(names)}. After {names[len(ids) - 1]} the walk looks for "
+        f"{names[len(ids)]} without returning to the root, and ends with an error.",
+        f"root → {' → '.join(names[: len(ids)])}: {', '.join(map(str, ids))}\n"
         f"no token begins with {printing.format_token(end)}",
-        on_its_own=example.is_changed,
     )
 
 
@@ -258,11 +300,12 @@ LESSON = Lesson(
     "Five words with their counts are enough to learn byte-pair encoding by hand.",
     read_input,
     (
-        LessonStep("Words", "From words to symbols", words),
-        LessonStep("Pairs", "Count the neighbours", pairs),
-        LessonStep("Choice", "Choose the most frequent", choice),
-        LessonStep("Join", "Join it everywhere", join),
-        LessonStep("Repeat", "Repeat", repeat),
-        LessonStep("Encode", "Encode a new word", encode),
+        LessonStep("Words", "From words to symbols", ask_words, show_words),
+        LessonStep("Pairs", "Count the neighbours", ask_pairs, show_pairs),
+        LessonStep("Choice", "Choose the most frequent", ask_choice, show_choice),
+        LessonStep("Join", "Join it everywhere", ask_join, show_join),
+        LessonStep("Repeat", "Repeat", ask_repeat, show_repeat),
+        LessonStep("Encode", "Encode a new word", ask_encode, show_encode),
     ),
+    (LessonSource(sources.MODULE, find_claims),),
 )

@@ -14,10 +14,13 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers.reference import count_words
+from ui.components.lesson import Option
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
 from ui.lessons.parts import Lesson, LessonStep, Ran
+from ui.lessons.questions import MAX_OPTIONS, Question, choose_number, choose_text
 from ui.lessons.shortcuts import encode_with_added
+from ui.look.labels import token_for_browser
 
 FIRST_TEXT: Final = (
     "The nephrologist sees nephritis and nephrosis.\n"
@@ -29,6 +32,8 @@ FIRST_ADDED: Final = "neph"
 N_TOKENS: Final = 8
 _NAME: Final = "new_words"
 _MAX_SHOWN: Final = 16
+_LABEL: Final = "Text to encode"
+_MAX_LENGTH: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class Example:
 
 def read_input() -> Example:
     """Draw the field of the documents, and extend GPT-2 on them."""
-    parts.text_input(_NAME, FIRST_TEXT, label="Documents, one per line. Edit them.", lines=4)
+    parts.text_input(_NAME, FIRST_TEXT, label="Change the documents, one per line", lines=4)
     documents = parts.split_documents(parts.own_text(_NAME, FIRST_TEXT)) or parts.split_documents(
         FIRST_TEXT
     )
@@ -64,16 +69,28 @@ def _tiles(ids: Iterable[int], example: Example) -> Tiles:
     return Tiles(tuple(Tile(example.vocab[id], id if id in new else None) for id in ids))
 
 
-def pieces(example: Example) -> Ran:
-    st.markdown(
+def ask_pieces(example: Example) -> Question:
+    word = _longest_word(example)
+    n = len(encode_word(gpt2(), word))
+    return choose_number(
+        f"How many tokens does GPT-2 need for “{word.strip()}”?",
+        n,
+        (1, 2, n + 1, len(word)),
         "GPT-2 has no single token for a word that was rare in its training text. It spells such a "
         "word with pieces of other words. Each piece takes a place in the model’s context and a "
-        "step of its work."
+        "step of its work.",
     )
+
+
+def _longest_word(example: Example) -> str:
+    words = count_words(example.documents, gpt2().pretokenizer.split)
+    return max(words, key=lambda word: len(encode_word(gpt2(), word)))
+
+
+def show_pieces(example: Example) -> Ran:
     rows = [SymbolRow(f"{len(ids)} tokens", (_tiles(ids, example),)) for ids in _encoded(example)]
     symbol_rows(rows, key="words_pieces", caption="The documents as GPT-2 cuts them")
-    words = count_words(example.documents, gpt2().pretokenizer.split)
-    longest = max(words, key=lambda word: len(encode_word(gpt2(), word)))
+    longest = _longest_word(example)
     return Ran(
         (encode_word,),
         f"encode_word(gpt2(), {longest!r})",
@@ -86,17 +103,33 @@ def _encoded(example: Example) -> list[list[int]]:
     return [gpt2().encode(document) for document in example.documents[:_MAX_SHOWN]]
 
 
-def added(example: Example) -> Ran:
-    st.markdown(
-        "The quick way is `add_tokens`: the text is searched for the new token, and cut there, "
-        "before GPT-2 sees it. But then the space in front stays behind as a token of its own, and "
-        "a longer word that contains the new token is cut apart."
-    )
-    text = parts.one_text("added_text", example.sentence)
-    token = parts.one_word("added_token", FIRST_ADDED, label="Token to add")
+def _with_added(example: Example) -> tuple[str, str, int, list[int], list[int]]:
+    """Return the text, the token to add, its id, and the ids of the text before and after."""
+    text = parts.field_text("added_text", example.sentence)
+    token = parts.field_word("added_token", FIRST_ADDED)
     new_id = max(gpt2().vocab) + 1
     ids = encode_with_added(gpt2(), {token: new_id}, text)
-    before = gpt2().encode(text)
+    return text, token, new_id, gpt2().encode(text), ids
+
+
+def ask_added(example: Example) -> Question:
+    parts.draw_field("added_text", example.sentence, label=_LABEL, max_chars=_MAX_LENGTH)
+    parts.draw_word_field("added_token", FIRST_ADDED, label="Token to add")
+    _, token, new_id, before, ids = _with_added(example)
+    more = len(ids) - len(before)
+    effect = "" if new_id in ids else "The text does not contain this token. "
+    return choose_text(
+        f"The quick way is add_tokens: the text is cut at each “{token}” before GPT-2 sees it. "
+        "How many tokens does the text take then?",
+        ("fewer", "as many", "more"),
+        1 + (more > 0) - (more < 0),
+        f"{effect}It takes {_difference(more)} under GPT-2. The space in front stays behind as a "
+        "token of its own, and a longer word that contains the new token is cut apart.",
+    )
+
+
+def show_added(example: Example) -> Ran:
+    text, token, new_id, before, ids = _with_added(example)
     vocab = {**gpt2().vocab, new_id: token.encode()}
     with_added = Tiles(tuple(Tile(vocab[id], id if id == new_id else None) for id in ids))
     plain = Tiles(tuple(Tile(vocab[id]) for id in before))
@@ -110,18 +143,6 @@ def added(example: Example) -> Ran:
         key="words_added",
         caption="The text under GPT-2, with an added token, and under the extended GPT-2",
     )
-    spaces = sum(vocab[id] == b" " for id in ids) - sum(vocab[id] == b" " for id in before)
-    more = len(ids) - len(before)
-    if spaces > 0:
-        st.markdown(
-            f"With the added token, {'a space is a token' if spaces == 1 else 'spaces are tokens'} "
-            "that the model hardly ever saw there. "
-            f"The text takes {_difference(more)} under GPT-2."
-        )
-    elif new_id in ids:
-        st.markdown(f"The text takes {_difference(more)} under GPT-2.")
-    else:
-        st.markdown("The text does not contain this token, so nothing changes.")
     return Ran(
         (encode_with_added,),
         f"encode_with_added(gpt2(), {{{token!r}: {new_id}}}, {text!r})",
@@ -136,12 +157,25 @@ def _difference(more: int) -> str:
     return f"{n} {'more' if more > 0 else 'fewer'} token{'s' * (n != 1)} than"
 
 
-def merges(example: Example) -> Ran:
-    st.markdown(
-        "Instead, training continues where GPT-2’s ended. The words start as GPT-2’s tokens, not "
-        "as bytes, and the most frequent pair of them is merged, again and again. A pair that "
-        "spells a token that GPT-2 already has is never merged: that token has its own merges."
+def ask_merges(example: Example) -> Question | None:
+    made = example.run.merges[:MAX_OPTIONS]
+    if len(made) < 2:
+        return None
+    shown = sorted(made, key=lambda merge: example.vocab[merge.id])
+    return Question(
+        "Training continues where GPT-2’s ended: the words start as GPT-2’s tokens. Which of these "
+        "pairs is joined first?",
+        tuple(
+            Option(tiles=tuple((token_for_browser(example.vocab[id]), -1) for id in merge.pair))
+            for merge in shown
+        ),
+        (shown.index(made[0]),),
+        "The most frequent pair is merged, again and again. A pair that spells a token that GPT-2 "
+        "already has is never merged: that token has its own merges.",
     )
+
+
+def show_merges(example: Example) -> Ran:
     new = example.run.new_tokens
     rows = [
         SymbolRow(
@@ -173,14 +207,23 @@ def merges(example: Example) -> Ran:
     )
 
 
-def last(example: Example) -> Ran:
-    st.markdown(
-        "The new merges come after all of GPT-2’s 50,000. So a word is first cut exactly as "
-        "before, and only then do new merges join what is left. No other word changes, and no text "
-        "takes more tokens. A new merge that came first could take a piece that one of GPT-2’s own "
-        "merges needs, and a word that the model knows would be cut differently."
+def ask_last(example: Example) -> Question:
+    first = example.documents[-1]
+    parts.draw_field("extended_text", first, label=_LABEL, max_chars=_MAX_LENGTH)
+    text = parts.field_text("extended_text", first)
+    before, after = len(gpt2().encode(text)), len(example.run.tokenizer.encode(text))
+    return choose_number(
+        f"This text is {before} tokens under GPT-2. How many with the new merges?",
+        after,
+        (before, after - 3, before - 1),
+        "The new merges come after all of GPT-2’s 50,000: a word is first cut exactly as before, "
+        "and only then do new merges join what is left. No other word changes, and no text takes "
+        "more tokens.",
     )
-    text = parts.one_text("extended_text", example.documents[-1])
+
+
+def show_last(example: Example) -> Ran:
+    text = parts.field_text("extended_text", example.documents[-1])
     steps = (gpt2().encode(text), example.run.tokenizer.encode(text))
     symbol_rows(
         [
@@ -190,8 +233,6 @@ def last(example: Example) -> Ran:
         key="words_last",
         caption="The text after GPT-2’s merges, and after the new ones",
     )
-    saved = len(steps[0]) - len(steps[1])
-    st.markdown(f"That saves {saved} of {len(steps[0])} tokens." if saved else "Nothing changes.")
     word = max(gpt2().pretokenizer.split(text), key=lambda word: len(encode_word(gpt2(), word)))
     return Ran(
         (encode_word,),
@@ -201,15 +242,28 @@ def last(example: Example) -> Ran:
     )
 
 
-def invariant(example: Example) -> Ran:
-    st.markdown(
-        "This must hold for any text: replace each new token with the GPT-2 tokens that spell it, "
-        "and GPT-2’s own encoding comes back. So a model keeps what it knows: a new row of its "
-        "embedding starts as the mean of the rows of those tokens, and every other row stays."
+def _spelled_out(example: Example) -> tuple[str, list[int], list[int]]:
+    """Return the text, its ids, and these with each new token spelled out."""
+    text = parts.field_text("spelled_text", example.sentence)
+    ids = example.run.tokenizer.encode(text)
+    return text, ids, spelled(ids, example.run.new_tokens)
+
+
+def ask_invariant(example: Example) -> Question:
+    parts.draw_field("spelled_text", example.sentence, label=_LABEL, max_chars=_MAX_LENGTH)
+    text, _, back = _spelled_out(example)
+    return choose_text(
+        "Encode this text with the extended GPT-2, and replace each new token with the GPT-2 "
+        "tokens that it is made of. What comes back?",
+        ("GPT-2’s own encoding", "Another encoding"),
+        int(back != gpt2().encode(text)),
+        "This holds for any text. So a model keeps what it knows: a new row of its embedding "
+        "starts as the mean of the rows of those tokens, and every other row stays.",
     )
-    text = parts.one_text("spelled_text", example.sentence)
-    ids, new = example.run.tokenizer.encode(text), example.run.new_tokens
-    back = spelled(ids, new)
+
+
+def show_invariant(example: Example) -> Ran:
+    text, ids, back = _spelled_out(example)
     symbol_rows(
         [
             SymbolRow("extended", (_tiles(ids, example),)),
@@ -219,16 +273,11 @@ def invariant(example: Example) -> Ran:
         key="words_invariant",
         caption="The text under the extended GPT-2, with new tokens spelled out, and under GPT-2",
     )
-    is_same = back == gpt2().encode(text)
-    st.markdown(
-        f"{len(ids)} tokens, spelled out {len(back)}: "
-        f"{'the same as GPT-2’s' if is_same else 'not the same as GPT-2’s'}."
-    )
     st.page_link("pages/adapt.py", label="Extend a tokenizer for your own text →")
     return Ran(
         (spelled,),
         "spelled(extended.encode(text), new_tokens) == gpt2().encode(text)",
-        f"{is_same}",
+        f"{back == gpt2().encode(text)}",
     )
 
 
@@ -246,10 +295,10 @@ LESSON = Lesson(
     "More tokens for a tokenizer that a model already uses, without losing what the model knows.",
     read_input,
     (
-        LessonStep("Pieces", "New words come in pieces", pieces),
-        LessonStep("add_tokens", "The quick way, and what it breaks", added),
-        LessonStep("Merges", "Training goes on from GPT-2’s tokens", merges),
-        LessonStep("Order", "Why new merges come last", last),
-        LessonStep("Test", "What stays the same", invariant),
+        LessonStep("Pieces", "New words come in pieces", ask_pieces, show_pieces),
+        LessonStep("add_tokens", "The quick way, and what it breaks", ask_added, show_added),
+        LessonStep("Merges", "Training goes on from GPT-2’s tokens", ask_merges, show_merges),
+        LessonStep("Order", "Why new merges come last", ask_last, show_last),
+        LessonStep("Test", "What stays the same", ask_invariant, show_invariant),
     ),
 )

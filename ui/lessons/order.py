@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ui.lessons import four_documents, gpt2_cuts, hug_words, new_words, reasons
+from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
 from ui.lessons.parts import Lesson
 
 LESSONS: tuple[Lesson[Any], ...] = (
@@ -13,4 +13,5 @@ LESSONS: tuple[Lesson[Any], ...] = (
     gpt2_cuts.LESSON,
     reasons.LESSON,
     new_words.LESSON,
+    languages.LESSON,
 )

@@ -1,99 +1,29 @@
-"""Define lessons and steps, and draw what they share: the text field, the code run, claims."""
+"""Define lessons and steps, and draw what they share: fields for text, and the code that ran."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-import io
-import keyword
-import textwrap
-import tokenize
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-import bpe_core
 from bpe_core.trainers.reference import count_pairs
 from ui.components.large_paste import paste_limits, read_paste
-from ui.components.lesson import Piece, ShownCode, claim, lesson_code
+from ui.components.lesson import Claim, lesson_code
 from ui.components.live_text import live_text
+from ui.lessons.questions import Question
+from ui.lessons.source_code import source_lines
 from ui.lessons.walk import Walk
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 
-_KINDS = {tokenize.STRING: "text", tokenize.COMMENT: "comment"}
+PRINT = "print"
 MAX_TEXT_LENGTH = 2_000
 _MAX_BYTES_PASTED = 20_000_000
 """The reference recounts everything before each merge, so a longer text would take too long."""
 _MAX_LENGTH_IN_ADDRESS = 1_000
-
-
-@cache
-def source_lines(function: Callable[..., Any]) -> ShownCode:
-    """Return a function's source as lines and pieces that a component can colour.
-
-    Only the first paragraph of its docstring is included, without the examples.
-
-    >>> from bpe_core.trainers.reference import count_words
-    >>> shown = source_lines(count_words)
-    >>> shown.name, shown.path, shown.lines[0][0]
-    ('count_words', 'bpe_core/trainers/reference.py', ('def', 'keyword'))
-    """
-    function = inspect.unwrap(function)
-    # In an installed app, the library is in another folder than the app.
-    library = Path(bpe_core.__file__).parent
-    path = Path(inspect.getfile(function)).relative_to(library.parent).as_posix()
-    source = textwrap.dedent(inspect.getsource(function))
-    lines = _pieces(source)
-    start, end = _examples(source)
-    return ShownCode(function.__qualname__, path, (*lines[:start], *lines[end:]))
-
-
-def _examples(source: str) -> tuple[int, int]:
-    """Return the range of lines from a docstring's first blank line to its last, exclusive."""
-    match ast.parse(source).body:
-        case [ast.FunctionDef(body=[ast.Expr(ast.Constant()) as docstring, *_])]:
-            lines = source.split("\n")
-            first, last = docstring.lineno - 1, (docstring.end_lineno or docstring.lineno) - 1
-            blank = next((row for row in range(first, last) if not lines[row].strip()), last)
-            return blank, last
-        case _:
-            return 0, 0
-
-
-def _pieces(source: str) -> list[tuple[Piece, ...]]:
-    lines = source.rstrip("\n").split("\n")
-    kinds = [[""] * len(line) for line in lines]
-    before = ""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        kind = _KINDS.get(token.type, "")
-        if token.type == tokenize.NAME:
-            if keyword.iskeyword(token.string):
-                kind = "keyword"
-            elif before in ("def", "class"):
-                kind = "name"
-            before = token.string
-        if kind:
-            (first, start), (last, end) = token.start, token.end
-            for row in range(first - 1, min(last, len(lines))):
-                low = start if row == first - 1 else 0
-                high = end if row == last - 1 else len(lines[row])
-                kinds[row][low:high] = [kind] * (high - low)
-    return [_runs(line, of) for line, of in zip(lines, kinds, strict=True)]
-
-
-def _runs(line: str, kinds: list[str]) -> tuple[Piece, ...]:
-    pieces: list[Piece] = []
-    start = 0
-    for end in range(1, len(line) + 1):
-        if end == len(line) or kinds[end] != kinds[start]:
-            pieces.append((line[start:end], kinds[start]))
-            start = end
-    return tuple(pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +45,10 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The training runs on the visitor's text and on the example's own."""
+    """The training on the visitor's documents."""
 
-    yours: Walk
-    theirs: Walk
-    """The training on the example's text, to which its claims refer."""
-    documents: tuple[str, ...] = ()
-    """The visitor's documents; empty if words are given with their counts."""
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the visitor's words differ from the example's."""
-        return (self.yours.words, self.yours.counts) != (self.theirs.words, self.theirs.counts)
+    run: Walk
+    documents: tuple[str, ...]
 
 
 Example = TypeVar("Example")
@@ -135,11 +57,24 @@ Example = TypeVar("Example")
 
 @dataclass(frozen=True, slots=True)
 class LessonStep(Generic[Example]):
-    """One step of a lesson: its name in the row of steps, its heading, its drawing function."""
+    """One step of a lesson: its name in the row of steps, its heading, and what it draws.
+
+    `ask` draws what the question is about, and returns the question, or None if this example has
+    none. `show` draws the answer, once it was given.
+    """
 
     name: str
     heading: str
-    draw: Callable[[Example], Ran]
+    ask: Callable[[Example], Question | None]
+    show: Callable[[Example], Ran]
+
+
+@dataclass(frozen=True, slots=True)
+class LessonSource:
+    """A text that a lesson retells, and where it errs."""
+
+    title: str
+    find_claims: Callable[[], tuple[Claim, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +86,7 @@ class Lesson(Generic[Example]):
     read_input: Callable[[], Example]
     """Draw the fields and compute the example; raises `BpeError`."""
     steps: tuple[LessonStep[Example], ...]
+    sources: tuple[LessonSource, ...] = ()
 
 
 def own_text(name: str, first: str) -> str:
@@ -178,11 +114,22 @@ def _whole_text(name: str, first: str) -> str:
 
 
 def text_input(name: str, first: str, *, label: str, lines: int) -> None:
-    """Draw the field of a lesson's text, and write its text to the address."""
+    """Draw the field of a lesson's text, folded, and write its text to the address."""
     text = _whole_text(name, first)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":gray[{label}]", width="content")
-        st.space("stretch")
+    if is_printing():
+        return
+    key = f"lesson_{name}"
+    with st.expander(label):
+        live_text(
+            text,
+            label=label,
+            key=key,
+            on_typed=partial(_keep_typed, name, key),
+            on_pasted=partial(_keep_pasted, name, key),
+            on_closed=partial(_keep, name, first),
+            limits=paste_limits(max_bytes=_MAX_BYTES_PASTED, max_sent=_MAX_BYTES_PASTED),
+            lines=lines,
+        )
         if text != first:
             st.button(
                 "Reset to the example",
@@ -191,17 +138,6 @@ def text_input(name: str, first: str, *, label: str, lines: int) -> None:
                 args=(name, first),
                 key=f"{name}_again",
             )
-    key = f"lesson_{name}"
-    live_text(
-        text,
-        label=label,
-        key=key,
-        on_typed=partial(_keep_typed, name, key),
-        on_pasted=partial(_keep_pasted, name, key),
-        on_closed=partial(_keep, name, first),
-        limits=paste_limits(max_bytes=_MAX_BYTES_PASTED, max_sent=_MAX_BYTES_PASTED),
-        lines=lines,
-    )
     if len(text) > MAX_TEXT_LENGTH:
         st.warning(
             f"Only the first {len(cut_text(text)):,} of {len(text):,} characters are used, because "
@@ -227,18 +163,33 @@ def _keep(name: str, text: str) -> None:
     workspace.update(LessonTexts, by_field={**workspace.get(LessonTexts).by_field, name: text})
 
 
-def one_word(name: str, first: str, *, label: str = "Word to encode") -> str:
-    """Draw the field of a word, and return the word."""
-    typed = st.text_input(label, value=first, max_chars=40, key=name, bind="query-params")
-    return "".join(typed.split()) or first
+def draw_field(name: str, first: str, *, label: str, max_chars: int) -> None:
+    """Draw the field of a short text, which `field_text` reads."""
+    if not is_printing():
+        st.text_input(
+            label, value=first[:max_chars], max_chars=max_chars, key=name, bind="query-params"
+        )
 
 
-def one_text(name: str, first: str) -> str:
-    """Draw the field of a short text to encode, and return the text with its spaces."""
-    typed = st.text_input(
-        "Text to encode", value=first, max_chars=60, key=name, bind="query-params"
-    )
+def field_text(name: str, first: str) -> str:
+    """Return the text in a field, drawn or not, with its spaces."""
+    typed = workspace.widget_text(name) or address.query_text(name) or ""
     return typed or first
+
+
+def draw_word_field(name: str, first: str, *, label: str = "Word to encode") -> None:
+    """Draw the field of a word, which `field_word` reads."""
+    draw_field(name, first, label=label, max_chars=40)
+
+
+def field_word(name: str, first: str) -> str:
+    """Return the word in a field, without white space."""
+    return "".join(field_text(name, first).split()) or first
+
+
+def is_printing() -> bool:
+    """Return whether the page is drawn for print, without fields."""
+    return address.query_text(PRINT) == "true"
 
 
 def split_documents(text: str) -> tuple[str, ...]:
@@ -267,28 +218,10 @@ def show_ran(ran: Ran, *, key: str) -> None:
     )
 
 
-def check_claim(
-    key: str,
-    *,
-    source: str,
-    stated: str,
-    found: str,
-    how: str = "",
-    agrees: bool = False,
-    on_its_own: bool = False,
-) -> None:
-    """Draw a statement of an example next to what was computed here.
-
-    `on_its_own` is True if the visitor has changed the words: the statement is still checked on the
-    example's own words.
-    """
-    claim(source, stated, found, how=how, agrees=agrees, on_its_own=on_its_own, key=f"claim_{key}")
-
-
 def merges_slider(n_merges: int, *, key: str, start: int) -> int:
     """Draw the slider over the merges of a small training, and return the number done."""
-    if n_merges < 1:
-        return 0
+    if n_merges < 1 or is_printing():
+        return min(start, n_merges)
     return st.slider(
         "Merges done", 0, n_merges, min(start, n_merges), key=f"{key}_{n_merges}", width="stretch"
     )

@@ -15,17 +15,20 @@ from bpe_core.tokenizer.trie import Trie
 from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import count_words
 from bpe_core.types import TrainingConfig
+from ui.components.lesson import Claim
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Lesson, LessonStep, Ran
+from ui.lessons import parts, printing, sentences, sources, tiles
+from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
+from ui.lessons.questions import Question, choose_number, pair_option
 from ui.lessons.shortcuts import build_trie, crossing, longest_matches
 from ui.lessons.walk import Walk, walk
 from ui.tokenizers.longest_match import longest_match_differences
 
 N_MERGES = 14
-FIRST_TEXT = "My dog. Your dog! Whose dog? The dog, the dog; a dog."
-FIRST_WORDS = "un 4\nit 5\nuni 3"
-FIRST_WORD = "unit"
+_ANY = ("any_text", "Is this naïve café 日本 🧩?")
+_TEXT = ("cut_text", "My dog. Your dog! Whose dog? The dog, the dog; a dog.")
+_WORDS = ("few_words", "un 4\nit 5\nuni 3")
+_WORD = ("few_word", "unit")
 _MAX_MERGES = 40
 _MAX_ATTEMPTS = 24
 _OUTCOMES = {
@@ -40,16 +43,30 @@ def read_input() -> None:
     """Draw nothing: each step of this lesson draws its own field."""
 
 
-def in_bytes(_: None) -> Ran:
-    st.markdown(
-        "A vocabulary that starts from characters can encode only the characters seen in training. "
-        "There are only 256 bytes, and every text consists of them, so nothing is ever unknown. A "
-        "character beyond ASCII takes two to four bytes; merges make up for that if it is frequent."
+def ask_bytes(_: None) -> Question:
+    parts.draw_field(*_ANY, label="Text to encode", max_chars=60)
+    text = parts.field_text(*_ANY)
+    unknown = _unknown(text)
+    return choose_number(
+        "A vocabulary was learned from the characters of the four documents. How many characters "
+        "of this text are unknown to it?",
+        len(unknown),
+        (0, len(text), len(unknown) + 2),
+        f"{sentences.without_token(len(unknown), len(text), len(text.encode()))} There are only "
+        "256 bytes, and every text consists of them, so nothing is ever unknown. A character "
+        "beyond ASCII takes two to four bytes; merges make up for that if it is frequent.",
     )
-    text = parts.one_text("any_text", "Is this naïve café 日本 🧩?")
+
+
+def _unknown(text: str) -> list[int]:
+    """Return the places of the characters that the four documents lack."""
     seen = {character for document in load_sample("notebook").documents for character in document}
+    return [place for place, character in enumerate(text) if character not in seen]
+
+
+def show_bytes(_: None) -> Ran:
+    text = parts.field_text(*_ANY)
     characters = split_symbols(text.encode(), "characters")
-    unknown = [place for place, one in enumerate(characters) if one.decode() not in seen]
     symbols = split_symbols(text.encode(), "bytes")
     symbol_rows(
         [
@@ -58,7 +75,7 @@ def in_bytes(_: None) -> Ran:
                 (
                     Tiles(
                         tuple(Tile(one) for one in characters),
-                        tuple((place, place + 1) for place in unknown),
+                        tuple((place, place + 1) for place in _unknown(text)),
                         "differs",
                     ),
                 ),
@@ -68,7 +85,6 @@ def in_bytes(_: None) -> Ran:
         key="reasons_bytes",
         caption="The text as characters, with a ring around those without a token, and as bytes",
     )
-    st.markdown(sentences.without_token(len(unknown), len(characters), len(symbols)))
     return Ran(
         (split_symbols,),
         f"split_symbols({text!r}.encode(), 'bytes')",
@@ -76,15 +92,9 @@ def in_bytes(_: None) -> Ran:
     )
 
 
-def cuts(_: None) -> Ran:
-    st.markdown(
-        "Without cuts, merges may cross words: there is a token for `dog.`, another for `dog!`, "
-        "and so on, although `dog` would do. A line is then one long word, which must be recounted "
-        "for each merge. In a cut text, each distinct word is counted once."
-    )
-    picture = st.container()
-    parts.text_input("cut_text", FIRST_TEXT, label="A text. Edit it.", lines=2)
-    documents = parts.split_documents(parts.own_text("cut_text", FIRST_TEXT))
+def _trained_on_text() -> tuple[Walk, Walk]:
+    """Return the trainings on the text without cuts, and with GPT-2's."""
+    documents = parts.split_documents(parts.own_text(*_TEXT))
     whole, cut = (
         walk(
             count_words(documents, get_pretokenizer(name).split),
@@ -92,22 +102,42 @@ def cuts(_: None) -> Ran:
         )
         for name in ("none", "gpt2")
     )
+    return whole, cut
+
+
+def ask_cuts(_: None) -> Question | None:
+    st.markdown(parts.safe(parts.own_text(*_TEXT), 200))
+    parts.text_input(*_TEXT, label="Change the text", lines=2)
+    whole, cut = _trained_on_text()
+    if not whole.merges:
+        return None
     over = crossing(whole, get_pretokenizer("gpt2").split)
-    with picture:
-        symbol_rows(
-            [
-                SymbolRow(f"{place + 1}", (_token(whole, place, over), _token(cut, place, ())))
-                for place, _ in enumerate(zip_longest(whole.merges, cut.merges))
-            ],
-            key="reasons_cuts",
-            caption="The tokens learned without cuts, ringed if they cross a boundary, and with "
-            "GPT-2’s cuts",
-            columns=("Without cuts", "With GPT-2’s cuts"),
-        )
-        if whole.merges:
-            st.markdown(sentences.over_boundaries(over, cut))
-        else:
-            parts.no_pair()
+    n = len(whole.merges)
+    return choose_number(
+        f"This text is not cut into words. Of the first {sentences.counted(n, 'token')} learned, "
+        "how many cross a boundary between words?",
+        sum(over),
+        (0, 1, n),
+        f"{sentences.over_boundaries(over, cut)} So there is a token for “dog.”, another for "
+        "“dog!”, and so on. And in a cut text, each distinct word is counted once.",
+    )
+
+
+def show_cuts(_: None) -> Ran:
+    whole, cut = _trained_on_text()
+    over = crossing(whole, get_pretokenizer("gpt2").split)
+    if not whole.merges:
+        return parts.no_pair()
+    symbol_rows(
+        [
+            SymbolRow(f"{place + 1}", (_token(whole, place, over), _token(cut, place, ())))
+            for place, _ in enumerate(zip_longest(whole.merges, cut.merges))
+        ],
+        key="reasons_cuts",
+        caption="The tokens learned without cuts, ringed if they cross a boundary, and with "
+        "GPT-2’s cuts",
+        columns=("Without cuts", "With GPT-2’s cuts"),
+    )
     return Ran(
         (count_words,),
         "count_words(documents, get_pretokenizer('gpt2').split)",
@@ -126,13 +156,24 @@ def _token(learned: Walk, place: int, over: Sequence[bool]) -> Tiles:
     )
 
 
-def longest(_: None) -> Ran:
-    st.markdown(
-        "A trie finds the longest token at a position at once. It is tempting to take it, and then "
-        "the next. But merges are applied in the order in which they were learned, and this may "
-        "produce other tokens."
+def ask_longest(_: None) -> Question:
+    learned, word, symbols = _own_training(draws=True)
+    cuts = [learned.encode(symbols), longest_matches(build_trie(learned), symbols), symbols]
+    options = sorted({tuple(ids) for ids in cuts}, key=len)
+    made = ", ".join(printing.format_token(learned.run.vocab[m.id]) for m in learned.merges[:6])
+    agree = " Both agree here. Try another word." if cuts[0] == cuts[1] else ""
+    return Question(
+        f"The tokens {made} are learned, in this order. Which encoding of {word} do the merges "
+        "make?",
+        tuple(pair_option(ids, learned) for ids in options),
+        (options.index(tuple(cuts[0])),),
+        "The merges are applied in their order. Taking the longest token at each position, which "
+        f"a trie finds quickly, may give other tokens.{agree}",
     )
-    learned, word, symbols = _own_training()
+
+
+def show_longest(_: None) -> Ran:
+    learned, _word, symbols = _own_training()
     trie = build_trie(learned)
     by_merges, greedy = learned.encode(symbols), longest_matches(trie, symbols)
     symbol_rows(
@@ -143,20 +184,6 @@ def longest(_: None) -> Ran:
         key="reasons_longest",
         caption="The word as cut by the merges, and by longest match",
     )
-    if greedy == by_merges:
-        st.markdown(f":gray[Both agree on {parts.safe(word)}. Try another word.]")
-    overwrites = longest_match_differences(" overwrites", gpt2().fingerprint, gpt2()).words[0]
-    names = [
-        " + ".join(printing.format_token(gpt2().vocab[id]) for id in ids)
-        for ids in (overwrites.ids, overwrites.longest_match_ids)
-    ]
-    parts.check_claim(
-        "reasons_longest",
-        source="A teaching module says",
-        stated="Tries for inference.",
-        found=f"A trie alone is not BPE. GPT-2’s merges make {names[0]}, longest match {names[1]}.",
-        how="“ overwrites” with GPT-2’s 50,257 tokens",
-    )
     return Ran(
         (longest_matches, Trie.longest_match),
         f"longest_matches(trie, {symbols})",
@@ -165,12 +192,20 @@ def longest(_: None) -> Ran:
     )
 
 
-def step_back(_: None) -> Ran:
-    st.markdown(
-        "To be exact, take the longest token, but check for each pair of neighbours whether a "
-        "merge would have crossed the boundary between them. If so, try a shorter token; if none "
-        "is left, step back. Only neighbours need checking, so this is fast."
+def ask_step_back(_: None) -> Question:
+    learned, word, symbols = _own_training(draws=True)
+    attempts = list(build_trie(learned).attempts(symbols))
+    n = sum(attempt.outcome != "given back" for attempt in attempts)
+    return choose_number(
+        "A trie can be exact: take the longest token, but refuse one if a merge would have crossed "
+        f"its boundary, and step back. How many tokens are tried for {word}?",
+        n,
+        (1, len(learned.encode(symbols)), n + 2, len(symbols)),
+        "Only neighbours need checking, so this is fast, and its tokens are those of the merges.",
     )
+
+
+def show_step_back(_: None) -> Ran:
     learned, _word, symbols = _own_training()
     trie = build_trie(learned)
     attempts = _attempt_rows(trie, symbols, learned)
@@ -183,13 +218,6 @@ def step_back(_: None) -> Ran:
     ids = trie.encode(symbols)
     if ids == learned.encode(symbols):
         st.badge("✓ equal to the merges’ tokens", color="green")
-    parts.check_claim(
-        "reasons_speed",
-        source="A teaching module says",
-        stated="Trie = 5–10x faster encoding.",
-        found="Its two loops time the same encoder. The Lab times real ones on this machine.",
-        how='encoder.encode("the quick brown fox") is in both loops',
-    )
     st.page_link("pages/lab.py", label="Measure them in the Lab")
     return Ran(
         (Trie.attempts, Trie.stay_apart),
@@ -199,25 +227,26 @@ def step_back(_: None) -> Ran:
     )
 
 
-def _own_training() -> tuple[Walk, str, list[int]]:
-    """Draw the fields for the words and the word to encode; return the training and the word."""
-    picture = st.container()
-    parts.text_input("few_words", FIRST_WORDS, label="Words and their counts. Edit them.", lines=3)
-    counts = parse_word_counts(parts.own_text("few_words", FIRST_WORDS))
+def _own_training(*, draws: bool = False) -> tuple[Walk, str, list[int]]:
+    """Return the training on the visitor's words, and the word to encode; draw their fields."""
+    if draws:
+        parts.draw_word_field(*_WORD)
+        parts.text_input(*_WORDS, label="Change the words and their counts", lines=3)
+    counts = parse_word_counts(parts.own_text(*_WORDS))
     n_start = len({character for word in counts for character in word})
     learned = walk(
         counts, TrainingConfig(n_start + _MAX_MERGES, base="characters", special_tokens=())
     )
-    with picture:
-        word = parts.one_word("few_word", FIRST_WORD)
-        symbols = learned.base_symbols(word)
-        if symbols is None:
-            st.info(
-                f"{parts.safe(word)} contains a character that is in none of the words, so "
-                f"{parts.safe(learned.words[0])} is encoded instead."
-            )
-            return learned, learned.words[0], list(learned.starts[0])
+    word = parts.field_word(*_WORD)
+    symbols = learned.base_symbols(word)
+    if symbols is not None:
         return learned, word, symbols
+    if draws:
+        st.info(
+            f"{parts.safe(word)} contains a character that is in none of the words, so "
+            f"{parts.safe(learned.words[0])} is encoded instead."
+        )
+    return learned, learned.words[0], list(learned.starts[0])
 
 
 def _ringed(ids: list[int], others: list[int], learned: Walk) -> Tiles:
@@ -245,14 +274,37 @@ def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolR
     return rows
 
 
+def find_claims() -> tuple[Claim, ...]:
+    """Check what the teaching module states about tries."""
+    vocab = gpt2().vocab
+    overwrites = longest_match_differences(" overwrites", gpt2().fingerprint, gpt2()).words[0]
+    by_merges, by_match = (
+        " + ".join(printing.format_token(vocab[id]) for id in ids)
+        for ids in (overwrites.ids, overwrites.longest_match_ids)
+    )
+    return (
+        Claim(
+            "Tries for inference.",
+            f"A trie alone is not BPE. GPT-2’s merges make {by_merges}, longest match {by_match}.",
+            "“ overwrites” with GPT-2’s 50,257 tokens",
+        ),
+        Claim(
+            "Trie = 5–10x faster encoding.",
+            "Its two loops time the same encoder. The Lab times real ones on this machine.",
+            'encoder.encode("the quick brown fox") is in both loops',
+        ),
+    )
+
+
 LESSON = Lesson(
     "Why this way",
     "Three choices that make a tokenizer exact and fast, and what happens without them.",
     read_input,
     (
-        LessonStep("Bytes", "Why bytes", in_bytes),
-        LessonStep("Cuts", "Why the text is cut first", cuts),
-        LessonStep("Longest match", "Why longest match is not enough", longest),
-        LessonStep("Step back", "How to use a trie exactly", step_back),
+        LessonStep("Bytes", "Why bytes", ask_bytes, show_bytes),
+        LessonStep("Cuts", "Why the text is cut first", ask_cuts, show_cuts),
+        LessonStep("Longest match", "Why longest match is not enough", ask_longest, show_longest),
+        LessonStep("Step back", "How to use a trie exactly", ask_step_back, show_step_back),
     ),
+    (LessonSource(sources.MODULE, find_claims),),
 )

@@ -33,9 +33,24 @@ def first_symbols(learned: Walk) -> str:
     if marker is None:
         return "Each word starts as its characters, and its end is not marked."
     return (
-        f"Each word starts as its characters, followed by the marker `{marker}`: one more symbol, "
+        f"Each word starts as its characters, followed by the marker {marker}: one more symbol, "
         "which marks the end of the word."
     )
+
+
+def winner(learned: Walk, step: int) -> str:
+    """Describe the pair that is joined after some merges, and its ties, as plain text."""
+    counts, pair = learned.pair_counts_at(step), learned.next_pair_at(step)
+    if pair is None:
+        return "There are no pairs."
+    n_tied = sum(count == counts[pair] for count in counts.values())
+    rest = (
+        f"as often as {counted(n_tied - 1, 'other pair')}: of these, the one seen first is joined."
+        if n_tied > 1
+        else "more often than any other pair."
+    )
+    name = printing.pair_name(pair, learned.run.vocab)
+    return f"{name} occurs {counted(counts[pair], 'time')}, {rest}"
 
 
 def winner_without_marker(learned: Walk) -> str:
@@ -164,23 +179,24 @@ def lacking_characters(characters: Sequence[str]) -> str:
     names = plain_markdown(", ".join(characters))
     return (
         f"{names} did not occur in training, so there is no symbol for "
-        f"{'it' if len(characters) == 1 else 'them'}. The last lesson shows how bytes solve this."
+        f"{'it' if len(characters) == 1 else 'them'}. The lesson “Why this way” shows how bytes "
+        "solve this."
     )
 
 
 def without_token(n_unknown: int, n_characters: int, n_bytes: int) -> str:
     """Return how many characters of a text have no token, while all its bytes have one."""
     return (
-        f"After the four documents, **{n_unknown:,} of {counted(n_characters, 'character')}** "
+        f"After the four documents, {n_unknown:,} of {counted(n_characters, 'character')} "
         f"{'has' if n_unknown == 1 else 'have'} no token. Every one of its "
-        f"**{counted(n_bytes, 'byte')}** has one."
+        f"{counted(n_bytes, 'byte')} has one."
     )
 
 
 def over_boundaries(over: Sequence[bool], cut: Walk) -> str:
     """Return how many tokens cross a word boundary without and with cuts, and the words after."""
     return (
-        f"Without cuts **{sum(over)} of {counted(len(over), 'token')}** cross a boundary between "
-        f"words, with cuts **0 of {len(cut.merges)}**: no merge crosses a cut. The cut text has "
+        f"Without cuts {sum(over)} of {counted(len(over), 'token')} cross a boundary between "
+        f"words, with cuts 0 of {len(cut.merges)}: no merge crosses a cut. The cut text has "
         f"{counted(sum(cut.counts), 'word')}, {len(cut.words):,} of them distinct."
     )

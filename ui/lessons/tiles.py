@@ -45,6 +45,17 @@ def word_rows(walk: Walk, step: int, *, key: str, ring: Pair | None = None) -> N
     parts.note_shortened(_MAX_ROWS, len(words), "words", which="most frequent")
 
 
+def whole_words(walk: Walk, *, key: str) -> None:
+    """Draw the distinct words with their counts."""
+    counted = sorted(zip(walk.words, walk.counts, strict=True), key=lambda one: -one[1])
+    symbol_rows(
+        [SymbolRow(f"{n:,}×", (Tiles((Tile(word.encode()),)),)) for word, n in counted[:_MAX_ROWS]],
+        key=key,
+        caption="The distinct words, with their counts",
+    )
+    parts.note_shortened(_MAX_ROWS, len(counted), "words", which="most frequent")
+
+
 def id_rows(ids: Sequence[int], walk: Walk, *, a_row: int, key: str, caption: str) -> None:
     """Draw tokens in order of id, `a_row` of them in each row."""
     rows = [ids[start : start + a_row] for start in range(0, len(ids), a_row)]

@@ -79,6 +79,14 @@ class Walk:
         """Return the pair that the next merge joins; None after the last merge."""
         return self.merges[step].pair if step < len(self.merges) else None
 
+    def first_split(self) -> int | None:
+        """Return the first step at which the two rules for ties join different pairs, or None."""
+        for step in range(len(self.merges)):
+            counts = self.pair_counts_at(step)
+            if choose_pair(counts, "first-seen") != choose_pair(counts, "smallest-pair"):
+                return step
+        return None
+
     def terms(self, step: int, pair: Pair) -> list[Term]:
         """Return the words that contribute to a pair's count at a step.
 

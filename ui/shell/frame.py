@@ -62,6 +62,7 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "against": ("Compare",),
     "sentences": ("Compare",),
     "sentence": ("Start",),
+    "print": ("Lessons",),
     **dict.fromkeys(
         ("corpus", "sample", "upload", "held_out", "held_by", "held_file"), _WITH_CORPUS
     ),

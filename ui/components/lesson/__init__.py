@@ -1,9 +1,9 @@
-"""Draw the parts of a lesson: the code that ran, pairs with their counts, a checked claim."""
+"""Draw the parts of a lesson: questions, the code that ran, pairs with their counts, claims."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 
 from ui.components.shared import make_component
 from ui.components.symbol_rows import Tile
@@ -11,7 +11,8 @@ from ui.look.labels import token_for_browser
 
 _code = make_component(__file__, "lesson_code", "code")
 _bars = make_component(__file__, "pair_bars")
-_claim = make_component(__file__, "claim")
+_claims = make_component(__file__, "claims")
+_question = make_component(__file__, "question")
 
 Piece = tuple[str, str]
 """A piece of source code and its kind: keyword, name, text, comment, or nothing."""
@@ -72,20 +73,58 @@ def pair_bars(bars: Sequence[Bar], *, caption: str, key: str) -> None:
     )
 
 
-def claim(
-    source: str, stated: str, found: str, *, how: str, agrees: bool, on_its_own: bool, key: str
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a source states, what was found by computing it here, and how."""
+
+    stated: str
+    found: str
+    how: str = ""
+
+
+def claims(found: Sequence[Claim], *, key: str) -> None:
+    """Draw claims of a source, each next to the result computed here."""
+    _claims(key=key, data={"claims": [asdict(each) for each in found]})
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An answer to choose: a text, or tokens, each with its id, or -1 for a symbol."""
+
+    text: str = ""
+    tiles: tuple[tuple[str | list[int], int], ...] = ()
+
+
+def question(
+    text: str,
+    options: Sequence[Option],
+    *,
+    right: Sequence[int],
+    because: str,
+    answer: int | None,
+    on_answer: Callable[[], None],
+    key: str,
 ) -> None:
-    """Draw a claim of a source next to the result computed here, and how it was computed."""
-    where = ", on its own words" if on_its_own else ""
-    mark = "✓ " if agrees else ""
-    _claim(
+    """Draw a question, whose answer is judged in the browser at the press.
+
+    `answer` is the place of the option that was chosen, -1 if the answer was shown without a guess,
+    or None. `on_answer` is called with the place in the component's value `answer`.
+    """
+    _question(
         key=key,
         data={
-            "source": source,
-            "stated": stated,
-            "label": f"{mark}Computed here{where}",
-            "found": found,
-            "how": how,
-            "agrees": agrees,
+            "text": text,
+            "options": [
+                {
+                    "text": option.text,
+                    "tokens": [token for token, _ in option.tiles],
+                    "ids": [id for _, id in option.tiles],
+                }
+                for option in options
+            ],
+            "right": list(right),
+            "because": because,
+            "answer": answer,
         },
+        on_answer_change=on_answer,
     )

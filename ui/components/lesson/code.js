@@ -1,5 +1,7 @@
-// The source of functions, the call that was made, and its result, as plain text.
+// The source of functions, the call that was made, and its result, as plain text, folded until it is asked
+// for; the next step remembers that.
 
+import { remembered } from "../merge_player/remembered.js";
 import { addPart } from "../shared/elements.js";
 
 /** @import { Component } from "../shared/component.js" */
@@ -13,10 +15,15 @@ import { addPart } from "../shared/elements.js";
     @property {string} printed
     @property {string} note */
 
+const OPEN = "lesson-code";
+
 /** @param {Component<CodeData>} component */
 export default function mountCode({ data, parentElement }) {
   parentElement.querySelector(".code")?.remove();
-  const root = addPart(parentElement, "div", "code");
+  const root = addPart(parentElement, "details", "code");
+  root.open = remembered.get(OPEN) === "yes";
+  root.addEventListener("toggle", () => remembered.set(OPEN, root.open ? "yes" : "no"));
+  addPart(root, "summary", "", "Show the code");
   const source = addPart(root, "div", "source");
   for (const { name, path, lines } of data.pieces) {
     const piece = addPart(source, "div", "piece");

@@ -18,7 +18,7 @@ export function mergeSentence(run, step) {
     count: counted(run.merge_count[step], "time"),
     rest: ".",
     why: ties > 1
-      ? `${grouped(ties)} pairs tie: here the first in the text wins, on Train at first the lower ids.`
+      ? `${grouped(ties)} pairs tie: here the first in the text wins; on Train, unless changed, the lowest ids.`
       : "No pair occurs more often.",
   };
 }

@@ -1,0 +1,294 @@
+"""Teach the sixth lesson: why the same text takes more tokens in some languages than in others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.comparison.languages import ScriptMerges, merges_per_script
+from bpe_core.comparison.metrics import parity
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import ParallelText, parallel_texts
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.base_vocabulary import split_symbols
+from bpe_core.trainers.reference import learn_merges
+from bpe_core.types import TrainingConfig
+from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS, token_script
+from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.lessons import parts, printing, sentences
+from ui.lessons.parts import Lesson, LessonStep, Ran
+from ui.lessons.questions import Question, choose_number, choose_text
+from ui.shell import address
+
+N_MERGES: Final = 200
+_ENGLISH: Final = "en"
+_FIRST_LANGUAGE: Final = "hi"
+"""For visitors who read English, and for those whose language is not in the sample."""
+_NAME: Final = "taught_language"
+_SENTENCE: Final = 0
+_MAX_SCRIPTS: Final = 8
+_MAX_EXAMPLES: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class TaughtLanguage:
+    """The visitor's language, and English."""
+
+    own: ParallelText
+    english: ParallelText
+
+
+def read_input() -> TaughtLanguage:
+    """Draw the choice of the language, at first the one that the visitor's browser asks for."""
+    texts = {text.name: text for text in parallel_texts() if text.code != _ENGLISH}
+    names = list(texts)
+    first = _first_language(tuple(texts.values())).name
+    chosen = address.query_text(_NAME)
+    if not parts.is_printing():
+        chosen = st.selectbox(
+            "Your language", names, index=names.index(first), key=_NAME, bind="query-params"
+        )
+    english = next(text for text in parallel_texts() if text.code == _ENGLISH)
+    return TaughtLanguage(texts.get(chosen or first, texts[first]), english)
+
+
+def _first_language(texts: tuple[ParallelText, ...]) -> ParallelText:
+    asked = (st.context.locale or "").split("-")[0].lower()
+    by_code = {text.code: text for text in texts}
+    return by_code.get(asked, by_code[_FIRST_LANGUAGE])
+
+
+def _count_tokens(tokenizer: Tokenizer, text: ParallelText) -> int:
+    return sum(len(tokenizer.encode(sentence)) for sentence in text.sentences)
+
+
+def _ratio(own: int, english: int) -> str:
+    """Return how many times as many tokens as English another language takes.
+
+    >>> _ratio(9, 4)
+    '2.2 times'
+    """
+    return f"{own / english:.1f} times"
+
+
+def _choose_ratio(text: str, right: str, because: str) -> Question:
+    others = [f"{n:.1f} times" for n in (1, 2, 4, 7) if f"{n:.1f} times" != right]
+    options = sorted([right, *others[:3]], key=lambda each: float(each.split()[0]))
+    return choose_text(text, options, options.index(right), because)
+
+
+def ask_count(example: TaughtLanguage) -> Question:
+    for text in (example.own, example.english):
+        st.markdown(parts.safe(text.sentences[_SENTENCE], 200))
+    counts = [len(gpt2().encode(t.sentences[_SENTENCE])) for t in (example.own, example.english)]
+    totals = [_count_tokens(gpt2(), text) for text in (example.own, example.english)]
+    return _choose_ratio(
+        f"The same sentence in {example.own.name} and in English. How many times as many GPT-2 "
+        "tokens does the first take?",
+        _ratio(counts[0], counts[1]),
+        f"{counts[0]} tokens against {counts[1]}. Over twelve such sentences it is "
+        f"{_ratio(totals[0], totals[1])} as many: a text costs more, and less of it fits into a "
+        "model’s context.",
+    )
+
+
+def show_count(example: TaughtLanguage) -> Ran:
+    rows = [
+        SymbolRow(
+            text.name,
+            (Tiles(tuple(Tile(gpt2().vocab[id], id) for id in ids)),),
+            f"{len(ids)}",
+        )
+        for text in (example.own, example.english)
+        for ids in (gpt2().encode(text.sentences[_SENTENCE]),)
+    ]
+    symbol_rows(rows, key="languages_count", caption="The sentence as GPT-2 cuts it")
+    counts = {text.name: _count_tokens(gpt2(), text) for text in (example.english, example.own)}
+    return Ran(
+        (parity,),
+        f"parity({counts}, 'English')",
+        printing.printed(parity(counts, "English")),
+        "The tokens of all twelve sentences.",
+    )
+
+
+def _letter(text: ParallelText) -> str:
+    """Return the letter beyond ASCII that is the most frequent one, or else any letter."""
+    letters = Counter(filter(str.isalpha, "".join(text.sentences)))
+    return max(letters, key=lambda letter: (not letter.isascii(), letters[letter]))
+
+
+def ask_bytes(example: TaughtLanguage) -> Question:
+    letter = _letter(example.own)
+    rates = [
+        len(joined.encode()) / len(joined)
+        for joined in map("".join, (example.own.sentences, example.english.sentences))
+    ]
+    return choose_number(
+        f"GPT-2 reads bytes. How many bytes is the letter {letter} in UTF-8?",
+        len(letter.encode()),
+        (1, 2, 3, 4),
+        f"The sentences take {rates[0]:.1f} bytes per character, {rates[1]:.1f} in English. Where "
+        "a letter is several bytes, the first merges only put letters together.",
+    )
+
+
+def show_bytes(example: TaughtLanguage) -> Ran:
+    rows: list[SymbolRow] = []
+    for text in (example.own, example.english):
+        word = max(text.sentences[_SENTENCE].split()[0:2], key=len)[:8]
+        symbols = split_symbols(word.encode(), "bytes")
+        rows.append(
+            SymbolRow(
+                text.name,
+                (
+                    Tiles(tuple(Tile(one.encode()) for one in word)),
+                    Tiles(tuple(Tile(one) for one in symbols)),
+                ),
+            )
+        )
+    symbol_rows(
+        rows,
+        key="languages_bytes",
+        caption="A word of each language as characters and as bytes",
+        columns=("Characters", "Bytes"),
+    )
+    letter = _letter(example.own)
+    return Ran(
+        (split_symbols,),
+        f"split_symbols({letter!r}.encode(), 'bytes')",
+        printing.printed(split_symbols(letter.encode(), "bytes")),
+    )
+
+
+@st.cache_resource(show_spinner=False)
+def _gpt2_scripts() -> ScriptMerges:
+    return merges_per_script(gpt2())
+
+
+def ask_merges(example: TaughtLanguage) -> Question:
+    script = example.own.scripts[0]
+    made = _count_by_script().get(script, 0)
+    reason = (
+        f"{example.own.name} shares its script with English, but most of these tokens are pieces "
+        "of English words."
+        if script == "Latin"
+        else "The merges were learned from web pages that are mostly English: what is rare there "
+        "earns few tokens, and stays in pieces."
+    )
+    return choose_number(
+        f"GPT-2 learned 50,000 merges. How many of them made tokens in the {script} script?",
+        made,
+        (1_000, 5_000, 20_000, 100, 40_000),
+        reason,
+    )
+
+
+def _count_by_script() -> dict[str, int]:
+    spent = _gpt2_scripts()
+    return {
+        name: int(spent.after[place, -1])
+        for place, name in enumerate(spent.names)
+        if name not in (CUT_CHARACTERS, NO_LETTERS)
+    }
+
+
+def show_merges(example: TaughtLanguage) -> Ran:
+    counts = _count_by_script()
+    shown = list(counts)[:_MAX_SCRIPTS]
+    script = example.own.scripts[0]
+    if script not in shown:
+        shown.append(script)
+    by_script = _examples_by_script()
+    symbol_rows(
+        [
+            SymbolRow(
+                name,
+                (Tiles(tuple(Tile(gpt2().vocab[id], id) for id in by_script.get(name, ()))),),
+                f"{counts.get(name, 0):,}",
+            )
+            for name in shown
+        ],
+        key="languages_merges",
+        caption="The scripts of GPT-2’s tokens, with some of the last ones learned, and how many",
+    )
+    token = gpt2().vocab[gpt2().encode(example.own.sentences[_SENTENCE])[0]]
+    return Ran(
+        (token_script,),
+        f"token_script({token!r})",
+        printing.printed(token_script(token)),
+    )
+
+
+@st.cache_resource(show_spinner=False)
+def _examples_by_script() -> dict[str, list[int]]:
+    """Return the ids of the last tokens that GPT-2 learned in each script."""
+    found: dict[str, list[int]] = {}
+    for merge in reversed(gpt2().merges):
+        ids = found.setdefault(token_script(gpt2().vocab[merge.id]), [])
+        if len(ids) < _MAX_EXAMPLES:
+            ids.append(merge.id)
+    return found
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _learn(code: str) -> Tokenizer:
+    """Learn merges from a language's own sentences."""
+    text = next(text for text in parallel_texts() if text.code == code)
+    config = TrainingConfig(256 + N_MERGES, special_tokens=())
+    return train(Corpus.from_documents(list(text.sentences)), config).tokenizer
+
+
+def ask_own(example: TaughtLanguage) -> Question:
+    texts = (example.own, example.english)
+    counts = [_count_tokens(_learn(text.code), text) for text in texts]
+    with_gpt2 = [_count_tokens(gpt2(), text) for text in texts]
+    return _choose_ratio(
+        f"Now each language gets {N_MERGES} merges, learned from its own sentences. How many times "
+        f"as many tokens as English does {example.own.name} take then?",
+        _ratio(counts[0], counts[1]),
+        f"{counts[0]} tokens against {counts[1]}; with GPT-2’s merges it was "
+        f"{_ratio(with_gpt2[0], with_gpt2[1])} as many. That difference comes from the text that "
+        "the merges were learned from. What is left comes from the language: its bytes and words.",
+    )
+
+
+def show_own(example: TaughtLanguage) -> Ran:
+    rows: list[SymbolRow] = []
+    for text in (example.own, example.english):
+        tokenizer = _learn(text.code)
+        ids = tokenizer.encode(text.sentences[_SENTENCE])
+        tiles = tuple(Tile(tokenizer.vocab[id], id if id > 255 else None) for id in ids)
+        rows.append(SymbolRow(text.name, (Tiles(tiles),), f"{len(ids)}"))
+    symbol_rows(rows, key="languages_own", caption="The sentence with merges of its own language")
+    st.page_link("pages/compare.py", label="Compare 25 languages with your tokenizer →")
+    merges = _learn(example.own.code).merges
+    return Ran(
+        (learn_merges,),
+        f"[vocab[merge.id] for merge in merges[-{_MAX_EXAMPLES}:]]",
+        printing.printed(
+            [
+                printing.format_token(_learn(example.own.code).vocab[merge.id])
+                for merge in merges[-_MAX_EXAMPLES:]
+            ]
+        ),
+        sentences.counted(len(merges), "merge") + " learned.",
+    )
+
+
+LESSON = Lesson(
+    "Why token counts differ between languages",
+    "The same sentence in your language and in English, and where the difference comes from.",
+    read_input,
+    (
+        LessonStep("Count", "The same sentence, twice", ask_count, show_count),
+        LessonStep("Bytes", "Letters of several bytes", ask_bytes, show_bytes),
+        LessonStep("Merges", "Whose words the merges are", ask_merges, show_merges),
+        LessonStep("Own merges", "Merges of its own", ask_own, show_own),
+    ),
+)

@@ -1,0 +1,92 @@
+"""Lead through the lessons and their steps, and tell teachers how to use them."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from ui.components.lesson import claims
+from ui.lessons.order import LESSONS
+from ui.lessons.parts import PRINT, Lesson
+from ui.shell import workspace
+from ui.shell.choices import choose_one
+
+
+def style_page() -> None:
+    """Style the page, also for print, and show at once that a press was heard."""
+    st.html(Path(__file__).with_suffix(".css"))
+
+
+def choose_lesson() -> Lesson[Any]:
+    """Draw the choice of a lesson."""
+    titles = [lesson.title for lesson in LESSONS]
+    return LESSONS[titles.index(choose_one("Lesson", titles, key="lesson"))]
+
+
+def _step_key(lesson: Lesson[Any]) -> str:
+    return f"step_of_{LESSONS.index(lesson) + 1}"
+
+
+def choose_step(lesson: Lesson[Any]) -> int:
+    """Draw the choice of a step, and return its place."""
+    names = [step.name for step in lesson.steps]
+    return names.index(choose_one("Step", names, key=_step_key(lesson)))
+
+
+def step_link(lesson: Lesson[Any], place: int, **more: str) -> str:
+    """Return the address of a step, relative to the page."""
+    query = {"lesson": lesson.title, _step_key(lesson): lesson.steps[place].name, **more}
+    return f"?{urlencode(query)}"
+
+
+def draw_ways_on(lesson: Lesson[Any], place: int) -> None:
+    """Draw the buttons to other steps, and after the last step the sources and the next lesson."""
+    names = [step.name for step in lesson.steps]
+    key, last = _step_key(lesson), len(names) - 1
+    if place == last:
+        _draw_sources(lesson)
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_steps"):
+        st.button(
+            "Back",
+            disabled=place == 0,
+            on_click=partial(workspace.set_widget, key, names[max(0, place - 1)]),
+        )
+        following = LESSONS[LESSONS.index(lesson) + 1 :][:1]
+        if place < last:
+            st.button(
+                "Next",
+                type="primary",
+                on_click=partial(workspace.set_widget, key, names[place + 1]),
+            )
+        elif following:
+            st.button(
+                f"Next lesson: {following[0].title}",
+                type="primary",
+                on_click=partial(workspace.set_widget, "lesson", following[0].title),
+            )
+        else:
+            st.page_link("pages/train.py", label="**Train on your own text →**")
+        st.markdown(f":gray[Step {place + 1} of {len(names)}]", width="content")
+        st.space("stretch")
+        _draw_for_teachers(lesson)
+
+
+def _draw_sources(lesson: Lesson[Any]) -> None:
+    if not lesson.sources:
+        return
+    with st.expander("Sources, and where they err"):
+        for number, source in enumerate(lesson.sources):
+            st.markdown(f"This lesson retells {source.title}.")
+            claims(source.find_claims(), key=f"claims_{lesson.title}_{number}")
+
+
+def _draw_for_teachers(lesson: Lesson[Any]) -> None:
+    with st.popover("For teachers", type="tertiary"):
+        st.markdown("Nobody needs an account. Each step has a link of its own:")
+        links = (f"- [{s.name}]({step_link(lesson, i)})" for i, s in enumerate(lesson.steps))
+        st.markdown("\n".join(links))
+        st.markdown(f"[This lesson for print]({step_link(lesson, 0, **{PRINT: 'true'})})")
