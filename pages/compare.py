@@ -1,71 +1,112 @@
 """Compare: one text under several tokenizers, where they differ, and their figures."""
 
+from collections.abc import Mapping, Sequence
+from typing import Final
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.errors import BpeError
-from ui.compare.compared import compare_on
+from ui.compare.compared import ComparedText, compare_on, whole_text_card
 from ui.compare.costs_part import costs_part
-from ui.compare.evaluation import choose_evaluation
+from ui.compare.evaluation import Evaluation, choose_evaluation
 from ui.compare.figures_part import figures_part
-from ui.compare.gain_words import SAMPLE_OF
 from ui.compare.languages import languages_part
 from ui.compare.passage import passage_part
-from ui.compare.report_button import report_button
-from ui.compare.shelf_form import choose_tokenizers
+from ui.compare.report import report_button
 from ui.compare.terms_part import terms_part
-from ui.compare.verdict_part import verdict_part
+from ui.compare.verdict_part import method_line, parts_part, verdict_part
+from ui.compare.verdict_words import SAMPLE_OF
 from ui.look.labels import plain_markdown
-from ui.shell import frame
+from ui.shell import address, frame
+from ui.shell.choices import choose_part
 from ui.storage.run_store import StoredRun
+from ui.tokenizers import shelf
+from ui.tokenizers.additions import add_button
+from ui.tokenizers.choice import draw_shelf_problems
+from ui.tokenizers.shelf import Member
+
+# The query parameters of each part, which lead to it in a link that names none.
+PARTS: Final[Mapping[str, Sequence[str]]] = {
+    "Verdict": (),
+    "Passage": ("word",),
+    "Figures": (),
+    "Terms and cost": (
+        "terms",
+        "terms_id",
+        "terms_form",
+        "terms_of",
+        "price",
+        "width",
+        "window",
+    ),
+    "Languages": ("sentences", "reference", "measure"),
+}
 
 
 def compare(stored: StoredRun) -> None:
-    evaluation_room, verdict_room = st.container(), st.container()
-    members = choose_tokenizers(stored)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        linked = [part for part, names in PARTS.items() if address.has_query(*names)]
+        part = choose_part(list(PARTS), next(iter(linked), None))
+        st.space("stretch")
+        room = st.container(width="content")
+    members = shelf.members(stored)
+    draw_shelf_problems()
     if len(members) < 2:
-        st.info("Nothing to compare with yet. Add a tokenizer above.")
-        return
-    with evaluation_room:
-        evaluation = choose_evaluation(stored)
-    where, is_placeholder = evaluation.where, evaluation.is_placeholder
-    compared = comparison = judged = None
+        st.info("Nothing to compare with yet. Add a tokenizer.")
+        add_button(stored)
+    elif part == "Languages":
+        languages_part(stored, members)
+    else:
+        compare_text(stored, members, part, room)
+
+
+def compare_text(
+    stored: StoredRun, members: Sequence[Member], part: str, room: DeltaGenerator
+) -> None:
+    evaluation = choose_evaluation(stored, room)
+    where, compared = evaluation.where, None
     if evaluation.corpus.n_bytes:
-        with verdict_room:
-            compared = compare_on(evaluation.corpus, [member.encoder for member in members])
-            comparison = compared.comparison
-            where = where if compared.is_whole else f"{SAMPLE_OF}{where}"
-            judged = verdict_part(stored, compared, members, where, is_placeholder=is_placeholder)
-    st.space("small")
-    passage = passage_part(members, evaluation, comparison)
-    report_room = costs = None
-    if comparison is not None:
-        st.divider()
-        report_room = figures_part(comparison, members, where)
-        st.divider()
-        costs = costs_part(comparison, members, stored, where)
-    st.divider()
-    terms = terms_part(members)
-    st.divider()
-    languages = languages_part(members)
-    if report_room is not None and compared is not None and judged is not None:
-        report_button(
-            report_room,
-            stored,
-            compared,
-            judged,
-            where,
-            members,
-            passage,
-            languages,
-            costs=costs,
-            terms=terms,
-        )
+        compared = compare_on(evaluation.corpus, [member.encoder for member in members])
+        if not compared.is_whole:
+            where = f"{SAMPLE_OF}{where}"
+            whole_text_card(compared)
+    comparison = None if compared is None else compared.comparison
+    if part == "Verdict":
+        judge(stored, members, evaluation, compared, where)
+        return
+    if part == "Passage":
+        passage_part(stored, members, evaluation, comparison)
+    elif part == "Figures" and compared is not None:
+        figures_part(stored, compared, members, where)
+    elif part == "Terms and cost":
+        terms_part(members)
+        if comparison is not None:
+            costs_part(comparison, members, stored, where)
 
 
-shown = frame.page_frame(
-    "Compare",
-    "The same text under your tokenizer and others. Rings mark where they differ.",
-)
+def judge(
+    stored: StoredRun,
+    members: Sequence[Member],
+    evaluation: Evaluation,
+    compared: ComparedText | None,
+    where: str,
+) -> None:
+    judged = verdict_part(
+        stored, compared, members, where, is_placeholder=evaluation.is_placeholder
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if compared is not None:
+            method_line(compared)
+        st.space("stretch")
+        add_button(stored)
+        if compared is not None and judged is not None:
+            report_button(stored, compared, judged, evaluation, members)
+    if compared is not None and judged is not None:
+        parts_part(compared, judged, members)
+
+
+shown = frame.page_frame("Compare")
 if shown is not None:
     try:
         compare(shown)

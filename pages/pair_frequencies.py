@@ -6,11 +6,12 @@ from ui.host.error_boundary import fragment
 from ui.look.glossary import tooltip
 from ui.pair_frequencies.life import draw_life, shown_pair
 from ui.pair_frequencies.sample_part import draw_sample_check
-from ui.pair_frequencies.size import PAIRS, choose_part, draw_vocabulary_size
+from ui.pair_frequencies.size import draw_vocabulary_size
 from ui.pair_frequencies.step import choose_step, draw_pictures
 from ui.pair_frequencies.whole_run import draw_whole_run
 from ui.run import results
-from ui.shell import frame
+from ui.shell import address, frame
+from ui.shell.choices import choose_part
 from ui.storage.run_store import StoredRun
 
 
@@ -37,7 +38,8 @@ shown = frame.page_frame(
     help=tooltip("Merge"),
 )
 if shown is not None:
-    if choose_part() == PAIRS:
+    is_cut = address.query_int("merges", -1, 0, 2**31) >= 0
+    if choose_part(["Pairs", "How large?"], "How large?" if is_cut else None) == "Pairs":
         draw_merge(shown)
     else:
         draw_vocabulary_size(shown)

@@ -63,20 +63,20 @@ def interval_words(part: TextPart) -> str:
 
 
 def method_words(blocks: Blocks) -> str:
+    """Describe how the intervals were computed or why there are none, and what flatters."""
+    return f"{interval_method(blocks)} {flattery(blocks.how)}".rstrip()
+
+
+def interval_method(blocks: Blocks) -> str:
     """Describe how the intervals were computed, or why there are none."""
     if not blocks.n_documents:
         return f"95% intervals over {blocks.n_units:,} groups of words, {N_RESAMPLES:,} resamples."
     noun = unit_noun(blocks.how, 2)
     whole = "" if blocks.how is not None and blocks.how.share_within else "whole "
     if blocks.n_units >= MIN_UNITS:
-        method = f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
-    else:
-        there_are = f"there {'is' if blocks.n_units == 1 else 'are'} {blocks.n_units}"
-        method = (
-            f"No interval: it takes {MIN_UNITS} {noun} to say how far off the figure may be on new "
-            f"text, and {there_are}."
-        )
-    return f"{method} {flattery(blocks.how)}".rstrip()
+        return f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
+    there_are = f"there {'is' if blocks.n_units == 1 else 'are'} {blocks.n_units}"
+    return f"No interval: it takes {MIN_UNITS} {noun}, and {there_are}."
 
 
 def signed(percent_fewer: float, digits: int = 1) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.comparison.comparison import ShouldStop
 from bpe_core.comparison.measurement import TokenizerMetrics, efficiency_together, measure
 from bpe_core.comparison.metrics import gini, parity
 from bpe_core.corpus.corpus import Corpus
@@ -95,12 +97,35 @@ class LanguageMetrics:
     """The efficiency over all languages together."""
 
 
-def measure_languages(texts: Sequence[ParallelText], encoder: Encoder) -> LanguageMetrics:
-    """Measure one tokenizer on each language; raises `ConfigError` for fewer than two."""
+@overload
+def measure_languages(texts: Sequence[ParallelText], encoder: Encoder) -> LanguageMetrics: ...
+@overload
+def measure_languages(
+    texts: Sequence[ParallelText], encoder: Encoder, should_stop: ShouldStop | None
+) -> LanguageMetrics | None: ...
+
+
+def measure_languages(
+    texts: Sequence[ParallelText], encoder: Encoder, should_stop: ShouldStop | None = None
+) -> LanguageMetrics | None:
+    """Measure one tokenizer on each language; raises `ConfigError` for fewer than two.
+
+    `should_stop` is asked before each language, with the sentences measured and all sentences;
+    None if it stopped.
+    """
     if len(texts) < 2:
         raise ConfigError(f"Expected at least 2 languages to compare, found {len(texts)}.")
-    corpora = (Corpus.from_documents(list(text.sentences)) for text in texts)
-    found = measure(corpora, encoder)
+
+    def corpora() -> Iterator[Corpus]:
+        n_in_each = len(texts[0].sentences)
+        for place, text in enumerate(texts):
+            if should_stop is not None and should_stop(place * n_in_each, len(texts) * n_in_each):
+                return
+            yield Corpus.from_documents(list(text.sentences))
+
+    found = measure(corpora(), encoder)
+    if len(found) < len(texts):
+        return None
     return LanguageMetrics(
         tuple(each.metrics for each in found), efficiency_together(found, encoder)
     )

@@ -49,7 +49,7 @@ def extended(open_app: OpenApp, n_tokens: int = 12) -> AppTest:
     return app
 
 
-NO_INTERVAL = "No interval: it takes 20 documents to say how far off the figure may be on new text"
+NO_INTERVAL = "No interval: it takes 20 documents, and there"
 
 
 def download_labels(app: AppTest) -> list[str]:

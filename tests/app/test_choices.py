@@ -14,8 +14,9 @@ CHOICES = [
     ("vocabulary", "seen_as", "Table", "Trie"),
     ("token_boundaries", "tokenizer", "Your tokenizer", "GPT-2"),
     ("lab", "lab_tokenizer", "Your tokenizer", "GPT-2"),
-    ("compare", "measure", "Tokens", "Tokens per word"),
-    ("compare", "passage", "Held-out text", "Your text"),
+    ("compare", "measure", "Parity", "Tokens per word"),
+    ("compare", "part", "Verdict", "Figures"),
+    ("compare", "on", "Held-out text", "Your own text"),
 ]
 
 

@@ -10,7 +10,7 @@ from bpe_core.errors import UnavailableError
 from bpe_core.published.cache import VARIABLE
 from bpe_core.published.catalogue import CATALOGUE
 from tests.app.pages import OpenApp
-from tests.app.test_compare_shelf import cards, sent
+from tests.app.test_compare_shelf import others, rivals
 from tests.oracles import TOKENIZERS
 from ui.tokenizers import by_name
 
@@ -60,13 +60,13 @@ def test_a_click_fetches_and_adds_and_the_address_brings_it_back(
     app.button(key="add_by_name_button").click()
     app.run()
     assert fetched == ["mistral-7b"]
-    assert cards(app) == ["Your tokenizer", "GPT-2", "Mistral 7B"]
-    card = sent(app, "cards")["cards"][2]
-    assert card["facts"].startswith("BPE, encoded by sentencepiece")
-    assert card["note"].startswith("Published by Mistral AI (Apache 2.0).")
+    assert others(app) == ["GPT-2", "Mistral 7B"]
+    facts = rivals(app)[1]["facts"]
+    assert facts.startswith("BPE, encoded by sentencepiece")
+    assert "Published by Mistral AI (Apache 2.0)." in facts
     assert app.query_params["with"] == "gpt2,mistral-7b"
     again = open_app("compare", **{"with": "mistral-7b"})
-    assert cards(again) == ["Your tokenizer", "Mistral 7B"]
+    assert others(again) == ["Mistral 7B"]
     assert fetched == ["mistral-7b"]
 
 
@@ -80,17 +80,16 @@ def test_a_button_fetches_what_bpe_fetch_does(
     app.button(key=f"add_{name}").click().run()
     assert not app.error
     assert fetched == [name]
-    assert cards(app) == ["Your tokenizer", "GPT-2", title]
-    assert sent(app, "cards")["cards"][2]["facts"] == "BPE, encoded by bpe_core"
+    assert others(app) == ["GPT-2", title]
+    assert rivals(app)[1]["facts"].startswith("BPE, encoded by bpe_core.")
     assert app.query_params["with"] == f"gpt2,{name}"
-    assert len(sent(app, "readings")["readings"]) == 3
-    assert cards(open_app("compare", **{"with": name})) == ["Your tokenizer", title]
+    assert others(open_app("compare", **{"with": name})) == [title]
     assert fetched == [name]
 
 
 def test_opening_a_page_fetches_nothing(open_app: OpenApp, fetched: list[str]) -> None:
     app = open_app("compare", **{"with": "gpt2,llama3"})
-    assert cards(app) == ["Your tokenizer", "GPT-2"]
+    assert others(app) == ["GPT-2"]
     assert "run: bpe fetch llama3" in app.error[0].value.replace("\\", "")
     assert fetched == []
 
@@ -111,7 +110,7 @@ def test_without_a_network_a_button_says_what_to_do(
     assert "could not be downloaded. Check the network and try again" in said
     assert "copy the folder of fetched tokenizers" in said
     assert not app.button(key=f"add_{name}").disabled
-    assert cards(app) == ["Your tokenizer", "GPT-2"]
+    assert others(app) == ["GPT-2"]
 
 
 def test_without_a_network_the_page_says_so(
@@ -128,5 +127,5 @@ def test_without_a_network_the_page_says_so(
     app.run()
     assert "Check the network" in app.error[0].value
     assert "<b>" not in app.error[0].value
-    assert cards(app) == ["Your tokenizer", "GPT-2"]
+    assert others(app) == ["GPT-2"]
     assert fetched == []

@@ -43,9 +43,11 @@ def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> Non
     assert f"{abs(whole.percent_fewer):.1f}%" in said
     low, high = sorted((abs(whole.low), abs(whole.high)))
     assert f"(95% interval {low:.1f}–{high:.1f}%)" in said
+    app.segmented_control(key="part").set_value("Figures").run()
     assert "On all your own text" in [header.value for header in app.header]
     rows = sent_table(app, "Figures of the tokenizers")["rows"]
     assert rows[0][1] == [f"{row.n_tokens:,}" for row in comparison.rows]
+    app.segmented_control(key="part").set_value("Passage").run()
     passage = sent(app, "spans")
     assert any(text.startswith(passage["text"]) for text in files.values())
     assert passage["source"].startswith("your document “")
@@ -67,6 +69,7 @@ def test_typed_text_is_compared_on(open_app: OpenApp) -> None:
     text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 80
     app = open_app("compare", on="Your own text", text=text[:990])
     assert sentence(app).startswith("No verdict yet: your own text has only ")
+    app.segmented_control(key="part").set_value("Passage").run()
     assert sent(app, "spans")["text"] == text[:990]
     held_out = open_app("compare", text=text[:990])
     assert sentence(held_out).startswith("On held-out text, ")
@@ -75,7 +78,7 @@ def test_typed_text_is_compared_on(open_app: OpenApp) -> None:
 def test_own_text_does_not_estimate_what_the_corpus_costs(open_app: OpenApp) -> None:
     app = open_app("compare", on="Your own text", price="2.5")
     app = open_files(app)
-    notes = [each.value for each in app.markdown if "training text has" in each.value]
+    notes = [each.proto.help for each in app.header if "training text has" in each.proto.help]
     assert notes
     assert "its cost is estimated" not in notes[0]
 

@@ -28,7 +28,7 @@ def upload(app: AppTest, name: str, data: bytes) -> None:
 def test_the_sample_is_compared_on_opening_with_figures_that_match_the_core(
     open_app: OpenApp,
 ) -> None:
-    app = open_app("compare", measure="Parity")
+    app = open_app("compare", part="Languages")
     own = load_run(SAMPLE_RUN_ID).run.tokenizer
     costs = compare_languages(parallel_texts(), [own, gpt2()], "English")
     gini = next(row for row in tables(app)["Fairness"]["rows"] if row[0] == "Gini coefficient")
@@ -50,22 +50,23 @@ def test_another_reference_and_measure_are_shown(open_app: OpenApp) -> None:
 
 
 def test_uploaded_sentences_replace_the_sample(open_app: OpenApp) -> None:
-    app = open_app("compare")
+    app = open_app("compare", part="Languages")
     upload(app, "mine.tsv", HOSTILE)
     assert not app.error
-    names = [row[0] for row in tables(app)["Tokens of every language"]["rows"]]
+    names = [row[0] for row in tables(app)["Parity of every language"]["rows"]]
     assert names == ["English", "<img src=x onerror=alert(1)>"]
+    app.selectbox(key="reference").set_value("<img src=x onerror=alert(1)>").run()
     said = "".join(markdown.value for markdown in app.markdown)
     assert said.count("<img") == said.count("\\<img") > 0
     next(button for button in app.button if button.label == "Back to the sample").click()
     app.run()
-    assert len(tables(app)["Tokens of every language"]["rows"]) == len(parallel_texts())
+    assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
 
 
 def test_uploaded_sentences_and_the_reference_survive_a_refresh(
     open_app: OpenApp,
 ) -> None:
-    app = open_app("compare")
+    app = open_app("compare", part="Languages")
     upload(app, "mine.tsv", HOSTILE)
     app.selectbox(key="reference").set_value("<img src=x onerror=alert(1)>")
     app.run()
@@ -81,20 +82,20 @@ def test_uploaded_sentences_and_the_reference_survive_a_refresh(
 def test_missing_sentences_are_reported_and_the_sample_is_compared(open_app: OpenApp) -> None:
     app = open_app("compare", sentences="a" * 32)
     assert "The sample is used instead" in app.error[0].value
-    assert len(tables(app)["Tokens of every language"]["rows"]) == len(parallel_texts())
+    assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
 
 
 def test_sentences_that_are_not_parallel_show_an_error_and_lose_nothing(open_app: OpenApp) -> None:
-    app = open_app("compare")
+    app = open_app("compare", part="Languages")
     upload(app, "mine.tsv", HOSTILE)
     upload(app, "bad.csv", b"A,B\nx\n")
     assert "has 1 cells" in app.error[0].value
-    assert len(tables(app)["Tokens of every language"]["rows"]) == 2
+    assert len(tables(app)["Parity of every language"]["rows"]) == 2
 
 
 def test_the_button_waits_for_a_file(open_app: OpenApp) -> None:
-    app = open_app("compare")
+    app = open_app("compare", part="Languages")
     assert app.button(key="own_sentences").disabled
     app.file_uploader(key="parallel_upload").set_value([("a.tsv", HOSTILE, "text/plain")]).run()
     assert not app.button(key="own_sentences").disabled
-    assert len(tables(app)["Tokens of every language"]["rows"]) == len(parallel_texts())
+    assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())

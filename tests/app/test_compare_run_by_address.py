@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from tests.app.pages import OpenApp, sent
+from tests.app.pages import OpenApp
+from tests.app.test_compare_shelf import others
 from tests.app.training import in_address
 from ui.storage.run_store import Trained, store_run
 
@@ -16,10 +17,6 @@ from ui.storage.run_store import Trained, store_run
 def store(title: str) -> str:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
     return store_run(Trained(title, run, Corpus.from_text("x").split(0.0)[1]))
-
-
-def cards(app: AppTest) -> list[str]:
-    return [card["name"] for card in sent(app, "cards")["cards"]]
 
 
 def paste(app: AppTest, text: str) -> AppTest:
@@ -38,7 +35,7 @@ def test_a_run_is_added_by_its_address_or_its_id(open_app: OpenApp, form: str) -
     run_id = store("Theirs")
     app = paste(open_app("compare"), form.format(run_id))
     assert not app.error
-    assert cards(app) == ["Your tokenizer", "GPT-2", "Theirs"]
+    assert others(app) == ["GPT-2", "Theirs"]
     assert in_address(app, "with") == f"gpt2,run-{run_id}"
     # The same run is still open.
     assert "run" not in app.query_params
@@ -46,7 +43,7 @@ def test_a_run_is_added_by_its_address_or_its_id(open_app: OpenApp, form: str) -
 
 def test_the_sample_can_be_added_to_another_run(open_app: OpenApp) -> None:
     app = paste(open_app("compare", run=store("Mine")), "?run=sample")
-    assert cards(app) == ["Your tokenizer", "GPT-2", "Python’s language reference"]
+    assert others(app) == ["GPT-2", "Python’s language reference"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +61,7 @@ def test_a_text_that_names_no_run_is_reported_and_changes_nothing(
 ) -> None:
     app = paste(open_app("compare"), text)
     assert said in told(app)
-    assert cards(app) == ["Your tokenizer", "GPT-2"]
+    assert others(app) == ["GPT-2"]
     if "<b>" in text:
         assert "<b>" not in app.error[0].value
 
@@ -77,4 +74,4 @@ def test_a_run_that_is_already_compared_is_not_added_again(open_app: OpenApp) ->
     assert not app.error
     paste(app, theirs)
     assert "already on the shelf" in told(app)
-    assert cards(app) == ["Your tokenizer", "GPT-2", "Theirs"]
+    assert others(app) == ["GPT-2", "Theirs"]

@@ -13,7 +13,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.load_save import dumps
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from tests.app.pages import OpenApp, sent, sent_table
+from tests.app.pages import OpenApp, all_sent, sent
 from ui.shell.workspace import state_key
 from ui.storage.run_store import Trained, store_run
 from ui.tokenizers.shelf import Shelf
@@ -22,18 +22,18 @@ NOTHING = Corpus.from_text("x").split(0.0)[1]
 SMALL = train(load_sample("notebook"), TrainingConfig(vocab_size=280))
 
 
-def cards(app: AppTest) -> list[str]:
-    return [card["name"] for card in sent(app, "cards")["cards"]]
+def rivals(app: AppTest) -> list[dict[str, Any]]:
+    """Return the rows of the other tokenizers, in the order of the shelf; none without others."""
+    rows = next((data["rows"] for data in all_sent(app) if "chosen" in data), [])
+    return sorted(rows, key=lambda row: row["place"])
+
+
+def others(app: AppTest) -> list[str]:
+    return [row["name"] for row in rivals(app)]
 
 
 def find_uploader(app: AppTest) -> FileUploader:
     return next(found for found in app.file_uploader if (found.key or "").startswith("add_upload"))
-
-
-def vocabularies(app: AppTest) -> list[str]:
-    """Return the size of each vocabulary."""
-    rows = sent_table(app, "Figures of the tokenizers")["rows"]
-    return next(row[1] for row in rows if row[0] == "Vocabulary")
 
 
 def add_files(
@@ -54,9 +54,10 @@ def add_files(
 
 def test_gpt2_is_on_the_shelf_by_default_and_not_in_the_address(open_app: OpenApp) -> None:
     app = open_app("compare")
-    assert cards(app) == ["Your tokenizer", "GPT-2"]
-    facts = [(card["size"], card["facts"]) for card in sent(app, "cards")["cards"]]
-    assert facts[1] == ("50,257 tokens", "BPE, encoded by bpe_core")
+    assert others(app) == ["GPT-2"]
+    (row,) = rivals(app)
+    assert row["vocabulary"] == "50,257"
+    assert row["facts"] == "BPE, encoded by bpe_core. OpenAI’s files, byte for byte"
     assert "with" not in app.query_params
 
 
@@ -65,7 +66,7 @@ def test_an_address_of_unknown_keys_gives_the_default_shelf(
     open_app: OpenApp, address: str
 ) -> None:
     app = open_app("compare", **{"with": address})
-    assert cards(app) == ["Your tokenizer", "GPT-2"]
+    assert others(app) == ["GPT-2"]
     assert "with" not in app.query_params
 
 
@@ -73,9 +74,9 @@ def test_a_run_is_added_by_its_id_and_an_unknown_id_is_reported(open_app: OpenAp
     open_app("compare")
     run_id = store_run(Trained("<b>mine</b>\u202e", SMALL, NOTHING))
     app = open_app("compare", **{"with": f"gpt2,run-{run_id}"})
-    assert cards(app) == ["Your tokenizer", "GPT-2", "<b>mine</b>U+202E"]
+    assert others(app) == ["GPT-2", "<b>mine</b>U+202E"]
     app = open_app("compare", **{"with": f"gpt2,run-{'a' * 32}"})
-    assert cards(app) == ["Your tokenizer", "GPT-2"]
+    assert others(app) == ["GPT-2"]
     assert "no run at this address" in app.error[0].value
 
 
@@ -85,17 +86,17 @@ def test_a_file_of_any_format_can_be_added(open_app: OpenApp, format: Any) -> No
     files = dumps(SMALL.tokenizer, format)
     add_files(app, files, "gpt2" if format == "tiktoken" else None)
     assert not app.error
-    added = sent(app, "cards")["cards"][2]
+    added = rivals(app)[1]
     assert added["name"] == ", ".join(files)
-    assert added["facts"] == "BPE, encoded by bpe_core"
+    assert added["facts"].startswith("BPE, encoded by bpe_core.")
     # A .tiktoken file holds no special token.
-    assert vocabularies(app)[2] == ("279" if format == "tiktoken" else "280")
+    assert added["vocabulary"] == ("279" if format == "tiktoken" else "280")
 
 
 def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp) -> None:
     app = open_app("compare")
     assert app.button(key="add_files").disabled
-    assert len(cards(app)) == 2
+    assert others(app) == ["GPT-2"]
     add_files(app, {"a.json": b"{"})
     assert any("not valid JSON" in error.value for error in app.error)
     # The uploader is empty again, and the error stays until another file is tried.
@@ -106,7 +107,7 @@ def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp)
     assert app.session_state[state_key(Shelf)].problems == ()
     add_files(app, dumps(SMALL.tokenizer, "native"))
     assert not app.error
-    assert len(cards(app)) == 3
+    assert len(others(app)) == 2
 
 
 BAD_FILES = [
@@ -121,20 +122,19 @@ BAD_FILES = [
 def test_a_bad_file_shows_an_error_and_keeps_the_shelf(open_app: OpenApp) -> None:
     app = open_app("compare")
     add_files(app, dumps(SMALL.tokenizer, "native"))
-    assert len(cards(app)) == 3
+    assert len(others(app)) == 2
     for name, data, message in BAD_FILES:
         add_files(app, {name: data})
         (error,) = app.error
         assert message in error.value.replace("\\", "")
-        assert len(cards(app)) == 3
-        assert len(sent(app, "readings")["readings"]) == 3
+        assert len(others(app)) == 2
 
 
 def test_the_same_file_is_added_once_and_any_number_is_compared(open_app: OpenApp) -> None:
     app = open_app("compare")
     native = dumps(SMALL.tokenizer, "native")
     add_files(app, {f"{k}.json": data for k in range(3) for data in native.values()})
-    assert cards(app) == ["Your tokenizer", "GPT-2", "0.json"]
+    assert others(app) == ["GPT-2", "0.json"]
     many = {
         f"cut at {n}.json": data
         for n in range(10)
@@ -142,7 +142,8 @@ def test_the_same_file_is_added_once_and_any_number_is_compared(open_app: OpenAp
     }
     add_files(app, many)
     assert not app.error
-    assert cards(app) == ["Your tokenizer", "GPT-2", "0.json", *many]
+    assert others(app) == ["GPT-2", "0.json", *many]
+    app.segmented_control(key="part").set_value("Passage").run()
     assert len(sent(app, "readings")["readings"]) == 13
 
 
@@ -153,12 +154,10 @@ def test_a_file_is_restored_after_a_refresh_and_by_a_link(open_app: OpenApp) -> 
     address = str(app.query_params["with"])
     again = open_app("compare", **{"with": address})
     assert not again.error
-    assert cards(again) == ["Your tokenizer", "GPT-2", "<b>mine</b>.json"]
-    assert sent_table(again, "Figures of the tokenizers") == sent_table(
-        app, "Figures of the tokenizers"
-    )
+    assert others(again) == ["GPT-2", "<b>mine</b>.json"]
+    assert rivals(again) == rivals(app)
     gone = open_app("compare", **{"with": "gpt2,file-" + "a" * 32})
-    assert cards(gone) == ["Your tokenizer", "GPT-2"]
+    assert others(gone) == ["GPT-2"]
     assert "no longer kept on this server" in gone.error[0].value
 
 
@@ -168,12 +167,13 @@ def test_two_files_of_the_same_name_are_two_tokenizers(open_app: OpenApp) -> Non
     contents = [dumps(tokenizer, "huggingface")["tokenizer.json"] for tokenizer in tokenizers]
     add_files(app, [("tokenizer.json", content) for content in contents])
     assert not app.error
-    assert cards(app) == ["Your tokenizer", "GPT-2", "tokenizer.json", "tokenizer.json (2)"]
-    assert vocabularies(app)[2:] == [str(tokenizer.vocab_size) for tokenizer in tokenizers]
+    assert others(app) == ["GPT-2", "tokenizer.json", "tokenizer.json (2)"]
+    vocabularies = [row["vocabulary"] for row in rivals(app)[1:]]
+    assert vocabularies == [str(tokenizer.vocab_size) for tokenizer in tokenizers]
 
 
 def test_a_single_tokenizer_is_shown_with_a_hint(open_app: OpenApp) -> None:
     app = open_app("compare", **{"with": "none"})
-    assert cards(app) == ["Your tokenizer"]
+    assert others(app) == []
     assert "Add a tokenizer" in app.info[0].value
     assert app.query_params["with"] == "none"

@@ -40,7 +40,7 @@ def query(app: AppTest, name: str) -> str:
 def test_the_sample_is_cut_by_all_and_sorted_by_the_loss_of_your_tokenizer(
     open_app: OpenApp,
 ) -> None:
-    app = open_app("compare")
+    app = open_app("compare", part="Terms and cost")
     terms = FIRST_TERMS.split("\n")
     own = load_run(SAMPLE_RUN_ID).run.tokenizer
     cuts = [[cut.in_text for cut in cut_terms(terms, encoder)] for encoder in (own, gpt2())]
@@ -89,7 +89,7 @@ def test_hostile_terms_are_shown_as_text(open_app: OpenApp) -> None:
 
 def test_a_long_list_from_a_file_is_kept_on_the_server(open_app: OpenApp) -> None:
     lines = [f"term {number}" for number in range(MAX_TERMS + 7)]
-    app = open_file(open_app("compare"), "\n".join(lines))
+    app = open_file(open_app("compare", part="Terms and cost"), "\n".join(lines))
     assert any("7 terms after the first 2,000" in warning.value for warning in app.warning)
     assert len(table(app)["rows"]) == 500
     assert "The table holds the first 500 of 2,000 terms" in page_text(app)
@@ -123,7 +123,7 @@ def test_a_file_too_large_for_a_list_of_terms_is_refused(open_app: OpenApp) -> N
 
 
 def test_an_empty_list_says_what_to_do(open_app: OpenApp) -> None:
-    app = open_file(open_app("compare"), "\n \n")
+    app = open_file(open_app("compare", part="Terms and cost"), "\n \n")
     assert any("There are no terms yet" in info.value for info in app.info)
     assert not [c for c in all_sent(app) if c.get("caption") == "Your terms"]
 

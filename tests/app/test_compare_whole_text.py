@@ -89,20 +89,21 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     held_out = load_run(SAMPLE_RUN_ID).held_out
     app = open_app("compare")
     assert marked(app)
-    assert tokens(app) == count_tokens(held_out.sample(SAMPLE)) != count_tokens(held_out)
     assert "On a sample of held-out text" in sentence(app)
-    assert "On a sample of held-out text" in [header.value for header in app.header]
     assert app.button(key="compare_whole_cancel").label == "Cancel"
     downloads = {each.proto.label: each.proto.disabled for each in app.get("download_button")}
-    assert downloads["Download the parts"]
+    assert downloads["CSV"]
     assert downloads["Download the report"]
+    app.segmented_control(key="part").set_value("Figures").run()
+    assert marked(app)
+    assert tokens(app) == count_tokens(held_out.sample(SAMPLE)) != count_tokens(held_out)
+    assert "On a sample of held-out text" in [header.value for header in app.header]
 
     held_back.released.set()
     assert wait_until(compared.works(), work_id()).state == "finished"
     app.run()
     assert tokens(app) == count_tokens(held_out)
     assert not marked(app)
-    assert "On held-out text" in sentence(app)
     assert "On all held-out text" in [header.value for header in app.header]
 
 
@@ -114,7 +115,7 @@ def test_a_link_opened_again_shows_the_whole_at_once(
     wait_until(compared.works(), work_id())
     # Forget the work, as the server does after much other work.
     compared.works().forget(work_id())
-    again = open_app("compare")
+    again = open_app("compare", part="Figures")
     assert not marked(again)
     assert tokens(again) == count_tokens(load_run(SAMPLE_RUN_ID).held_out)
     # Once for each of the two tokenizers.
@@ -138,7 +139,7 @@ def test_adding_a_tokenizer_measures_only_that_one(open_app: OpenApp, held_back:
 
 
 def test_cancelling_keeps_the_figures_of_the_sample(open_app: OpenApp, held_back: HeldBack) -> None:
-    app = open_app("compare")
+    app = open_app("compare", part="Figures")
     first = tokens(app)
     app.button(key="compare_whole_cancel").click().run()
     assert wait_until(compared.works(), work_id()).state == "cancelled"

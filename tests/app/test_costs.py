@@ -23,7 +23,7 @@ def costs(app: AppTest, caption: str) -> dict[str, list[str]]:
 
 
 def test_no_price_width_or_window_is_built_in(open_app: OpenApp) -> None:
-    app = open_app("compare")
+    app = open_app("compare", part="Terms and cost")
     assert [app.number_input(key=key).value for key in ("price", "width", "window")] == [None] * 3
     assert list(costs(app, ON_COMPARE)) == [
         "Tokens of held-out text",
@@ -56,7 +56,7 @@ def test_the_cost_of_the_corpus_is_estimated_for_each_tokenizer(open_app: OpenAp
         money(n_bytes * each * 2.5 / 1e6) for each in per_byte
     ]
     says = f"together, has {n_bytes:,} bytes; its cost is estimated from held-out text."
-    assert any(says in each.value.replace("\\", "") for each in app.markdown)
+    assert any(says in each.proto.help.replace("\\", "") for each in app.header)
 
 
 def test_a_corpus_has_no_estimate_where_text_is_left_out(open_app: OpenApp) -> None:

@@ -40,7 +40,7 @@ def test_both_pages_count_the_same_tokens_for_a_script(open_app: OpenApp, base: 
     run = train(corpus, config)
     stored = store_run(Trained("Japanese", run, NOTHING_HELD_OUT))
     tokens = shown_scripts(open_app("vocabulary", run=stored))
-    merges = shown_script_merges(open_app("compare", run=stored))
+    merges = shown_script_merges(open_app("compare", run=stored, measure="Merges of scripts"))
     # Base symbols are tokens too, but no merge made them.
     letters = [token.decode(errors="ignore") for token in run.tokenizer.base_ids]
     n_letters = sum("ァ" <= one <= "ヺ" or ("ｦ" <= one <= "ﾝ" and one != "ｰ") for one in letters)

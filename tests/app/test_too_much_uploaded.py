@@ -66,7 +66,7 @@ def test_other_pages_read_files_up_to_the_limit(open_app: OpenApp) -> None:
 def test_the_forms_of_compare_take_files_up_to_the_limit(
     open_app: OpenApp, uploader: str, button: str
 ) -> None:
-    app = open_app("compare")
+    app = open_app("compare", part="Languages")
     assert page_text(app).count(LIMIT) == 2
     submit(app, uploader, button, {"a.txt": TEXT, "b.txt": TEXT})
     assert errors(app).startswith(PROBLEM)
@@ -87,7 +87,7 @@ def test_tokenizers_are_kept_for_one_visit_up_to_the_limit(
 def test_sentences_are_kept_for_one_visit_up_to_the_limit(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = open_app("compare")
+    app = open_app("compare", part="Languages")
     table = b"English,German\nGood morning.,Guten Morgen.\n"
     monkeypatch.setattr(file_upload, "MAX_BYTES", len(table) + 1)
     submit(app, "parallel_upload", "Compare these", {"a.csv": table})

@@ -18,7 +18,8 @@ from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import go_to_address
-from ui.compare.readings import typical_excerpt
+from tests.browser.training import choose
+from ui.compare.passage import typical_excerpt
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 
@@ -37,14 +38,14 @@ def page(tab: Page) -> Page:
     return tab
 
 
-def open_compare(page: Page) -> None:
-    go_to_address(page, "/compare")
+def open_passage(page: Page) -> None:
+    go_to_address(page, "/compare?part=Passage")
     expect(page.locator(".side-1 .token").first).to_be_attached()
 
 
 def test_the_panes_ring_disagreements_and_scroll_together(page: Page) -> None:
     page.set_viewport_size({"width": 1440, "height": 1300})
-    open_compare(page)
+    open_passage(page)
     page.get_by_role("button", name="Next").click()
     expect(page.locator(".steps b")).to_have_text("2")
     focused = [
@@ -60,7 +61,6 @@ def test_the_panes_ring_disagreements_and_scroll_together(page: Page) -> None:
     assert last is not None
     expect(page.locator(".steps b")).to_have_text(last[1])
     for side in (0, 1):
-        # The chart of the parts may be drawn meanwhile, which moves the panes down.
         page.locator(f".side-{side} .scroller").scroll_into_view_if_needed()
         expect(page.locator(f".side-{side} .ring.focused").first).to_be_in_viewport()
     page.get_by_role("button", name="Next").click()
@@ -98,12 +98,10 @@ def test_the_panes_ring_disagreements_and_scroll_together(page: Page) -> None:
 def test_the_figures_are_explained_and_the_report_opens_offline(
     page: Page, offline_page: Page, tmp_path: Path
 ) -> None:
-    open_compare(page)
-    expect(page.locator(".verdict")).to_contain_text(
-        re.compile("fewer tokens than GPT-2, with a vocabulary")
-    )
+    open_passage(page)
     expect(page.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))
-    assert page.locator("td.better").count() > 0
+    choose(page, "Figures")
+    expect(page.locator("td.better").first).to_be_visible()
 
     name = page.locator("summary").get_by_text("Tokens per word", exact=True)
     meaning = page.locator("summary + p").filter(has_text="Fertility")
@@ -114,6 +112,13 @@ def test_the_figures_are_explained_and_the_report_opens_offline(
     name.click()
     expect(meaning).to_be_hidden()
 
+    choose(page, "Terms and cost")
+    page.get_by_role("textbox", name="Your terms, one per line").fill("zwölf Tokenizer")
+    page.get_by_role("spinbutton", name="Price per million tokens").fill("2.5")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Cost of held-out text")).to_be_visible()
+    choose(page, "Verdict")
+    expect(page.locator(".verdict")).to_contain_text("fewer tokens than GPT-2, with about")
     said = page.locator(".verdict p").first.inner_text()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the report").click()
@@ -125,6 +130,9 @@ def test_the_figures_are_explained_and_the_report_opens_offline(
         offline_page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         offline_page.goto(saved.as_uri())
         expect(offline_page.locator("blockquote")).to_contain_text(said)
+        expect(offline_page.locator("body")).to_contain_text("zwölf Tokenizer")
+        expect(offline_page.locator("body")).to_contain_text("At 2.50 per million tokens")
+        expect(offline_page.locator("h2", has_text="How to cite")).to_be_visible()
         assert (
             offline_page.evaluate(
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -141,10 +149,12 @@ def test_text_of_token_boundaries_and_a_typed_word_are_compared_as_text(
     expect(page.locator(".view .token").first).to_be_attached()
     page.get_by_role("link", name="Compare").click()
     expect(page.get_by_role("heading", level=1, name="Compare")).to_be_visible()
-    page.get_by_text("Your text", exact=True).click()
+    choose(page, "Passage")
+    choose(page, "Your own text")
     expect(page.get_by_role("textbox", name="Your text")).to_have_value(text)
     expect(page.locator(".side-1 .scroller")).to_contain_text("naïveté")
 
+    page.get_by_text("One word under each tokenizer").click()
     field = page.get_by_label("A word; a leading space matters")
     word = " <img src=x onerror=harmed=1>"
     field.fill(word)
@@ -160,7 +170,7 @@ def test_text_of_token_boundaries_and_a_typed_word_are_compared_as_text(
 
 
 def test_a_third_tokenizer_is_added_from_a_file_with_a_hostile_name(page: Page) -> None:
-    open_compare(page)
+    open_passage(page)
     peer = models.word_piece().to_str().encode()
     name = "<img src=x onerror=harmed=1>\u202e.json"
     page.get_by_role("button", name="Add a tokenizer").click()
@@ -172,8 +182,6 @@ def test_a_third_tokenizer_is_added_from_a_file_with_a_hostile_name(page: Page) 
     )
     add.click()
     expect(page.locator(".side-2 .token").first).to_be_attached()
-    expect(page.locator(".card").nth(2)).to_contain_text("encoded by tokenizers")
-    expect(page.locator(".card").nth(2)).to_contain_text("U+202E.json")
     expect(page.locator("h2").filter(has_text="reading")).to_have_text(
         "One passage, three readings"
     )
@@ -196,7 +204,13 @@ def test_a_third_tokenizer_is_added_from_a_file_with_a_hostile_name(page: Page) 
         " return all.length === 3 && all.every((s) => s.scrollTop > 0); }"
     )
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Remove <img").click()
+    choose(page, "Verdict")
+    row = page.locator(".rivals tbody tr").filter(has_text="U+202E.json")
+    expect(row).to_contain_text("encoded by tokenizers")
+    row.get_by_role("button", name="Remove <img").click()
+    expect(row).to_have_count(0)
+    choose(page, "Passage")
+    expect(page.locator(".side-1 .token").first).to_be_attached()
     expect(page.locator(".side-2")).to_have_count(0)
     assert page.evaluate("window.harmed") is None
 
@@ -213,7 +227,7 @@ def five_runs(keep_run: KeepRun) -> dict[str, str]:
 
 def test_a_word_under_five_tokenizers_is_in_one_row(page: Page, five_runs: dict[str, str]) -> None:
     shelf = ",".join(f"run-{run_id}" for run_id in list(five_runs.values())[:4])
-    go_to_address(page, f"/compare?with={shelf}")
+    go_to_address(page, f"/compare?with={shelf}&word=hugs")
     trees = page.get_by_role("group", name="The word under each tokenizer")
     expect(trees.locator(".word")).to_have_count(5)
     assert trees.evaluate("(trees) => trees.scrollWidth - trees.clientWidth") == 0
@@ -224,7 +238,8 @@ def test_a_word_under_five_tokenizers_is_in_one_row(page: Page, five_runs: dict[
 def test_five_more_tokenizers_fit_beside_each_other(page: Page, five_runs: dict[str, str]) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
     go_to_address(
-        page, f"/compare?with={','.join(f'run-{run_id}' for run_id in five_runs.values())}"
+        page,
+        f"/compare?part=Figures&with={','.join(f'run-{run_id}' for run_id in five_runs.values())}",
     )
     room = page.get_by_role("group", name="Figures of the tokenizers")
     expect(room.locator("thead th")).to_have_text(["Your tokenizer", *five_runs])
@@ -236,7 +251,7 @@ def test_another_run_is_added_by_its_address_after_a_wrong_one_was_reported(
 ) -> None:
     run_id = "c0ffee" + "0" * 26
     keep_run(run_id, "Hugs", train(Corpus.from_text("hug hugs " * 20), TrainingConfig(260)))
-    open_compare(page)
+    go_to_address(page, "/compare")
     page.get_by_role("button", name="Add a tokenizer").click()
     field = page.get_by_role("textbox", name="A run by its address")
     field.fill("hug")
@@ -245,7 +260,7 @@ def test_another_run_is_added_by_its_address_after_a_wrong_one_was_reported(
     expect(field).to_have_value("")
     field.fill(f"https://example.org/merge_loop?run={run_id}&step=3")
     field.press("Enter")
-    expect(page.locator(".card").nth(2)).to_contain_text("Hugs")
+    expect(page.locator(".rivals tbody tr", has_text="Hugs")).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(field).to_have_value("")
     page.wait_for_url(f"**with=gpt2%2Crun-{run_id}*")
@@ -254,7 +269,7 @@ def test_another_run_is_added_by_its_address_after_a_wrong_one_was_reported(
 
 def test_cuts_and_disagreements_run_in_the_direction_of_their_text(tab: Page) -> None:
     text = quote("שלום עולם טוב ")
-    go_to_address(tab, f"/compare?on=Your+own+text&text={text * 4}")
+    go_to_address(tab, f"/compare?part=Passage&on=Your+own+text&text={text * 4}")
     for side in tab.locator(".current .tiles").all():
         expect(side).to_have_attribute("dir", "rtl")
     expect(tab.locator(".current .tiles .tile")).not_to_have_count(0)
@@ -278,9 +293,43 @@ def test_the_verdict_names_the_strongest_until_another_row_is_pressed(
     first, second = rows.first.locator("b").inner_text(), rows.last.locator("b").inner_text()
     expect(rows.first).to_have_class(re.compile("chosen"))
     expect(verdict).to_contain_text(f"than {first} (95% interval")
-    rows.last.locator("button").click()
+    rows.last.locator("button.name").click()
     expect(verdict).to_contain_text(f"than {second} (95% interval")
-    expect(rows.last.locator("button")).to_have_attribute("aria-pressed", "true")
+    expect(rows.last.locator("button.name")).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_url(re.compile("against="))
     page.reload()
     expect(verdict).to_contain_text(f"than {second} (95% interval")
+
+
+def test_a_part_is_kept_in_the_address_without_an_entry_in_the_history(page: Page) -> None:
+    go_to_address(page, "/compare")
+    entries = page.evaluate("history.length")
+    shown = {
+        "Passage": page.locator(".side-1 .token").first,
+        "Figures": page.get_by_role("group", name="Figures of the tokenizers"),
+        "Terms and cost": page.get_by_role("textbox", name="Your terms, one per line"),
+        "Languages": page.get_by_text("Tokens for the same sentences in all languages:"),
+        "Verdict": page.locator(".verdict"),
+    }
+    for part, content in shown.items():
+        choose(page, part)
+        expect(content).to_be_visible()
+        assert sum(other.count() > 0 for other in shown.values()) == 1
+        expect(page).to_have_url(re.compile(f"part={quote(part).replace('%20', '(%20|[+])')}"))
+        assert page.evaluate("history.length") == entries
+    choose(page, "Figures")
+    page.reload()
+    expect(shown["Figures"]).to_be_visible()
+
+
+def test_ratios_stand_beside_tokens_with_a_warning(page: Page) -> None:
+    go_to_address(page, "/compare?part=Languages")
+    expect(page.locator(".js-plotly-plot")).to_have_count(2)
+    expect(page.get_by_text("a ratio to a badly served English flatters")).to_be_visible()
+    choose(page, "Bytes per token")
+    expect(page.get_by_text("badly served")).to_have_count(0)
+    page.get_by_text("In tables", exact=True).click()
+    table = page.get_by_role("group", name="Fairness")
+    for row in table.locator("tbody tr").all():
+        is_ratio = any(name in row.inner_text() for name in ("parity", "Gini", "efficiency"))
+        assert not (is_ratio and row.locator("td.better").count())

@@ -15,6 +15,7 @@ from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.browser.conftest import KeepRun, ShowFigures
 from tests.browser.helpers import SLACK, go_to_address, wait_until_idle
+from tests.browser.training import choose
 
 RUN = "5107" + "0" * 28
 # Counted from the click; includes opening the uploaded file in a separate process.
@@ -62,7 +63,9 @@ def test_the_first_figure_is_there_while_the_whole_text_is_compared(
     expect(tab.locator(".st-key-compare_whole_watched")).to_contain_text(TIME_LEFT)
     expect(first).to_have_count(0, timeout=60_000)
     expect(tab.locator(".verdict")).not_to_contain_text("sample")
+    choose(tab, "Figures")
     expect(tab.get_by_role("heading", name="On all")).to_be_visible()
+    choose(tab, "Verdict")
     tab.reload()
     wait_until_idle(tab)
     # Don't wait here: recomputed figures would be those of a sample only for a few seconds.

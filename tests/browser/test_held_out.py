@@ -118,7 +118,7 @@ def test_own_files_are_judged_on_after_a_bad_one_was_refused(
             "7" * 32,
             1,
             "On held-out ends of the document it has seen",
-            "all of the held-out text. This flatters.",
+            "from documents trained on",
         ),
         ("8" * 32, 12, "On held-out ends of documents it has seen", "No interval: it takes 20"),
     ],

@@ -24,7 +24,7 @@ def test_more_terms_open_by_a_button_and_none_becomes_markup(tab: Page) -> None:
 
 
 def test_a_price_stays_on_the_other_page_and_after_a_reload(tab: Page) -> None:
-    go_to_address(tab, "/compare")
+    go_to_address(tab, "/compare?part=Terms and cost")
     price = tab.get_by_role("spinbutton", name="Price per million tokens")
     price.fill("3")
     price.press("Enter")

@@ -10,6 +10,7 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import go_to_address
+from tests.browser.training import choose
 
 
 @pytest.fixture
@@ -40,11 +41,14 @@ def classroom_run(keep_run: KeepRun) -> str:
 def test_text_in_no_token_is_shown_in_a_disagreement_and_named_beside_the_verdict(
     page: Page, classroom_run: str
 ) -> None:
-    go_to_address(page, f"/compare?run={classroom_run}&passage=Your+text&text=zzz+yyy+www")
+    go_to_address(
+        page, f"/compare?run={classroom_run}&part=Passage&on=Your+own+text&text=zzz+yyy+www"
+    )
     side = page.locator(".current .side").first
     expect(side).to_contain_text("zzz")
     expect(side).to_contain_text("in no token")
     expect(page.locator(".current")).not_to_contain_text("no token no token")
+    choose(page, "Verdict")
     verdict = page.locator(".verdict")
     expect(verdict).to_contain_text("yours has no token for 9 bytes that its alphabet lacks")
     expect(verdict).not_to_contain_text("fewer tokens")

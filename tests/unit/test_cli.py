@@ -206,7 +206,7 @@ def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path:
     assert result.stdout.endswith("95% intervals over whole documents, 2,000 resamples.\n")
     one = run("compare", tmp_path / "texts" / "0.txt", "-t", "gpt2", "-t", trained).stdout
     assert "interval 0" not in one
-    assert one.endswith("off the figure may be on new text, and there is 1.\n")
+    assert one.endswith("No interval: it takes 20 documents, and there is 1.\n")
 
 
 def many_texts(folder: Path) -> Path:

@@ -28,7 +28,8 @@ def test_kinds_are_counted_for_each_tokenizer(theme: Theme) -> None:
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_no_name_reaches_plotly_as_markup(hostile: str) -> None:
     kinds: Any = kind_bars([hostile], [(hostile, [1])], theme="light")
-    shown = [*kinds.layout.yaxis.ticktext, *(bars.hovertemplate for bars in kinds.data)]
+    notes = [re.sub("</?b>", "", note.text) for note in kinds.layout.annotations]
+    shown = [*notes, *(bars.hovertemplate for bars in kinds.data)]
     assert not any("<" in text.removesuffix("<extra></extra>") for text in shown)
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,19 +24,20 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
-from ui.compare import charts, language_figures
+from tests.waiting import wait_until
+from ui.compare import charts, compared
+from ui.compare.compared import cached_language_costs, compare_languages_on, hash_sentences
 from ui.compare.language_figures import (
     MEASURES,
     PARITY,
-    cached_language_costs,
     cannot_spell,
     cheapest_first,
-    hash_sentences,
     language_csv,
     language_rows,
-    language_sentence,
     parallel_table,
+    parity_warning,
     summary_rows,
+    tokens_sentence,
 )
 from ui.host.sized_cache import server_cache
 
@@ -73,9 +75,7 @@ def test_the_summary_equals_that_worked_out_by_hand_and_ties_have_no_dot() -> No
     assert all(row.better == () for row in rows.values())
 
 
-def test_the_sentence_names_the_most_expensive_language() -> None:
-    sentence = language_sentence(TEXTS, COSTS, ["Your tokenizer", "GPT-2"])
-    assert sentence.endswith("needs in A: Your tokenizer 3.0 (=B()), GPT-2 3.0 (=B()).")
+def test_languages_are_ordered_by_their_tokens() -> None:
     assert cheapest_first(COSTS[0]) == [0, 2, 1]
 
 
@@ -85,15 +85,44 @@ def test_adding_a_tokenizer_or_another_reference_measures_no_other_again(
     server_cache.forget()
     asked: list[str] = []
 
-    def count(texts: Sequence[ParallelText], encoder: Encoder) -> LanguageMetrics:
+    def count(texts: Sequence[ParallelText], encoder: Encoder, _: object) -> LanguageMetrics:
         asked.append(encoder.fingerprint)
         return measure_languages(texts, encoder)
 
-    monkeypatch.setattr(language_figures, "measure_languages", count)
+    monkeypatch.setattr(compared, "measure_languages", count)
     assert cached_language_costs(TEXTS, [BYTES], "A") == COSTS[:1]
     found = cached_language_costs(TEXTS, [BYTES, gpt2()], "C")
     assert found == compare_languages(TEXTS, [BYTES, gpt2()], "C")
     assert asked == [BYTES.fingerprint, gpt2().fingerprint]
+
+
+def test_the_first_sentences_are_compared_while_all_of_them_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server_cache.forget()
+    monkeypatch.setattr(compared, "SAMPLE_BYTES", 300)
+    texts = [replace(text, sentences=text.sentences * 100) for text in TEXTS]
+    encoders = [BYTES, gpt2()]
+    first = compare_languages_on(texts, encoders, "A")
+    assert not first.is_whole
+    assert 100 < first.sample_bytes <= 150 < first.n_bytes == 1_200
+    assert first.costs == compare_languages(first.texts, encoders, "A")
+    assert first.status is not None
+    wait_until(compared.works(), first.status.id)
+    whole = compare_languages_on(texts, encoders, "C")
+    assert whole.is_whole
+    assert whole.costs == compare_languages(texts, encoders, "C")
+
+
+def test_measuring_languages_stops_between_them() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def should_stop(done: int, of: int) -> bool:
+        asked.append((done, of))
+        return done == 2
+
+    assert measure_languages(TEXTS, BYTES, should_stop) is None
+    assert asked == [(0, 3), (1, 3), (2, 3)]
 
 
 def test_a_tokenizer_that_needs_more_tokens_in_every_language_is_never_marked() -> None:
@@ -112,15 +141,20 @@ def test_a_tokenizer_that_needs_more_tokens_in_every_language_is_never_marked() 
     ]
     assert rows[0].figures == ("12", "10")
     assert rows[1].figures == ("1", "3")
-    sentence = language_sentence(TEXTS, costs, ["Your tokenizer", "GPT-2"])
-    assert sentence.startswith(
-        "Tokens for the same sentences in all languages: 10 with GPT-2, 12 with your tokenizer. "
+    names = ["Your tokenizer", "GPT-2"]
+    assert tokens_sentence(costs, names) == (
+        "Tokens for the same sentences in all languages: 10 with GPT-2, 12 with your tokenizer."
     )
+    assert parity_warning(TEXTS, costs, names) == (
+        "The lowest ratios are with your tokenizer, but GPT-2 needs fewer tokens, or as many, in 3 "
+        "of 3 languages: a ratio to a badly served A flatters."
+    )
+    assert parity_warning(TEXTS, COSTS, names) == "Mind that a ratio to a badly served A flatters."
 
 
 def test_with_many_tokenizers_the_sentence_names_some_and_gives_the_range_of_the_rest() -> None:
-    sentence = language_sentence(TEXTS, COSTS * 5, [f"{n}" for n in range(10)])
-    assert sentence.endswith("5 3.0 (=B()), the 4 others 3.0 to 3.0.")
+    sentence = tokens_sentence(COSTS * 5, [f"{n}" for n in range(10)])
+    assert sentence.endswith("12 with 5, 12 to 12 with the 4 others.")
 
 
 def test_a_tokenizer_that_cannot_spell_a_language_wins_nothing() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from html.parser import HTMLParser
 
@@ -29,13 +30,14 @@ from tests.foreign_models import library_encoder
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES
 from ui.compare.figures_part import figure_rows
-from ui.compare.report import MAX_DISAGREEMENTS, Compared, ComparisonReport, report_html
-from ui.compare.report_elements import MAX_TERMS_IN_REPORT
+from ui.compare.report import ComparisonReport, report_html
+from ui.compare.report_elements import MAX_DISAGREEMENTS, MAX_TERMS_IN_REPORT
 from ui.compare.terms_part import Terms, term_rows
-from ui.compare.verdict import verdict_aside, verdict_sentence
 from ui.compare.verdict_part import Judged, rival_rows
+from ui.compare.verdict_words import uncovered_words, verdict_sentence
 from ui.components.figures import FigureRow
 from ui.run.composition_bars import composition_groups
+from ui.tokenizers.shelf import Member
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
 OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
@@ -79,7 +81,7 @@ def judged(comparison: Comparison, name: str) -> Judged:
         place=1,
         gains=gains,
         sentence=verdict_sentence(comparison, gains[0], "On held-out text", other=name),
-        aside=verdict_aside(comparison, gains[0], other=name),
+        aside=uncovered_words(comparison, other=name),
         has_verdict=gains[0].has_enough_text,
     )
 
@@ -89,14 +91,14 @@ def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> 
     comparison = compare(corpus, [OWN, gpt2(), FOREIGN])
     return ComparisonReport(
         title=name,
-        made_on="3 May 2031",
+        made_on=date(2031, 5, 3),
         where="held-out text",
         text_sha256=corpus.sha256,
         judged=judged(comparison, name),
-        compared=[
-            Compared("Yours", "BPE, encoded by bpe_core", name, OWN),
-            Compared(name, "BPE, encoded by bpe_core", "", gpt2()),
-            Compared("third", "WordPiece, encoded by tokenizers", name, FOREIGN),
+        members=[
+            Member("own", "Yours", OWN, name),
+            Member("gpt2", name, gpt2(), ""),
+            Member("file-1", "third", FOREIGN, name),
         ],
         comparison=comparison,
         passage=passage,
@@ -183,7 +185,18 @@ def test_the_report_says_what_its_runs_can_be_repeated_with() -> None:
     assert rows["tokenizer_fingerprint"] == [run.tokenizer.fingerprint]
     assert rows["pretokenizer"] == ["regex:<b>|."]
     assert set(parsed(one).tags) == set(parsed(report()).tags)
-    assert f"bpe_core {bpe_core.__version__}" in "".join(parsed(report()).texts)
+
+
+def test_the_report_names_settings_versions_and_how_to_cite() -> None:
+    found = parsed(report())
+    rows = {row[0]: row[1:] for row in found.rows if row}
+    assert rows["bpe_core"] == [bpe_core.__version__]
+    assert rows["encoders"] == [f"bpe_core, {FOREIGN.engine}"]
+    assert rows["intervals"] == ["95%, 2,000 resamples, seed 0"]
+    assert rows["reference language"] == ["English"]
+    said = "".join(found.texts)
+    assert f"BPE Explorer, version {bpe_core.__version__} (2031)." in said
+    assert f"version = {{{bpe_core.__version__}}}" in said
 
 
 def test_the_report_has_the_merges_of_each_script_by_tokenizer_and_over_training() -> None:
@@ -220,7 +233,7 @@ def test_only_the_best_figure_has_a_dot() -> None:
     clean = replace(
         one,
         comparison=compare(Corpus.from_text("the iterable"), [OWN, gpt2()]),
-        compared=one.compared[:2],
+        members=one.members[:2],
         languages=None,
     )
     rows = {row[0]: row[1:] for row in parsed(clean).rows if row}
@@ -261,7 +274,7 @@ def test_the_parts_and_their_intervals_are_in_the_report() -> None:
         report(),
         comparison=comparison,
         judged=judged(comparison, "GPT-2"),
-        compared=report().compared[:2],
+        members=report().members[:2],
         languages=None,
     )
     rows = parsed(one).rows
@@ -270,7 +283,7 @@ def test_the_parts_and_their_intervals_are_in_the_report() -> None:
             (row,) = [row for row in rows if row[0] == part.name and len(row) == 6]
             assert row[1:3] == [f"{part.own:,}", f"{part.theirs:,}"]
             assert f"{part.low:.1f}%".replace("-", "−") in row[4]
-    (rival,) = rival_rows(comparison, one.judged.gains, ["Yours", "GPT-2"])
+    (rival,) = rival_rows(one.members, comparison, one.judged.gains)
     assert ["GPT-2", rival.vocabulary, rival.tokens, rival.figure, rival.interval] in rows
     assert rival.interval
     texts = "".join(parsed(one).texts)

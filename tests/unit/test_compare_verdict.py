@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,22 +23,22 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
+from ui.compare.charts import part_dots
 from ui.compare.figures_part import figure_rows
-from ui.compare.gain_words import (
+from ui.compare.verdict_part import differences_csv, rival_rows, shown_parts
+from ui.compare.verdict_words import (
     HELD_OUT,
     disagreement,
     folder_words,
+    is_fair,
     no_verdict,
-    text_words,
-)
-from ui.compare.part_figures import part_dots, parts_csv, shown_parts
-from ui.compare.verdict import (
     strongest,
-    verdict_aside,
+    text_words,
+    uncovered_words,
     verdict_sentence,
 )
-from ui.compare.verdict_part import rival_rows
 from ui.look.chart_style import Theme
+from ui.tokenizers.shelf import Member
 
 CODE = "def countdown(n):\n        while n > 0:\n            yield n\n            n -= 1\n" * 20
 PROSE = "It was a bright cold day in April, and the clocks were striking thirteen.\n" * 40
@@ -48,6 +50,10 @@ def words(sentence: list[tuple[str, bool]]) -> str:
 
 def said(comparison: Comparison, on_text: str = "On your text") -> str:
     return words(verdict_sentence(comparison, compute_gain(comparison), on_text))
+
+
+def members(*encoders: Tokenizer, names: Sequence[str] = ("Yours", "GPT-2")) -> list[Member]:
+    return [Member(name, name, each, "") for name, each in zip(names, encoders, strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -76,22 +82,6 @@ def test_a_gain_is_said_with_its_share(small: Tokenizer) -> None:
     assert [bold for _, bold in sentence[:3]] == [False, True, False]
     whole = compute_gain(comparison).whole
     assert f"GPT-2 (95% interval {whole.low:.1f}–{whole.high:.1f}%), with" in words(sentence)
-    assert "The gain is in" in verdict_aside(comparison, compute_gain(comparison))
-
-
-def test_a_kind_that_goes_the_other_way_is_not_named_as_a_gain() -> None:
-    text = "".join(f"some words of a plain text and {n} {n * n + 1000}.\n" for n in range(300))
-    plain = TrainingConfig(vocab_size=300)
-    own = train(Corpus.from_text("some words of a plain text and a\n" * 50), plain).tokenizer
-    theirs = train(Corpus.from_text(" ".join(map(str, range(9000)))), plain).tokenizer
-    comparison = compare(text, [own, theirs])
-    kinds = {part.name: part for part in dict(compute_gain(comparison).divisions)["kind"]}
-    assert kinds["words"].way == "fewer"
-    assert kinds["numbers"].way == "more"
-    aside = verdict_aside(comparison, compute_gain(comparison))
-    assert "words and numbers" not in aside
-    assert aside.startswith("The gain is in words")
-    assert f"; numbers take {-kinds['numbers'].percent_fewer:,.1f}% more." in aside
 
 
 def test_the_strongest_other_has_the_fewest_tokens_and_leaves_nothing_out(small: Tokenizer) -> None:
@@ -109,7 +99,8 @@ def test_the_strongest_other_has_the_fewest_tokens_and_leaves_nothing_out(small:
 def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: Tokenizer) -> None:
     comparison = compare(several(PROSE), [small, gpt2().truncated(0), gpt2()])
     gains = [compute_gain(comparison, 0, place) for place in (1, 2)]
-    rows = rival_rows(comparison, gains, ["Yours", "<b>bytes</b>", "GPT-2"])
+    shelf = members(small, gpt2().truncated(0), gpt2(), names=("Yours", "<b>bytes</b>", "GPT-2"))
+    rows = rival_rows(shelf, comparison, gains)
     assert [row.name for row in rows] == ["GPT-2", "<b>bytes</b>"]
     assert [row.place for row in rows] == [2, 1]
     assert rows[0].figure == f"{-gains[1].whole.percent_fewer:,.1f}% more"
@@ -117,9 +108,10 @@ def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: Toke
     assert rows[1].percent == gains[0].whole.percent_fewer > 0
     assert rows[0].tokens == f"{comparison.rows[2].n_tokens:,}"
     one_text = compare(Corpus.from_text(PROSE), [small, gpt2()])
-    (row,) = rival_rows(one_text, [compute_gain(one_text)], ["Yours", "GPT-2"])
+    (row,) = rival_rows(members(small, gpt2()), one_text, [compute_gain(one_text)])
     assert (row.low, row.high, row.interval) == (None, None, "")
     assert row.percent is not None
+    assert [each.tokens for each in rival_rows(shelf)] == ["", ""]
 
 
 def test_folders_that_go_the_other_way_are_named() -> None:
@@ -135,9 +127,6 @@ def test_folders_that_go_the_other_way_are_named() -> None:
 def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
     comparison = compare(Corpus.from_text(PROSE), [small, gpt2()])
     assert "more tokens than GPT-2" in said(comparison)
-    aside = verdict_aside(comparison, compute_gain(comparison))
-    assert aside.startswith("The loss is in words and white space. ")
-    assert "GPT-2 keeps more words whole" in aside
     assert figure_rows(comparison)[0].better == (1,)
 
 
@@ -156,7 +145,6 @@ def test_a_tie_has_no_winner_and_no_dot() -> None:
         "On held-out text, your tokenizer needs as many tokens as GPT-2, "
         "with a vocabulary of about the same size."
     )
-    assert verdict_aside(comparison, compute_gain(comparison)).startswith("Both keep ")
     assert all(row.better == () for row in figure_rows(comparison))
 
 
@@ -170,7 +158,7 @@ def test_text_that_no_token_stands_for_is_said_and_takes_the_dots_away() -> None
     )
     tokenizer = train(Corpus.from_text("hug hugs pug"), config).tokenizer
     comparison = compare(Corpus.from_text("hug pug Ω"), [tokenizer, gpt2()])
-    aside = verdict_aside(comparison, compute_gain(comparison))
+    aside = uncovered_words(comparison)
     assert "2 bytes that its alphabet lacks" in aside
     assert "2 bytes of white space that its pre-tokenizer drops" in aside
     rows = {row.name: row for row in figure_rows(comparison)}
@@ -192,9 +180,7 @@ def test_a_text_that_cannot_be_spelled_wins_nothing() -> None:
     comparison = compare("zzz yyy www", [tokenizer, gpt2()])
     sentence = verdict_sentence(comparison, compute_gain(comparison), "On your text")
     assert words(sentence) == "On your text, your tokenizer cannot spell 81.8% of the text."
-    aside = verdict_aside(comparison, compute_gain(comparison))
-    assert "gain" not in aside
-    assert "yours 0.0%" in aside
+    assert not is_fair(comparison)
     spelled = compare("hug ugg", [tokenizer, gpt2()])
     assert words(verdict_sentence(spelled, compute_gain(spelled), "On your text")) == (
         "On your text, your tokenizer leaves out 14.3% of the text: "
@@ -210,20 +196,19 @@ def test_a_difference_too_small_for_percent_is_said_in_tokens_and_the_right_way_
     corpus = Corpus.from_documents(["ab" + "x" * 4_000, *["x"] * 30])
     gain = said(compare(corpus, [more, fewer]))
     loss = said(compare(corpus, [fewer, more]))
-    assert "yours needs 1 fewer token than GPT-2" in gain
-    assert "yours needs 1 more token than GPT-2" in loss
+    assert "about as many tokens as GPT-2: 1 fewer token, between" in gain
+    assert "about as many tokens as GPT-2: 1 more token, between" in loss
     corpus = Corpus.from_documents(["abab" + "x" * 8_000, *["x"] * 30])
-    assert "2 fewer tokens than" in said(compare(corpus, [more, fewer]))
+    assert ": 2 fewer tokens, between" in said(compare(corpus, [more, fewer]))
 
 
 def test_white_space_alone_has_no_figures_for_words(small: Tokenizer) -> None:
     comparison = compare(Corpus.from_text(" \n "), [small, gpt2()])
     rows = {row.name: row for row in figure_rows(comparison)}
     assert rows["Words kept whole"].figures == ("–", "–")
-    assert "words" not in verdict_aside(comparison, compute_gain(comparison))
 
 
-def test_the_sentence_names_parts_that_disagree() -> None:
+def test_parts_that_disagree_are_named() -> None:
     russian = "Шёл дождь, и на улице никого не было; только кошка сидела под крыльцом.\n"
     own = train(Corpus.from_text(CODE + russian * 20), TrainingConfig(700)).tokenizer
     corpus = Corpus.from_documents(
@@ -236,8 +221,8 @@ def test_the_sentence_names_parts_that_disagree() -> None:
     assert gain.whole.way == "fewer"
     assert parts["<b>a.csv"].way == "more"
     more = f"{-parts['<b>a.csv'].percent_fewer:.1f}% more"
-    assert f"in “<b>a.csv” {more}" in said(comparison)
-    sentence = said(comparison)
+    sentence = disagreement(gain)
+    assert f"in “<b>a.csv” {more}" in sentence
     assert "Cyrillic letters" in sentence or "Latin letters" in sentence
     assert [part for _, part in gain.disagreeing]
 
@@ -245,8 +230,7 @@ def test_the_sentence_names_parts_that_disagree() -> None:
 def test_parts_that_agree_are_not_named() -> None:
     corpus = Corpus.from_text("clock " * 4_000)
     comparison = compare(corpus, [gpt2(), gpt2().truncated(1_000)])
-    assert disagreement(compute_gain(comparison)) == []
-    assert said(comparison).endswith("the size.")
+    assert disagreement(compute_gain(comparison)) == ""
 
 
 def test_an_interval_over_zero_is_no_clear_difference() -> None:
@@ -262,8 +246,8 @@ def test_an_interval_over_zero_is_no_clear_difference() -> None:
     comparison = compare(Corpus.from_documents([*lines, "aa\n"]), [one, two])
     assert compute_gain(comparison).whole.way == "unclear"
     sentence = said(comparison)
-    assert "there is no clear difference between your tokenizer and GPT-2" in sentence
-    assert "95% interval from " in sentence
+    assert "your tokenizer needs about as many tokens as GPT-2: " in sentence
+    assert re.search(r", between [0-9.]+% more and [0-9.]+% fewer, with ", sentence)
 
 
 def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
@@ -291,9 +275,8 @@ def test_the_method_is_said_with_what_was_held_out() -> None:
     assert told == "95% intervals over whole folders, 2,000 resamples."
     told = method_words(divide_units(Corpus.from_text(PROSE * 99).split(0.2)[1]))
     assert told == (
-        "No interval: it takes 20 documents to say how far off the figure may be on new text, and "
-        "there is 1. From within documents that training saw: all of the held-out text. "
-        "This flatters."
+        "No interval: it takes 20 documents, and there is 1. From within documents that training "
+        "saw: all of the held-out text. This flatters."
     )
     old = Corpus(("a", "b"), ("x", "x"), places=(Place(0, 1), Place(9, 2)))
     old = replace(old, how=HeldOut("block", 1, 1.0))
@@ -325,14 +308,19 @@ def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
     corpus = Corpus.from_documents(
         [PROSE, CODE] * 20, [f"{'=cmd()' if n % 2 else 'b'}.csv row {n}" for n in range(40)]
     )
-    gain = compute_gain(compare(corpus, [gpt2(), gpt2().truncated(99)]))
-    written = parts_csv(gain, ["Yours", "GPT-2"], "ab", ["f1", "f2"]).decode()[1:]
+    encoders = [gpt2(), gpt2().truncated(99), gpt2().truncated(9)]
+    comparison = compare(corpus, encoders)
+    gains = [compute_gain(comparison, 0, place) for place in (1, 2)]
+    shelf = members(*encoders, names=("Yours", "@two", "three"))
+    written = differences_csv(gains, shelf, "ab").decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(written)))
-    assert (rows[0]["fingerprint of GPT-2"], rows[0]["bpe_core"]) == ("f2", bpe_core.__version__)
-    assert rows[0]["by"] == "all"
-    assert int(rows[0]["tokens of Yours"]) == gain.whole.own
-    assert float(rows[0]["95% low"]) == pytest.approx(gain.whole.low, rel=1e-4)
-    assert len(rows) == 1 + sum(len(parts) for _, parts in gain.divisions)
+    assert len(rows) == sum(1 + sum(len(parts) for _, parts in gain.divisions) for gain in gains)
+    assert {row["against"] for row in rows} == {"'@two", "three"}
+    first = rows[0]
+    assert (first["by"], int(first["tokens"])) == ("all", gains[0].whole.own)
+    assert float(first["95% low"]) == pytest.approx(gains[0].whole.low, rel=1e-4)
+    assert first["fingerprint of the other"] == encoders[1].fingerprint
+    assert (first["text sha256"], first["bpe_core"]) == ("ab", bpe_core.__version__)
     assert "'=cmd().csv" in {row["part"] for row in rows}
 
 

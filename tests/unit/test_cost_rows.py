@@ -118,7 +118,7 @@ def test_every_amount_has_digits_that_tell_it_apart() -> None:
 )
 def test_what_no_model_has_is_refused(key: str, value: float) -> None:
     with pytest.raises(ConfigError):
-        rates_with(key, value)
+        rates_with(Rates(), key, value)
 
 
 def test_the_cut_stands_beside_the_whole_run_and_gpt2() -> None:

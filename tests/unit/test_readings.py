@@ -7,7 +7,7 @@ import pytest
 from bpe_core.comparison.comparison import compare
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
-from ui.compare.readings import Excerpt, excerpts, typical_excerpt
+from ui.compare.passage import Excerpt, excerpts, typical_excerpt
 from ui.corpus import own_reading
 from ui.corpus.own_reading import joined
 

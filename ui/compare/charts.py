@@ -5,12 +5,16 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from bpe_core.comparison.interval_words import signed
+from bpe_core.comparison.parts import TextPart
+from ui.compare.verdict_words import figure_words
 from ui.look.chart_axes import (
     NARROWEST,
     counts_axis,
@@ -39,6 +43,7 @@ _DASHES = ("solid", "6px,4px", "2px,3px", "8px,3px,2px,3px")
 _CURVES_HEIGHT = 380
 _MAX_CURVES = 8
 _LABEL_PITCH = 17
+_LANGUAGE_ROW: Final = 20
 _MAX_LANGUAGE_LENGTH = 18
 _MAX_SCRIPT_LENGTH = 14
 _MAX_LEGEND_LENGTH = 30
@@ -50,6 +55,10 @@ _BAR: Final = 8
 _ROW: Final = 32
 _BETWEEN_KINDS: Final = 14
 _SIDE: Final = 4
+_PART_ROW: Final = 28
+_MAX_PART_LENGTH: Final = 20
+_LEAST: Final = -100.0
+"""More than twice the tokens are drawn at the edge, as a triangle."""
 
 
 def language_dots(
@@ -70,7 +79,9 @@ def language_dots(
     n = len(languages)
     # The legend's rows are added to the height of the chart.
     legend = 22 * math.ceil(len(series) / 2) if len(series) > 3 else 0
-    figure = empty_figure(theme, height=n * 24 + 96 + legend, left=8, right=24, top=40, bottom=44)
+    figure = empty_figure(
+        theme, height=n * _LANGUAGE_ROW + 88 + legend, left=8, right=24, top=40, bottom=44
+    )
     name_rows(figure, [shorten_end(name, _MAX_LANGUAGE_LENGTH) for name in languages], colours)
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
     shown_names = told_apart([name for name, _, _ in series], _MAX_LEGEND_LENGTH)
@@ -235,48 +246,9 @@ def _name_ends(
 def kind_bars(
     kinds: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], *, theme: Theme
 ) -> go.Figure:
-    """Draw counts by kind, a bar for each tokenizer; more than two have their names above them."""
+    """Draw counts by kind, a bar for each tokenizer under its name."""
     colours = PALETTES[theme]
-    return (_named_bars if len(series) > 2 else _bar_pairs)(kinds, series, theme, colours)
-
-
-def _bar_pairs(
-    kinds: Sequence[str],
-    series: Sequence[tuple[str, Sequence[int]]],
-    theme: Theme,
-    colours: Palette,
-) -> go.Figure:
-    pitch = 12 + 20 * max(len(series), 1)
-    figure = empty_figure(theme, height=len(kinds) * pitch + 12, left=8, top=4, bottom=8)
-    name_rows(figure, [escaped(kind) for kind in kinds], colours)
-    highest = _highest(series)
-    make_room(figure, "r", _GAP + text_width(f"{highest:,} "))
-    for place, (name, counts) in enumerate(series):
-        figure.add_bar(
-            x=list(counts),
-            y=list(range(len(kinds))),
-            name=name,
-            orientation="h",
-            marker={"color": series_colour(colours, place), "cornerradius": 2},
-            text=[f"{count:,} " for count in counts],
-            textposition="outside",
-            textfont={"color": colours.text},
-            constraintext="none",
-            cliponaxis=False,
-            hovertemplate=_hover(name),
-        )
-    set_axis(figure, "x", visible=False, range=[0, highest])
-    figure.update_layout(barmode="group", bargap=16 / pitch, bargroupgap=0.06)
-    return figure
-
-
-def _named_bars(
-    kinds: Sequence[str],
-    series: Sequence[tuple[str, Sequence[int]]],
-    theme: Theme,
-    colours: Palette,
-) -> go.Figure:
-    highest = _highest(series)
+    highest = max((count for _, counts in series for count in counts), default=1) or 1
     of_kind = _HEADING + _ROW * len(series) + _BETWEEN_KINDS
     height = of_kind * len(kinds)
     figure = empty_figure(theme, height=height, left=_SIDE, right=_SIDE, top=0, bottom=0)
@@ -298,7 +270,7 @@ def _named_bars(
             name=name,
             orientation="h",
             marker={"color": series_colour(colours, place), "cornerradius": 2},
-            hovertemplate=_hover(name),
+            hovertemplate=f"{escaped(name)}: %{{x:,}} tokens<extra></extra>",
         )
     set_axis(figure, "x", visible=False, range=[0, highest])
     set_axis(figure, "y", visible=False, range=[height, 0])
@@ -320,9 +292,85 @@ def _write(figure: go.Figure, text: str, at: float, colours: Palette) -> None:
     )
 
 
-def _highest(series: Sequence[tuple[str, Sequence[int]]]) -> int:
-    return max((count for _, counts in series for count in counts), default=1) or 1
+def part_dots(parts: Sequence[TextPart], *, theme: Theme) -> go.Figure:
+    """Draw the figure of each part, hollow if it has no interval.
+
+    Figures to the right of the line at 0 are fewer tokens, to the left of it more.
+    """
+    colours = PALETTES[theme]
+    shown = [part for part in parts if part.theirs]
+    height = len(shown) * _PART_ROW + 32
+    figure = empty_figure(theme, height=height, left=8, right=8, top=4, bottom=28)
+    name_rows(figure, _row_names([part.name for part in shown]), colours)
+    labels = [figure_words(part) for part in shown]
+    make_room(figure, "r", 10 + max(text_width(f"{label} ") for label in labels))
+    ends = [end for part in shown for end in (part.low, part.high, part.percent_fewer)]
+    drawn = [min(max(end, _LEAST), 100.0) for end in ends if not math.isnan(end)]
+    low, high = min([*drawn, 0.0]), max([*drawn, 0.0])
+    margin = 0.04 * max(high - low, 1.0)
+    set_axis(figure, "x", range=[low - margin, high + margin], showticklabels=False, showline=False)
+    set_axis(figure, "y", showline=False)
+    figure.add_vline(x=0, line={"color": colours.muted, "width": 1.5}, layer="below")
+    for place, (part, label) in enumerate(zip(shown, labels, strict=True)):
+        is_cut = part.percent_fewer < _LEAST
+        at = max(part.percent_fewer, _LEAST)
+        has_interval = not math.isnan(part.low)
+        if has_interval and not is_cut:
+            figure.add_scatter(
+                x=[max(part.low, _LEAST), max(part.high, _LEAST)],
+                y=[place, place],
+                mode="lines",
+                line={"color": colours.primary, "width": 2.5},
+                hoverinfo="skip",
+            )
+        words = f"{escaped(part.name)}: {label} tokens"
+        interval = (
+            f", 95% interval {signed(part.low)} to {signed(part.high)}"
+            if has_interval
+            else ", too few units for an interval"
+        )
+        figure.add_scatter(
+            x=[at],
+            y=[place],
+            mode="markers",
+            marker={
+                "symbol": "triangle-left" if is_cut else "circle",
+                "size": 11,
+                "color": colours.primary if has_interval else colours.background,
+                "line": {"color": colours.primary, "width": 2},
+            },
+            cliponaxis=False,
+            hovertemplate=f"{words}{interval}<extra></extra>",
+        )
+        figure.add_annotation(
+            text=label,
+            xref="paper",
+            x=1,
+            y=place,
+            xshift=10,
+            xanchor="left",
+            showarrow=False,
+            font={"color": colours.text},
+        )
+    for text, anchor, shift in (("more ←", "right", -6), ("→ fewer", "left", 6)):
+        figure.add_annotation(
+            text=text,
+            x=0,
+            yref="paper",
+            y=0,
+            yshift=-4,
+            yanchor="top",
+            xshift=shift,
+            xanchor=anchor,
+            showarrow=False,
+        )
+    return figure
 
 
-def _hover(name: str) -> str:
-    return f"{escaped(name)}: %{{x:,}} tokens<extra></extra>"
+def _row_names(names: Sequence[str]) -> list[str]:
+    """Return distinct names of rows, without the folders that all files share."""
+    folders = [name.split("/")[:-1] for name in names if "/" in name]
+    levels = zip(*folders, strict=False) if len(folders) > 1 else ()
+    shared = takewhile(lambda level: len(set(level)) == 1, levels)
+    start = "".join(f"{level[0]}/" for level in shared)
+    return told_apart([name.removeprefix(start) for name in names], _MAX_PART_LENGTH)

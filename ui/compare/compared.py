@@ -1,25 +1,39 @@
-"""Compare on a sample first, and on the whole text in the background if that takes long."""
+"""Compare on a sample first, and on the whole in the background if that takes long."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import streamlit as st
 
 from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.comparison import Comparison, ShouldStop, combine, measure_on
+from bpe_core.comparison.languages import (
+    LanguageCosts,
+    LanguageMetrics,
+    language_costs,
+    measure_languages,
+)
 from bpe_core.comparison.measurement import Measured
+from bpe_core.comparison.newness import unseen_share
+from bpe_core.comparison.parts import TokenSaving, compute_gain
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import ParallelText
+from bpe_core.counting.words import count_pretokens
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, size_text
+from ui.storage.run_store import StoredRun
 from ui.work.background import Background, TooMuchWorkError, stopper
 from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status, Task
@@ -51,6 +65,11 @@ class ComparedText:
     def is_whole(self) -> bool:
         """Whether it is of the whole text."""
         return self.corpus.n_bytes == self.n_bytes
+
+    @property
+    def sample_bytes(self) -> int:
+        """The size of the text that the figures are of; 0 without figures."""
+        return 0 if self.comparison is None else self.corpus.n_bytes
 
 
 class _Timed(NamedTuple):
@@ -104,7 +123,7 @@ def hash_corpus(corpus: Corpus) -> str:
 
 
 @st.cache_resource(show_spinner=False)
-def works() -> Background[Progress, Comparison]:
+def works() -> Background[Progress, Any]:
     """Return the server's comparisons in the background, by text and tokenizers."""
     # Few are remembered: `server_cache` keeps the results.
     return Background("comparing", max_waiting=16, max_cached=4)
@@ -173,20 +192,160 @@ def _compare_whole(
     return _compared(digest, tuple(each.fingerprint for each in encoders), corpus, encoders)
 
 
-def whole_text_card(compared: ComparedText) -> None:
+def gain_on(
+    corpus: Corpus, encoders: Sequence[Encoder], comparison: Comparison, place: int = 1
+) -> TokenSaving:
+    """Return the gain of the first tokenizer over the one at a place, given their comparison."""
+    pair = encoders[0].fingerprint, encoders[place].fingerprint
+    return _gain_on(hash_corpus(corpus), pair, comparison, place)
+
+
+@cached()
+def _gain_on(
+    digest: str, pair: tuple[str, str], _comparison: Comparison, _place: int
+) -> TokenSaving:
+    return compute_gain(_comparison, 0, _place)
+
+
+def unseen_on(stored: StoredRun, corpus: Corpus) -> float | None:
+    """Return the share of a text's words that training never saw; None for words without text."""
+    if corpus.word_counts is not None:
+        return None
+    found = _unseen_on(stored.run.corpus_sha256, corpus.sha256, stored.run, corpus)
+    return None if math.isnan(found) else found
+
+
+@cached(spinner="Looking for words that training never saw")
+def _unseen_on(training: str, sha256: str, _run: TrainingRun, _corpus: Corpus) -> float:
+    cut = get_pretokenizer(_run.config.pretokenizer)
+    return unseen_share(_run.pretokens, count_pretokens(_corpus, cut))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLanguages:
+    """What the same sentences cost in each language, of all sentences or of the first ones."""
+
+    texts: Sequence[ParallelText]
+    """The sentences that the costs are of."""
+    costs: tuple[LanguageCosts, ...]
+    n_bytes: int
+    """The size of all sentences."""
+    status: Status[Progress, Any] | None = None
+    """The comparison of all sentences, if these costs are of the first ones."""
+    problem: str = ""
+    """Why it could not even be queued."""
+    is_whole: bool = True
+
+    @property
+    def sample_bytes(self) -> int:
+        """The size of the sentences that the costs are of."""
+        return _size(self.texts)
+
+
+def compare_languages_on(
+    texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
+) -> ComparedLanguages:
+    """Compare languages, or the first sentences of each while all of them are compared.
+
+    Raises what `language_costs` raises.
+    """
+    digest, n_bytes = hash_sentences(texts), _size(texts)
+    missing = [
+        each
+        for each in encoders
+        if _measured_languages.find(digest, each.fingerprint, texts, each) is None
+    ]
+    if n_bytes <= SAMPLE_BYTES or n_bytes * len(missing) <= 2 * SAMPLE_BYTES:
+        return ComparedLanguages(texts, cached_language_costs(texts, encoders, reference), n_bytes)
+    n = max(1, len(texts[0].sentences) * SAMPLE_BYTES // (2 * n_bytes))
+    first = [replace(text, sentences=text.sentences[:n]) for text in texts]
+    costs = cached_language_costs(first, encoders, reference)
+    id = f"{digest} {' '.join(each.fingerprint for each in encoders)}"
+    try:
+        works().begin(id, partial(_measure_all_sentences, digest, texts, missing))
+    except TooMuchWorkError as error:
+        return ComparedLanguages(first, costs, n_bytes, problem=str(error), is_whole=False)
+    status = works().status(id)
+    if status.result is not None:
+        return ComparedLanguages(texts, cached_language_costs(texts, encoders, reference), n_bytes)
+    return ComparedLanguages(first, costs, n_bytes, status, is_whole=False)
+
+
+def cached_language_costs(
+    texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
+) -> tuple[LanguageCosts, ...]:
+    """Return the costs of each language under each tokenizer, as `compare_languages` does.
+
+    Each tokenizer is measured once on these sentences.
+    """
+    digest, names = hash_sentences(texts), [text.name for text in texts]
+    return tuple(
+        language_costs(names, _measured_languages(digest, each.fingerprint, texts, each), reference)
+        for each in encoders
+    )
+
+
+@cached(spinner="Comparing languages")
+def _measured_languages(
+    digest: str,
+    fingerprint: str,
+    _texts: Sequence[ParallelText],
+    _encoder: Encoder,
+    _should_stop: ShouldStop | None = None,
+) -> LanguageMetrics:
+    """Measure one tokenizer on sentences; raises CancelledError if it is asked to stop."""
+    measured = measure_languages(_texts, _encoder, _should_stop)
+    if measured is None:
+        raise CancelledError
+    return measured
+
+
+def _measure_all_sentences(
+    digest: str,
+    texts: Sequence[ParallelText],
+    encoders: Sequence[Encoder],
+    task: Task[Progress],
+) -> bool | None:
+    """Measure each tokenizer, so that its figures are kept; return None if cancelled."""
+    stop, n_bytes = stopper(task), _size(texts)
+    for n_done, each in enumerate(encoders):
+
+        def should_stop(done: int, of: int, n_done: int = n_done) -> bool:
+            return stop(int((n_done + done / of) * n_bytes) // len(encoders), n_bytes)
+
+        try:
+            _measured_languages(digest, each.fingerprint, texts, each, should_stop)
+        except CancelledError:
+            return None
+    return True
+
+
+def hash_sentences(texts: Sequence[ParallelText]) -> str:
+    """Return a hash of the names and sentences."""
+    digest = hashlib.sha256()
+    for text in texts:
+        for part in (text.name, *text.sentences):
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:" % len(data))
+            digest.update(data)
+        digest.update(b";")
+    return digest.hexdigest()
+
+
+def _size(texts: Sequence[ParallelText]) -> int:
+    return sum(len(sentence.encode()) for text in texts for sentence in text.sentences)
+
+
+def whole_text_card(compared: ComparedText | ComparedLanguages) -> None:
     """Mark the figures as those of a sample, and show the progress of the whole text."""
     with st.container(border=True, key="compare_whole"):
-        status = compared.status
-        if compared.comparison is not None:
-            st.markdown(f"**First figure, {sample_words(compared)}.**")
+        status, sample = compared.status, compared.sample_bytes
+        if sample:
+            of = f"{size_text(sample)} of {size_text(compared.n_bytes)}"
+            st.markdown(f"**First figure, from a sample of {of}.**")
         if status is None:
             st.markdown(f":gray[{plain_markdown(compared.problem, 600)}]")
         elif status.is_live:
             watch_work(works(), status.id, "Whole text", key="compare_whole", written=size_text)
         else:
             show_ended(works(), status, "comparison of the whole text", key="compare_whole")
-
-
-def sample_words(compared: ComparedText) -> str:
-    """Return the size of the sample and of the whole text."""
-    return f"from a sample of {size_text(compared.corpus.n_bytes)} of {size_text(compared.n_bytes)}"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import streamlit as st
 
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.costs import Rates, Usage, embedding_rows
 from ui.compare.figures_part import text_size
-from ui.compare.gain_words import HELD_OUT
+from ui.compare.verdict_words import HELD_OUT
 from ui.components.figures import FigureRow, figure_table
 from ui.host.sized_cache import cached
+from ui.look.csv_table import csv_table
 from ui.look.labels import plain_markdown
+from ui.run.page_parts import offer_csv
 from ui.storage.run_store import StoredRun
+from ui.tokenizers.additions import add_button
 from ui.tokenizers.cost_fields import ask_for_rates
 from ui.tokenizers.cost_rows import (
     COSTS_SAY,
@@ -27,6 +30,8 @@ from ui.tokenizers.cost_rows import (
 from ui.tokenizers.shelf import GPT2, Member
 
 _TRAINING = "the training text"
+COLUMNS: Final = (1, 3)
+"""The fields and the table, in this part of the page."""
 
 
 class CostTable(NamedTuple):
@@ -39,19 +44,31 @@ class CostTable(NamedTuple):
 
 def costs_part(
     comparison: Comparison, members: Sequence[Member], stored: StoredRun, where: str
-) -> CostTable | None:
-    """Draw the fields and the table; return the table if any figure was typed."""
-    st.header("What it costs", anchor=False)
-    st.markdown(
-        ":gray[Enter your model’s figures: no prices are built in. What you leave "
-        "empty is not shown.]"
-    )
-    rates = ask_for_rates()
-    names = [member.name for member in members]
+) -> None:
+    """Draw the fields and the table of costs."""
+    left, right = st.columns(COLUMNS, gap="large")
+    with left:
+        header = st.container()
+        rates = ask_for_rates()
     table = cost_table(comparison, members, stored, where, rates)
-    figure_table(names, table.rows, caption="What it costs", key="compare_costs")
-    st.markdown(f":gray[{plain_markdown(table.note, 2_000)}]")
-    return None if rates == Rates() else table
+    header.header(
+        "What it costs",
+        anchor=False,
+        help="No prices are built in: enter your model’s. What you leave empty is not shown. "
+        f"{plain_markdown(table.note, 2_000)}",
+    )
+    names = [member.name for member in members]
+    with right:
+        figure_table(names, table.rows, caption="What it costs", key="compare_costs")
+        with st.container(horizontal=True):
+            offer_csv(
+                lambda: csv_table(["", *names], [[row.name, *row.figures] for row in table.rows]),
+                "costs.csv",
+                key="compare_costs_csv",
+                help="The rows of this table.",
+            )
+            st.space("stretch")
+            add_button(stored)
 
 
 def cost_table(

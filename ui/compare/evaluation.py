@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
-from ui.compare.gain_words import HELD_OUT, OWN
+from ui.compare.verdict_words import HELD_OUT, OWN
 from ui.corpus.own_files import close_own_files, keep_own_files, own_files
-from ui.corpus.own_text_field import own_text, text_field
+from ui.corpus.own_text_field import leave_address, own_text, text_field
 from ui.look.labels import plain_markdown, size_text
 from ui.run.reading_notes import show_reading_notes
 from ui.shell.choices import choose_one
@@ -40,15 +41,17 @@ class Evaluation:
     """True if it is the example in the field."""
 
 
-def choose_evaluation(stored: StoredRun) -> Evaluation:
-    """Draw the choice of the text to compare on, and return the text."""
+def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
+    """Draw the choice of the text to compare on, in `room`, and return the text."""
     files = own_files("own", MAX_BYTES)
+    if stored.held_out.n_bytes:
+        with room:
+            if choose_one("Compared on", _CHOICES, key="on") == _CHOICES[0]:
+                leave_address()
+                return Evaluation(stored.held_out, HELD_OUT)
+    else:
+        st.info("This run has no held-out text, so the figures are for your own text.")
     with st.container(horizontal=True, vertical_alignment="center"):
-        choice = _CHOICES[1]
-        if stored.held_out.n_bytes:
-            choice = choose_one("Compared on", _CHOICES, key="on")
-        if choice == _CHOICES[0]:
-            return Evaluation(stored.held_out, HELD_OUT)
         with st.popover("Open files", width="content"):
             _file_chooser()
         if files is not None:
@@ -60,20 +63,16 @@ def choose_evaluation(stored: StoredRun) -> Evaluation:
                 width="content",
             )
             st.button("Close", key="evaluation_close", on_click=close_own_files, args=("own",))
-    if not stored.held_out.n_bytes:
-        st.info("This run has no held-out text, so the figures are for your own text.")
-    typed = ""
+        st.markdown(
+            ":small[:gray[Take text that training has not seen: on other text, the figures flatter "
+            "your tokenizer.]]",
+            width="content",
+        )
     if files is not None:
         show_reading_notes(files[1].file_notes)
-    else:
-        typed = own_text(FIRST_TEXT)
-        text_field(typed, first=FIRST_TEXT, key="compare_text")
-    st.markdown(
-        ":small[:gray[Take text that training has not seen. On text that it has seen, the figures "
-        "flatter your tokenizer.]]"
-    )
-    if files is not None:
         return Evaluation(files[1], OWN)
+    typed = own_text(FIRST_TEXT)
+    text_field(typed, first=FIRST_TEXT, key="compare_text")
     if typed == FIRST_TEXT:
         return Evaluation(Corpus.from_text(typed), "the example text", typed, is_placeholder=True)
     corpus = Corpus.from_text(typed) if typed else Corpus((), ())

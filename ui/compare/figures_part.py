@@ -6,17 +6,21 @@ import math
 from collections.abc import Callable, Sequence
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+import bpe_core
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.measurement import TokenizerMetrics
 from ui.compare.charts import kind_bars
-from ui.compare.definitions import COVERED_BYTES, COVERED_CHARACTERS, FIGURES, LANGUAGES, Definition
-from ui.compare.gain_words import SAMPLE_OF
-from ui.components.chart_pictures import ChartPicture, chart_pictures
+from ui.compare.compared import ComparedText
+from ui.compare.definitions import COVERED_BYTES, COVERED_CHARACTERS, FIGURES
+from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import FigureRow, figure_table
 from ui.look.chart_style import CONFIG
+from ui.look.csv_table import csv_table
+from ui.run.page_parts import offer_csv, offer_pictures
 from ui.shell import frame
+from ui.storage.run_store import StoredRun
+from ui.tokenizers.additions import add_button
 from ui.tokenizers.shelf import Member
 
 _MEANINGS = {definition.name: definition.line for definition in FIGURES}
@@ -94,41 +98,63 @@ def _row(
     return FigureRow(name, shown, best, _MEANINGS[name])
 
 
-def figures_part(comparison: Comparison, members: Sequence[Member], where: str) -> DeltaGenerator:
-    """Draw the figures, and return the place for the report button."""
-    names = [member.name for member in members]
+def figures_part(
+    stored: StoredRun, compared: ComparedText, members: Sequence[Member], where: str
+) -> None:
+    """Draw the figures, and where the tokens go."""
+    comparison, names = compared.comparison, [member.name for member in members]
+    if comparison is None:
+        return
     if len(members) > _MAX_ROWS_NEXT_TO_CHART:
         left, right = st.container(), st.container()
     else:
-        left, right = st.columns([3, 2] if len(members) > 2 else 2, gap="large")
+        left, right = st.columns([3, 2], gap="large")
+    whole = "all " if compared.is_whole else ""
     with left:
-        whole = "" if where.startswith(SAMPLE_OF) else "all "
-        st.header(f"On {whole}{where}", anchor=False)
-        st.markdown(f":gray[{text_size(comparison)}. The dot marks the best figure.]")
+        st.header(
+            f"On {whole}{where}",
+            anchor=False,
+            help=f"{text_size(comparison)}. {shared_sentence(comparison)}",
+        )
         figure_table(
             names,
             figure_rows(comparison),
             caption="Figures of the tokenizers",
             key="compare_figures",
         )
-        st.markdown(f":gray[{shared_sentence(comparison)}]")
     with right:
         st.header("Where the tokens go", anchor=False)
-        st.markdown(":gray[Tokens of the same text by kind.]")
         kinds = [tuple(row.kinds) for row in comparison.rows]
         figure = kind_bars(_KINDS, list(zip(names, kinds, strict=True)), theme=frame.theme_type())
         st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_kinds")
+    with st.container(horizontal=True):
+        offer_csv(
+            lambda: figures_csv(comparison, members, compared.corpus.sha256),
+            "figures.csv",
+            key="compare_figures_csv",
+            help="One line per tokenizer, with every count and ratio, and the text’s SHA-256.",
+        )
         picture = ChartPicture(
             "compare_kinds", "PNG", "Where the tokens go", f"On {whole}{where}", "token-kinds.png"
         )
-        with st.container(horizontal=True, vertical_alignment="center"):
-            report_room = st.container(width="content")
-            chart_pictures([picture], key="compare_kinds_picture")
-    with st.expander("What the figures mean"):
-        _definitions((*FIGURES, *LANGUAGES))
-    return report_room
+        offer_pictures([picture], key="compare_kinds_picture")
+        st.space("stretch")
+        add_button(stored)
 
 
-def _definitions(listed: Sequence[Definition]) -> None:
-    for name, meaning, source in listed:
-        st.markdown(f"**{name}.** {meaning}{f' :gray[{source}.]' if source else ''}")
+def figures_csv(comparison: Comparison, members: Sequence[Member], text_sha256: str) -> bytes:
+    """Return every figure of each tokenizer as CSV, one line each."""
+    figures = [row.to_dict() for row in comparison.rows]
+    return csv_table(
+        ["tokenizer", "fingerprint", "text sha256", *figures[0], "bpe_core"],
+        [
+            [
+                member.name,
+                member.encoder.fingerprint,
+                text_sha256,
+                *row.values(),
+                bpe_core.__version__,
+            ]
+            for member, row in zip(members, figures, strict=True)
+        ],
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import math
 from collections import Counter
@@ -13,19 +12,16 @@ from typing import Final
 
 from bpe_core.comparison.languages import (
     LanguageCosts,
-    LanguageMetrics,
     ScriptMerges,
-    language_costs,
-    measure_languages,
     merges_per_script,
 )
 from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.corpus.samples import ParallelText
-from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.compare.definitions import FAIRNESS
 from ui.components.figures import FigureRow
 from ui.host.sized_cache import cached
+from ui.look.csv_table import csv_table
 
 PARITY: Final = "Parity"
 _MAX_NAMED: Final = 6
@@ -45,8 +41,9 @@ class Measure:
     """Drawn on an axis of factors, with a line at 1."""
 
 
+TOKENS: Final = "Tokens"
 MEASURES: Final[Mapping[str, Measure]] = {
-    "Tokens": Measure(
+    TOKENS: Measure(
         lambda costs, place: costs.metrics[place].n_tokens or math.nan,
         "{:,.0f}",
         "Tokens for the same sentences: fewer is better.",
@@ -73,39 +70,6 @@ MEASURES: Final[Mapping[str, Measure]] = {
 }
 
 
-def cached_language_costs(
-    texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
-) -> tuple[LanguageCosts, ...]:
-    """Return the costs of each language under each tokenizer, as `compare_languages` does.
-
-    Each tokenizer is measured once on these sentences.
-    """
-    digest, names = hash_sentences(texts), [text.name for text in texts]
-    return tuple(
-        language_costs(names, _measured(digest, encoder.fingerprint, texts, encoder), reference)
-        for encoder in encoders
-    )
-
-
-@cached(spinner="Comparing languages")
-def _measured(
-    digest: str, fingerprint: str, _texts: Sequence[ParallelText], _encoder: Encoder
-) -> LanguageMetrics:
-    return measure_languages(_texts, _encoder)
-
-
-def hash_sentences(texts: Sequence[ParallelText]) -> str:
-    """Return a hash of the names and sentences."""
-    digest = hashlib.sha256()
-    for text in texts:
-        for part in (text.name, *text.sentences):
-            data = part.encode("utf-8", "surrogatepass")
-            digest.update(b"%d:" % len(data))
-            digest.update(data)
-        digest.update(b";")
-    return digest.hexdigest()
-
-
 def cheapest_first(costs: LanguageCosts) -> list[int]:
     """Return the places of the languages, the cheapest first."""
     counts = [metrics.n_tokens for metrics in costs.metrics]
@@ -117,18 +81,8 @@ def cannot_spell(metrics: TokenizerMetrics) -> bool:
     return metrics.unknown_bytes > 0
 
 
-def language_sentence(
-    texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
-) -> str:
-    """Return who needs how many tokens, then each tokenizer's most expensive language.
-
-    The names may be hostile.
-    """
-    return f"{_tokens_sentence(costs, names)} {_parity_sentence(texts, costs, names)}"
-
-
-def _tokens_sentence(costs: Sequence[LanguageCosts], names: Sequence[str]) -> str:
-    """Return the tokens for all sentences, in the order of the tokens."""
+def tokens_sentence(costs: Sequence[LanguageCosts], names: Sequence[str]) -> str:
+    """Return the tokens for all sentences, in the order of the tokens; names may be hostile."""
     totals = [_n_tokens(one) for one in costs]
     fewest_first = sorted(range(len(costs)), key=lambda place: totals[place])
     parts = [
@@ -139,19 +93,23 @@ def _tokens_sentence(costs: Sequence[LanguageCosts], names: Sequence[str]) -> st
     return f"Tokens for the same sentences in all languages: {', '.join(parts)}."
 
 
-def _parity_sentence(
+def parity_warning(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
 ) -> str:
-    parts: list[str] = []
-    for one, name in list(zip(costs, names, strict=True))[:_MAX_NAMED]:
-        dearest = _dearest(one)
-        parts.append(f"{name} {one.parity[dearest]:.1f} ({texts[dearest].name})")
-    if others := [one.parity[_dearest(one)] for one in costs[_MAX_NAMED:]]:
-        parts.append(f"the {len(others)} others {min(others):.1f} to {max(others):.1f}")
+    """Return what the ratios hide: a tokenizer that serves the reference badly has low ones."""
     reference = texts[costs[0].reference].name
+    warning = f"a ratio to a badly served {reference} flatters"
+    places = range(len(costs))
+    most_even = min(places, key=lambda place: costs[place].mean_parity)
+    fewest = min(places, key=lambda place: _n_tokens(costs[place]))
+    if most_even == fewest:
+        return f"Mind that {warning}."
+    pairs = zip(costs[fewest].metrics, costs[most_even].metrics, strict=True)
+    n = sum(one.n_tokens <= other.n_tokens for one, other in pairs)
     return (
-        "In its most expensive language, a tokenizer needs this many times the tokens that it "
-        f"needs in {reference}: {', '.join(parts)}."
+        f"The lowest ratios are with {in_sentence(names[most_even])}, but "
+        f"{in_sentence(names[fewest])} needs fewer tokens, or as many, in {n:,} of {len(texts):,} "
+        f"languages: {warning}."
     )
 
 
@@ -226,25 +184,23 @@ def language_csv(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
 ) -> bytes:
     """Return all measures as CSV, one line per language and tokenizer."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
     # A reader of the file must know the reference language of the parity.
     parity = f"parity: tokens for each token of {texts[costs[0].reference].name}"
     titles = [parity if title == PARITY else title.lower() for title in MEASURES]
-    writer.writerow(["language", "scripts", "tokenizer", "bytes", *titles])
-    for place, text in enumerate(texts):
-        for one, name in zip(costs, names, strict=True):
-            values = [measure.figure(one, place) for measure in MEASURES.values()]
-            writer.writerow(
-                [
-                    plain_cell(text.name),
-                    " ".join(text.scripts),
-                    plain_cell(name),
-                    one.metrics[place].n_bytes,
-                    *("" if math.isnan(value) else f"{value:.6g}" for value in values),
-                ]
-            )
-    return buffer.getvalue().encode("utf-8-sig")
+    return csv_table(
+        ["language", "scripts", "tokenizer", "bytes", *titles],
+        [
+            [
+                text.name,
+                " ".join(text.scripts),
+                name,
+                one.metrics[place].n_bytes,
+                *(float(measure.figure(one, place)) for measure in MEASURES.values()),
+            ]
+            for place, text in enumerate(texts)
+            for one, name in zip(costs, names, strict=True)
+        ],
+    )
 
 
 def parallel_table(texts: Sequence[ParallelText]) -> bytes:
@@ -254,11 +210,6 @@ def parallel_table(texts: Sequence[ParallelText]) -> bytes:
     writer.writerow([text.name for text in texts])
     writer.writerows(zip(*(text.sentences for text in texts), strict=True))
     return buffer.getvalue().encode()
-
-
-def plain_cell(words: str) -> str:
-    """Return a cell that no spreadsheet will run as a formula."""
-    return f"'{words}" if words.startswith(("=", "+", "-", "@", "\t", "\r")) else words
 
 
 def cached_script_merges(tokenizer: Tokenizer) -> ScriptMerges:
@@ -295,6 +246,15 @@ def script_steps(spent: ScriptMerges) -> tuple[list[str], list[FigureRow]]:
             FigureRow(name, tuple(f"{count:,}" for count in after[steps].tolist()))
             for name, after in zip(spent.names, spent.after, strict=True)
         ],
+    )
+
+
+def scripts_csv(spent: ScriptMerges) -> bytes:
+    """Return one tokenizer's merges per script by quarter of training as CSV."""
+    columns, rows = script_steps(spent)
+    return csv_table(
+        ["script", *columns],
+        [[row.name, *(int(figure.replace(",", "")) for figure in row.figures)] for row in rows],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -12,32 +13,46 @@ from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.errors import BpeError
 from bpe_core.runs.pair_statistics import steps_to_draw
 from ui.compare import charts
+from ui.compare.compared import (
+    NEEDS_WHOLE,
+    cached_language_costs,
+    compare_languages_on,
+    whole_text_card,
+)
+from ui.compare.definitions import SCRIPTS
 from ui.compare.language_figures import (
     MEASURES,
-    cached_language_costs,
+    PARITY,
+    TOKENS,
     cached_script_merges,
     cannot_spell,
     cheapest_first,
     language_csv,
     language_rows,
-    language_sentence,
     parallel_table,
+    parity_warning,
+    scripts_csv,
     summary_rows,
+    tokens_sentence,
 )
-from ui.components.chart_pictures import ChartPicture, chart_pictures
+from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import figure_table
 from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_markdown, plain_text
+from ui.run.page_parts import offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
 from ui.shell.choices import choose_one
 from ui.shell.file_upload import LIMIT, counted_as_kept, upload_files
+from ui.storage.run_store import StoredRun
 from ui.storage.upload_store import keep_sentences, load_sentences
+from ui.tokenizers.additions import add_button
 from ui.tokenizers.shelf import Member
 from ui.tokenizers.submitted_files import submitted_files
 
 _MAX_DRAWN = 60
-_MAX_IN_A_ROW = 4
 _FIRST_REFERENCE = "English"
+_REFERENCE_KEY = "reference"
+_MERGES = "Merges of scripts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,157 +66,205 @@ class OwnSentences:
 Costs = tuple[Sequence[ParallelText], Sequence[LanguageCosts]]
 
 
-def languages_part(members: Sequence[Member]) -> Costs | None:
-    """Draw what each language costs under the tokenizers, and the merges of each script.
+class LanguageChoice(NamedTuple):
+    """Which sentences are compared, and against which language; both are a visitor's own words."""
 
-    Returns the sentences and their costs; None if they cannot be compared.
-    """
+    sentences: str
+    """Their id; empty for the sample."""
+    reference: str
+
+
+def chosen_languages() -> LanguageChoice:
+    """Return what is chosen, though the part may not be drawn."""
+    kept = workspace.get(OwnSentences).id
+    sentences = (address.query_text("sentences") or "") if kept is None else kept
+    return LanguageChoice(sentences, workspace.widget_text(_REFERENCE_KEY))
+
+
+def report_languages(choice: LanguageChoice, members: Sequence[Member]) -> Costs | None:
+    """Return the chosen sentences and their costs; None if they cannot be compared."""
+    try:
+        texts = load_sentences(choice.sentences) if choice.sentences else parallel_texts()
+        reference = _names_of(texts)
+        name = choice.reference if choice.reference in reference else reference[0]
+        return texts, cached_language_costs(texts, [member.encoder for member in members], name)
+    except BpeError:
+        return None
+
+
+def languages_part(stored: StoredRun, members: Sequence[Member]) -> None:
+    """Draw what each language costs under the tokenizers, or the merges of each script."""
     kept = _kept_sentences()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.header("Languages", anchor=False, width="content")
+    texts = _texts(kept)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        reference = st.selectbox(
+            "Compared with",
+            _names_of(texts),
+            format_func=plain_text,
+            width=200,
+            key=_REFERENCE_KEY,
+            bind="query-params",
+        )
+        besides = [title for title in MEASURES if title != TOKENS]
+        beside = choose_one("Beside tokens", [*besides, _MERGES], key="measure", shows_label=True)
         st.space("stretch")
         with st.popover("Your own sentences", width="content"):
             _own_sentences(kept)
-    texts = _texts(kept)
-    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
-        names = [text.name for text in texts]
-        reference = st.selectbox(
-            "Compared with",
-            names,
-            index=names.index(_FIRST_REFERENCE) if _FIRST_REFERENCE in names else 0,
-            format_func=plain_text,
-            width=220,
-            key="reference",
-            bind="query-params",
-        )
-        measure = choose_one("Measure", list(MEASURES), key="measure", shows_label=True)
-    costs = None
     try:
-        costs = cached_language_costs(texts, [member.encoder for member in members], reference)
+        found = compare_languages_on(texts, [member.encoder for member in members], reference)
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
     else:
-        _costs(texts, costs, members, measure)
-    _merges(members)
-    return None if costs is None else (texts, costs)
+        texts, costs = found.texts, found.costs
+        if not found.is_whole:
+            whole_text_card(found)
+        pictures = _costs(texts, costs, members, beside)
+        names = [member.name for member in members]
+        with st.container(horizontal=True):
+            offer_csv(
+                lambda: language_csv(texts, costs, names),
+                "languages.csv",
+                key="compare_languages_csv",
+                help="One line per language and tokenizer, with all measures; figures that cannot "
+                "be computed are empty."
+                if found.is_whole
+                else NEEDS_WHOLE,
+                disabled=not found.is_whole,
+            )
+            offer_pictures(pictures, key="compare_languages_pictures")
+            st.space("stretch")
+            add_button(stored)
+        _tables(texts, costs, members, TOKENS if beside == _MERGES else beside)
+
+
+def _names_of(texts: Sequence[ParallelText]) -> list[str]:
+    """Return the names of the languages, the first reference first."""
+    return sorted((text.name for text in texts), key=lambda name: name != _FIRST_REFERENCE)
 
 
 def _costs(
     texts: Sequence[ParallelText],
     costs: Sequence[LanguageCosts],
     members: Sequence[Member],
-    title: str,
-) -> None:
-    measure = MEASURES[title]
+    beside: str,
+) -> list[ChartPicture]:
+    """Draw tokens and the chosen measure of each language; return the pictures to download."""
     names = [member.name for member in members]
     order = cheapest_first(costs[0])
     drawn = order[-_MAX_DRAWN:]
-    reference = texts[costs[0].reference].name
-    st.markdown(plain_markdown(language_sentence(texts, costs, names), 1_000))
-    picture, table = st.columns([3, 2], gap="large")
-    with picture:
-        lead = measure.lead.format(reference=plain_markdown(reference))
-        st.markdown(f":gray[{lead}]")
-        figure = charts.language_dots(
-            [texts[place].name for place in drawn],
-            [
-                (
-                    name,
-                    [measure.figure(one, place) for place in drawn],
-                    [cannot_spell(one.metrics[place]) for place in drawn],
-                )
-                for name, one in zip(names, costs, strict=True)
-            ],
-            unit=title.lower(),
-            shape=measure.shape,
-            is_ratio=measure.is_ratio,
-            theme=frame.theme_type(),
-        )
-        st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_languages")
-        picture = ChartPicture(
-            "compare_languages",
-            "PNG",
-            f"{title} of every language",
-            measure.lead.format(reference=reference),
-            "languages.png",
-        )
-        chart_pictures([picture], key="compare_languages_picture")
-        notes = [f"The {len(drawn)} most expensive of {len(order):,} languages."] * (drawn != order)
-        if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
-            notes.append(
-                "Hollow: the tokenizer cannot spell all of the sentences, so it needs fewer tokens."
-            )
-        if notes:
-            st.markdown(f":gray[{' '.join(notes)}]")
-    with table:
-        n = len(texts[0].sentences)
+    n = len(texts[0].sentences)
+    left, right = st.columns(2, gap="medium")
+    with left:
         st.markdown(
-            f":gray[Across {len(texts)} languages, with the same {n:,} "
-            f"{'sentence' if n == 1 else 'sentences'} in each. The dot marks the fewest tokens.]"
+            plain_markdown(tokens_sentence(costs, names), 1_000),
+            help=f"The same {n:,} {'sentence' if n == 1 else 'sentences'} in {len(texts)} "
+            "languages; fewer tokens are better.",
         )
+        pictures = [_dots(TOKENS, texts, costs, names, drawn)]
+    with right:
+        if beside == _MERGES:
+            _merges(members)
+        else:
+            lead = MEASURES[beside].lead.format(reference=texts[costs[0].reference].name)
+            warning = f":orange[{plain_markdown(parity_warning(texts, costs, names), 600)}]"
+            is_ratio = beside == PARITY
+            st.markdown(
+                warning if is_ratio else plain_markdown(lead, 600),
+                help=plain_markdown(lead, 600) if is_ratio else None,
+            )
+            pictures.append(_dots(beside, texts, costs, names, drawn))
+    notes = [f"The {len(drawn)} most expensive of {len(order):,} languages."] * (drawn != order)
+    if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
+        notes.append(
+            "Hollow: the tokenizer cannot spell all of the sentences, so it needs fewer tokens."
+        )
+    if notes:
+        st.markdown(f":gray[{' '.join(notes)}]")
+    return pictures
+
+
+def _tables(
+    texts: Sequence[ParallelText],
+    costs: Sequence[LanguageCosts],
+    members: Sequence[Member],
+    title: str,
+) -> None:
+    names = [member.name for member in members]
+    with st.expander("In tables"):
         figure_table(names, summary_rows(costs), caption="Fairness", key="compare_fairness")
-        st.download_button(
-            "Download the figures",
-            lambda: language_csv(texts, costs, names),
-            file_name="languages.csv",
-            mime="text/csv",
-            on_click="ignore",
+        st.subheader(f"{title} of every language", anchor=False)
+        figure_table(
+            names,
+            language_rows(texts, costs, MEASURES[title]),
+            caption=f"{title} of every language",
+            key="compare_language_rows",
         )
-        st.markdown(
-            ":small[:gray[CSV: one line per language and tokenizer. Figures that cannot be "
-            "computed are empty.]]"
-        )
-        with st.expander(f"{title} of every language"):
-            figure_table(
-                names,
-                language_rows(texts, costs, measure),
-                caption=f"{title} of every language",
-                key="compare_language_rows",
+
+
+def _dots(
+    title: str,
+    texts: Sequence[ParallelText],
+    costs: Sequence[LanguageCosts],
+    names: Sequence[str],
+    drawn: Sequence[int],
+) -> ChartPicture:
+    """Draw a measure of each language, and return the picture to download."""
+    measure = MEASURES[title]
+    figure = charts.language_dots(
+        [texts[place].name for place in drawn],
+        [
+            (
+                name,
+                [measure.figure(one, place) for place in drawn],
+                [cannot_spell(one.metrics[place]) for place in drawn],
             )
+            for name, one in zip(names, costs, strict=True)
+        ],
+        unit=title.lower(),
+        shape=measure.shape,
+        is_ratio=measure.is_ratio,
+        theme=frame.theme_type(),
+    )
+    key = f"compare_languages_{'tokens' if title == TOKENS else 'beside'}"
+    st.plotly_chart(figure, theme=None, config=CONFIG, key=key)
+    lead = measure.lead.format(reference=texts[costs[0].reference].name)
+    name = f"{title.lower().replace(' ', '-')}-of-languages.png"
+    return ChartPicture(key, f"PNG: {title.lower()}", f"{title} of every language", lead, name)
 
 
 def _merges(members: Sequence[Member]) -> None:
-    known = {m.name: merges for m in members if (merges := m.merges_tokenizer) is not None}
-    st.subheader("Where the merges went", anchor=False)
+    """Draw the merges of each script, as a chart, a picture and a table to download."""
     # The names are distinct, and the run's own tokenizer is always among them.
-    name = next(iter(known))
-    if len(known) > _MAX_IN_A_ROW:
-        name = st.selectbox(
-            "Tokenizer",
-            list(known),
-            format_func=plain_text,
-            label_visibility="collapsed",
-            width=320,
-            key="compare_merges_of_many",
-        )
-    elif len(known) > 1:
-        name = st.segmented_control(
-            "Tokenizer",
-            list(known),
-            default=name,
-            required=True,
-            format_func=plain_markdown,
-            label_visibility="collapsed",
-            key="compare_merges_of",
-        )
+    known = {m.name: merges for m in members if (merges := m.merges_tokenizer) is not None}
+    name = st.selectbox(
+        "Where the merges went",
+        list(known),
+        format_func=plain_text,
+        width=320,
+        key="compare_merges_of",
+        help=SCRIPTS.meaning,
+    )
     tokenizer = known[name]
-    spent = cached_script_merges(tokenizer)
     if not tokenizer.n_merges:
         st.markdown(":gray[This tokenizer has no merges.]")
         return
-    st.markdown(
-        ":gray[How many of the merges so far made a token of each script. Scripts with three bytes "
-        "per letter spend their first merges on parts of characters.]"
-    )
-    steps = steps_to_draw(tokenizer.n_merges)
+    spent, steps = cached_script_merges(tokenizer), steps_to_draw(tokenizer.n_merges)
     figure = charts.script_curves(
         steps, list(zip(spent.names, spent.after[:, steps], strict=True)), theme=frame.theme_type()
     )
     st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_scripts")
-    picture = ChartPicture(
-        "compare_scripts", "PNG", "Merges of each script", name, "merges-of-scripts.png"
-    )
-    chart_pictures([picture], key="compare_scripts_picture")
+    with st.container(horizontal=True):
+        offer_csv(
+            lambda: scripts_csv(spent),
+            "merges-of-scripts.csv",
+            key="compare_scripts_csv",
+            label="CSV: merges",
+            help="One line per script, with its merges after each quarter of training.",
+        )
+        picture = ChartPicture(
+            "compare_scripts", "PNG: merges", "Merges of each script", name, "merges-of-scripts.png"
+        )
+        offer_pictures([picture], key="compare_scripts_picture")
 
 
 def _own_sentences(kept: str) -> None:

@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, NamedTuple
 
+import numpy as np
 import streamlit as st
 
+from bpe_core.comparison.alignment import Stretches, differing_columns
 from bpe_core.comparison.comparison import Comparison
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import GoldenCase, gpt2, gpt2_golden_cases, gpt2_golden_result
-from ui.compare import readings
-from ui.compare.evaluation import FIRST_TEXT, Evaluation
-from ui.compare.gain_words import HELD_OUT
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
+from ui.compare.evaluation import Evaluation
+from ui.compare.verdict_words import HELD_OUT
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.components.token_view import Reading, token_compare, word_trees
-from ui.corpus.own_text_field import leave_address, own_text, text_field
+from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
+from ui.host.sized_cache import cached
+from ui.look.csv_table import csv_table
 from ui.look.labels import plain_markdown
-from ui.shell.choices import choose_one
+from ui.run.page_parts import offer_csv
+from ui.shell import address, workspace
+from ui.storage.run_store import StoredRun
+from ui.tokenizers.additions import add_button
 from ui.tokenizers.normalized_part import draw_all_normalized
 from ui.tokenizers.shelf import GPT2, Member
 
-_HELD_OUT = "Held-out text"
-_OWN_FILES = "Your files"
-_OWN_TEXT = "Your text"
+_WORD_KEY: Final = "word"
 _FIRST_WORD = " tokenization"
 MAX_TILES = 16
 """How many tokens of a golden text are drawn."""
+MAX_CHARACTERS = 4_000_000
+"""Longer texts are cut here, because browsers become slow."""
+MAX_WORD_LENGTH = 40
+_EXCERPT_CHARACTERS = 1_500
+_LONG_ENOUGH = 400
+_MAX_EXCERPTS = 16
 
 
 class Passage(NamedTuple):
@@ -36,26 +51,17 @@ class Passage(NamedTuple):
 
 
 def passage_part(
-    members: Sequence[Member], evaluation: Evaluation, comparison: Comparison | None
-) -> Passage:
-    """Draw the chosen passage under all tokenizers, and return it.
-
-    From documents, the passage most like the whole `comparison` is taken.
-    """
-    text, source = evaluation.typed[: readings.MAX_CHARACTERS], "your own text"
-    if comparison is not None and not evaluation.typed:
-        text, source = _excerpt(members, evaluation, comparison)
-        whole = _HELD_OUT if evaluation.where == HELD_OUT else _OWN_FILES
-        if choose_one("Passage", [whole, _OWN_TEXT], key="passage") == _OWN_TEXT:
-            typed = own_text(FIRST_TEXT)
-            text_field(typed, first=FIRST_TEXT, key="compare_text")
-            text, source = typed[: readings.MAX_CHARACTERS], "your text"
-        else:
-            leave_address()
+    stored: StoredRun,
+    members: Sequence[Member],
+    evaluation: Evaluation,
+    comparison: Comparison | None,
+) -> None:
+    """Draw the passage under all tokenizers, and one word."""
+    text, source = choose_passage(members, evaluation, comparison)
     if not text:
         st.info("There is no text yet. Type some above.")
-        return Passage("", source)
-    read = readings.read_by_all(text, [member.encoder for member in members])
+        return
+    read = read_by_all(text, [member.encoder for member in members])
     token_compare(
         text,
         _drawn_readings(members, read),
@@ -67,11 +73,22 @@ def passage_part(
     _word_part(members, read.longest or _FIRST_WORD)
     if any(member.key == GPT2 for member in members):
         golden_part()
-    return Passage(text, source)
+    add_button(stored)
 
 
-def _excerpt(members: Sequence[Member], evaluation: Evaluation, comparison: Comparison) -> Passage:
-    found = readings.typical_excerpt(
+def choose_passage(
+    members: Sequence[Member], evaluation: Evaluation, comparison: Comparison | None
+) -> Passage:
+    """Return the text that was typed, or the passage of the documents most like all of them."""
+    if evaluation.typed or comparison is None:
+        return Passage(evaluation.typed[:MAX_CHARACTERS], "your own text")
+    return _typical_passage(members, evaluation, comparison)
+
+
+def _typical_passage(
+    members: Sequence[Member], evaluation: Evaluation, comparison: Comparison
+) -> Passage:
+    found = typical_excerpt(
         evaluation.corpus,
         [member.encoder for member in members],
         comparison.verdict().percent_fewer_tokens,
@@ -82,28 +99,29 @@ def _excerpt(members: Sequence[Member], evaluation: Evaluation, comparison: Comp
 
 
 def _word_part(members: Sequence[Member], suggested: str) -> None:
-    st.subheader("One word under each tokenizer", anchor=False)
-    typed = st.text_input(
-        "A word; a leading space matters",
-        placeholder=suggested,
-        max_chars=readings.MAX_WORD_LENGTH,
-        width=320,
-        key="word",
-        bind="query-params",
-    )
-    word = typed or suggested
-    read = readings.read_by_all(word, [member.encoder for member in members])
-    word_trees(word, _drawn_readings(members, read), key="compare_word")
+    is_asked_for = bool(workspace.widget_text(_WORD_KEY)) or address.has_query(_WORD_KEY)
+    with st.expander("One word under each tokenizer", expanded=is_asked_for):
+        typed = st.text_input(
+            "A word; a leading space matters",
+            placeholder=suggested,
+            max_chars=MAX_WORD_LENGTH,
+            width=320,
+            key=_WORD_KEY,
+            bind="query-params",
+        )
+        word = typed or suggested
+        read = read_by_all(word, [member.encoder for member in members])
+        word_trees(word, _drawn_readings(members, read), key="compare_word")
 
 
-def _drawn_readings(members: Sequence[Member], read: readings.Readings) -> list[Reading]:
+def _drawn_readings(members: Sequence[Member], read: Readings) -> list[Reading]:
     return [
         _read_passage(member, packed, n_tokens)
         for member, packed, n_tokens in zip(members, read.packed, read.n_tokens, strict=True)
     ]
 
 
-def _read_passage(member: Member, packed: readings.PackedTokens, n_tokens: int) -> Reading:
+def _read_passage(member: Member, packed: PackedTokens, n_tokens: int) -> Reading:
     if member.key != GPT2:
         return Reading(member.name, packed, n_tokens)
     exact, of = gpt2_golden_result()
@@ -125,6 +143,29 @@ def golden_part() -> None:
             caption="Golden texts in GPT-2’s tokens, with their ids",
             columns=("The text in its tokens",),
         )
+        offer_csv(
+            lambda: golden_csv(cases),
+            "golden-texts.csv",
+            key="compare_golden_csv",
+            help="One line per text, with its published ids, their source, and whether they match.",
+        )
+
+
+def golden_csv(cases: Sequence[GoldenCase]) -> bytes:
+    """Return each golden text as CSV, with its ids."""
+    return csv_table(
+        ["group", "text", "ids", "is exact", "source"],
+        [
+            [
+                case.group,
+                case.text,
+                " ".join(map(str, case.ids)),
+                int(case.is_exact),
+                case.provenance,
+            ]
+            for case in cases
+        ],
+    )
 
 
 def provenances(cases: Sequence[GoldenCase]) -> dict[str, int]:
@@ -152,3 +193,120 @@ def golden_rows(cases: Sequence[GoldenCase]) -> list[SymbolRow]:
             )
         )
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """One text under several tokenizers."""
+
+    packed: tuple[PackedTokens, ...]
+    n_tokens: tuple[int, ...]
+    spans: PackedSpans
+    """Where they do not all agree."""
+    longest: str
+    """The longest word, or part of one, on which they disagree; may be empty."""
+
+
+def read_by_all(text: str, encoders: Sequence[Encoder]) -> Readings:
+    """Encode a text with several tokenizers and find where they disagree.
+
+    Special tokens are ordinary text. Raises InvalidTextError for a lone surrogate, and
+    TokenizationError if another library fails.
+    """
+    return _read_by_all(text, tuple(each.fingerprint for each in encoders), encoders)
+
+
+@cached(spinner="Encoding the text")
+def _read_by_all(
+    text: str, fingerprints: tuple[str, ...], _encoders: Sequence[Encoder]
+) -> Readings:
+    found = [_read_by_one(text, encoder.fingerprint, encoder) for encoder in _encoders]
+    differing = differing_columns([each.found.byte_ends for each in found], text)
+    return Readings(
+        packed=tuple(each.packed for each in found),
+        n_tokens=tuple(int(np.count_nonzero(each.found.ids >= 0)) for each in found),
+        spans=pack_spans(text, differing),
+        longest=_longest_word(text, differing),
+    )
+
+
+class _ReadByOne(NamedTuple):
+    found: Boundaries
+    packed: PackedTokens
+
+
+@cached()
+def _read_by_one(text: str, fingerprint: str, _encoder: Encoder) -> _ReadByOne:
+    found = boundaries(text, _encoder)
+    return _ReadByOne(found, pack_boundaries(found, _encoder))
+
+
+def _longest_word(text: str, differing: Stretches) -> str:
+    lengths = differing.ends - differing.starts
+    lengths[~differing.has_word | (lengths > MAX_WORD_LENGTH)] = 0
+    if not lengths.any():
+        return ""
+    place = int(np.argmax(lengths))
+    return text[differing.starts[place] : differing.ends[place]]
+
+
+class Excerpt(NamedTuple):
+    """A passage of a corpus to show in detail."""
+
+    document: str
+    text: str
+    is_whole: bool
+    """True if it is a whole document."""
+
+
+def typical_excerpt(
+    corpus: Corpus, encoders: Sequence[Encoder], percent_fewer_tokens: float
+) -> Excerpt:
+    """Return the excerpt whose figure is closest to that of the whole corpus.
+
+    `percent_fewer_tokens` is the gain of the first tokenizer over the second on the whole corpus.
+    One document in five may contradict it, and visitors believe what they see.
+    """
+    first, second = encoders[:2]
+    fingerprints = first.fingerprint, second.fingerprint
+    return _typical_excerpt(
+        corpus.sha256, fingerprints, percent_fewer_tokens, corpus, first, second
+    )
+
+
+@cached()
+def _typical_excerpt(
+    sha256: str,
+    fingerprints: tuple[str, str],
+    percent_fewer_tokens: float,
+    _corpus: Corpus,
+    _first: Encoder,
+    _second: Encoder,
+) -> Excerpt:
+    def distance(candidate: Excerpt) -> float:
+        n_first, n_second = (
+            np.count_nonzero(boundaries(candidate.text, each).ids >= 0)
+            for each in (_first, _second)
+        )
+        return abs(100 * (1 - n_first / max(n_second, 1)) - percent_fewer_tokens)
+
+    return min(excerpts(_corpus), key=distance)
+
+
+def excerpts(corpus: Corpus) -> list[Excerpt]:
+    """Return the beginnings of the first long documents, each up to the end of a line.
+
+    Returns one excerpt if none is long, and an empty one if the corpus has no documents.
+    """
+    long = (i for i, text in enumerate(corpus.documents) if len(text) >= _LONG_ENOUGH)
+    chosen = list(islice(long, _MAX_EXCERPTS)) or [0]
+    if not corpus.documents:
+        return [Excerpt("", "", is_whole=True)]
+    return [_beginning(corpus.names[i], corpus.documents[i]) for i in chosen]
+
+
+def _beginning(name: str, text: str) -> Excerpt:
+    if len(text) <= _EXCERPT_CHARACTERS:
+        return Excerpt(name, text, is_whole=True)
+    line_end = text.rfind("\n", 0, _EXCERPT_CHARACTERS) + 1
+    return Excerpt(name, text[: line_end or _EXCERPT_CHARACTERS], is_whole=False)

@@ -6,42 +6,70 @@ no script and loads nothing.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-import numpy as np
+import streamlit as st
 
 import bpe_core
-from bpe_core.comparison.alignment import differing_columns
 from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.costs import Rates
 from bpe_core.comparison.interval_words import division_words, method_words
+from bpe_core.comparison.intervals import N_RESAMPLES, SEED
 from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.samples import ParallelText
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
-from ui.compare.costs_part import CostTable
+from bpe_core.tokenizer.gpt2 import gpt2_golden_result
+from ui.compare.compared import NEEDS_WHOLE, ComparedText
+from ui.compare.costs_part import CostTable, cost_table
 from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
+from ui.compare.evaluation import Evaluation
 from ui.compare.figures_part import figure_rows, shared_sentence, text_size
 from ui.compare.language_figures import (
     MEASURES,
+    cached_script_merges,
     language_rows,
-    language_sentence,
+    parity_warning,
     script_rows,
     script_steps,
     summary_rows,
+    tokens_sentence,
 )
-from ui.compare.part_figures import COLUMNS, TITLES, part_rows, shown_parts
-from ui.compare.report_elements import add, add_costs, add_rows, add_table, add_terms
-from ui.compare.terms_part import Terms
-from ui.compare.verdict_part import Judged, rival_rows
+from ui.compare.languages import chosen_languages, report_languages
+from ui.compare.passage import choose_passage
+from ui.compare.report_elements import (
+    add,
+    add_costs,
+    add_disagreements,
+    add_rows,
+    add_table,
+    add_terms,
+    record_rows,
+)
+from ui.compare.terms_part import Terms, chosen_terms, report_terms
+from ui.compare.verdict_part import (
+    PART_COLUMNS,
+    TITLES,
+    Judged,
+    describe_member,
+    part_rows,
+    rival_rows,
+    shown_parts,
+)
 from ui.components.figures import FigureRow
 from ui.components.share_bars import ShareBar
 from ui.look.chart_style import PALETTES
-from ui.look.labels import plain_text, token_label
+from ui.look.labels import plain_text
+from ui.run.composition_bars import composition_groups
+from ui.storage.run_store import StoredRun
+from ui.tokenizers import shelf
+from ui.tokenizers.cost_fields import known_rates
+from ui.tokenizers.shelf import Member
 
 _COLOURS: Final = "".join(
     f".series-{place} {{ --series: light-dark({light}, {dark}); }}\n"
@@ -54,18 +82,6 @@ _STYLE: Final = (Path(__file__).parent / "report.css").read_text(encoding="utf-8
 # A second defence, should markup ever slip in.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 _KINDS: Final = ("words and numbers", "punctuation", "white space")
-MAX_DISAGREEMENTS: Final = 60
-_MAX_TOKENS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One of the tokenizers, as named in the report."""
-
-    name: str
-    facts: str
-    note: str
-    encoder: Encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +89,12 @@ class ComparisonReport:
     """The content of a report; names, titles and texts may come from a visitor."""
 
     title: str
-    made_on: str
-    """The date, formatted."""
+    made_on: date
     where: str
     """Which text was compared, such as "held-out text"."""
     text_sha256: str
     judged: Judged
-    compared: Sequence[Compared]
+    members: Sequence[Member]
     comparison: Comparison
     passage: str
     passage_name: str
@@ -109,25 +124,31 @@ def report_html(report: ComparisonReport) -> bytes:
     add(head, "style").text = _STYLE
     body = add(add(page, "body"), "main")
     add(body, "h1", "Tokenizers compared")
-    add(body, "p", f"{plain_text(report.title, 80)}, {report.made_on}", **{"class": "lead"})
+    add(
+        body,
+        "p",
+        f"{plain_text(report.title, 80)}, {report.made_on:%-d %B %Y}",
+        **{"class": "lead"},
+    )
     verdict = add(body, "blockquote")
     line = add(verdict, "p")
     for text, is_bold in report.judged.sentence:
         add(line, "b" if is_bold else "span", text)
     add(verdict, "p", report.judged.aside, **{"class": "aside"})
-    names = [one.name for one in report.compared]
+    names = [member.name for member in report.members]
     _parts(body, report, names)
     _tokenizers(body, report)
     _figures(body, report, names)
     add_costs(body, names, report.costs)
     blocks = report.comparison.blocks
     _compositions(body, report.compositions, None if blocks is None else blocks.how)
-    _disagreements(body, report, names)
+    add_disagreements(body, report.passage, report.passage_name, report.members)
     add_terms(body, names, report.terms)
     if report.languages is not None:
         _languages(body, *report.languages, names)
     _scripts(body, report.scripts)
-    _repeating(body, report.runs)
+    _repeating(body, report)
+    _citation(body, report)
     _definitions(body, (*FIGURES, *(LANGUAGES if report.languages else (SCRIPTS,))))
     markup = ET.tostring(page, encoding="unicode", method="html")
     return f"<!DOCTYPE html>\n{markup}\n".encode("utf-8", "replace")
@@ -136,8 +157,16 @@ def report_html(report: ComparisonReport) -> bytes:
 def _tokenizers(body: ET.Element, report: ComparisonReport) -> None:
     add(body, "h2", "Tokenizers")
     rows = [
-        (one.name, (f"{one.encoder.vocab_size:,}", one.facts, one.note, one.encoder.fingerprint))
-        for one in report.compared
+        (
+            one.name,
+            (
+                f"{one.encoder.vocab_size:,}",
+                describe_member(one),
+                one.note,
+                one.encoder.fingerprint,
+            ),
+        )
+        for one in report.members
     ]
     add_table(body, ("tokens", "encoded by", "source", "fingerprint"), rows, kind="facts")
     exact, of = report.golden
@@ -172,7 +201,7 @@ def _parts(body: ET.Element, report: ComparisonReport, names: Sequence[str]) -> 
     add(body, "h2", "Against each other tokenizer")
     if report.comparison.blocks is not None:
         add(body, "p", method_words(report.comparison.blocks), **{"class": "aside"})
-    rows = rival_rows(report.comparison, judged.gains, names)
+    rows = rival_rows(report.members, report.comparison, judged.gains)
     add_table(
         body,
         ("vocabulary", "tokens", f"{names[0]} needs", "95% interval"),
@@ -186,7 +215,7 @@ def _parts(body: ET.Element, report: ComparisonReport, names: Sequence[str]) -> 
     add(body, "p", "Negative figures are more tokens.", **{"class": "aside"})
     for division, _ in judged.gain.divisions:
         add(body, "h3", TITLES[division])
-        columns = [names[0], other, *COLUMNS]
+        columns = [names[0], other, *PART_COLUMNS]
         add_rows(body, columns, part_rows(shown_parts(judged.gain, division)))
 
 
@@ -215,51 +244,6 @@ def _compositions(
         add_rows(body, [bar.text for bar in bars], rows)
 
 
-def _disagreements(body: ET.Element, report: ComparisonReport, names: Sequence[str]) -> None:
-    text = report.passage
-    found = [boundaries(text, one.encoder) for one in report.compared]
-    differing = differing_columns([each.byte_ends for each in found], text)
-    with_words = np.flatnonzero(differing.has_word)
-    add(body, "h2", "Where they differ")
-    if not len(with_words):
-        same = "On this passage all words get the same tokens."
-        add(body, "p", same, **{"class": "aside"})
-        return
-    shown = with_words[:MAX_DISAGREEMENTS].tolist()
-    n = len(with_words)
-    which = f"The first {len(shown)} of {n:,}" if len(shown) < n else f"All {n:,}"
-    add(
-        body,
-        "p",
-        f"{which} stretches with letters or numbers in {plain_text(report.passage_name, 80)} on "
-        "which the tokenizers differ. ␣ stands for a space.",
-        **{"class": "aside"},
-    )
-    data = text.encode()
-    rows: list[tuple[str, list[str]]] = []
-    for place in shown:
-        start, end = int(differing.byte_starts[place]), int(differing.byte_ends[place])
-        cells = [
-            _tokens_between(data, own, one.encoder, start, end)
-            for own, one in zip(found, report.compared, strict=True)
-        ]
-        stretch = text[differing.starts[place] : differing.ends[place]]
-        rows.append((token_label(stretch.encode()), cells))
-    add_table(body, names, rows, kind="tokens")
-
-
-def _tokens_between(data: bytes, own: Boundaries, encoder: Encoder, start: int, end: int) -> str:
-    """Return the tokens that begin between two bytes; text in no token is shown unchanged."""
-    first, last = np.searchsorted(own.byte_ends, [start, end - 1], side="right")
-    labels: list[str] = []
-    for place in range(int(first), min(int(last) + 1, int(first) + _MAX_TOKENS)):
-        token_id, token_end = int(own.ids[place]), int(own.byte_ends[place])
-        token = encoder.vocab[token_id] if token_id >= 0 else data[start:token_end]
-        labels.append(token_label(token))
-        start = token_end
-    return " | ".join(labels) + (" …" if last - first >= _MAX_TOKENS else "")
-
-
 def _languages(
     body: ET.Element,
     texts: Sequence[ParallelText],
@@ -267,7 +251,7 @@ def _languages(
     names: Sequence[str],
 ) -> None:
     add(body, "h2", "Languages")
-    add(body, "p", language_sentence(texts, costs, names))
+    add(body, "p", f"{tokens_sentence(costs, names)} {parity_warning(texts, costs, names)}")
     n = len(texts[0].sentences)
     sentences = f"{n:,} {'sentence' if n == 1 else 'sentences'}"
     size = f"Across {len(texts)} languages, with the same {sentences} in each."
@@ -291,21 +275,53 @@ def _scripts(body: ET.Element, scripts: Sequence[tuple[str, ScriptMerges]]) -> N
     add_rows(body, *script_steps(spent))
 
 
-def _repeating(body: ET.Element, runs: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    """Append what the runs can be repeated with."""
+def _repeating(body: ET.Element, report: ComparisonReport) -> None:
+    """Append the settings, the versions, and what the runs can be repeated with."""
     add(body, "h2", "How to repeat this")
-    add(body, "p", f"Measured with bpe_core {bpe_core.__version__}.", **{"class": "aside"})
-    if not runs:
+    settings = [
+        ("bpe_core", bpe_core.__version__),
+        ("Python", platform.python_version()),
+        ("encoders", ", ".join(sorted({one.encoder.engine for one in report.members}))),
+        ("text compared", f"{report.where}, {text_size(report.comparison)}"),
+        ("SHA-256 of the text", report.text_sha256),
+        ("special tokens", "read as text"),
+        ("intervals", f"95%, {N_RESAMPLES:,} resamples, seed {SEED}"),
+    ]
+    if report.languages is not None:
+        texts, costs = report.languages
+        settings.append(("reference language", texts[costs[0].reference].name))
+    rows = [(name, [value]) for name, value in settings]
+    add_table(body, ("settings and versions",), rows, kind="facts")
+    if not report.runs:
         return
     lead = (
         "Corpus.split with the share and the seed gives the training text of a corpus, and train "
         "with the settings gives the tokenizer again: compare the SHA-256 and the fingerprint."
     )
     add(body, "p", lead, **{"class": "aside"})
-    found = [dict(_record_rows(record)) for _, record in runs]
+    found = [dict(record_rows(record)) for _, record in report.runs]
     keys = dict.fromkeys(key for rows in found for key in rows)
-    rows = [(key, [rows.get(key, "") for rows in found]) for key in keys]
-    add_table(body, [name for name, _ in runs], rows, kind="facts")
+    records = [(key, [rows.get(key, "") for rows in found]) for key in keys]
+    add_table(body, [name for name, _ in report.runs], records, kind="facts")
+
+
+def _citation(body: ET.Element, report: ComparisonReport) -> None:
+    add(body, "h2", "How to cite")
+    add(
+        body,
+        "p",
+        f"The BPE Explorer authors. BPE Explorer, version {bpe_core.__version__} "
+        f"({report.made_on.year}). Tokenizers compared on {report.made_on:%-d %B %Y}, on a text "
+        f"with SHA-256 {report.text_sha256}. Name the tokenizers by their fingerprints, and cite "
+        "the papers below for the figures that you use.",
+    )
+    add(
+        body,
+        "pre",
+        "@software{bpe_explorer, title = {BPE Explorer}, "
+        f"author = {{{{The BPE Explorer authors}}}}, year = {{{report.made_on.year}}}, "
+        f"version = {{{bpe_core.__version__}}}}}",
+    )
 
 
 def _definitions(body: ET.Element, definitions: Iterable[Definition]) -> None:
@@ -316,22 +332,58 @@ def _definitions(body: ET.Element, definitions: Iterable[Definition]) -> None:
         add(listed, "dd", definition.line)
 
 
-def _record_rows(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what `TrainingRun.to_dict` returned as rows of a name and a value, for tables.
+def report_button(
+    stored: StoredRun,
+    compared: ComparedText,
+    judged: Judged,
+    evaluation: Evaluation,
+    members: Sequence[Member],
+) -> None:
+    """Draw the button that makes the report on click; it needs the figures of the whole text."""
+    corpus, comparison, where = compared.corpus, compared.comparison, evaluation.where
+    # Read here, because on the click there is no session to read from.
+    rates, terms, languages = known_rates(), chosen_terms(), chosen_languages()
 
-    >>> _record_rows({"bpe_core": "0.1.0", "config": {"vocab_size": 260}, "split": None})
-    [('bpe_core', '0.1.0'), ('vocab_size', '260'), ('split', 'None')]
-    """
-    rows: list[tuple[str, str]] = []
-    for name, value in record.items():
-        if name == "split" and value is not None:
-            rows.append(("held_out_share", str(value["held_out_share"])))
-            rows.append(("held_out_by", value["by"]))
-            rows.append(("held_out_seed", str(value["seed"])))
-            rows.append(("whole_corpus_sha256", value["corpus_sha256"]))
-        elif isinstance(value, dict):
-            settings = cast("dict[str, object]", value)
-            rows += [(key, str(each)) for key, each in settings.items()]
-        else:
-            rows.append((name, str(value)))
-    return rows
+    def made_now() -> bytes:
+        if comparison is None:
+            return b""
+        passage = choose_passage(members, evaluation, comparison)
+        is_priced = rates != Rates()
+        runs = ((member.name, shelf.trained_run(member, stored)) for member in members)
+        return report_html(
+            ComparisonReport(
+                title=stored.title,
+                made_on=datetime.now(UTC).date(),
+                where=where,
+                text_sha256=corpus.sha256,
+                judged=judged,
+                members=members,
+                comparison=comparison,
+                passage=passage.text,
+                passage_name=passage.source,
+                golden=gpt2_golden_result(),
+                scripts=[
+                    (member.name, cached_script_merges(member.merges_tokenizer))
+                    for member in members
+                    if member.merges_tokenizer is not None
+                ],
+                languages=report_languages(languages, members),
+                compositions=composition_groups(*stored.compositions)
+                if stored.compositions is not None and corpus == stored.held_out
+                else (),
+                costs=cost_table(comparison, members, stored, where, rates) if is_priced else None,
+                terms=report_terms(terms, members),
+                runs=[(name, run.to_dict()) for name, run in runs if run is not None],
+            )
+        )
+
+    st.download_button(
+        "Download the report",
+        made_now,
+        file_name="tokenizers-compared.html",
+        mime="text/html",
+        on_click="ignore",
+        key="compare_report",
+        disabled=not compared.is_whole,
+        help=None if compared.is_whole else NEEDS_WHOLE,
+    )

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, cast
 from xml.etree import ElementTree as ET
 
+import numpy as np
+
+from bpe_core.comparison.alignment import differing_columns
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.costs_part import CostTable
 from ui.compare.terms_part import Terms
 from ui.components.figures import FigureRow
 from ui.components.term_table import MAX_TILES, TermCell
 from ui.look.labels import plain_text, token_label
+from ui.tokenizers.shelf import Member
 
 _MAX_TEXT_LENGTH = 10_000
+_MAX_TOKENS = 12
+MAX_DISAGREEMENTS: Final = 60
 MAX_TERMS_IN_REPORT: Final = 200
 
 
@@ -105,3 +113,69 @@ def _slot(id_: int) -> int:
     [0, 4, 1, 7]
     """
     return (id_ * 2_654_435_761 & 0xFFFFFFFF) >> 29
+
+
+def add_disagreements(body: ET.Element, text: str, source: str, members: Sequence[Member]) -> None:
+    """Append a table of the stretches of a passage that the tokenizers cut differently."""
+    found = [boundaries(text, one.encoder) for one in members]
+    differing = differing_columns([each.byte_ends for each in found], text)
+    with_words = np.flatnonzero(differing.has_word)
+    add(body, "h2", "Where they differ")
+    if not len(with_words):
+        same = "On this passage all words get the same tokens."
+        add(body, "p", same, **{"class": "aside"})
+        return
+    shown = with_words[:MAX_DISAGREEMENTS].tolist()
+    n = len(with_words)
+    which = f"The first {len(shown)} of {n:,}" if len(shown) < n else f"All {n:,}"
+    add(
+        body,
+        "p",
+        f"{which} stretches with letters or numbers in {plain_text(source, 80)} on "
+        "which the tokenizers differ. ␣ stands for a space.",
+        **{"class": "aside"},
+    )
+    data = text.encode()
+    rows: list[tuple[str, list[str]]] = []
+    for place in shown:
+        start, end = int(differing.byte_starts[place]), int(differing.byte_ends[place])
+        cells = [
+            _tokens_between(data, own, one.encoder, start, end)
+            for own, one in zip(found, members, strict=True)
+        ]
+        stretch = text[differing.starts[place] : differing.ends[place]]
+        rows.append((token_label(stretch.encode()), cells))
+    add_table(body, [one.name for one in members], rows, kind="tokens")
+
+
+def _tokens_between(data: bytes, own: Boundaries, encoder: Encoder, start: int, end: int) -> str:
+    """Return the tokens that begin between two bytes; text in no token is shown unchanged."""
+    first, last = np.searchsorted(own.byte_ends, [start, end - 1], side="right")
+    labels: list[str] = []
+    for place in range(int(first), min(int(last) + 1, int(first) + _MAX_TOKENS)):
+        token_id, token_end = int(own.ids[place]), int(own.byte_ends[place])
+        token = encoder.vocab[token_id] if token_id >= 0 else data[start:token_end]
+        labels.append(token_label(token))
+        start = token_end
+    return " | ".join(labels) + (" …" if last - first >= _MAX_TOKENS else "")
+
+
+def record_rows(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what `TrainingRun.to_dict` returned as rows of a name and a value, for tables.
+
+    >>> record_rows({"bpe_core": "0.1.0", "config": {"vocab_size": 260}, "split": None})
+    [('bpe_core', '0.1.0'), ('vocab_size', '260'), ('split', 'None')]
+    """
+    rows: list[tuple[str, str]] = []
+    for name, value in record.items():
+        if name == "split" and value is not None:
+            rows.append(("held_out_share", str(value["held_out_share"])))
+            rows.append(("held_out_by", value["by"]))
+            rows.append(("held_out_seed", str(value["seed"])))
+            rows.append(("whole_corpus_sha256", value["corpus_sha256"]))
+        elif isinstance(value, dict):
+            settings = cast("dict[str, object]", value)
+            rows += [(key, str(each)) for key, each in settings.items()]
+        else:
+            rows.append((name, str(value)))
+    return rows

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -22,15 +20,18 @@ from bpe_core.comparison.terms import (
 from bpe_core.corpus.text_decoding import decode_text
 from bpe_core.errors import BpeError, CorpusError
 from bpe_core.tokenizer.protocol import Encoder
-from ui.compare.language_figures import in_sentence, plain_cell
+from ui.compare.costs_part import COLUMNS
+from ui.compare.language_figures import in_sentence
 from ui.components.large_paste import paste_limits, read_paste
 from ui.components.live_text import OpenedHead, live_text
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.corpus.address_text import leave_address, read_address_text, text_to_address
 from ui.corpus.opened_text import PASTED, OpenedText
 from ui.host.sized_cache import cached
+from ui.look.csv_table import csv_table
 from ui.look.labels import plain_markdown, plain_text, token_label
 from ui.look.term_lists import lines_left_out
+from ui.run.page_parts import offer_csv
 from ui.shell import workspace
 from ui.shell.choices import choose_one
 from ui.shell.file_upload import check_uploaded, max_file_bytes, upload_file
@@ -43,6 +44,7 @@ FORMS: Final[Mapping[str, str]] = {
     "counts.",
     ALONE: "Each term is encoded without a space before it, as at the start of a text.",
 }
+_FORMS_HELP: Final = " ".join(FORMS.values())
 LOSS: Final = (
     "Loss: how many more tokens it takes than with the best tokenizer on the shelf for that term."
 )
@@ -67,6 +69,7 @@ _MAX_BYTES = 8_000_000
 """A file of a million characters has 4 MB at most. To guess the encoding of 100 MB took 17 s."""
 _NAME = "terms"
 _KEY = "compare_terms_text"
+_FORM_KEY, _LOSS_KEY = "terms_form", "terms_of"
 _MAX_ROWS = 500
 
 
@@ -157,25 +160,22 @@ def terms_csv(
     """Return the terms in their order as CSV, one line each.
 
     `cuts` holds the cuts by each tokenizer of each term. A count is empty where the tokenizer
-    cannot spell the term. A cell that a spreadsheet would run as a formula gets an apostrophe in
-    front.
+    cannot spell the term.
     """
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    head = ["term", f"loss of {names[chosen]}"]
+    columns = ["term", f"loss of {names[chosen]}"]
     for name in names:
-        head += [f"tokens after a space: {name}", f"tokens alone: {name}"]
-        head += [f"cut after a space: {name}", f"ids after a space: {name}"]
-    writer.writerow(head)
+        columns += [f"tokens after a space: {name}", f"tokens alone: {name}"]
+        columns += [f"cut after a space: {name}", f"ids after a space: {name}"]
+    rows: list[list[str | int | None]] = []
     for each in found:
-        line = [plain_cell(each.term), "" if each.loss is None else each.loss]
+        row: list[str | int | None] = [each.term, each.loss]
         for cut in cuts[each.term]:
             spaced, alone = cut.in_text, cut.alone
-            line += [one.n_tokens if one.is_spelled else "" for one in (spaced, alone)]
-            line.append(plain_cell(cut_label(spaced)))
-            line.append(" ".join("none" if id_ is None else str(id_) for id_ in spaced.ids))
-        writer.writerow(line)
-    return buffer.getvalue().encode("utf-8-sig", "replace")
+            row += [one.n_tokens if one.is_spelled else None for one in (spaced, alone)]
+            row.append(cut_label(spaced))
+            row.append(" ".join("none" if id_ is None else str(id_) for id_ in spaced.ids))
+        rows.append(row)
+    return csv_table(columns, rows)
 
 
 def cut_label(cut: TermCut) -> str:
@@ -221,7 +221,7 @@ def terms_field(text: str) -> None:
         opened=None
         if terms.opened is None
         else OpenedHead(terms.opened.name, terms.opened.n_bytes),
-        lines=6,
+        lines=10,
     )
     if terms.note:
         st.warning(plain_markdown(terms.note, 600))
@@ -299,65 +299,99 @@ class Terms(NamedTuple):
     """How many terms there are; `rows` has the first of them."""
 
 
-def terms_part(members: Sequence[Member]) -> Terms | None:
-    """Draw the visitor's terms under all tokenizers; return them if they are not the sample."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.header("Your terms", anchor=False, width="content")
-        st.space("stretch")
-        terms_opener()
-    text = own_terms()
-    st.markdown(":gray[Words or phrases that matter to you, one per line.]")
-    terms_field(text)
-    listed = read_terms(text)
-    if words := lines_left_out(listed):
-        st.warning(words)
-    if not listed.terms:
-        st.info("There are no terms yet. Type some above, one per line.")
+class TermChoice(NamedTuple):
+    """Which terms are shown and how; each is a visitor's own words."""
+
+    text: str
+    form: str
+    """How they are encoded, such as "Alone"."""
+    loss_of: str
+    """The name of the tokenizer by whose loss they are sorted."""
+
+
+def chosen_terms() -> TermChoice:
+    """Return what the fields hold, though they may not be drawn."""
+    form, loss_of = (workspace.widget_text(key) for key in (_FORM_KEY, _LOSS_KEY))
+    return TermChoice(own_terms(), form, loss_of)
+
+
+def report_terms(choice: TermChoice, members: Sequence[Member]) -> Terms | None:
+    """Return the visitor's terms under all tokenizers; None for the sample or without any."""
+    terms = read_terms(choice.text).terms
+    if choice.text == FIRST_TERMS or not terms:
         return None
+    cuts = [cut_terms_with(terms, member.encoder) for member in members]
+    names, shown, found, chosen = _sorted_terms(choice, terms, cuts, members)
+    form = FORMS.get(choice.form, FORMS[AFTER_A_SPACE])
+    return Terms(
+        term_rows(found[:_MAX_ROWS], [member.encoder for member in members]),
+        f"{one_token_sentence(names, shown)} {total_sentence(names, shown)}",
+        f"{form} {LOSS} Sorted by the loss of {names[chosen]}.",
+        len(found),
+    )
+
+
+def _sorted_terms(
+    choice: TermChoice,
+    terms: Sequence[str],
+    cuts: Sequence[Sequence[TermCuts]],
+    members: Sequence[Member],
+) -> tuple[list[str], list[list[TermCut]], list[TermLoss], int]:
+    names = [member.name for member in members]
+    chosen = names.index(choice.loss_of) if choice.loss_of in names else 0
+    is_alone = choice.form == ALONE
+    shown = [[cut.alone if is_alone else cut.in_text for cut in of_one] for of_one in cuts]
+    return names, shown, terms_by_loss(terms, shown, chosen), chosen
+
+
+def terms_part(members: Sequence[Member]) -> None:
+    """Draw the visitor's terms under all tokenizers."""
+    left, right = st.columns(COLUMNS, gap="large")
+    with left:
+        st.header("Your terms", anchor=False)
+        room = st.container()
+        # First, because it may replace the terms.
+        terms_opener()
+        text = own_terms()
+        with room:
+            terms_field(text)
+        listed = read_terms(text)
+        if words := lines_left_out(listed):
+            st.warning(words)
+        choose_one("Encoded", list(FORMS), key=_FORM_KEY, shows_label=True, help=_FORMS_HELP)
+        st.selectbox(
+            "Sorted by the loss of",
+            [member.name for member in members],
+            format_func=plain_text,
+            key=_LOSS_KEY,
+            bind="query-params",
+            help=LOSS,
+        )
+    with right:
+        if listed.terms:
+            _draw(listed.terms, members)
+        else:
+            st.info("There are no terms yet. Type some, one per line.")
+
+
+def _draw(terms: Sequence[str], members: Sequence[Member]) -> None:
     try:
-        cuts = [cut_terms_with(listed.terms, member.encoder) for member in members]
+        cuts = [cut_terms_with(terms, member.encoder) for member in members]
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
-        return None
-    terms = _draw(listed.terms, cuts, members)
-    return None if text == FIRST_TERMS else terms
-
-
-def _draw(
-    terms: Sequence[str], cuts: Sequence[Sequence[TermCuts]], members: Sequence[Member]
-) -> Terms:
-    names = [member.name for member in members]
-    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
-        form = choose_one("Encoded", list(FORMS), key="terms_form", shows_label=True)
-        name = st.selectbox(
-            "Sorted by the loss of",
-            names,
-            format_func=plain_text,
-            width=260,
-            key="terms_of",
-            bind="query-params",
-        )
-    chosen = names.index(name) if name in names else 0
-    shown = [[cut.alone if form == ALONE else cut.in_text for cut in of_one] for of_one in cuts]
-    found = terms_by_loss(terms, shown, chosen)
+        return
+    names, shown, found, chosen = _sorted_terms(chosen_terms(), terms, cuts, members)
     sentences = f"{one_token_sentence(names, shown)} {total_sentence(names, shown)}"
     st.markdown(plain_markdown(sentences, 2_000))
-    st.markdown(f":gray[{FORMS[form]} {LOSS}]")
     rows = term_rows(found[:_MAX_ROWS], [member.encoder for member in members])
     term_table(names, rows, caption="Your terms", loss_of="Loss", key="compare_terms")
     by_term = dict(zip(terms, zip(*cuts, strict=True), strict=True))
-    st.download_button(
-        "Download the terms",
+    offer_csv(
         lambda: terms_csv(names, chosen, found, by_term),
-        file_name="terms.csv",
-        mime="text/csv",
-        on_click="ignore",
+        "terms.csv",
         key="terms_csv",
+        help="One line per term, with the tokens after a space and alone, the cut and the ids.",
     )
-    more = f" The table holds the first {_MAX_ROWS} of {len(found):,} terms; the CSV holds all."
-    st.markdown(
-        ":small[:gray[CSV: one line per term, with the tokens after a space and alone, the cut and "
-        f"the ids.{more if len(found) > _MAX_ROWS else ''}]]"
-    )
-    note = f"{FORMS[form]} {LOSS} Sorted by the loss of {names[chosen]}."
-    return Terms(rows, sentences, note, len(found))
+    if len(found) > _MAX_ROWS:
+        more = f"The table holds the first {_MAX_ROWS} of {len(found):,} terms; the CSV holds all."
+        st.markdown(f":small[:gray[{more}]]")

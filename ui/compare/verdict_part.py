@@ -2,52 +2,66 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 import streamlit as st
 
+import bpe_core
 from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.interval_words import method_words, signed, unit_noun
-from bpe_core.comparison.parts import Division, TokenSaving
+from bpe_core.comparison.interval_words import flattery, interval_method, signed, unit_noun
+from bpe_core.comparison.intervals import N_RESAMPLES, SEED
+from bpe_core.comparison.parts import Division, TextPart, TokenSaving
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
-from ui.compare import readings
-from ui.compare.compared import NEEDS_WHOLE, ComparedText, compare_on, whole_text_card
-from ui.compare.definitions import INTERVAL
-from ui.compare.gain_words import (
+from ui.compare.charts import part_dots
+from ui.compare.compared import NEEDS_WHOLE, ComparedText, compare_on, gain_on, unseen_on
+from ui.compare.definitions import INTERVAL, PARTS
+from ui.compare.verdict_words import (
     CANNOT_TELL,
     HELD_OUT,
     OWN,
     Sentence,
+    disagreement,
+    figure_words,
     folder_words,
     interval_ends,
-    no_verdict,
-    text_words,
-)
-from ui.compare.part_figures import TITLES, part_dots, parts_csv, shown_parts
-from ui.compare.verdict import (
     is_fair,
+    no_verdict,
+    part_name,
     strongest,
-    uncovered_aside,
-    verdict_aside,
+    text_words,
+    uncovered_words,
     verdict_sentence,
 )
-from ui.components.chart_pictures import ChartPicture, chart_pictures
+from ui.components.chart_pictures import ChartPicture
 from ui.components.corpus_strip import corpus_strip
-from ui.components.figures import verdict
+from ui.components.figures import FigureRow, verdict
 from ui.components.rivals import Rival, rivals
 from ui.corpus.filled_corpus import open_to_hold_out
 from ui.look.chart_style import CONFIG
+from ui.look.csv_table import csv_table
 from ui.look.glossary import definitions
 from ui.look.labels import escape_markdown, plain_markdown, plain_text
+from ui.run.page_parts import offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
 from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun, folder_check
+from ui.tokenizers import shelf
 from ui.tokenizers.shelf import Member
 
+TITLES: Final[dict[Division, str]] = {
+    "kind": "By kind",
+    "script": "By script",
+    "type": "By file type",
+    "file": "By file",
+}
+PART_COLUMNS: Final = ("fewer or more tokens", "95% interval", "units")
 _KEY = "compare_rivals"
 _MAX_NAME_LENGTH = 60
+_CHART_WIDTH = 720
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,37 +85,49 @@ class Judged:
 
 def verdict_part(
     stored: StoredRun,
-    compared: ComparedText,
+    compared: ComparedText | None,
     members: Sequence[Member],
     where: str,
     *,
     is_placeholder: bool,
 ) -> Judged | None:
-    """Draw the verdict, and the parts if there is one; return it, or None without a comparison.
-
-    While only a sample is compared, say so, and show the progress of the whole text.
-    """
-    if not compared.is_whole:
-        whole_text_card(compared)
-    comparison = compared.comparison
-    if comparison is None:
+    """Draw the verdict and a row for each other tokenizer, and return it; None without a text."""
+    comparison = None if compared is None else compared.comparison
+    if compared is None or comparison is None:
+        _rivals(rival_rows(members), 0, members)
         return None
     judged = judge(stored, compared, comparison, members, where, is_placeholder=is_placeholder)
     terms = definitions("Token", *(["Held-out text"] if where.endswith(HELD_OUT) else []))
     verdict(judged.sentence, judged.aside, key="compare_verdict", terms=terms)
-    if not is_placeholder and judged.gain.has_enough_text:
-        st.space("small")
+    gains = () if is_placeholder or not judged.gain.has_enough_text else judged.gains
+    if gains:
         _newness(stored, compared.corpus, where)
-        rows = rival_rows(comparison, judged.gains, [member.name for member in members])
-        rivals(rows, chosen=judged.place, key=_KEY, on_chosen=lambda: _choose(members))
-        if comparison.blocks is not None:
-            words = f":small[:gray[{escape_markdown(method_words(comparison.blocks))}]]"
-            st.markdown(words, help=INTERVAL.meaning)
-    if judged.has_verdict:
-        st.space("small")
-        _parts(compared, judged, members, where)
-    st.space("small")
+    _rivals(rival_rows(members, comparison, gains), judged.place, members)
     return judged
+
+
+def method_line(compared: ComparedText) -> None:
+    """Say how the intervals were computed, or why there are none."""
+    blocks = None if compared.comparison is None else compared.comparison.blocks
+    if blocks is not None:
+        words = escape_markdown(interval_method(blocks))
+        st.markdown(f":small[:gray[{words}]]", help=INTERVAL.meaning, width="content")
+
+
+def _rivals(rows: Sequence[Rival], chosen: int, members: Sequence[Member]) -> None:
+    def pressed(name: str) -> Member | None:
+        place = workspace.component_value(_KEY, name)
+        return members[place] if isinstance(place, int) and 0 < place < len(members) else None
+
+    def choose() -> None:
+        if member := pressed("against"):
+            address.set_query(against=member.key)
+
+    def remove() -> None:
+        if member := pressed("removed"):
+            shelf.remove(member.key)
+
+    rivals(rows, chosen=chosen, key=_KEY, on_chosen=choose, on_removed=remove)
 
 
 def judge(
@@ -119,70 +145,90 @@ def judge(
     place = keys.index(chosen) if chosen in keys[1:] else strongest(comparison)
     encoders = [member.encoder for member in members]
     gains = tuple(
-        readings.gain_on(compared.corpus, encoders, comparison, other)
-        for other in range(1, len(members))
+        gain_on(compared.corpus, encoders, comparison, other) for other in range(1, len(members))
     )
     gain, other = gains[place - 1], members[place].name
     missing = no_verdict(gain, where, is_placeholder=is_placeholder)
     if missing is not None:
         sentence, remedy = missing
-        aside = f"{remedy} {uncovered_aside(comparison, other=other, place=place)}".rstrip()
+        aside = f"{remedy} {uncovered_words(comparison, other=other, place=place)}".rstrip()
         return Judged(place, gains, sentence, aside, has_verdict=False)
     how = None if comparison.blocks is None else comparison.blocks.how
     n = comparison.n_documents
     documents = f", {n:,} {'document' if n == 1 else 'documents'}" if where.endswith(OWN) else ""
     on_text = f"{text_words(where, how)}{documents}"
     sentence = verdict_sentence(comparison, gain, on_text, other=other, place=place)
-    aside = verdict_aside(comparison, gain, other=other, place=place)
-    if how is not None and how.share_within == 1:
-        aside = f"{CANNOT_TELL} {aside}".strip()
-    if where == HELD_OUT:
-        aside = f"{_on_folders(stored, gain, members, place)} {aside}".strip()
-    return Judged(place, gains, sentence, aside, has_verdict=is_fair(comparison, place))
+    fair = is_fair(comparison, place)
+    asides = (
+        _on_folders(stored, gain, members, place) if where == HELD_OUT else "",
+        CANNOT_TELL if how is not None and how.share_within == 1 else "",
+        flattery(how) if how is not None and how.by == "block" else "",
+        disagreement(gain) if fair else "",
+        uncovered_words(comparison, other=other, place=place),
+    )
+    return Judged(place, gains, sentence, " ".join(filter(None, asides)), has_verdict=fair)
+
+
+def describe_member(member: Member) -> str:
+    """Return the kind of model and the engine that encodes with it."""
+    return f"{member.encoder.model}, encoded by {member.encoder.engine}"
 
 
 def rival_rows(
-    comparison: Comparison, gains: Sequence[TokenSaving], names: Sequence[str]
+    members: Sequence[Member],
+    comparison: Comparison | None = None,
+    gains: Sequence[TokenSaving] = (),
 ) -> list[Rival]:
-    """Return a row for each tokenizer but the first, the one with the fewest tokens first."""
-    found: list[Rival] = []
-    for place, gain in enumerate(gains, 1):
-        row, part = comparison.rows[place], gain.whole
-        is_comparable = is_fair(comparison, place) and part.theirs > 0
-        has_interval = is_comparable and part.has_interval
-        found.append(
-            Rival(
-                place=place,
-                name=plain_text(names[place], _MAX_NAME_LENGTH),
-                vocabulary=f"{row.vocab_size:,}",
-                tokens=f"{row.n_tokens:,}",
-                figure=signed(part.percent_fewer) if is_comparable else "leaves text out",
-                interval=interval_ends(part) if has_interval else "",
-                percent=part.percent_fewer if is_comparable else None,
-                low=part.low if has_interval else None,
-                high=part.high if has_interval else None,
-            )
+    """Return a row for each tokenizer but the first, the one with the fewest tokens first.
+
+    Without `gains` there are no figures, because there is too little text.
+    """
+    found: list[tuple[int, Rival]] = []
+    for place, member in enumerate(members[1:], 1):
+        n_tokens = 0 if comparison is None else comparison.rows[place].n_tokens
+        rival = Rival(
+            place=place,
+            name=plain_text(member.name, _MAX_NAME_LENGTH),
+            facts=f"{describe_member(member)}. {plain_text(member.note, 600)}",
+            vocabulary=f"{member.encoder.vocab_size:,}",
+            tokens="" if comparison is None else f"{n_tokens:,}",
+            figure="",
+            interval="",
+            percent=None,
+            low=None,
+            high=None,
         )
-    return sorted(found, key=lambda rival: comparison.rows[rival.place].n_tokens)
+        if comparison is not None and gains:
+            rival = _with_figure(rival, gains[place - 1].whole, is_fair(comparison, place))
+        found.append((n_tokens, rival))
+    return [rival for _, rival in sorted(found, key=lambda each: each[0])]
 
 
-def _choose(members: Sequence[Member]) -> None:
-    place = workspace.component_value(_KEY, "against")
-    if isinstance(place, int) and 0 < place < len(members):
-        address.set_query(against=members[place].key)
+def _with_figure(rival: Rival, part: TextPart, fair: bool) -> Rival:
+    if not fair or not part.theirs:
+        return replace(rival, figure="leaves text out")
+    rival = replace(rival, figure=signed(part.percent_fewer), percent=part.percent_fewer)
+    if not part.has_interval:
+        return rival
+    return replace(rival, interval=interval_ends(part), low=part.low, high=part.high)
 
 
 def _newness(stored: StoredRun, corpus: Corpus, where: str) -> None:
     """Draw how much text there is, and how much of it is new."""
     how = corpus.how if where.endswith(HELD_OUT) else None
     n = corpus.n_sources if how is None else how.n_units
-    figures = [(f"{n:,}", _units_named(how, n), ())]
-    if (unseen := readings.unseen_on(stored, corpus)) is not None:
+    figures: list[tuple[str, str, Sequence[tuple[str, str]]]] = [
+        (f"{n:,}", _units_named(how, n), ())
+    ]
+    if how is not None and how.share_within and how.by != "block":
+        flatters = [("this share", f"{flattery(how)} Training has seen the rest of them.")]
+        figures.append((f"{how.share_within:.0%}", "from documents trained on", flatters))
+    if (unseen := unseen_on(stored, corpus)) is not None:
         figures.append((f"{unseen:.1%}", "of its words never trained on", ()))
     newness = stored.newness if where == HELD_OUT and not _is_by_folder(how) else None
     if newness is not None and newness.unseen_by_folder is not None:
         figures.append((f"{newness.unseen_by_folder:.1%}", "in folders never seen", ()))
-    corpus_strip(key="compare_newness", figures=figures)
+    corpus_strip(key="compare_newness", figures=figures, is_line=True)
     if newness is not None and newness.depends_on_folder:
         _propose_folders(stored)
 
@@ -221,39 +267,106 @@ def _on_folders(stored: StoredRun, gain: TokenSaving, members: Sequence[Member],
     compared = compare_on(check.held_out, pair)
     if compared.comparison is None:
         return ""
-    by_folder = readings.gain_on(compared.corpus, pair, compared.comparison)
+    by_folder = gain_on(compared.corpus, pair, compared.comparison)
     return folder_words(gain, by_folder) if by_folder.has_enough_text else ""
 
 
-def _parts(compared: ComparedText, judged: Judged, members: Sequence[Member], where: str) -> None:
-    gain, pair = judged.gain, (members[0], members[judged.place])
-    names = [member.name for member in pair]
+def parts_part(compared: ComparedText, judged: Judged, members: Sequence[Member]) -> None:
+    """Draw the difference to the chosen tokenizer by part."""
+    gain, other = judged.gain, members[judged.place]
     divisions: dict[str, Division] = {TITLES[division]: division for division, _ in gain.divisions}
-    if not divisions:
+    if not judged.has_verdict or not divisions:
         return
-    st.header(f"Against {plain_markdown(names[1])}, by part", anchor=False)
     titles = list(divisions)
-    title = choose_one("Parts", titles, key="by") if len(titles) > 1 else titles[0]
-    parts = shown_parts(gain, divisions[title])
-    st.plotly_chart(
-        part_dots(parts, theme=frame.theme_type()), theme=None, config=CONFIG, key="compare_parts"
-    )
-    fingerprints = [member.encoder.fingerprint for member in pair]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            "Download the parts",
-            lambda: parts_csv(gain, names, compared.corpus.sha256, fingerprints),
-            file_name="difference-by-part.csv",
-            mime="text/csv",
-            on_click="ignore",
+        name = plain_markdown(other.name)
+        if len(titles) > 1:
+            st.header(f"Against {name}", anchor=False, width="content", help=PARTS.meaning)
+            title = choose_one("Parts", titles, key="by")
+        else:
+            title = titles[0]
+            shown = f"Against {name}, {title[0].lower()}{title[1:]}"
+            st.header(shown, anchor=False, help=PARTS.meaning)
+    # The whole is in the row of the chosen tokenizer.
+    parts = shown_parts(gain, divisions[title])[1:]
+    with st.container(width=_CHART_WIDTH):
+        st.plotly_chart(
+            part_dots(parts, theme=frame.theme_type()),
+            theme=None,
+            config=CONFIG,
+            key="compare_parts",
+        )
+    with st.container(horizontal=True):
+        offer_csv(
+            lambda: differences_csv(judged.gains, members, compared.corpus.sha256),
+            "differences.csv",
+            key="compare_parts_csv",
+            help="One line per other tokenizer and part, with the interval, the text’s SHA-256 and "
+            "the fingerprints of the tokenizers."
+            if compared.is_whole
+            else NEEDS_WHOLE,
             disabled=not compared.is_whole,
-            help=None if compared.is_whole else NEEDS_WHOLE,
         )
         picture = ChartPicture(
             "compare_parts",
             "PNG",
-            f"{names[0]} against {names[1]}, {title[0].lower()}{title[1:]}",
-            f"Fewer tokens on {where}, with 95% intervals",
+            f"{members[0].name} against {other.name}, {title[0].lower()}{title[1:]}",
+            "Fewer or more tokens, with 95% intervals",
             "difference-by-part.png",
         )
-        chart_pictures([picture], key="compare_parts_picture")
+        offer_pictures([picture], key="compare_parts_picture")
+
+
+def shown_parts(gain: TokenSaving, division: Division) -> list[TextPart]:
+    """Return the whole and the parts of a division, by the names shown."""
+    parts = dict(gain.divisions)[division]
+    return [
+        gain.whole._replace(name="all text"),
+        *(part._replace(name=part_name(division, part.name)) for part in parts),
+    ]
+
+
+def part_rows(parts: Sequence[TextPart]) -> list[FigureRow]:
+    """Return a row for each part: both counts, the figure, its interval and its units."""
+    return [
+        FigureRow(
+            part.name,
+            (
+                f"{part.own:,}",
+                f"{part.theirs:,}",
+                figure_words(part),
+                "–" if math.isnan(part.low) else f"{_minus(part.low)} to {_minus(part.high)}",
+                f"{part.n_units:,}",
+            ),
+        )
+        for part in parts
+    ]
+
+
+def differences_csv(
+    gains: Sequence[TokenSaving], members: Sequence[Member], text_sha256: str
+) -> bytes:
+    """Return the difference of the first tokenizer to each other one and its parts as CSV."""
+    own = members[0]
+    return csv_table(
+        (
+            *("tokenizer", "against", "by", "part", "tokens", "tokens of the other"),
+            *("percent fewer", "95% low", "95% high", "units", "resamples", "seed"),
+            *("text sha256", "fingerprint", "fingerprint of the other", "bpe_core"),
+        ),
+        (
+            (
+                *(own.name, other.name, by, part.name, part.own, part.theirs),
+                *(part.percent_fewer, part.low, part.high, part.n_units, N_RESAMPLES, SEED),
+                *(text_sha256, own.encoder.fingerprint, other.encoder.fingerprint),
+                bpe_core.__version__,
+            )
+            for gain, other in zip(gains, members[1:], strict=True)
+            for by, parts in (("all", (gain.whole,)), *gain.divisions)
+            for part in parts
+        ),
+    )
+
+
+def _minus(percent: float) -> str:
+    return f"{percent:,.1f}%".replace("-", "−").replace("−0.0%", "0.0%")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 import streamlit as st
@@ -28,7 +27,6 @@ from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
 from ui.run import results
 from ui.run.page_parts import draw_csv_note, draw_figure, offer_pictures
 from ui.shell import address, frame, workspace
-from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
 from ui.tokenizers.cost_fields import ask_for_rates
 from ui.tokenizers.cost_rows import COSTS_SAY, embedding_table_rows, text_rows, window_rows
@@ -50,16 +48,6 @@ _CSV_SAYS = (
 # Here most curves have bent but still rise, so both sides of the cut are worth seeing.
 _FIRST_CUT_PERCENT = 40
 _HELD_OUT = "Held-out text"
-PAIRS: Final = "Pairs"
-SIZES: Final = "How large?"
-
-
-def choose_part() -> str:
-    """Draw the choice between the page's two parts, and return it."""
-    # A link to a cut of the run leads to the part that shows it.
-    is_cut = address.query_int("merges", -1, 0, 2**31) >= 0
-    workspace.start_choice("part", SIZES if is_cut else PAIRS)
-    return choose_one("Part of the page", [PAIRS, SIZES], key="part")
 
 
 @dataclass(frozen=True, slots=True)

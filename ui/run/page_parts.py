@@ -23,10 +23,25 @@ def draw_figure(
         st.markdown(f":small[:gray[{unit}]]")
 
 
-def offer_csv(table: Callable[[], str], file_name: str, *, key: str) -> None:
-    """Draw a button that downloads a table, which is made on click."""
+def offer_csv(
+    table: Callable[[], str | bytes],
+    file_name: str,
+    *,
+    key: str,
+    label: str = "CSV",
+    help: str | None = None,
+    disabled: bool = False,
+) -> None:
+    """Draw a button that downloads a table, made on click; `help` says what the table contains."""
     st.download_button(
-        "CSV", table, file_name=file_name, mime="text/csv", on_click="ignore", key=key
+        label,
+        table,
+        file_name=file_name,
+        mime="text/csv",
+        on_click="ignore",
+        key=key,
+        help=help,
+        disabled=disabled,
     )
 
 

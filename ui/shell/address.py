@@ -53,6 +53,11 @@ def query_text(name: str, longest: int = 1_000) -> str | None:
     return value if value is not None and len(value) <= longest else None
 
 
+def has_query(*names: str) -> bool:
+    """Return whether the address has one of these parameters."""
+    return any(_current(name) is not None for name in names)
+
+
 def set_query(**parameters: str | int | None) -> None:
     """Write parameters that differ from the address's own; None removes one."""
     changes: dict[str, AddressChange] = {}

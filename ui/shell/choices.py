@@ -40,3 +40,12 @@ def choose_one(
         workspace.forget_widgets(key)
         st.rerun()
     return chosen
+
+
+def choose_part(parts: Sequence[str], linked: str | None) -> str:
+    """Draw the choice between a page's parts, kept in the address; return the chosen one.
+
+    At first it is `linked`, if the address names no part but has something that is in that one.
+    """
+    workspace.start_choice("part", linked or parts[0])
+    return choose_one("Part of the page", parts, key="part")

@@ -109,10 +109,11 @@ def run_page(page: StreamlitPage) -> None:
 
 
 def page_frame(
-    title: str, lead: str, *, help: str | None = None, names_run: bool = False
+    title: str, lead: str = "", *, help: str | None = None, names_run: bool = False
 ) -> StoredRun | None:
     """Draw a page's heading and run picker, and return the run that the page shows.
 
+    `lead` is a sentence on what the page shows, unless its first sentence is the result itself.
     `help` is a tooltip that explains the terms of the page. A page that `names_run` itself has no
     picker while there is only one run. Returns None if there is nothing to show, because even the
     sample run could not be read.
@@ -124,7 +125,8 @@ def page_frame(
         st.space("stretch")
         if stored is not None and not (names_run and has_one_run(stored)):
             _draw_picker(stored)
-    st.markdown(f":gray[{lead}]", help=help)
+    if lead:
+        st.markdown(f":gray[{lead}]", help=help)
     if problem is not None:
         st.error(plain_markdown(str(problem), 400) + shown_instead(stored))
     return stored

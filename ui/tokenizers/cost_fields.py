@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
@@ -9,6 +11,7 @@ import streamlit as st
 from bpe_core.comparison.costs import MAX_MODEL_WIDTH, MAX_PRICE, MAX_WINDOW, Rates
 from bpe_core.errors import ConfigError
 from ui.look.labels import escape_markdown
+from ui.shell import workspace
 
 PRICE, WIDTH, WINDOW = "price", "width", "window"
 
@@ -45,11 +48,9 @@ _FIELDS = (
 
 def ask_for_rates() -> Rates:
     """Draw the fields, and return what they hold; an empty or invalid one counts as not known."""
-    found: dict[str, Rates] = {}
-    typed: list[tuple[_Field, float]] = []
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         for field in _FIELDS:
-            value = st.number_input(
+            st.number_input(
                 field.label,
                 value=None,
                 step=None if field.key == PRICE else 1.0,
@@ -60,38 +61,33 @@ def ask_for_rates() -> Rates:
                 width=230,
                 bind="query-params",
             )
-            if value is not None:
-                typed.append((field, float(value)))
     # Below the row, where an error has room.
-    for field, value in typed:
-        found[field.key] = _checked(field, value)
-    unknown = Rates()
-    return Rates(
-        price=found.get(PRICE, unknown).price,
-        model_width=found.get(WIDTH, unknown).model_width,
-        context_window=found.get(WINDOW, unknown).context_window,
-    )
+    return known_rates(on_wrong=lambda words: st.error(escape_markdown(words)))
 
 
-def _checked(field: _Field, value: float) -> Rates:
-    """Return the rates with this figure alone; with none, and an error, if it is invalid."""
-    try:
-        return rates_with(field.key, value)
-    except ConfigError:
-        wrong = f"{field.label}: expected {field.expected}, got {value:,.6g}. It is not used."
-        st.error(escape_markdown(wrong))
-        return Rates()
+def known_rates(on_wrong: Callable[[str], object] = lambda _: None) -> Rates:
+    """Return what the fields hold, though they may not be drawn; call `on_wrong` for each error."""
+    rates = Rates()
+    for field in _FIELDS:
+        value = workspace.widget_number(field.key)
+        if value is None:
+            continue
+        try:
+            rates = rates_with(rates, field.key, float(value))
+        except ConfigError:
+            on_wrong(f"{field.label}: expected {field.expected}, got {value:,.6g}. It is not used.")
+    return rates
 
 
-def rates_with(key: str, value: float) -> Rates:
-    """Return rates of which one is known; raise ConfigError if no model has it.
+def rates_with(known: Rates, key: str, value: float) -> Rates:
+    """Return rates with one more; raise ConfigError if no model has it.
 
-    >>> rates_with("width", 768.0)
-    Rates(price=None, model_width=768, context_window=None)
+    >>> rates_with(Rates(price=2.5), "width", 768.0)
+    Rates(price=2.5, model_width=768, context_window=None)
     """
     if key == PRICE:
-        return Rates(price=value)
+        return replace(known, price=value)
     if not value.is_integer():
         raise ConfigError(f"Expected a whole number, got {value:.6g}.")
     whole = int(value)
-    return Rates(model_width=whole) if key == WIDTH else Rates(context_window=whole)
+    return replace(known, **{"model_width" if key == WIDTH else "context_window": whole})

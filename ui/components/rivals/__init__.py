@@ -1,4 +1,7 @@
-"""Draw how many fewer tokens one tokenizer needs than each other one, with intervals."""
+"""Draw how many fewer tokens one tokenizer needs than each other one, with intervals.
+
+The rows are the shelf, too: each has a button that removes its tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,12 @@ class Rival:
     place: int
     """On the shelf, which determines its colour."""
     name: str
+    facts: str
+    """What encodes with it and where it comes from, shown in a tooltip."""
     vocabulary: str
     tokens: str
     figure: str
-    """Such as "1.6% fewer"; or why there is none."""
+    """Such as "1.6% fewer", or why there is none; empty without a text."""
     interval: str
     """Such as "1.3% more to 4.3% fewer"; empty without an interval."""
     percent: float | None
@@ -29,14 +34,22 @@ class Rival:
     high: float | None
 
 
-def rivals(rows: Sequence[Rival], *, chosen: int, key: str, on_chosen: Callable[[], None]) -> None:
+def rivals(
+    rows: Sequence[Rival],
+    *,
+    chosen: int,
+    key: str,
+    on_chosen: Callable[[], None],
+    on_removed: Callable[[], None],
+) -> None:
     """Draw a row for each; the name of each is a button that chooses it.
 
-    `chosen` is the place of the one that the verdict names. `on_chosen` is called before the page
-    reruns, with the place in the component's value `against`.
+    `chosen` is the place of the one that the verdict names. The callbacks are called before the
+    page reruns, with the place in the component's value `against` or `removed`.
     """
     _draw(
         key=key,
         data={"rows": [asdict(row) for row in rows], "chosen": chosen},
         on_against_change=on_chosen,
+        on_removed_change=on_removed,
     )

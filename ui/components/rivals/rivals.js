@@ -2,6 +2,7 @@
 
 import { seriesColour } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
+import { addHelp } from "../shared/terms.js";
 import { positions, makeScale } from "./scale.js";
 
 /** @import { Component } from "../shared/component.js"
@@ -21,6 +22,7 @@ export default function mountRivals({ data, parentElement, setTriggerValue }) {
   addPart(ends, "span", "", "more ←");
   addPart(ends, "span", "", "→ fewer");
   addPart(heads, "th", "", "yours needs").scope = "col";
+  addPart(heads, "td", "last", "");
   const body = addPart(table, "tbody", "");
   const scale = makeScale(data.rows);
   for (const rival of data.rows) {
@@ -28,19 +30,26 @@ export default function mountRivals({ data, parentElement, setTriggerValue }) {
     const row = addPart(body, "tr", `${seriesColour(rival.place)}${isChosen ? " chosen" : ""}`);
     const head = addPart(row, "th", "");
     head.scope = "row";
-    const button = addButton(head, "name", "", () => {
+    const title = addPart(head, "div", "title", "");
+    const button = addButton(title, "name", "", () => {
       if (!isChosen) setTriggerValue("against", rival.place);
     });
     addPart(button, "i", "series-dot");
     addPart(button, "b", "", rival.name);
     button.title = rival.name;
     button.setAttribute("aria-pressed", String(isChosen));
+    addHelp(title, [[rival.name, rival.facts]]);
     addPart(row, "td", "number wide", rival.vocabulary);
     addPart(row, "td", "number", rival.tokens);
     drawInterval(addPart(addPart(row, "td", "track"), "div", "line"), rival, scale);
     const words = addPart(row, "td", "words");
     addPart(words, "span", "figure", rival.figure);
     if (rival.interval) addPart(words, "span", "interval", ` ${rival.interval}`);
+    const remove = addButton(addPart(row, "td", "last"), "remove", "×", () => {
+      for (const other of body.querySelectorAll("button")) other.disabled = true;
+      setTriggerValue("removed", rival.place);
+    });
+    remove.setAttribute("aria-label", `Remove ${rival.name}`);
   }
   return () => table.remove();
 }

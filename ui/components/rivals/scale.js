@@ -1,6 +1,6 @@
 // Where the marks of a row stand, in percent of its width.
 
-/** @typedef {{ place: number, name: string, vocabulary: string, tokens: string, figure: string,
+/** @typedef {{ place: number, name: string, facts: string, vocabulary: string, tokens: string, figure: string,
       interval: string, percent: number | null, low: number | null, high: number | null }} Rival */
 
 // More than twice the tokens are drawn at the edge.

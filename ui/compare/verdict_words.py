@@ -1,0 +1,284 @@
+"""Describe a comparison in sentences: ties, losses, parts that disagree, what a verdict lacks."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.interval_words import interval_words, signed, unit_noun
+from bpe_core.comparison.measurement import TokenizerMetrics
+from bpe_core.comparison.parts import MIN_TOKENS, OTHER_SCRIPTS, Division, TextPart, TokenSaving
+from bpe_core.corpus.composition import WITHOUT_TYPE
+from bpe_core.corpus.held_out import HeldOut
+from ui.look.labels import plain_text, share_text
+
+Sentence = list[tuple[str, bool]]
+"""Pieces of text, each with whether it is bold."""
+HELD_OUT: Final = "held-out text"
+OWN: Final = "your own text"
+CANNOT_TELL: Final = "This figure does not say what new documents will take."
+"""What is said of text from within documents that training saw."""
+SAMPLE_OF: Final = "a sample of "
+"""Stands before the name of the text if only a sample of it was compared."""
+_MAX_PARTS = 3
+_MOSTLY_WHOLE = 0.1
+_MAX_NAME_LENGTH = 42
+_MAX_PLACE_LENGTH = 10_000
+_CHARACTERS_PER_TOKEN = 4
+_NOT_NAMED = ("no letters", OTHER_SCRIPTS)
+_FRACTIONS = (
+    "half",
+    "a third",
+    "a quarter",
+    "a fifth",
+    "a sixth",
+    "a seventh",
+    "an eighth",
+    "a ninth",
+    "a tenth",
+    "an eleventh",
+    "a twelfth",
+)
+_MIN_PERCENT = 0.05
+"""A smaller difference would be shown as 0.0%."""
+
+
+def verdict_sentence(
+    comparison: Comparison, gain: TokenSaving, on_text: str, *, other: str = "GPT-2", place: int = 1
+) -> Sentence:
+    """Return a sentence on the first tokenizer against another, as pieces of text and boldness.
+
+    It has the interval of `gain`, which must be of the same two. `on_text` names the text, such as
+    "On held-out text"; `other` is the name of the tokenizer at `place` in the rows, and may come
+    from a visitor.
+    """
+    own, theirs = comparison.rows[0], comparison.rows[place]
+    for metrics, who in ((own, "your tokenizer"), (theirs, other)):
+        if metrics.unknown_bytes:
+            lost = f"cannot spell {share_text(metrics.unknown_bytes, metrics.n_bytes)}"
+            return [(f"{on_text}, {who} ", False), (lost, True), (" of the text.", False)]
+    for metrics, rival, who in ((own, theirs, "your tokenizer"), (theirs, own, other)):
+        if metrics.dropped_bytes and metrics.n_tokens < rival.n_tokens:
+            lost = f"leaves out {share_text(metrics.dropped_bytes, metrics.n_bytes)}"
+            why = " of the text: its pre-tokenizer drops white space."
+            return [(f"{on_text}, {who} ", False), (lost, True), (why, False)]
+    whole, n_fewer = gain.whole, theirs.n_tokens - own.n_tokens
+    size = f", with {_vocabulary_in_words(comparison.verdict(0, place).vocabulary_ratio)}."
+    needs = f"{on_text}, your tokenizer needs "
+    if (not n_fewer and not whole.has_interval) or whole.low == whole.high == 0:
+        return [(needs, False), ("as many tokens", True), (f" as {other}{size}", False)]
+    if whole.way == "unclear":
+        about = [(f"{needs}about as many tokens as {other}", False)]
+        figure = [(": ", False), (_difference(own, theirs), True)] if n_fewer else []
+        between = f", between {signed(whole.low)} and {signed(whole.high)}{size}"
+        return [*about, *figure, (between, False)]
+    interval = f" ({interval_words(whole)})" if whole.has_interval else ""
+    figure = _difference(own, theirs, " tokens") if n_fewer else "as many tokens"
+    than = f" {'than' if n_fewer else 'as'} {other}{interval}{size}"
+    return [(needs, False), (figure, True), (than, False)]
+
+
+def is_fair(comparison: Comparison, place: int = 1) -> bool:
+    """Return False if one of the two has fewer tokens because it leaves text out."""
+    own, theirs = comparison.rows[0], comparison.rows[place]
+    return not any(
+        metrics.unknown_bytes or (metrics.dropped_bytes and metrics.n_tokens < rival.n_tokens)
+        for metrics, rival in ((own, theirs), (theirs, own))
+    )
+
+
+def strongest(comparison: Comparison) -> int:
+    """Return the place of the tokenizer with the fewest tokens, apart from the first.
+
+    Those that leave text out count only if there are no others.
+    """
+    others = range(1, len(comparison.rows))
+    fair = [place for place in others if is_fair(comparison, place)]
+    return min(fair or others, key=lambda place: comparison.rows[place].n_tokens)
+
+
+def uncovered_words(comparison: Comparison, *, other: str = "GPT-2", place: int = 1) -> str:
+    """Describe the text that is in no token; empty if there is none."""
+    sentences: list[str] = []
+    for metrics, who in ((comparison.rows[0], "yours"), (comparison.rows[place], other)):
+        reasons: list[str] = []
+        if metrics.unknown_bytes:
+            reasons.append(f"{_bytes(metrics.unknown_bytes)} that its alphabet lacks")
+        if metrics.dropped_bytes:
+            dropped = _bytes(metrics.dropped_bytes)
+            reasons.append(f"{dropped} of white space that its pre-tokenizer drops")
+        if reasons:
+            sentences.append(
+                f"Note that {who} has no token for {' and '.join(reasons)}, of "
+                f"{metrics.n_bytes:,}, so the two counts are not for the same text."
+            )
+    return " ".join(sentences)
+
+
+def _difference(own: TokenizerMetrics, theirs: TokenizerMetrics, noun: str = "") -> str:
+    """Return how many fewer or more tokens, in percent, or in tokens if that would read 0.0%."""
+    percent = 100 * (1 - own.n_tokens / theirs.n_tokens) if theirs.n_tokens else math.inf
+    if abs(percent) >= _MIN_PERCENT and not math.isinf(percent):
+        return f"{signed(percent)}{noun}"
+    n = abs(own.n_tokens - theirs.n_tokens)
+    more = "more" if own.n_tokens > theirs.n_tokens else "fewer"
+    return f"{n:,} {more} {'token' if n == 1 else 'tokens'}"
+
+
+def _vocabulary_in_words(ratio: float) -> str:
+    """Return the size of the first vocabulary, of which the other is `ratio` times the size."""
+    if 0.95 < ratio < 1.05:
+        return "a vocabulary of about the same size"
+    if ratio < 1:
+        return f"{1 / ratio:.1f} times its vocabulary"
+    if ratio < 1.75:
+        return f"{1 / ratio:.0%} of its vocabulary"
+    place = round(ratio) - 2
+    share = _FRACTIONS[place] if place < len(_FRACTIONS) else f"1/{round(ratio):,}"
+    return f"about {share} of its vocabulary"
+
+
+def _bytes(n: int) -> str:
+    return "1 byte" if n == 1 else f"{n:,} bytes"
+
+
+def interval_ends(part: TextPart) -> str:
+    """Return the ends of a part's interval, such as "1.3% more to 4.3% fewer".
+
+    >>> interval_ends(TextPart("all", 90, 100, 50, 10.0, 8.04, 12.0))
+    '8.0 to 12.0'
+    >>> interval_ends(TextPart("all", 99, 100, 50, 1.0, -2.0, 4.0))
+    '2.0% more to 4.0% fewer'
+    """
+    if part.way == "unclear":
+        return f"{signed(part.low)} to {signed(part.high)}"
+    low, high = sorted((abs(part.low), abs(part.high)))
+    return f"{low:,.1f} to {high:,.1f}"
+
+
+def folder_words(gain: TokenSaving, by_folder: TokenSaving) -> str:
+    """Return what is different on folders that training never saw."""
+    found = by_folder.whole
+    interval = f" ({interval_ends(found)})" if found.has_interval else ""
+    words = f"On folders it has never seen: {signed(found.percent_fewer)}{interval}."
+    if found.way != gain.whole.way:
+        words += " It depends on how new your text will be."
+    return words
+
+
+def disagreement(gain: TokenSaving) -> str:
+    """Return a sentence on the parts that differ materially from the whole; may be empty.
+
+    At most one part of each division is named: of kinds, words if they are among them; of files,
+    one that does not go the way of the whole.
+    """
+    chosen: dict[Division, TextPart] = {}
+    for division, part in sorted(gain.disagreeing, key=lambda each: each[1].name != "words"):
+        is_rest = part.name in _NOT_NAMED or part.name.endswith((" other files", " other types"))
+        is_rest |= division == "file" and part.way == gain.whole.way
+        if not is_rest:
+            chosen.setdefault(division, part)
+    found: list[str] = []
+    for division in ("kind", "script", "type", "file"):
+        if division in chosen and len(found) < _MAX_PARTS:
+            part = chosen[division]
+            figure = signed(part.percent_fewer)
+            if not found:
+                figure = f"it needs {figure} tokens"
+            if part.way == "unclear":
+                clear = "" if part.low == part.high == 0 else " clear"
+                figure = f"there is no{clear} difference"
+            found.append(f"{_where(division, part.name)} {figure}")
+    sentence = ", ".join(found)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+
+
+def no_verdict(
+    gain: TokenSaving, where: str, *, is_placeholder: bool
+) -> tuple[Sentence, str] | None:
+    """Return why there is no verdict, and what to do; None if there is enough text."""
+    if is_placeholder:
+        why = ": the text is only an example."
+        return [("No verdict yet", True), (why, False)], _remedy(MIN_TOKENS, where)
+    if gain.has_enough_text:
+        return None
+    fewest = min(gain.whole.own, gain.whole.theirs)
+    has = f"has only {fewest:,} {'token' if fewest == 1 else 'tokens'}"
+    why = f": {where} {has}, and a verdict needs {MIN_TOKENS}."
+    return [("No verdict yet", True), (why, False)], _remedy(MIN_TOKENS - fewest, where)
+
+
+def text_words(where: str, how: HeldOut | None) -> str:
+    """Return how a sentence on a text begins: for held-out text, what is new about it.
+
+    >>> text_words("your text", None)
+    'On your text'
+    >>> text_words(HELD_OUT, HeldOut("folder:2", n_units=30, share_within=0.0))
+    'On folders it has never seen'
+    >>> text_words(HELD_OUT, HeldOut("column:author", n_units=30, share_within=0.0))
+    'On text with values of “author” it has never seen'
+    >>> text_words(HELD_OUT, HeldOut("file", n_units=30, share_within=0.0))
+    'On your own files'
+    """
+    if how is None or not where.endswith(HELD_OUT) or how.by in ("word", "block"):
+        return f"On {where}"
+    sample = SAMPLE_OF if where.startswith(SAMPLE_OF) else ""
+    if how.by == "file":
+        return f"On {sample}your own files"
+    if how.share_within == 1:
+        documents = "the document" if how.n_units == 1 else "documents"
+        return f"On {sample}held-out ends of {documents} it has seen"
+    if how.share_within > _MOSTLY_WHOLE:
+        return f"On {where}"
+    text = "text with " if how.by.startswith("column:") else ""
+    return f"On {sample}{text}{unit_noun(how, 2)} it has never seen"
+
+
+def part_name(division: Division, name: str) -> str:
+    """Return a part's name for a table or sentence, shortened if it is a visitor's.
+
+    Of a file's place the end is kept, because files of one archive begin alike.
+
+    >>> part_name("file", "archive.zip/code/usr_lib_python3_dist-packages_apt.py")
+    '…code/usr_lib_python3_dist-packages_apt.py'
+    """
+    if division == "type":
+        return plain_text(name, _MAX_NAME_LENGTH)
+    if division != "file":
+        return name
+    shown = plain_text(name, _MAX_PLACE_LENGTH)
+    return shown if len(shown) <= _MAX_NAME_LENGTH else f"…{shown[1 - _MAX_NAME_LENGTH :]}"
+
+
+def figure_words(part: TextPart) -> str:
+    """Return a part's figure, such as "4.9% more"; a dash if there is none.
+
+    >>> figure_words(TextPart("all", 120, 100, 50, -20.0, -25.0, -15.0))
+    '20.0% more'
+    >>> figure_words(TextPart("numbers", 104, 100, 50, -4.0, -9.0, 1.0))
+    '4.0% more, unsure'
+    """
+    unsure = ", unsure" if part.way == "unclear" and part.low < part.high else ""
+    return f"{signed(part.percent_fewer)}{unsure}" if part.theirs else "–"
+
+
+def _where(division: Division, name: str) -> str:
+    if division == "kind":
+        return f"on {name} alone"
+    if division == "script":
+        return f"on {name}"
+    shown = part_name(division, name)
+    if division == "type":
+        return "in files without a type" if name == WITHOUT_TYPE else f"in {shown} files"
+    return f"in “{shown}”"
+
+
+def _remedy(n_missing: int, where: str) -> str:
+    n = max(100, -(-n_missing * _CHARACTERS_PER_TOKEN // 100) * 100)
+    if where.endswith(HELD_OUT):
+        return "Train on more text, or hold out more of it."
+    return (
+        f"Paste about {n:,} more characters of the kind of text that you care about, or train on a "
+        "corpus with a held-out part."
+    )
