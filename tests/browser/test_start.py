@@ -270,6 +270,18 @@ def test_the_sentence_is_shown_as_gpt2_cuts_it(still_page: Page, app_url: str) -
     expect(still_page.get_by_test_id("stMain")).to_contain_text("GPT-2 exact")
 
 
+def test_half_a_character_does_not_stop_the_way_to_gpt2(still_page: Page, app_url: str) -> None:
+    open_page(still_page, app_url)
+    field(still_page).evaluate(
+        """(field) => {
+          field.value = "hug \\ud83e hug";
+          field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+        }"""
+    )
+    still_page.get_by_role("link", name="What does GPT-2 do to it?").click()
+    expect(still_page.get_by_label("Your text")).to_have_value("hug ? hug")
+
+
 @pytest.mark.parametrize(
     ("link", "heading"),
     [

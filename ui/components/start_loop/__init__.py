@@ -54,6 +54,8 @@ def start_loop(sentence: str, doors: Sequence[Door], *, key: str) -> OpenedDoor 
     )
     match values.get("door"):
         case {"path": str(path), "sentence": str(typed)} if path in {one.path for one in doors}:
-            return OpenedDoor(path, typed[:MAX_SENTENCE_LENGTH])
+            # A browser can send half a character, which no encoder takes.
+            whole = typed[:MAX_SENTENCE_LENGTH].encode("utf-8", "replace").decode("utf-8")
+            return OpenedDoor(path, whole)
         case _:
             return None
