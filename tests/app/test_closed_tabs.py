@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.app_client import connected_tab
 from benchmarks.visitors import figures, make_text
-from tests.browser.serving import running_app
+from tests.browser.serving import find_server, running_app
 
 TABS = 3
 MEGABYTE = 1_000_000
@@ -28,13 +28,17 @@ async def upload_and_close(address: str) -> dict[str, int]:
     return open_tabs
 
 
-def settled_caches(address: str) -> int:
-    """Return what the caches hold once the server has warmed up."""
-    last, now = -1, 0
-    while now != last or not now:
-        time.sleep(8)
-        last, now = now, figures(address)["caches_bytes"]
-    return now
+def warm_caches(address: str) -> int:
+    """Return what the caches hold once the server has warmed up, and so is idle."""
+    server = find_server(address)
+    seconds_idle = 0
+    while seconds_idle < 2:
+        before = server.cpu_times()
+        time.sleep(1)
+        now = server.cpu_times()
+        is_idle = now.user + now.system - before.user - before.system < 0.05
+        seconds_idle = seconds_idle + 1 if is_idle else 0
+    return figures(address)["caches_bytes"]
 
 
 def test_memory_held_for_closed_tabs_returns_to_the_start(tmp_path: Path) -> None:
@@ -43,7 +47,7 @@ def test_memory_held_for_closed_tabs_returns_to_the_start(tmp_path: Path) -> Non
         "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "4",
     }
     with running_app(tmp_path, asked) as address:
-        start = settled_caches(address)
+        start = warm_caches(address)
         open_tabs = asyncio.run(upload_and_close(address))
         assert open_tabs["visitors"] == TABS
         assert open_tabs["uploads_bytes"] == TABS * MEGABYTE

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from benchmarks.app_client import AppClient, open_tab
 from benchmarks.visitors import figures, make_text, upload_and_train
-from tests.browser.serving import running_app
+from tests.browser.serving import find_server, running_app
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -24,12 +24,6 @@ METRICS = {"BPE_EXPLORER_METRICS": "1"}
 SECONDS_AT_MOST = 90
 SECONDS_OF_A_RERUN = 10
 """The longest that a rerun may take, even while other tests keep the processors busy."""
-
-
-def find_server(address: str) -> psutil.Process:
-    port = f"--server.port={address.rpartition(':')[2]}"
-    (found,) = (each for each in psutil.Process().children() if port in each.cmdline())
-    return found
 
 
 async def killed(address: str, module: str) -> None:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 from playwright.sync_api import Browser, BrowserContext, Playwright
 
 ROOT = Path(__file__).parent.parent.parent
@@ -81,6 +82,13 @@ def running_app(
                 server.wait(SECONDS_TO_END)
             except subprocess.TimeoutExpired:
                 server.kill()
+
+
+def find_server(address: str) -> psutil.Process:
+    """Return the process of a server that this process started."""
+    port = f"--server.port={address.rpartition(':')[2]}"
+    (found,) = (each for each in psutil.Process().children() if port in each.cmdline())
+    return found
 
 
 def _wait_for_health(url: str, server: subprocess.Popen[bytes], log_path: Path) -> None:
