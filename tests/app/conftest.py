@@ -22,6 +22,7 @@ from ui.host.sized_cache import server_cache
 from ui.lab import measurements
 from ui.pair_frequencies import sample_work
 from ui.run import opened as opening
+from ui.serving.warm_up import warm_up_rest
 from ui.train import best_cut
 from ui.vocabulary import background_work
 from ui.work import jobs
@@ -44,24 +45,36 @@ SERVER_MANAGERS = (
 )
 
 
+@pytest.fixture(scope="session")
+def warm_cache() -> None:
+    """Compute once what pages show of the sample run, which most tests open."""
+    warm_up_rest()
+    for page in ("train", "compare", "pair_frequencies", "vocabulary"):
+        open_page(page)
+    server_cache.note_lasting()
+
+
+def open_page(page: str = "train", /, **query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=MAX_RUN_SECONDS)
+    app.query_params["goto"] = page
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
 @pytest.fixture
-def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
+def open_app(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm_cache: None
+) -> Iterator[Callable[..., AppTest]]:
     """Return a function that opens a page as a new visitor: open_app("compare", run="sample")."""
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
 
-    def opened(page: str = "train", /, **query: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=MAX_RUN_SECONDS)
-        app.query_params["goto"] = page
-        for name, value in query.items():
-            app.query_params[name] = value
-        return app.run()
-
-    yield opened
+    yield open_page
     jobs.manager().close()
     for manager in SERVER_MANAGERS:
         manager().close()
         manager.clear()
-    server_cache.forget()
+    server_cache.forget_all_but_lasting()
 
 
 @pytest.fixture(scope="session", autouse=True)
