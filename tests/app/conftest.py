@@ -12,10 +12,9 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from bpe_core.formats.checking.opened_elsewhere import Opened
-from bpe_core.formats.load_save import Format
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
+from tests.browser.unchecked_server import check_nothing
 from ui.adapt import background_work as adapting
 from ui.compare import compared
 from ui.host.sized_cache import server_cache
@@ -140,13 +139,9 @@ def search_small_vocabularies_once() -> Iterator[None]:
 def import_no_other_libraries(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Skip opening each run's downloads in five processes, unless the test asks for it."""
-
-    def check(_tokenizer: Tokenizer, format: Format, *_: object) -> Opened:
-        return Opened(f"no reader of {format}", None, 0)
-
+    """Skip opening each run's downloads in ten processes, unless the test asks for it."""
     if "opens_downloads" not in request.fixturenames:
-        monkeypatch.setattr(opening, "check_opens", check)
+        monkeypatch.setattr(opening, "check_opens", check_nothing)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from tests.browser.helpers import (
     start_new_session,
     switch_theme,
 )
-from tests.browser.serving import launch_browser, new_context, running_app
+from tests.browser.serving import launch_browser, new_context, running_app, without_checks
 from tests.conftest import MEASURED
 from ui.storage.run_store import Trained, write_run
 
@@ -82,7 +82,7 @@ def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def app_url(app_folder: Path) -> Iterator[str]:
     """Start the server shared by all browser tests of this process, and yield its address."""
-    with running_app(app_folder) as url:
+    with running_app(app_folder, command_of=without_checks) as url:
         yield url
 
 

@@ -7,25 +7,32 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import (
     choose_option,
     download,
-    open_page,
+    go_to_address,
     wait_until_downloads_are_checked,
     wait_until_idle,
 )
 from tests.browser.training import choose, give_file, read_run_id
 
 
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """Return a tab in which the app is already loaded."""
+    return tab
+
+
 def test_an_uploaded_text_extends_gpt2_and_its_files_are_downloaded(
-    page: Page, app_url: str, tmp_path: Path
+    page: Page, tmp_path: Path
 ) -> None:
     text = tmp_path / "ships.txt"
     lines = (f"Die Donaudampfschifffahrtsgesellschaft Nummer {n} fährt.\n" for n in range(400))
     text.write_text("".join(lines), encoding="utf-8")
-    open_page(page, f"{app_url}/adapt")
+    go_to_address(page, "/adapt")
     choose(page, "Upload")
     give_file(page, text)
     number = page.get_by_role("spinbutton").first
@@ -45,10 +52,8 @@ def test_an_uploaded_text_extends_gpt2_and_its_files_are_downloaded(
     assert old_ids.tolist() == rows["old_ids"]
 
 
-def test_terms_come_first_and_a_token_is_left_out_of_a_second_extension(
-    page: Page, app_url: str
-) -> None:
-    open_page(page, f"{app_url}/adapt")
+def test_terms_come_first_and_a_token_is_left_out_of_a_second_extension(page: Page) -> None:
+    go_to_address(page, "/adapt")
     choose(page, "Paste")
     text = "".join(f"Kubernetes {n} und Donaudampfschifffahrt, kubelet <b>\n" for n in range(300))
     corpus = page.get_by_role("textbox", name="Text to train on")

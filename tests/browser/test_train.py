@@ -106,9 +106,9 @@ def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and
 
 
 def test_the_transformers_folder_opens_with_the_lines_beside_it(
-    page: Page, app_url: str, tmp_path: Path
+    page: Page, fresh_app_url: str, tmp_path: Path
 ) -> None:
-    open_page(page, f"{app_url}/train")
+    open_page(page, f"{fresh_app_url}/train")
     same = page.get_by_text(
         re.compile(r"Opened by transformers 5\.\d+: same ids on 10\d,\d{3} tokens")
     )

@@ -21,7 +21,7 @@ from tests.browser.helpers import (
     SLACK,
     click_bar,
     download,
-    open_page,
+    go_to_address,
     wait_until_idle,
 )
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -51,8 +51,14 @@ def sample_tokens() -> list[bytes]:
     return [vocab[id] for id in sorted(vocab)]
 
 
-def open_vocabulary(page: Page, app_url: str, query: str = "") -> None:
-    open_page(page, f"{app_url}/vocabulary?{query}")
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """Return a tab in which the app is already loaded."""
+    return tab
+
+
+def open_vocabulary(page: Page, query: str = "") -> None:
+    go_to_address(page, f"/vocabulary?{query}")
     expect(page.locator(".card .big")).to_be_visible()
 
 
@@ -61,9 +67,9 @@ def search_field(page: Page) -> Locator:
 
 
 def test_searches_and_findings_filter_the_table_and_a_pruned_tokenizer_is_downloaded(
-    page: Page, app_url: str
+    page: Page,
 ) -> None:
-    open_vocabulary(page, app_url)
+    open_vocabulary(page)
     status = page.locator(".found [role=status]")
     expect(status).to_have_text("All 4,096 tokens")
     search_field(page).press_sequentially(" the", delay=40)
@@ -100,8 +106,8 @@ def test_searches_and_findings_filter_the_table_and_a_pruned_tokenizer_is_downlo
     assert loaded.decode(loaded.encode(text)) == text
 
 
-def test_choices_made_at_once_are_all_kept(page: Page, app_url: str) -> None:
-    open_vocabulary(page, app_url, "find=+the")
+def test_choices_made_at_once_are_all_kept(page: Page) -> None:
+    open_vocabulary(page, "find=+the")
     status = page.locator(".found [role=status]")
     found = sum(b" the" in token for token in sample_tokens())
     expect(status).to_have_text(f"{found} of 4,096 tokens")
@@ -120,10 +126,8 @@ def test_choices_made_at_once_are_all_kept(page: Page, app_url: str) -> None:
     assert "find" not in page.url
 
 
-def test_a_search_does_not_come_back_when_the_table_is_shown_again(
-    page: Page, app_url: str
-) -> None:
-    open_vocabulary(page, app_url)
+def test_a_search_does_not_come_back_when_the_table_is_shown_again(page: Page) -> None:
+    open_vocabulary(page)
     status = page.locator(".found [role=status]")
     search_field(page).fill(" the")
     expect(status).not_to_have_text("All 4,096 tokens")
@@ -143,8 +147,8 @@ def test_a_search_does_not_come_back_when_the_table_is_shown_again(
     assert "find=" not in page.url
 
 
-def test_going_back_returns_to_the_page_with_its_last_search(page: Page, app_url: str) -> None:
-    open_vocabulary(page, app_url, "find=+the")
+def test_going_back_returns_to_the_page_with_its_last_search(page: Page) -> None:
+    open_vocabulary(page, "find=+the")
     status = page.locator(".found [role=status]")
     page.get_by_role("button", name="Show all").click()
     expect(status).to_have_text("All 4,096 tokens")
@@ -158,12 +162,11 @@ def test_going_back_returns_to_the_page_with_its_last_search(page: Page, app_url
     expect(search_field(page)).to_have_value("ing")
 
 
-def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(page: Page, app_url: str) -> None:
+def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(page: Page) -> None:
     id = next(id for id, token in enumerate(sample_tokens()) if token == b" statement")
     page.set_viewport_size(PHONE)
     open_vocabulary(
         page,
-        app_url,
         f"seen_as=Trie&prefix={HOSTILE.encode().hex()}&token={id}&find={quote(HOSTILE)}&by=regex",
     )
     walk_the_trie(page)
@@ -178,11 +181,11 @@ def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(page: Page, ap
     assert page.evaluate("window.harmed") is None
 
 
-def test_a_wide_tree_fades_at_the_edge_and_scrolls_to_its_end(page: Page, app_url: str) -> None:
+def test_a_wide_tree_fades_at_the_edge_and_scrolls_to_its_end(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
     tokens = sample_tokens()
     id = max(range(len(tokens)), key=lambda id: (len(tokens[id]), tokens[id].isalpha()))
-    open_vocabulary(page, app_url, f"token={id}")
+    open_vocabulary(page, f"token={id}")
     frame = page.locator(".tree-frame")
     assert frame.evaluate("(f) => f.scrollWidth > f.clientWidth")
     expect(frame).to_have_class("tree-frame more-right")
@@ -202,7 +205,8 @@ def test_a_wide_tree_fades_at_the_edge_and_scrolls_to_its_end(page: Page, app_ur
     assert name["x"] + name["width"] <= box["x"] + box["width"] + 1
     assert_fits(page, ".card")
     # A long word fits without scrolling.
-    page.goto(f"{app_url}/vocabulary?vocabulary_of=GPT-2&token={TELECOMMUNICATIONS}")
+    go_to_address(page, "/lessons")
+    open_vocabulary(page, f"vocabulary_of=GPT-2&token={TELECOMMUNICATIONS}")
     expect(page.locator(".card .big")).to_contain_text("telecommunications")
     expect(frame).to_have_class("tree-frame")
     assert frame.evaluate("(f) => f.scrollWidth - f.clientWidth") == 0
@@ -327,16 +331,16 @@ def large_run() -> TrainingRun:
 
 
 @pytest.fixture(scope="module")
-def large_url(large_run: TrainingRun, app_url: str, keep_run: KeepRun) -> str:
+def large_address(large_run: TrainingRun, keep_run: KeepRun) -> str:
     assert large_run.tokenizer.vocab_size == 200_000
     keep_run(LARGE_ID, "Words of three", large_run)
-    return f"{app_url}/vocabulary?run={LARGE_ID}"
+    return f"/vocabulary?run={LARGE_ID}"
 
 
 def test_two_hundred_thousand_tokens_are_searched_while_typing(
-    page: Page, large_url: str, show_figures: ShowFigures
+    page: Page, large_address: str, show_figures: ShowFigures
 ) -> None:
-    open_page(page, large_url)
+    go_to_address(page, large_address)
     expect(page.locator(".found [role=status]")).to_have_text("All 200,000 tokens")
     # The search for unreachable tokens would compete for the processor.
     cancel = page.get_by_role("button", name="Cancel")

@@ -1,0 +1,23 @@
+"""Serve the app without opening downloads in other libraries, which takes ten processes a run.
+
+`python -m tests.browser.unchecked_server` takes the arguments of `streamlit`.
+"""
+
+from __future__ import annotations
+
+from streamlit.web.cli import main
+
+from bpe_core.formats.checking.opened_elsewhere import Opened
+from bpe_core.formats.load_save import Format
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.run import opened
+
+
+def check_nothing(_tokenizer: Tokenizer, format: Format, *_: object) -> Opened:
+    """Take the place of `check_opens`."""
+    return Opened(f"no reader of {format}", None, 0)
+
+
+if __name__ == "__main__":
+    opened.check_opens = check_nothing
+    main(prog_name="streamlit")
