@@ -51,6 +51,7 @@ def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> N
     assert found == sorted(saved, reverse=True)
 
 
+@pytest.mark.slow
 def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
     config = TrainingConfig(14, base="characters", special_tokens=())
     base = train(Corpus.from_text("hug pug hugs pugs bun hug " * 5), config).tokenizer

@@ -65,6 +65,7 @@ texts = st.lists(
 )
 
 
+@pytest.mark.slow
 @each
 @given(texts=texts)
 def test_a_batch_has_the_tokens_of_single_calls(name: str, texts: list[str]) -> None:
@@ -122,6 +123,7 @@ def test_an_encoder_takes_batches_whole_or_copied(name: str) -> None:
         np.testing.assert_array_equal(left, right)
 
 
+@pytest.mark.slow
 @each
 def test_short_documents_are_encoded_together_without_another_figure(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -29,6 +29,7 @@ def test_the_form_of_any_text_is_the_librarys(form: str, text: str) -> None:
     assert normalize_by_library({"type": form})(text) == library(form, text)
 
 
+@pytest.mark.slow
 @each_form
 def test_every_character_is_normalized_among_others_as_by_the_library(form: str) -> None:
     normalized = normalize_by_library({"type": form})

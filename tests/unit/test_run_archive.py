@@ -69,6 +69,7 @@ def test_a_run_survives_saving(run: TrainingRun, saved: Path) -> None:
     assert_same(run, load_run(saved))
 
 
+@pytest.mark.slow
 @given(word_counts, training_configs)
 def test_any_run_survives_saving(
     tmp_path_factory: pytest.TempPathFactory, words: dict[str, int], config: TrainingConfig
