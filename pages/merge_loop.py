@@ -7,9 +7,8 @@ from ui.components.merge_player import merge_player, send_block, send_own_words
 from ui.host.error_boundary import fragment
 from ui.look.glossary import tooltip
 from ui.merge_loop import player_run
-from ui.run.step import first_step
+from ui.run.step import first_step, keep_step
 from ui.shell import address, frame, workspace
-from ui.shell.open_run import OpenRun
 from ui.storage.run_store import StoredRun
 
 MAX_OWN_TEXT = 200
@@ -20,11 +19,11 @@ def draw_player(stored: StoredRun) -> None:
     key = player_run.player_key(stored.id)
     n_merges = len(stored.run.merges)
     step = first_step(stored)
-    keep_step(step, n_merges)
+    keep_step(stored, step)
     wanted = merge_player(
         key=key,
         run=player_run.player_run(stored.id),
-        on_step=lambda: keep_step(workspace.component_value(key, "step"), n_merges),
+        on_step=lambda: keep_reported(stored, workspace.component_value(key, "step")),
         on_words=lambda: keep_words(workspace.component_value(key, "words")),
     )
     send_block(player=key, block=player_run.player_block(stored.id, wanted, step))
@@ -33,20 +32,16 @@ def draw_player(stored: StoredRun) -> None:
         send_own_words(player=key, words=player_run.player_words(stored.id, text))
     except BpeError as error:
         send_own_words(player=key, words=(), problem=str(error))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            "Save as a replay",
-            lambda: player_run.replay(stored.id, step, text),
-            file_name="merge-loop-replay.html",
-            mime="text/html",
-            on_click="ignore",
-        )
-        st.markdown(
-            f":small[:gray[One HTML file that plays all merges offline. "
-            f"{replay_holds(n_merges, step)} "
-            f"About {player_run.replay_size(stored.id, step) / 1e6:.1f} MB.]]",
-            width="content",
-        )
+    st.download_button(
+        "Save as a replay",
+        lambda: player_run.replay(stored.id, step, text),
+        file_name="merge-loop-replay.html",
+        mime="text/html",
+        on_click="ignore",
+        help="One HTML file that plays all merges offline, "
+        f"about {player_run.replay_size(stored.id, step) / 1e6:.1f} MB. "
+        f"{replay_holds(n_merges, step)}",
+    )
 
 
 def replay_holds(n_merges: int, step: int) -> str:
@@ -59,11 +54,10 @@ def replay_holds(n_merges: int, step: int) -> str:
     )
 
 
-def keep_step(report: object, n_merges: int) -> None:
-    step = player_run.reported_step(report, n_merges)
+def keep_reported(stored: StoredRun, report: object) -> None:
+    step = player_run.reported_step(report, len(stored.run.merges))
     if step is not None:
-        workspace.update(OpenRun, step=step)
-        address.set_query(step=step)
+        keep_step(stored, step)
 
 
 def keep_words(words: object) -> None:

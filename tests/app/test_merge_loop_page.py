@@ -79,7 +79,9 @@ def test_an_own_run_opens_at_its_first_close_race_of_letters(open_app: OpenApp) 
     assert step > 0
     _, nothing_held_out = Corpus.from_text("x").split(0.08)
     run_id = store_run(Trained("Library", run, nothing_held_out))
-    assert open_app("merge_loop", run=run_id).query_params["step"] in (str(step), [str(step)])
+    app = open_app("merge_loop", run=run_id)
+    assert parse_header(player_messages(app)[0])["opening_step"] == step
+    assert "step" not in app.query_params
     app = open_app("merge_loop", run=run_id, step="0")
     assert app.query_params["step"] in ("0", ["0"])
 
@@ -111,12 +113,10 @@ def test_the_run_can_be_saved_as_a_replay(open_app: OpenApp) -> None:
 def test_the_size_of_a_replay_is_shown_before_saving(open_app: OpenApp) -> None:
     app = open_app("merge_loop")
     size = len(player_run.replay(SAMPLE_RUN_ID, 0, "").encode()) / 1e6
-    [said] = [
-        float(found[1])
-        for text in app.markdown
-        if (found := re.search(r"About ([0-9.]+) MB", text.value))
-    ]
-    assert said == pytest.approx(size, rel=0.3)
+    [button] = app.get("download_button")
+    said = re.search(r"about ([0-9.]+) MB", button.proto.help)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(size, rel=0.3)
 
 
 def test_a_replay_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ def saved_replay(run: TrainingRun, folder: Path, title: str, text: str = "") -> 
         run.top_pairs(n_merges, 10),
         player="p",
         ending=stop_sentence(run),
+        opening=0,
         starts=[0],
     )
     merges = pack_block(run, run.trace(0, n_merges), player="p")

@@ -49,6 +49,7 @@ def test_the_sample_opens_at_its_first_close_race_of_letters(page: Page, app_url
     # The first two pairs are close enough for a visible race.
     (_, _, winner), (_, _, runner_up), *_ = player.race()
     assert winner >= runner_up >= CLOSE_RACE * winner
+    expect(page.locator(".player .race-note")).to_contain_text("The run opens here")
 
 
 def test_the_step_survives_a_refresh_and_a_change_of_page(page: Page, app_url: str) -> None:

@@ -208,6 +208,60 @@ def test_a_tie_leads_by_nothing_and_is_named(open_run: OpenRun) -> None:
     expect(player.page.locator(".player .margin .tile")).to_have_count(2)
 
 
+def is_text(token: bytes) -> bool:
+    return token.decode(errors="ignore").encode() == token
+
+
+def test_a_pair_of_bytes_shows_the_letter_that_it_completes(open_run: OpenRun) -> None:
+    run = run_to_play("scripts")
+    vocab = run.tokenizer.vocab
+    completed = [
+        (step, vocab[merge.id].decode())
+        for step, merge in enumerate(run.merges)
+        if is_text(vocab[merge.id]) and not is_text(vocab[merge.left])
+    ]
+    player = open_run("scripts")
+    for step, letter in completed[:4]:
+        player.go_to(f"{step + 1}")
+        player.expect_step(step)
+        for part in (".sentence .couple", ".race .next .couple"):
+            expect(player.page.locator(f".player {part} .character")).to_have_text(letter)
+    assert len(completed) >= 4
+
+
+def test_full_screen_enlarges_all_and_obeys_a_presenters_remote_control(
+    offline_page: Page, open_run: OpenRun
+) -> None:
+    offline_page.set_viewport_size({"width": 1920, "height": 1080})
+    player = open_run("hug")
+    full, keys = offline_page.locator(".player:fullscreen"), offline_page.locator(".player .keys")
+    expect(keys).to_be_hidden()
+    tile = offline_page.locator(".player .words .tile").first
+    before = tile.evaluate("(tile) => tile.getBoundingClientRect().height")
+    player.press("full")
+    expect(keys).to_be_visible()
+    assert tile.evaluate("(tile) => tile.getBoundingClientRect().height") > 1.4 * before
+    assert full.evaluate("(root) => root.scrollWidth - root.clientWidth") == 0
+    for key, step in [("PageDown", 1), ("PageDown", 2), ("PageUp", 1)]:
+        offline_page.keyboard.press(key)
+        player.expect_step(step)
+    offline_page.keyboard.press("+")
+    expect(offline_page.locator('.player input[value="2"]')).to_be_checked()
+    offline_page.keyboard.press("-")
+    expect(offline_page.locator('.player input[value="1"]')).to_be_checked()
+    offline_page.keyboard.press("f")
+    expect(full).to_have_count(0)
+    assert tile.evaluate("(tile) => tile.getBoundingClientRect().height") == before
+
+
+def test_the_controls_stay_in_sight_on_a_phone(offline_page: Page, open_run: OpenRun) -> None:
+    offline_page.set_viewport_size({"width": 390, "height": 844})
+    player = open_run("sample", 45)
+    for part in (".sentence", ".race", ".gave"):
+        player.page.locator(f".player {part}").scroll_into_view_if_needed()
+        expect(player.page.locator(".player [data-act=play]")).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize("fonts", ["of this machine", "wide"])
 @pytest.mark.parametrize("width", [320, 390, 820, 1440])
 def test_nothing_overflows_the_page(

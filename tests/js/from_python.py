@@ -134,7 +134,12 @@ def messages(run: TrainingRun, starts: Sequence[int]) -> dict[str, Any]:
     n_merges = len(run.merges)
     ends = [*starts[1:], n_merges]
     message = pack_run(
-        run, run.top_pairs(n_merges, 10), player="p", ending=stop_sentence(run), starts=starts
+        run,
+        run.top_pairs(n_merges, 10),
+        player="p",
+        ending=stop_sentence(run),
+        opening=5,
+        starts=starts,
     )
     blocks = [
         pack_block(run, run.trace(start, stop), player="p")

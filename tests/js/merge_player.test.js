@@ -77,8 +77,15 @@ suite("keys", () => {
     );
   });
 
+  test("change the speed and fill the screen, where a presenter's remote control steps", () => {
+    assert.deepEqual(["+", "=", "-", "f"].map((key) => press(key, "BUTTON")), ["faster", "faster", "slower", "full"]);
+    const inFull = (key) => actOfKey({ key, ctrlKey: false, metaKey: false, altKey: false }, "DIV", true);
+    assert.deepEqual(["PageDown", "PageUp", "r"].map(inFull), ["forward", "back", undefined]);
+    assert.equal(press("PageDown", "DIV"), undefined);
+  });
+
   test("typed into a field do not move the player", () => {
-    for (const key of [" ", "ArrowLeft", "Home", "End"]) {
+    for (const key of [" ", "ArrowLeft", "Home", "End", "-", "f"]) {
       assert.equal(press(key, "text"), undefined);
       assert.equal(press(key, "radio"), undefined);
     }
@@ -231,10 +238,17 @@ suite("without a next pair, the note explains that", () => {
   });
 
   test("pairs were left when training stopped, or none are left", () => {
-    assert.equal(raceNote(null, false), "");
-    assert.equal(raceNote([], true), "No pairs are left: every word is a single symbol.");
-    assert.match(raceNote([{}], true), /left when training stopped\.$/);
-    assert.equal(raceNote([{}], false), "");
+    const run = open("hug");
+    assert.equal(raceNote(run, 0, null), "");
+    assert.equal(raceNote(run, 10, []), "No pairs are left: every word is a single symbol.");
+    assert.match(raceNote(run, 10, [{}]), /left when training stopped\.$/);
+    assert.equal(raceNote(run, 1, [{}]), "");
+  });
+
+  test("the run opens at this step", () => {
+    const run = open("hug");
+    assert.match(raceNote(run, run.opening_step, [{}]), /^The run opens here: /);
+    assert.equal(raceNote({ ...run, opening_step: 0 }, 0, [{}]), "");
   });
 });
 

@@ -10,7 +10,7 @@ import { Echoes } from "../../ui/components/shared/python_echoes.js";
 import { counted, grouped, times } from "../../ui/components/shared/numbers.js";
 import { isBlank } from "../../ui/components/shared/white_space.js";
 import { unbrokenPieces } from "../../ui/components/shared/unbroken.js";
-import { findDirections, sharedCharacters } from "../../ui/components/shared/word_tiles.js";
+import { findDirections, sharedCharacters, unfinishedCharacters } from "../../ui/components/shared/word_tiles.js";
 
 suite("numbers", () => {
   test("have thousands separators, and their noun is singular or plural", () => {
@@ -53,6 +53,15 @@ suite("words as tiles", () => {
     assert.deepEqual(turned(...cut("aש", 1, 2)), ["ltr", ".<<"]);
     assert.deepEqual(turned("_", "!"), ["", ".."]);
     assert.deepEqual(findDirections([" ", "h", "i"], "rtl"), { direction: "rtl", turned: [false, true, true] });
+  });
+
+  test("have an ellipsis above the bytes of each character that they do not complete", () => {
+    const found = (...tokens) => unfinishedCharacters(tokens, sharedCharacters(tokens)).map(({ character, from, to }) => [character, from, to]);
+    assert.deepEqual(found([0xe0], [0xa4]), [["…", 0, 2]]);
+    assert.deepEqual(found(" ", [0xd7]), [["…", 1, 2]]);
+    assert.deepEqual(found([0xa5], [0xe6]), [["…", 0, 1], ["…", 1, 2]]);
+    assert.deepEqual(found(...cut(" של", 2), [0xd7]), [["…", 5, 6]]);
+    assert.deepEqual(found(...cut("ש", 1)), []);
   });
 
   test("have a frame for each character that their tokens share", () => {

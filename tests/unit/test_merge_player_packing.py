@@ -48,7 +48,7 @@ def packed(run: TrainingRun) -> dict:
     """Return the message that is sent once per run."""
     last = run.top_pairs(len(run.merges), 10)
     ending = stop_sentence(run)
-    return unpacked(pack_run(run, last, player="p", ending=ending, starts=[0]))
+    return unpacked(pack_run(run, last, player="p", ending=ending, opening=0, starts=[0]))
 
 
 def block(run: TrainingRun, start: int = 0, stop: int | None = None) -> dict:

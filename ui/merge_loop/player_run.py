@@ -24,6 +24,7 @@ from ui.components.merge_player.packing import (
 from ui.components.shared import component_css
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_text
+from ui.run import results
 from ui.run.stop_reasons import stop_sentence
 from ui.storage.run_store import load_run
 
@@ -246,5 +247,6 @@ def _packed(run_id: str, starts: Sequence[int]) -> bytes:
         run.top_pairs(len(run.merges), _N_TOP_PAIRS),
         player=player_key(run_id),
         ending=stop_sentence(run),
+        opening=results.opening_step(run_id),
         starts=starts,
     )

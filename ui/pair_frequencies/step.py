@@ -17,10 +17,9 @@ from ui.pair_frequencies.life import choose_pair
 from ui.pair_frequencies.life_words import moment
 from ui.pair_frequencies.table import PAIRS_CSV_SAYS, pair_rows, pairs_csv
 from ui.run import results
-from ui.run.page_parts import draw_csv_note, draw_title, offer_csv, offer_pictures
-from ui.run.step import first_step
-from ui.shell import address, frame, workspace
-from ui.shell.open_run import OpenRun
+from ui.run.page_parts import draw_title, offer_csv, offer_pictures
+from ui.run.step import first_step, keep_step
+from ui.shell import frame, workspace
 from ui.storage.run_store import StoredRun
 
 _RANKS = "rank_frequency"
@@ -32,8 +31,7 @@ def choose_step(stored: StoredRun) -> int:
     slider, number = f"merge_slider_{stored.id}", f"merge_number_{stored.id}"
     step = workspace.start_widget(slider, first_step(stored) + 1) - 1
     workspace.start_widget(number, step + 1)
-    workspace.update(OpenRun, step=step)
-    address.set_query(step=step)
+    keep_step(stored, step)
     with st.container(horizontal=True, vertical_alignment="center", key="pairs_heading"):
         st.header(f"The pairs {moment(step, n_merges)}", anchor=False, width="content")
         st.space("stretch")
@@ -167,9 +165,9 @@ def _draw_table(
             lambda: pairs_csv(*results.all_pairs(stored.id, picture.step)),
             csv_name,
             key="pairs_csv",
+            help=PAIRS_CSV_SAYS,
         )
         offer_pictures(pictures, key="step_pictures")
-    draw_csv_note(PAIRS_CSV_SAYS)
     if as_table:
         shown = len(picture.top)
         if shown < picture.curve.n_pairs:

@@ -80,10 +80,15 @@ def prepare() -> None:
 
     A rerun that the page itself requests no longer shows where the visitor went.
     """
-    context = get_script_run_ctx()
-    if context is not None and context.is_history_navigation:
+    if is_from_history():
         workspace.forget(AddressChanges)
     _write_undone()
+
+
+def is_from_history() -> bool:
+    """Return whether the visitor came here by the browser's Back or Forward."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 def _current(name: str) -> str | None:

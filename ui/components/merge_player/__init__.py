@@ -21,7 +21,7 @@ def merge_player(
     them, or None; answer it with `send_block`. `on_step` is called when the cursor comes to rest,
     with the number of merges done in the component's value `step`; `on_words` when the visitor's
     words, in `words`, have changed. The data depends on the run alone, so a rerun sends nothing
-    again; the starting step comes from the address (`?step=`).
+    again; the starting step comes from the address (`?step=`), or else is the run's opening step.
     """
     values = _player(
         key=key,

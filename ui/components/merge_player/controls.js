@@ -2,6 +2,7 @@
 
 import { find } from "../shared/elements.js";
 import { stepOfAddress } from "./address.js";
+import { FullScreen } from "./full_screen.js";
 import { findMerge } from "./jump.js";
 import { isByKey } from "./keys.js";
 import { pressKey } from "./press_key.js";
@@ -12,15 +13,18 @@ import { pressKey } from "./press_key.js";
     @param {AbortSignal} signal Ends all listening. */
 export function listenToControls(player, signal) {
   const { root, playback, link, view } = player;
-  /** @type {Record<string, () => void>} */
-  const acts = {
+  const full = new FullScreen(root, signal);
+  const buttons = {
     first: () => playback.goTo(0),
     back: () => playback.back(),
     play: () => playback.toggle(),
     forward: () => playback.forward(),
     last: () => playback.goTo(player.run.n_merges),
+    full: () => full.toggle(),
   };
-  for (const [name, act] of Object.entries(acts)) {
+  /** @type {Record<string, () => void>} */
+  const acts = { ...buttons, faster: () => player.changeSpeed(1), slower: () => player.changeSpeed(-1) };
+  for (const [name, act] of Object.entries(buttons)) {
     view.button(name).addEventListener("click", (event) => {
       player.byKey = isByKey(event);
       act();

@@ -1,16 +1,22 @@
 // The player's keys.
 
-const ACTS = new Map([[" ", "play"], ["ArrowRight", "forward"], ["ArrowLeft", "back"], ["Home", "first"], ["End", "last"]]);
+const ACTS = new Map([
+  [" ", "play"], ["ArrowRight", "forward"], ["ArrowLeft", "back"], ["Home", "first"], ["End", "last"],
+  ["+", "faster"], ["=", "faster"], ["-", "slower"], ["f", "full"],
+]);
+// A presenter's remote control sends these. Outside full screen they scroll the page.
+const FULL_SCREEN_ACTS = new Map([["PageDown", "forward"], ["PageUp", "back"]]);
 
 /** Return the action of a key; undefined if the focused element or the browser handles the key.
     @param {{ key: string, ctrlKey: boolean, metaKey: boolean, altKey: boolean }} event
-    @param {string} kind The type of an input, or the tag of another element. */
-export function actOfKey({ key, ctrlKey, metaKey, altKey }, kind) {
+    @param {string} kind The type of an input, or the tag of another element.
+    @param {boolean} [isFull] Whether the player fills the screen. */
+export function actOfKey({ key, ctrlKey, metaKey, altKey }, kind, isFull = false) {
   if (ctrlKey || metaKey || altKey) return undefined;
   if (kind === "text" || kind === "radio") return undefined;
   if (key === " " && ["BUTTON", "SUMMARY", "checkbox"].includes(kind)) return undefined;
   if (key !== " " && kind === "range") return undefined;
-  return ACTS.get(key);
+  return ACTS.get(key) ?? (isFull ? FULL_SCREEN_ACTS.get(key) : undefined);
 }
 
 /** Return whether a click was made by a key: a browser gives it a `detail` of 0.

@@ -64,12 +64,15 @@ export function whyNothing(run, pairs) {
   return run.n_merges ? "No merges are left. Step back to see why each pair was chosen." : "There are no merges.";
 }
 
-/** @param {RacingPair[] | null} pairs
-    @param {boolean} atEnd */
-export function raceNote(pairs, atEnd) {
+/** @param {Run} run
+    @param {number} step
+    @param {RacingPair[] | null} pairs */
+export function raceNote(run, step, pairs) {
   if (!pairs) return "";
   if (!pairs.length) return "No pairs are left: every word is a single symbol.";
-  return atEnd ? "The most frequent pairs that were left when training stopped." : "";
+  if (step >= run.n_merges) return "The most frequent pairs that were left when training stopped.";
+  const isOpening = step > 0 && step === run.opening_step;
+  return isOpening ? "The run opens here: earlier merges mostly join spaces, or win by far." : "";
 }
 
 /** Return a sentence stating that all merges are done.

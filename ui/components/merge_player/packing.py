@@ -82,13 +82,15 @@ def pack_run(
     *,
     player: str,
     ending: str,
+    opening: int,
     starts: Sequence[int],
 ) -> bytes:
     """Pack what the player needs at every step into one message, sent once per run.
 
     `last_pairs` are the pairs left after the last merge, `player` is the player's key, to which
-    other messages are addressed, `ending` states why training stopped, and `starts` are the first
-    merges of the blocks that the player can request.
+    other messages are addressed, `ending` states why training stopped, `opening` is the step that
+    the page opens the run at, and `starts` are the first merges of the blocks that the player can
+    request.
     A message is a JSON header, preceded by its length as uint32, then the arrays that the header
     lists with their type, offset and length; little-endian, each array at a multiple of 8 bytes.
     """
@@ -110,6 +112,7 @@ def pack_run(
         "n_pretokens": run.pretokens.n_words,
         "block_starts": list(starts),
         "n_for_terms": run.n_term_merges,
+        "opening_step": opening,
         "tie_break": run.config.tie_break,
         "end_of_word": run.tokenizer.end_of_word,
         "ending": ending,

@@ -66,7 +66,7 @@ export class Player {
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.view.grid.list);
     this.playback.setPlaying(false);
-    this.begin(step ?? 0);
+    this.begin(step ?? this.run.opening_step);
     this.show(component);
   }
 
@@ -121,6 +121,13 @@ export class Player {
     const radio = find(this.root, this.root.querySelector(wanted) ? wanted : group, HTMLInputElement);
     radio.checked = true;
     return radio.value;
+  }
+
+  /** Choose the next faster speed, or the next slower one.
+      @param {1 | -1} by */
+  changeSpeed(by) {
+    const speeds = /** @type {NodeListOf<HTMLInputElement>} */ (this.root.querySelectorAll("input[name=speed]"));
+    speeds[[...speeds].findIndex((speed) => speed.checked) + by]?.click();
   }
 
   /** @param {string} name

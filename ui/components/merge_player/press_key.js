@@ -10,9 +10,10 @@ export function pressKey(event, acts, before) {
   event.stopPropagation();
   const { target } = event;
   const kind = target instanceof HTMLInputElement ? target.type : /** @type {Element} */ (target).tagName;
-  const act = actOfKey(event, kind);
+  const isFull = /** @type {Element} */ (event.currentTarget).matches(":fullscreen");
+  const act = acts[actOfKey(event, kind, isFull) ?? ""];
   if (!act) return;
   before?.();
-  acts[act]();
+  act();
   event.preventDefault();
 }

@@ -38,6 +38,7 @@ import { colourSlot } from "../shared/colours.js";
     @property {number} n_merges
     @property {number} n_pretokens
     @property {number[]} block_starts
+    @property {number} opening_step Where the page opens the run.
     @property {number} n_for_terms How many of the first merges make terms, and did not win by count.
     @property {"smallest-pair" | "first-seen"} tie_break
     @property {string | null} end_of_word

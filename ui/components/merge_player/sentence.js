@@ -2,6 +2,7 @@
 
 import { addPart } from "../shared/elements.js";
 import { grouped, times } from "../shared/numbers.js";
+import { frameSharedCharacters } from "../shared/word_tiles.js";
 import { doneSentence } from "./notes.js";
 import { roomFor } from "./token_names.js";
 import { bigTile, bold, makeCouple } from "./tiles.js";
@@ -30,7 +31,10 @@ export function writeSentence(element, run, step) {
   const [left, right] = ids.map((id, i) => bigTile(run, id, "chosen", room[i]));
   rule.append(makeCouple(left, right, run, { left: ids[0], right: ids[1] }));
   addPart(rule, "span", "arrow", "→").setAttribute("aria-label", "becomes");
-  rule.append(bigTile(run, run.merge_id[step], "made", MAX_LENGTH_IN_SENTENCE));
+  const id = run.merge_id[step];
+  const made = bigTile(run, id, "made", MAX_LENGTH_IN_SENTENCE);
+  frameSharedCharacters([made], [run.tokens[id]]);
+  rule.append(made);
   rule.classList.toggle("long", (rule.textContent ?? "").length > MAX_LARGE_RULE_LENGTH);
   const count = run.merge_count[step];
   const [number, noun] = count <= 2 ? [times(count), ""] : [grouped(count), " times"];

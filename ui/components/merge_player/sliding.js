@@ -17,14 +17,23 @@ export function pairPlaces(cell) {
   return placesIn(cell.box, cell.pairs);
 }
 
+/** Return how much larger an element is drawn than its own pixels: in full screen, the player is zoomed.
+    @param {Element} element */
+export function readZoom(element) {
+  return element.currentCSSZoom ?? 1;
+}
+
 /** @param {HTMLElement} box
     @param {Map<number, HTMLElement>} elements
     @returns {Map<number, Box>} */
 function placesIn(box, elements) {
   const outer = box.getBoundingClientRect();
+  const zoom = readZoom(box);
   return new Map([...elements].map(([start, element]) => {
     const inner = element.getBoundingClientRect();
-    return [start, { x: inner.x - outer.x, y: inner.y - outer.y, width: inner.width, height: inner.height }];
+    return [start, {
+      x: (inner.x - outer.x) / zoom, y: (inner.y - outer.y) / zoom, width: inner.width / zoom, height: inner.height / zoom,
+    }];
   }));
 }
 

@@ -1,8 +1,8 @@
 // Tokens as tiles of different sizes, and the text between them.
 
-import { spokenToken } from "../shared/characters.js";
+import { findDirection, spokenToken } from "../shared/characters.js";
 import { makeTile } from "../shared/token_drawing.js";
-import { directionOfAll } from "../shared/word_tiles.js";
+import { directionOfAll, frameSharedCharacters } from "../shared/word_tiles.js";
 import { shortToken, spokenPair } from "./token_names.js";
 
 /** @import { Pair, Run } from "./run.js" */
@@ -47,7 +47,8 @@ export function couple(run, { left, right }, [leftMost, rightMost] = [14, 14]) {
   return pair;
 }
 
-/** Put the tiles of a pair next to each other as they stand in a word: from right to left in Hebrew.
+/** Put the tiles of a pair next to each other as they stand in a word: from right to left in Hebrew, and a
+    letter that they share above its bytes.
     @param {HTMLElement} left
     @param {HTMLElement} right
     @param {Run} run
@@ -55,8 +56,15 @@ export function couple(run, { left, right }, [leftMost, rightMost] = [14, 14]) {
 export function makeCouple(left, right, run, ids) {
   const pair = document.createElement("span");
   pair.className = "couple";
-  pair.dir = directionOfAll([run.tokens[ids.left], run.tokens[ids.right]]) || "ltr";
-  pair.append(left, right);
+  const tokens = [run.tokens[ids.left], run.tokens[ids.right]];
+  pair.dir = directionOfAll(tokens) || "ltr";
+  const tiles = [left, right];
+  frameSharedCharacters(tiles, tokens);
+  tokens.forEach((token, i) => {
+    // A byte of a letter stands as the letter does.
+    if (!findDirection(token)) tiles[i].removeAttribute("dir");
+  });
+  pair.append(...tiles);
   return pair;
 }
 

@@ -176,7 +176,7 @@ export class PlayerView {
     const hides = guesses.on && !atEnd;
     if (!pairs && mergesSaved(run)) this.race.show(run, []);
     else if (pairs && !asking) this.race.show(run, hides ? guesses.visible(pairs, step) : pairs);
-    this.find(".race-note").textContent = hides ? HIDDEN_PAIRS : raceNote(pairs, atEnd);
+    this.find(".race-note").textContent = hides ? HIDDEN_PAIRS : raceNote(run, step, pairs);
     this.drawReason(step, pairs, asking);
     const { mode, scene, own } = this;
     const shown = { mode, shownMode: this.shownMode(step), scene, n: this.shown, own };

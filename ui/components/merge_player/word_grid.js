@@ -4,7 +4,7 @@ import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { makeTile } from "../shared/token_drawing.js";
 import { frameSharedCharacters, layTiles, splitsCharacters } from "../shared/word_tiles.js";
-import { SLIDE, slideTiles, tilePlaces } from "./sliding.js";
+import { readZoom, SLIDE, slideTiles, tilePlaces } from "./sliding.js";
 import { chosenIn, symbolsAt } from "./symbols.js";
 import { tileOfLength } from "./tiles.js";
 import { spokenSymbol, tokenOfSymbol } from "./token_names.js";
@@ -109,7 +109,8 @@ export class WordGrid {
       trial.append(tile);
     }
     this.list.append(trial);
-    unknown.forEach((id, i) => this.widths.set(id, trial.children[i].getBoundingClientRect().width));
+    const zoom = readZoom(trial);
+    unknown.forEach((id, i) => this.widths.set(id, trial.children[i].getBoundingClientRect().width / zoom));
     trial.remove();
   }
 

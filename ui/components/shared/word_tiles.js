@@ -78,7 +78,30 @@ export function sharedCharacters(tokens) {
   return shared;
 }
 
-/** Draw each character that the tiles of a word share, in a frame above its bytes.
+/** Return the runs of bytes in a word that no character of it has, each with an ellipsis.
+    @param {Token[]} tokens
+    @param {SharedCharacter[]} shared
+    @returns {SharedCharacter[]} */
+export function unfinishedCharacters(tokens, shared) {
+  /** @type {SharedCharacter[]} */
+  const runs = [];
+  let from = 0;
+  for (const piece of tokens.flatMap((token) => (typeof token === "string" ? [token] : wholeAndPartial(token)))) {
+    const to = from + tokenBytes(piece).length;
+    const isShared = shared.some((one) => one.from <= from && from < one.to);
+    const last = runs.at(-1);
+    if (typeof piece !== "string" && !isShared) {
+      // A byte that starts a character starts a run.
+      if (last?.to === from && !sizeOfCharacter(piece[0])) last.to = to;
+      else runs.push({ character: "…", from, to });
+    }
+    from = to;
+  }
+  return runs;
+}
+
+/** Draw each character that the tiles of a word share, in a frame above its bytes. An ellipsis stands for a
+    character that the tokens do not complete.
     @param {HTMLElement[]} tiles One for each token, or for the first of them.
     @param {Token[]} tokens */
 export function frameSharedCharacters(tiles, tokens) {
@@ -93,7 +116,8 @@ export function frameSharedCharacters(tiles, tokens) {
     }
     first += tokenBytes(token).length;
   });
-  for (const { character, from, to } of sharedCharacters(tokens)) {
+  const shared = sharedCharacters(tokens);
+  for (const { character, from, to } of [...shared, ...unfinishedCharacters(tokens, shared)]) {
     for (let at = from; at < to; at++) {
       const byte = byteAt.get(at);
       byte?.classList.add("framed");

@@ -111,6 +111,7 @@ function asRun({ tokens, bases, merges, races, ...counts }) {
     ...buildLookups({ merge_left, merge_right, merge_id }, tokens.length),
     tie_break: "first-seen",
     n_for_terms: 0,
+    opening_step: 0,
     frequent: bases.map((base, word) => ({ key: `word ${word}`, base, count: null, cut: false })),
     isSaved: true,
     block_starts: [0],
