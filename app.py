@@ -7,6 +7,8 @@ from ui.serving.warm_up import note_request
 from ui.shell import frame, workspace
 from ui.shell.recent_runs import keep_runs
 
+# In three groups, which ui/shell/frame.css sets apart: to learn, for the visitor's tokenizer, and
+# for engineers. In sections of their own, Streamlit would hide the pages in menus.
 PAGES = {
     # At the bare address; the path, which nobody sees, leaves /start to the page below.
     "start": st.Page("pages/start.py", title="Start", default=True, url_path="first"),
@@ -15,8 +17,8 @@ PAGES = {
     "merge_loop": st.Page("pages/merge_loop.py", title="Merge loop"),
     "pair_frequencies": st.Page("pages/pair_frequencies.py", title="Pair frequencies"),
     "token_boundaries": st.Page("pages/token_boundaries.py", title="Token boundaries"),
-    "compare": st.Page("pages/compare.py", title="Compare"),
     "vocabulary": st.Page("pages/vocabulary.py", title="Vocabulary"),
+    "compare": st.Page("pages/compare.py", title="Compare"),
     "adapt": st.Page("pages/adapt.py", title="Adapt"),
     "lab": st.Page("pages/lab.py", title="Lab"),
 }
@@ -58,7 +60,8 @@ page = st.navigation([*PAGES.values(), START_BY_NAME], position="top")
 if page.url_path == PAGES["start"].url_path:
     follow_link(is_first=is_first)
 frame.style_pages()
-frame.run_page(page)
+# Before the page writes into its address.
 frame.fix_page()
+frame.run_page(page)
 frame.follow_theme()
 keep_runs()

@@ -186,8 +186,12 @@ def test_back_goes_page_by_page_with_the_choices_made(new_page: NewPage, app_url
     page.get_by_role("link", name="Vocabulary", exact=True).click()
     expect(page.get_by_role("heading", name="Vocabulary", exact=True)).to_be_visible()
     wait_until_idle(page)
-    for view in ("Trie", "Table", "Trie"):
+    for view in ("Trie", "Table"):
         choose(page, view)
+    search = page.get_by_role("searchbox", name="Search the tokens")
+    search.fill(" the")
+    page.wait_for_url("**find=*the*")
+    wait_until_idle(page)
     chosen = page.url
     for title in ("Merge loop", "Compare"):
         page.get_by_role("link", name=title, exact=True).click()
@@ -199,6 +203,7 @@ def test_back_goes_page_by_page_with_the_choices_made(new_page: NewPage, app_url
         expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
         wait_until_idle(page)
     assert page.url == chosen
+    expect(search).to_have_value(" the")
     page.go_back()
     page.wait_for_function("() => location.pathname === '/'")
     wait_until_idle(page)

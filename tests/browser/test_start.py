@@ -349,11 +349,16 @@ def test_in_a_narrow_window_the_navigation_is_a_menu(still_page: Page, app_url: 
             "Merge loop",
             "Pair frequencies",
             "Token boundaries",
-            "Compare",
             "Vocabulary",
+            "Compare",
             "Adapt",
             "Lab",
         ]
     )
+    groups = still_page.get_by_test_id("stSidebarNavLinkContainer").evaluate_all(
+        """(links) => links.map((link) => getComputedStyle(link, "::before").content)
+             .filter((name) => name !== "none")"""
+    )
+    assert groups == ['"Learn"', '"Your tokenizer"', '"For engineers"']
     names.nth(1).click()
     expect(still_page.get_by_role("heading", level=1)).to_have_text("Lessons")

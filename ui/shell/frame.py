@@ -99,7 +99,6 @@ def run_page(page: StreamlitPage) -> None:
             with st.container(horizontal=True):
                 st.button("Try again", key="try_again")
                 st.button("Start over", on_click=_start_over, key="start_over")
-        fix_page()
         follow_theme()
         # Streamlit forgets the values of widgets that a script did not draw, unless it is stopped.
         st.stop()
