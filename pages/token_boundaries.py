@@ -6,13 +6,13 @@ from bpe_core.errors import BpeError
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.components.token_view import token_view
 from ui.corpus import own_reading
-from ui.corpus.opened_text import set_own_text
 from ui.corpus.own_text_field import own_text, text_field
 from ui.host.error_boundary import fragment
 from ui.look.glossary import definitions, tooltip
 from ui.look.labels import plain_markdown
 from ui.shell import frame, workspace
 from ui.storage.run_store import StoredRun
+from ui.token_boundaries.example_texts import FIRST_TEXT, offer_examples
 from ui.token_boundaries.opened_file import file_messages, file_opener
 from ui.token_boundaries.story_columns import ChosenToken, story_columns
 from ui.token_boundaries.token_story import index_chosen
@@ -21,17 +21,6 @@ from ui.tokenizers.additions import add_button
 from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
 from ui.tokenizers.normalized_part import normalized_part
 from ui.tokenizers.shelf import Member
-
-FIRST_TEXT = (
-    "A tokenizer reads bytes, not words: unbelievably small pieces add up.\n"
-    "Point at one and see which merges made it.\n\n"
-    "def countdown(n):\n\twhile n > 0:\n\t\tyield n\n\t\tn -= 1\n\n"
-    "Привет, naïve café, 日本語, שלום, नमस्ते 🧩<|endoftext|>"
-)
-
-
-def start_again() -> None:
-    set_own_text(FIRST_TEXT)
 
 
 @fragment()
@@ -46,7 +35,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("Your text", width="content")
         st.space("stretch")
-        st.button("Start again", type="tertiary", on_click=start_again)
+        offer_examples()
         file_opener()
     file_messages()
     text = own_text(FIRST_TEXT)
@@ -63,7 +52,8 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         add_button(stored)
         draw_badge(chosen)
         st.space("stretch")
-        as_special = bool(encoder.special_tokens) and st.toggle(
+        spelled = any(token in text for token in encoder.special_tokens)
+        as_special = spelled and st.toggle(
             "Recognise special tokens",
             value=True,
             key="special",
@@ -72,7 +62,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         )
     draw_shelf_problems()
     note = ""
-    if encoder.special_tokens:
+    if spelled:
         note = f"Special tokens are {'recognised' if as_special else 'read as plain text'}."
     allowed = tuple(encoder.special_tokens) if as_special else ()
     reading = own_reading.read_own_text(text, encoder, allowed)

@@ -173,6 +173,30 @@ def test_arrow_keys_move_from_token_to_token(offline_page: Page, tmp_path: Path)
     expect(offline_page.locator(".details .tile.big")).to_contain_text("six")
 
 
+def test_on_a_phone_the_details_of_a_tapped_token_appear_at_it(
+    offline_page: Page, tmp_path: Path
+) -> None:
+    offline_page.set_viewport_size({"width": 390, "height": 844})
+    scroller = show_tokens(offline_page, tmp_path, "the cat saw the cat\n" * 30)
+    details = offline_page.locator(".details")
+    expect(details).to_be_hidden()
+    for index in (1, 40):
+        token = scroller.locator(f'[data-i="{index}"]')
+        token.click()
+        expect(details.locator(".label")).to_have_text(f"Token {index + 1}")
+        expect(details).to_be_in_viewport(ratio=1)
+        box, panel = token.bounding_box(), details.bounding_box()
+        assert box is not None
+        assert panel is not None
+        above, below = (
+            box["y"] - panel["y"] - panel["height"],
+            panel["y"] - box["y"] - box["height"],
+        )
+        assert 0 <= max(above, below) < 10
+    details.get_by_role("button", name="Close").click()
+    expect(details).to_be_hidden()
+
+
 def test_buttons_copy_ids_tokens_and_working_python_code(
     offline_page: Page, tmp_path: Path
 ) -> None:

@@ -1,11 +1,10 @@
 // Buttons that explain terms of the glossary, like those that Streamlit draws next to its own texts.
 
 import { addButton, addPart } from "./elements.js";
+import { placeNear } from "./place_near.js";
 
 /** A term and its definition.
     @typedef {[string, string]} Term */
-
-const EDGE = 8; // px between a tooltip and the edge of the window
 
 let nTooltips = 0;
 
@@ -30,7 +29,7 @@ export function addHelp(parent, terms) {
   };
   const show = () => {
     tooltip.showPopover();
-    place(tooltip, button.getBoundingClientRect());
+    placeNear(tooltip, button.getBoundingClientRect());
     window.addEventListener("scroll", hide, true);
   };
   button.addEventListener("focus", show);
@@ -39,15 +38,4 @@ export function addHelp(parent, terms) {
   help.addEventListener("pointerenter", ({ pointerType }) => pointerType === "mouse" && show());
   help.addEventListener("pointerleave", ({ pointerType }) => pointerType === "mouse" && hide());
   help.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
-}
-
-/** Place a tooltip below a button, or above it if there is no room below.
-    @param {HTMLElement} tooltip
-    @param {DOMRect} button */
-function place(tooltip, button) {
-  const { offsetWidth: width, offsetHeight: height } = tooltip;
-  const left = button.left + button.width / 2 - width / 2;
-  tooltip.style.left = `${Math.max(EDGE, Math.min(left, document.documentElement.clientWidth - width - EDGE))}px`;
-  const fitsBelow = button.bottom + height + EDGE <= window.innerHeight;
-  tooltip.style.top = `${fitsBelow ? button.bottom : button.top - height}px`;
 }

@@ -7,6 +7,7 @@ import { grouped } from "../shared/numbers.js";
 import { addHelp } from "../shared/terms.js";
 import { copyText } from "./clipboard.js";
 import { drawDetails } from "./details.js";
+import { DetailsPanel } from "./details_panel.js";
 import { knownIds, pythonCode, tokenList } from "./exports.js";
 import { countTokens, listFigures, listRemarks, unknownReason } from "./facts.js";
 import { lineNeighbour } from "./line_neighbour.js";
@@ -81,8 +82,8 @@ class TokenView {
     this.announcement.setAttribute("aria-live", "polite");
     this.copied = addPart(this.actions, "span", "aside");
     this.copied.setAttribute("role", "status");
-    this.details = addPart(columns, "aside", "details");
-    this.details.setAttribute("aria-label", "The token");
+    this.ending = new AbortController();
+    this.details = new DetailsPanel(columns, this.root, this.ending.signal);
     this.data = data;
     this.tokens = readTokens(data.text, data.packed);
     this.cuts = cutCharacters(this.tokens);
@@ -112,6 +113,7 @@ class TokenView {
   }
 
   destroy() {
+    this.ending.abort();
     this.pane.destroy();
     this.root.remove();
   }
@@ -218,6 +220,7 @@ class TokenView {
     this.chosen = index;
     this.pointed = null;
     this.#mark();
+    this.details.showAt(this.pane.element(index));
     const known = this.tokens.about.get(this.tokens.ids[index]);
     this.announcement.textContent = known
       ? `Token ${this.tokens.order[index]}, ${spokenToken(known.token)}, id ${known.id}`
@@ -237,7 +240,7 @@ class TokenView {
       rules.push(`.ids [data-i="${index}"] { color: var(--primary); font-weight: 700; border-color: var(--primary); }`);
     }
     this.marks.textContent = rules.join("\n");
-    drawDetails(this.details, this.tokens, this.cuts, index);
+    drawDetails(this.details.content, this.tokens, this.cuts, index);
   }
 
   /** @param {KeyboardEvent} event */
