@@ -67,7 +67,8 @@ def draw_encoders(
 
 shown = frame.page_frame(
     "Lab",
-    "Measure every available encoder and trainer on one text, on this machine.",
+    "For choosing an engine: how fast each encoder and trainer is on this machine, and whether "
+    "they agree.",
 )
 if shown is not None:
     try:

@@ -33,7 +33,6 @@ def draw_vocabulary(stored: StoredRun) -> None:
     draw_counting(counting, text)
     st.space("small")
     draw_browser(inspection)
-    st.divider()
     show_pruning(inspection, stored)
 
 

@@ -99,6 +99,7 @@ def test_searches_and_findings_filter_the_table_and_a_pruned_tokenizer_is_downlo
     four = [token for token in sample_tokens() if len(token) == 4]
     expect(status).to_have_text(f"{len(four)} of 4,096 tokens")
 
+    page.get_by_text("Prune the vocabulary").click()
     data = Path(download(page, "BPE Explorer (.json)").path()).read_bytes()
     loaded = loads({"tokenizer.bpe.json": data})
     assert loaded == prune(run.tokenizer, uses_in_run(run), 10).tokenizer

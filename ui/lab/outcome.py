@@ -14,22 +14,18 @@ from ui.lab.requests import start_measurement
 from ui.look.labels import file_stem, plain_markdown
 
 
-def draw_heading(
-    title: str,
-    button: str,
+def draw_button(
+    label: str,
     status: MeasurementStatus | None,
     order: LabOrder,
     about: str,
     *,
     type: Literal["primary", "secondary"] = "secondary",
 ) -> None:
-    """Draw a section's heading, with the button that starts its measurement."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.header(title, anchor=False, width="content")
-        st.space("stretch")
-        is_busy = status is not None and status.is_live
-        if st.button(button, type=type, disabled=is_busy or not order.text):
-            start_measurement(order, about)
+    """Draw the button that starts a measurement."""
+    is_busy = status is not None and status.is_live
+    if st.button(label, type=type, disabled=is_busy or not order.text):
+        start_measurement(order, about)
 
 
 def draw_state(status: MeasurementStatus | None, order: LabOrder, empty: str) -> Results | None:
@@ -61,7 +57,7 @@ def draw_small_state(
 ) -> Results | None:
     """Draw the state of a measurement that started by itself, and return the figures if any.
 
-    `what` says in Markdown what it measured, and how to measure more.
+    `what` is a tooltip on what it measured, and how to measure more.
     """
     if small.is_live:
         watch_measurement(small.id, key=key, can_cancel=False)
@@ -69,7 +65,7 @@ def draw_small_state(
     if small.result is None:
         st.markdown(f":gray[{empty}]")
         return None
-    st.markdown(f":blue-badge[Small measurement] :gray[{what}]")
+    st.markdown(":blue-badge[Small measurement] :gray[of the beginning]", help=what)
     return small.result.results
 
 

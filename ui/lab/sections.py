@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from bpe_core.lab.growth import GrowthPoint
 from bpe_core.lab.measurements import (
     N_MERGES,
     SMALL_CHARACTERS,
@@ -18,7 +19,7 @@ from ui.components.figures import figure_table, verdict
 from ui.components.symbol_rows import symbol_rows
 from ui.lab import charts, words
 from ui.lab.measurements import MeasurementStatus
-from ui.lab.outcome import draw_heading, draw_small_state, draw_state, offer_png
+from ui.lab.outcome import draw_button, draw_small_state, draw_state, offer_png
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions, tooltip
 from ui.look.labels import plain_markdown
@@ -51,14 +52,16 @@ def draw_encoding(
     status: MeasurementStatus | None, small: MeasurementStatus | None, order: LabOrder, about: str
 ) -> None:
     """Draw the visitor's measurement, or the small one if there is none."""
-    draw_heading("Encoding", _ENCODERS_BUTTON, status, order, about, type="primary")
+    st.header("Encoding", anchor=False)
+    shown = status
     if status is None and small is not None:
         report = draw_small_state(small, key="small_encoding", empty=_ENCODERS, what=_FEW_ENCODED)
-        status = small
+        shown = small
     else:
         report = draw_state(status, order, _ENCODERS)
-    if status is not None and report is not None:
-        _draw_encoding_figures(report.encoding, status)
+    if shown is not None and report is not None:
+        _draw_encoding_figures(report.encoding, shown)
+    draw_button(_ENCODERS_BUTTON, status, order, about, type="primary")
 
 
 def _draw_encoding_figures(found: Sequence[ContenderTime], status: MeasurementStatus) -> None:
@@ -127,15 +130,19 @@ def draw_training(
     status: MeasurementStatus | None, small: MeasurementStatus | None, order: LabOrder, about: str
 ) -> None:
     """Draw the visitor's measurement of trainers, or the small one if there is none."""
-    draw_heading("Training", _TRAINERS_BUTTON, status, order, about)
+    st.header("Training", anchor=False)
+    shown = status
     if status is None and small is not None:
         report = draw_small_state(small, key="small_training", empty=_TRAINERS, what=_FEW_TRAINED)
-        status = small
+        shown = small
     else:
         report = draw_state(status, order, _TRAINERS)
-    if status is None or report is None:
-        return
-    found = report.training
+    if shown is not None and report is not None:
+        _draw_training_figures(report.training, shown)
+    draw_button(_TRAINERS_BUTTON, status, order, about)
+
+
+def _draw_training_figures(found: Sequence[GrowthPoint], status: MeasurementStatus) -> None:
     verdict(
         words.training_sentence(found),
         f"{status.about}. {words.training_aside(found, N_MERGES)}",

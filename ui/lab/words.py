@@ -122,10 +122,7 @@ def encoding_aside(found: Sequence[ContenderTime], seconds: float) -> str:
     equal = len(able) - len(differ)
     equality = f"{equal} of {len(able)} encoders returned the same ids"
     equality += f"; {' and '.join(differ)} did not. " if differ else ". "
-    return (
-        f"{equality}Medians of calls in turn, on one thread, {seconds:.0f} s in all. The figures "
-        "depend on this machine and its current load."
-    )
+    return f"{equality}Medians of calls in turn, on one thread, {seconds:.0f} s in all."
 
 
 def training_rows(found: Sequence[GrowthPoint]) -> tuple[list[str], list[FigureRow]]:
@@ -177,8 +174,8 @@ def training_aside(found: Sequence[GrowthPoint], n_merges: int) -> str:
         else "All learned the same merges, in the same order, at every size."
     )
     return (
-        f"{equality} Up to {n_merges:,} merges over all 256 bytes, including pre-tokenization. A "
-        "trainer expected to take more than 5 s is dropped. Hugging Face’s trainer uses all cores."
+        f"{equality} Up to {n_merges:,} merges over all 256 bytes, including pre-tokenization. "
+        "Hugging Face’s trainer uses all cores."
     )
 
 

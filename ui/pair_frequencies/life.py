@@ -31,7 +31,7 @@ from ui.pair_frequencies.life_words import (
 )
 from ui.pair_frequencies.table import LIFE_CSV_SAYS, life_csv
 from ui.run import results
-from ui.run.page_parts import draw_csv_note, draw_title, offer_csv, offer_pictures
+from ui.run.page_parts import draw_title, offer_csv, offer_pictures
 from ui.run.stop_reasons import times
 from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
@@ -241,7 +241,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
     left, right = picture.pair
     with st.container(horizontal=True, vertical_alignment="center"):
         stem = f"{file_stem(stored.title)}-pair-{left}-{right}"
-        offer_csv(lambda: life_csv(picture.life), f"{stem}.csv", key="life_csv")
+        offer_csv(lambda: life_csv(picture.life), f"{stem}.csv", key="life_csv", help=LIFE_CSV_SAYS)
         if charts := _list_charts(stored, picture):
             name = pair_name(stored.run, picture.pair)
             offer_pictures(
@@ -261,7 +261,6 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
                 label=f":primary[Watch merge {rank + 1:,} →]",
                 query_params={"run": stored.id, "step": str(rank)},
             )
-    draw_csv_note(LIFE_CSV_SAYS)
 
 
 def _list_charts(stored: StoredRun, picture: results.LifePicture) -> Sequence[tuple[str, str]]:

@@ -25,7 +25,7 @@ from ui.look.glossary import tooltip
 from ui.look.labels import file_stem
 from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
 from ui.run import results
-from ui.run.page_parts import draw_csv_note, draw_figure, offer_pictures
+from ui.run.page_parts import draw_figure, offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
 from ui.tokenizers.cost_fields import ask_for_rates
@@ -42,9 +42,11 @@ COST_COLUMNS = (
     "parameters tied",
     "parameters untied",
 )
-_CSV_SAYS = (
-    "CSV: one line per size, from no merge to the whole run. Figures that are not known are empty."
+_CUT_HELP = "This run can be cut after any merge, without training again."
+_COSTS_HELP = (
+    "Enter your model’s figures: no prices are built in. What you leave empty is not shown."
 )
+_CSV_SAYS = "One line per size, from no merge to the whole run. Unknown figures are empty."
 # Here most curves have bent but still rise, so both sides of the cut are worth seeing.
 _FIRST_CUT_PERCENT = 40
 _HELD_OUT = "Held-out text"
@@ -69,11 +71,7 @@ def draw_costs(
     stored: StoredRun, vocab_size: NDArray[np.int64], kept: int, other: OtherText | None
 ) -> None:
     """Draw the fields, and the costs of the run cut at `kept` merges next to the whole run."""
-    st.subheader("What this size costs", anchor=False)
-    st.markdown(
-        ":small[:gray[Enter your model’s figures: no prices are built in. What you "
-        "leave empty is not shown.]]"
-    )
+    st.subheader("What this size costs", anchor=False, help=_COSTS_HELP)
     rates = ask_for_rates()
     sizes = _sizes(stored, vocab_size, other)
     names = [f"Cut at {kept:,} merges", "Whole run"]
@@ -82,15 +80,13 @@ def draw_costs(
         names.append("GPT-2")
     figure_table(names, rows, caption="What this size costs", key="size_costs")
     st.markdown(f":small[:gray[{COSTS_SAY} GPT-2’s tokens of the training text are not known.]]")
-    st.download_button(
-        "Costs of every size",
+    offer_csv(
         lambda: costs_csv(sizes, rates),
-        file_name=f"{file_stem(stored.title)}-costs.csv",
-        mime="text/csv",
-        on_click="ignore",
+        f"{file_stem(stored.title)}-costs.csv",
         key="size_costs_csv",
+        label="Costs of every size",
+        help=_CSV_SAYS,
     )
-    draw_csv_note(_CSV_SAYS)
 
 
 def cost_rows(sizes: Sizes, kept: int, rates: Rates) -> list[FigureRow]:
@@ -177,8 +173,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
     address.set_query(merges=kept if kept != usual else None)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:
-        st.header("How large should the vocabulary be?", anchor=False)
-        st.markdown(":small[:gray[Cut this run after any merge, without training again.]]")
+        st.header("How large a vocabulary?", anchor=False, help=_CUT_HELP)
         size = curves.vocab_size[kept]
         st.markdown(f":small[Merges kept **{kept:,}** :gray[vocabulary {size:,}]]")
         if n_merges:

@@ -27,14 +27,13 @@ COLUMNS = (
     "right id",
 )
 PAIRS_CSV_SAYS = (
-    "CSV: every pair, the next merge first. “Tied for highest count” is true if several pairs "
+    "Every pair, the next merge first. “Tied for highest count” is true if several pairs "
     "share the highest count and this is one of them. “Joined by merge” is empty for a pair that "
     "never merges. In “left” and “right” a space is ␣; their bytes follow in hex."
 )
 LIFE_COLUMNS = ("merges done", "count", "rank", "other pairs with the same count")
 LIFE_CSV_SAYS = (
-    "CSV: one line per step at which a figure changes. The rank is empty while the pair does not "
-    "occur."
+    "One line per step at which a figure changes. The rank is empty while the pair does not occur."
 )
 RUN_COLUMNS = (
     "merges done",
@@ -44,7 +43,7 @@ RUN_COLUMNS = (
     "bytes per token on held-out text",
     "count of the pair joined next",
 )
-RUN_CSV_SAYS = "CSV: one line per step. Unknown figures are empty."
+RUN_CSV_SAYS = "One line per step. Unknown figures are empty."
 SAMPLE_COLUMNS = (
     "part of the text",
     "bytes",

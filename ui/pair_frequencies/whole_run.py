@@ -10,7 +10,7 @@ from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem
 from ui.pair_frequencies.table import RUN_CSV_SAYS, run_csv
 from ui.run import results
-from ui.run.page_parts import draw_csv_note, draw_title, offer_csv, offer_pictures
+from ui.run.page_parts import draw_title, offer_csv, offer_pictures
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
 
@@ -59,7 +59,7 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
         )
     stem = f"{file_stem(stored.title)}-run"
     with st.container(horizontal=True, vertical_alignment="center"):
-        offer_csv(lambda: run_csv(curves, tokens), f"{stem}.csv", key="run_csv")
+        offer_csv(lambda: run_csv(curves, tokens), f"{stem}.csv", key="run_csv", help=RUN_CSV_SAYS)
         offer_pictures(
             [
                 ChartPicture(
@@ -79,4 +79,3 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
             ],
             key="run_pictures",
         )
-    draw_csv_note(RUN_CSV_SAYS)

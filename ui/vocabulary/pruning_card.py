@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import FigureRow, figure_table, verdict
 from ui.host.error_boundary import fragment
 from ui.run.download_rows import offer_downloads
+from ui.shell import address
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work
 from ui.vocabulary.background_work import PruningPreview
 from ui.vocabulary.inspection import Inspection
+from ui.vocabulary.texts import CountedText
 from ui.work.background_card import show_ended, watch_work
 
 _CHOICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
@@ -22,8 +26,7 @@ _USUAL = 10
 
 @fragment()
 def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
-    """Draw the preview of a pruned vocabulary and its downloads."""
-    st.header("Prune the vocabulary", anchor=False)
+    """Draw the preview of a pruned vocabulary and its downloads, at first folded."""
     tokenizer, audit = inspection.tokenizer, inspection.audit
     if tokenizer is None:
         st.markdown(
@@ -34,6 +37,19 @@ def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
     if audit is None:
         st.markdown(":gray[Pruning is possible once the uses are counted.]")
         return
+    # A link to a preview names how often a kept token is used.
+    is_linked = address.query_text("min_uses") is not None
+    card = st.expander(
+        "**Prune the vocabulary**", expanded=is_linked, on_change="rerun", key="pruning"
+    )
+    if card.open:
+        with card:
+            _draw_preview(tokenizer, audit.uses, inspection.text, stored)
+
+
+def _draw_preview(
+    tokenizer: Tokenizer, uses: NDArray[np.int64], text: CountedText, stored: StoredRun
+) -> None:
     st.markdown(
         ":gray[Remove rarely used tokens. The alphabet, the special tokens and the parts of every "
         "kept token stay, so every text can still be encoded.]"
@@ -41,14 +57,14 @@ def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
     controls, picture = st.columns([2, 3], gap="large")
     with controls:
         min_uses = st.select_slider(
-            f"Keep tokens used at least this often in {inspection.text.name}",
+            f"Keep tokens used at least this often in {text.name}",
             options=_CHOICES,
             value=_USUAL,
             format_func=lambda n: f"{n:,} ×",
             key="min_uses",
             bind="query-params",
         )
-    status = background_work.preview(tokenizer, audit.uses, inspection.text, stored, min_uses)
+    status = background_work.preview(tokenizer, uses, text, stored, min_uses)
     preview = status.result
     if preview is None:
         with picture:

@@ -18,7 +18,11 @@ export default function mountFindings({ data, parentElement, setTriggerValue }) 
   walkByArrows(list, "button");
   const most = Math.max(1, ...data.findings.map(({ n }) => n ?? 0));
   for (const { key, name, note, n } of data.findings) {
-    const button = addButton(addPart(list, "li", ""), "finding", undefined, () => setTriggerValue("chosen", key));
+    const button = addButton(addPart(list, "li", ""), "finding", undefined, () => {
+      // Python answers only later.
+      for (const one of list.querySelectorAll("button")) one.setAttribute("aria-pressed", String(one === button && key !== data.chosen));
+      setTriggerValue("chosen", key);
+    });
     button.dataset.key = key;
     button.disabled = n === null;
     button.setAttribute("aria-pressed", String(key === data.chosen));
