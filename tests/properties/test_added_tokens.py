@@ -34,6 +34,6 @@ def test_the_longest_added_token_is_found_at_each_place(tokens: list[str], text:
 
 
 def test_tokens_that_begin_alike_are_found_however_long() -> None:
-    tokens = ["a" * n for n in range(1, 3_000)]
+    tokens = ["a" * n for n in range(1, 1_500)]
     finder = AddedTokenFinder(AddedToken(each, id, False, False) for id, each in enumerate(tokens))
-    assert list(finder.split("a" * 3_000, frozenset())) == [("a" * 2_999, 2_998), ("a", 0)]
+    assert list(finder.split("a" * 1_500, frozenset())) == [("a" * 1_499, 1_498), ("a", 0)]
