@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, kernel, part
-from bpe_core.kernels.hashing import same_bytes, short_key, spread_word, word_key
+from bpe_core.kernels.hashing import short_key, word_key
+from bpe_core.kernels.intrinsics import prefetch
+from bpe_core.kernels.new_words import merge_new_words
 from bpe_core.kernels.rank_merging import (
     enter_pairs,
     find_rank,
@@ -23,11 +25,11 @@ from bpe_core.kernels.rank_merging import (
 )
 from bpe_core.kernels.scanning import scan
 from bpe_core.kernels.trie import encode_by_trie, enter_symbol, longest_match
+from bpe_core.kernels.whole_words import find_whole_word, without_whole_words
 from bpe_core.kernels.word_cache import (
     ENTRY,
     LONG_WORD,
     SHORT_WORD,
-    append_cached,
     append_cached_long,
     append_found,
     find_line,
@@ -48,20 +50,6 @@ _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
 _EIGHT = np.uint64(8)
-
-
-class WholeWords(NamedTuple):
-    """The tokens that the merges never make, of a tokenizer that looks up whole words first."""
-
-    places: NDArray[np.int32]
-    """int32[n], a power of two: the number of the word at each place, -1 at a free one."""
-    keys: NDArray[np.uint64]
-    """uint64[2 * n_words]; see hashing.word_key."""
-    starts: NDArray[np.int64]
-    """int64[n_words + 1]: where each word's bytes are in letters."""
-    letters: NDArray[np.uint8]
-    ids: NDArray[np.int32]
-    """int32[n_words]"""
 
 
 class EncodingScratch(NamedTuple):
@@ -136,43 +124,6 @@ def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scrat
     return n_nodes
 
 
-@kernel
-def enter_whole_words(whole, joined):
-    """Fill the empty table of whole words, and mark their bytes so that none is cut."""
-    mask = np.uint64(whole.places.size - 1)
-    for word in range(whole.ids.size):
-        start, stop = whole.starts[word], whole.starts[word + 1]
-        for i in range(start + 1, stop):
-            joined[np.int64(whole.letters[i - 1]) << 8 | np.int64(whole.letters[i])] = 1
-        low, high = word_key(whole.letters, np.uint64(start), np.uint64(stop - start))
-        whole.keys[2 * word] = low
-        whole.keys[2 * word + 1] = high
-        place = spread_word(low, high) & mask
-        while whole.places[place] >= 0:
-            place = (place + _ONE) & mask
-        whole.places[place] = word
-
-
-@part
-def _whole_word(whole, text, start, width):
-    """Return the id of the token of these bytes if the merges never make it, else -1."""
-    if whole.ids.size == 0:
-        return np.int32(-1)
-    low, high = word_key(text, np.uint64(start), np.uint64(width))
-    mask = np.uint64(whole.places.size - 1)
-    place = spread_word(low, high) & mask
-    while whole.places[place] >= 0:
-        word = whole.places[place]
-        if whole.keys[2 * word] == low and whole.keys[2 * word + 1] == high:
-            known = np.uint64(whole.starts[word])
-            if width <= SHORT_WORD or same_bytes(
-                whole.letters, known, text, np.uint64(start), np.uint64(width)
-            ):
-                return whole.ids[word]
-        place = (place + _ONE) & mask
-    return np.int32(-1)
-
-
 @part
 def _is_pretoken(begin, ends, n_ends, start, stop):
     """Return True if a piece of text is a whole pre-token, not a part that was cut from one."""
@@ -214,14 +165,16 @@ def _cut(text, begin, ends, n_ends, joined, pieces):
 
 
 @inlined
-def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
+def _look_up(text, begin, pieces, i, n_pieces, lines, scratch, numbers):
     """Look up the words that end at pieces[i : i + n_pieces]: their entries' ids, or _NONE.
 
-    Nothing here branches on the result. The second loop only fetches, so that the processor waits
-    for about twenty lines at a time.
+    Return how many of up to SHORT_WORD bytes are new; `numbers` receives which.
+
+    Nothing here branches on the result, and the lines are fetched before they are looked at.
     """
     low, high, places = scratch.low, scratch.high, scratch.places
     first, last = scratch.first, scratch.last
+    n_new = np.uint64(0)
     start = np.uint64(begin)
     for j in range(n_pieces):
         end = pieces[i + j]
@@ -232,12 +185,11 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
         # the few of them are looked up one by one.
         low[j], high[j] = short_key(text, start, width & (_NONE - short))
         places[j] = find_line(lines, low[j], high[j])
+        prefetch(lines, places[j])
         start = np.uint64(abs(end))
     for j in range(n_pieces):
-        first[j] = lines[places[j]]
-    for j in range(n_pieces):
         line = places[j]
-        at_first = np.uint64(first[j] == low[j]) & np.uint64(lines[line + _ONE] == high[j])
+        at_first = np.uint64(lines[line] == low[j]) & np.uint64(lines[line + _ONE] == high[j])
         other = line + ENTRY
         at_second = np.uint64(lines[other] == low[j]) & np.uint64(lines[other + _ONE] == high[j])
         entry = line + ENTRY * at_second
@@ -245,21 +197,9 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
         found = _NONE - (at_first | at_second)
         first[j] = lines[entry + _TWO] & found
         last[j] = lines[entry + _THREE]
-
-
-@part
-def _append_new(merges, cache, text, start, width, out, k, symbols, ranks):
-    """Append the ids of a word of up to SHORT_WORD bytes, and cache them."""
-    low, high = word_key(text, np.uint64(start), np.uint64(width))
-    lines = cache.lines
-    line = find_line(lines, low, high)
-    if lines[line] == low and lines[line + _ONE] == high:  # since the batch was looked up
-        return append_cached(lines[line + _TWO], lines[line + _THREE], cache.arena, out, k)
-    n = merge_by_scan(merges, text, start, width, symbols, ranks)
-    for j in range(n):
-        out[k + j] = merges.ids[symbols[j]]
-    remember(cache, low, high, out, k, n)
-    return k + n
+        numbers[n_new] = j
+        n_new += ~found & np.uint64(high[j] != _NONE)
+    return np.int64(n_new)
 
 
 @part
@@ -287,7 +227,7 @@ def _merge_long(merges, trie, text, start, width, out, k, scratch):
 
 
 @part
-def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written, scratch):
+def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written, scratch, new):
     """Append the ids of the words between scratch.ends; return the new number of ids."""
     pieces, first, last = scratch.pieces, scratch.first, scratch.last
     n_pieces = _cut(text, begin, scratch.ends, n_ends, merges.joined, pieces)
@@ -295,7 +235,12 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
     start = np.int64(begin)
     for i in range(0, n_pieces, first.size):
         n = min(n_pieces - i, first.size)
-        _look_up(text, start, pieces, i, n, cache.lines, scratch)
+        n_new = _look_up(text, start, pieces, i, n, cache.lines, scratch, new.numbers)
+        if n_new:
+            n_new = without_whole_words(whole, text, scratch, new.numbers, n_new)
+            merge_new_words(
+                merges, cache, scratch.low, scratch.high, first, last, new, n_new, scratch.symbols
+            )
         j = np.int64(0)
         while True:
             j, k = append_found(first, last, j, n, cache.arena, out, k)
@@ -313,17 +258,16 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
                         continue
                 # No word in this table is cached, because a part of a pre-token that spells it
                 # becomes other ids than the whole.
-                id = _whole_word(whole, text, start, width)
+                id = np.int32(-1)
+                if whole.ids.size:
+                    low, high = word_key(text, np.uint64(start), np.uint64(width))
+                    id = find_whole_word(whole, text, start, width, low, high)
                 if id >= 0 and _is_pretoken(begin, scratch.ends, n_ends, start, stop):
                     out[k] = id
                     k += 1
-                elif id < 0 and width <= SHORT_WORD:
-                    k = _append_new(
-                        merges, cache, text, start, width, out, k, scratch.symbols, scratch.ranks
-                    )
                 else:
                     after = _merge_long(merges, trie, text, start, width, out, k, scratch)
-                    if id < 0 and width <= LONG_WORD:
+                    if id < 0 and SHORT_WORD < width <= LONG_WORD:
                         remember_long(cache, text, start, width, out, k, after - k)
                     k = after
             j += 1
@@ -375,7 +319,19 @@ def _take(given, taken, position, ends):
 
 @kernel
 def encode_text(
-    scanner, text, bounds, given, merges, whole, trie, cache, out, section_ends, scratch, reached
+    scanner,
+    text,
+    bounds,
+    given,
+    merges,
+    whole,
+    trie,
+    cache,
+    out,
+    section_ends,
+    scratch,
+    new,
+    reached,
 ):
     """Encode each section of a text; return DONE, or why it stopped early.
 
@@ -402,7 +358,7 @@ def encode_text(
                 status = WORD_TOO_LONG
                 break
             written = _append_words(
-                text, position, n_ends, merges, whole, trie, cache, out, written, scratch
+                text, position, n_ends, merges, whole, trie, cache, out, written, scratch, new
             )
             position = abs(scratch.ends[n_ends - 1])
             if is_crowded(cache):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from bpe_core.kernels.compiling.decorate import inlined, part
-from bpe_core.kernels.masks import (
+from bpe_core.kernels.intrinsics import (
     BYTES,
     bytes_between,
     count_ones,

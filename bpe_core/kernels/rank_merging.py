@@ -36,9 +36,24 @@ class MergeTable(NamedTuple):
     joined: NDArray[np.uint8]
     """uint8[65536]: 1 if some token that can occur contains the two bytes side by side."""
     made: NDArray[np.int32]
-    """int32[n_merges]: the symbol that each merge makes."""
+    """int32[n_merges]: the symbol that each merge makes; empty if each makes its own."""
     ids: NDArray[np.int32]
     """int32[256 + n_merges]: the id of each symbol, below 2**24."""
+
+
+@inlined
+def made_by(merges, rank):
+    """Return the symbol that a merge makes."""
+    if merges.made.size:
+        return merges.made[rank]
+    return np.int32(256) + np.int32(rank)
+
+
+@inlined
+def pair_place(pairs, left, right):
+    """Return where the search for the merge that joins two symbols begins."""
+    key = np.uint64(left) << _SYMBOL_BITS | np.uint64(right)
+    return spread_pair(key) & np.uint64(pairs.size - 1)
 
 
 @inlined
@@ -46,7 +61,7 @@ def find_rank(pairs, left, right):
     """Return the rank of the merge that joins two symbols, NO_RANK if none does."""
     key = np.uint64(left) << _SYMBOL_BITS | np.uint64(right)
     mask = np.uint64(pairs.size - 1)
-    place = spread_pair(key) & mask
+    place = pair_place(pairs, left, right)
     while True:
         pair = pairs[place]
         if pair >> _RANK_BITS == key:
@@ -84,7 +99,7 @@ def merge_by_scan(merges, text, start, n, symbols, ranks):
                 at = i
         if lowest == NO_RANK:
             break
-        symbols[at] = merges.made[lowest]
+        symbols[at] = made_by(merges, lowest)
         n -= 1
         for i in range(at + 1, n):
             symbols[i] = symbols[i + 1]
@@ -159,7 +174,7 @@ def merge_by_heap(merges, text, start, n, out, written, heap, links):
             continue
         if find_rank(merges.pairs, out[written + i], out[written + j]) != rank:
             continue
-        out[written + i] = merges.made[rank]
+        out[written + i] = made_by(merges, rank)
         out[written + j] = -1
         k = links[2 * j + 1]
         links[2 * i + 1] = k

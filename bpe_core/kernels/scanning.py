@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, part
+from bpe_core.kernels.intrinsics import BYTES
 from bpe_core.kernels.mask_scanning import scan_by_masks
-from bpe_core.kernels.masks import BYTES
 
 OTHER, SPACE, LETTER, NUMBER = 0, 1, 2, 3
 """The character kinds of GPT-2's pattern; the two lowest bits in a class table."""

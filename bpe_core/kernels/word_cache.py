@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, kernel, part
 from bpe_core.kernels.hashing import same_bytes, spread_word, word_key
+from bpe_core.kernels.intrinsics import store_pair
 
 LINE = 8
 """uint64 numbers per line, 64 bytes: two entries of key, key, ids, ids.
@@ -42,6 +43,7 @@ _CACHED_IDS = np.int64(4)
 _COUNT_AT = np.uint64(ID_BITS)
 _ID = np.uint64((1 << ID_BITS) - 1)
 _ID_COUNT = np.uint64(0xFF)
+_IDS = np.uint64(0xFFFFFFFF << 32 | (1 << ID_BITS) - 1)
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _EMPTY = np.uint64(0)
@@ -84,10 +86,8 @@ def append_found(first, last, j, n, arena, out, k):
         entry, rest = first[j], last[j]
         count = entry >> _COUNT_AT & _ID_COUNT
         if count - _ONE < _INLINE:  # a count of 0 becomes very large
-            out[at] = np.int32(entry & _ID)
-            out[at + _ONE] = np.int32(entry >> _HALF)
-            out[at + _TWO] = np.int32(rest & _LOW_HALF)
-            out[at + _THREE] = np.int32(rest >> _HALF)
+            store_pair(out, at, entry & _IDS)
+            store_pair(out, at + _TWO, rest)
         elif count:
             for i in range(_SLACK):
                 out[at + i] = arena[rest + i]
@@ -99,27 +99,15 @@ def append_found(first, last, j, n, arena, out, k):
 
 
 @part
-def append_cached(first, last, arena, out, k):
-    """Append an entry's ids."""
-    n = np.int64(first >> _COUNT_AT & _ID_COUNT)
-    if n > _CACHED_IDS:
-        for j in range(n):
-            out[k + j] = arena[np.int64(last) + j]
-        return k + n
-    out[k] = np.int32(first & _ID)
-    out[k + 1] = np.int32(first >> _HALF)
-    out[k + 2] = np.int32(last & _LOW_HALF)
-    out[k + 3] = np.int32(last >> _HALF)
-    return k + n
-
-
-@part
 def remember(cache, low, high, ids, start, n):
-    """Store a word and ids[start : start + n] as the first of its line."""
+    """Store a word and ids[start : start + n] as the first of its line; return what is stored.
+
+    The latter is two zeros if there is no room.
+    """
     arena, used = cache.arena, cache.used
     if n > _CACHED_IDS and used[0] + n > arena.size - SLACK:
         used[1] += 1
-        return
+        return _EMPTY, _EMPTY
     first = np.uint64(ids[start]) | np.uint64(n) << _COUNT_AT
     last = np.uint64(0)
     if n > _CACHED_IDS:
@@ -135,6 +123,17 @@ def remember(cache, low, high, ids, start, n):
         if n > 3:
             last |= np.uint64(ids[start + 3]) << _HALF
     _enter(cache, low, high, first, last)
+    return first, last
+
+
+@part
+def remember_new(cache, low, high, ids, n):
+    """Store a word and its ids, unless it has been; return what is stored, zeros if nothing."""
+    lines = cache.lines
+    line = find_line(lines, low, high)
+    if lines[line] == low and lines[line + _ONE] == high:
+        return lines[line + _TWO], lines[line + _THREE]
+    return remember(cache, low, high, ids, np.int64(0), n)
 
 
 @inlined

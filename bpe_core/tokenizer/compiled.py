@@ -29,6 +29,7 @@ from bpe_core.tokenizer.compiled_tables import (
     empty_cache,
     encoding_tables,
     larger_or_empty,
+    new_words,
     scratch,
     spelling,
     twice_as_large,
@@ -261,6 +262,7 @@ class CompiledEncoder:
                 out,
                 section_ends,
                 worker.scratch,
+                worker.new,
                 reached,
             )
             if status == encoding.DONE:
@@ -364,6 +366,7 @@ class _Worker:
         self.cache = cache
         self._out = np.empty(0, np.int32)
         self.scratch = scratch(_SCAN_AHEAD, heap)
+        self.new = new_words()
 
     def room_for(self, n_ids: int) -> Ids:
         """Return an array to write ids to, reused if possible, because new memory is slow."""

@@ -7,12 +7,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels import encoding, word_cache
-from bpe_core.kernels.arrays import aligned_zeros
+from bpe_core.kernels import encoding, whole_words, word_cache
+from bpe_core.kernels.arrays import aligned_empty, aligned_zeros
 from bpe_core.kernels.decoding import NOT_IN_ROW, ROW, Spelling
-from bpe_core.kernels.encoding import SCAN_UP_TO, EncodingScratch, WholeWords
+from bpe_core.kernels.encoding import SCAN_UP_TO, EncodingScratch
+from bpe_core.kernels.new_words import ROOM, NewWords
 from bpe_core.kernels.rank_merging import MergeTable
 from bpe_core.kernels.trie import TrieArrays
+from bpe_core.kernels.whole_words import WholeWords
 from bpe_core.kernels.word_cache import LINE, CachedWords
 from bpe_core.tokenizer.tables import TokenTable
 
@@ -22,6 +24,8 @@ _LINES_PER_TOKEN: Final = 2
 _ARENA_PER_LINE: Final = 2
 _LETTERS_PER_LINE: Final = 8
 _BATCH: Final = 256
+_PAIR_PLACES_PER_MERGE: Final = 4
+"""So many that a search seldom meets another pair first."""
 _NEIGHBOURS: Final = 1 << 12
 """Pairs of tokens of which a thread remembers the outcome: 32 kB."""
 _MAX_TRIE_LETTERS: Final = 1 << 23
@@ -95,6 +99,22 @@ def scratch(size: int, heap: bool) -> EncodingScratch:
     )
 
 
+def new_words() -> NewWords:
+    """Return one thread's room for the new words of a batch.
+
+    >>> new_words().numbers.size
+    256
+    """
+    return NewWords(
+        numbers=np.empty(_BATCH, np.int64),
+        open=np.empty(_BATCH, np.int64),
+        symbols=np.empty(ROOM * _BATCH, np.int32),
+        pairs=np.empty(ROOM * _BATCH, np.uint32),
+        begins=np.empty(_BATCH, np.uint64),
+        merged=np.empty(_BATCH, np.uint64),
+    )
+
+
 class _Symbols(NamedTuple):
     """Merges in terms of symbols: 0 to 255 are the bytes, 256 + r is the result of merge r."""
 
@@ -133,14 +153,14 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArra
     starts = np.append(0, np.cumsum(widths, dtype=np.int64))
     longest = int(widths.max())
     n_merges = len(symbols.lefts)
+    each_its_own = bool((symbols.made == np.arange(256, 256 + n_merges)).all())
     merges = MergeTable(
-        pairs=np.full(_power_of_two(2 * n_merges), _FREE, np.uint64),
+        pairs=_free_pairs(_power_of_two(_PAIR_PLACES_PER_MERGE * n_merges)),
         byte_ranks=np.empty(1 << 16, np.int32),
         joined=np.zeros(1 << 16, np.uint8),
-        made=symbols.made,
+        made=symbols.made[: 0 if each_its_own else n_merges],
         ids=symbols.ids,
     )
-    each_its_own = bool((symbols.made == np.arange(256, 256 + n_merges)).all())
     with_trie = each_its_own and int(starts[-1]) <= _MAX_TRIE_LETTERS
     occurs = np.zeros(len(tokens), np.uint8)
     room = _power_of_two(4 * len(tokens))
@@ -165,6 +185,12 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArra
         room *= 2
 
 
+def _free_pairs(n: int) -> NDArray[np.uint64]:
+    pairs = aligned_empty(n)
+    pairs[:] = _FREE
+    return pairs
+
+
 def _whole_words(table: TokenTable, made: list[int], merges: MergeTable) -> WholeWords:
     """Return the tokens that whole words are looked up among, without those that merges make."""
     known = {*made, *table.special_tokens.values()} if table.whole_words_first else table.vocab
@@ -177,7 +203,7 @@ def _whole_words(table: TokenTable, made: list[int], merges: MergeTable) -> Whol
         letters=np.frombuffer(b"".join(tokens), np.uint8),
         ids=np.array(ids, np.int32),
     )
-    encoding.enter_whole_words(whole, merges.joined)
+    whole_words.enter_whole_words(whole, merges.joined)
     return whole
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpe_core.kernels import mask_scanning, masks, scanning
+from bpe_core.kernels import intrinsics, mask_scanning, scanning
 from bpe_core.kernels.compiling.load import X86_64_V3
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
@@ -85,7 +85,7 @@ def test_masks_alone_cut_ascii_nearly_to_its_end(name: str) -> None:
     ends = ends_by_masks(name, LINES)
     pieces = [abs(end) for end in ends]
     dropped = {abs(end) for end in ends if end < 0}
-    assert len(LINES) - pieces[-1] < masks.BYTES
+    assert len(LINES) - pieces[-1] < intrinsics.BYTES
     found = [LINES[a:b] for a, b in zip([0, *pieces], pieces, strict=False) if b not in dropped]
     assert found == get_pretokenizer(name).split(LINES)[: len(found)]
 
@@ -98,7 +98,7 @@ def test_each_mask_matters(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         return [ends_by_masks(name, LINES) for name in SCANNERS]
 
     def without_kind(text: object, at: int, low: int, high: int) -> np.uint64:
-        mask = masks.bytes_between(text, at, low, high)  # pyright: ignore[reportArgumentType]
+        mask = intrinsics.bytes_between(text, at, low, high)  # pyright: ignore[reportArgumentType]
         return np.uint64(0) if (chr(low), chr(high)) == tuple(kind) else mask
 
     expected = found()
@@ -113,4 +113,4 @@ def test_what_masks_do_not_suit_is_left_to_the_automaton() -> None:
         with np.errstate(over="ignore"):
             found = mask_scanning.scan_by_masks(data, 0, len(data), rules, np.empty(100, np.int64))
         assert found == (0, 0)
-    assert scanning.BYTES == masks.BYTES
+    assert scanning.BYTES == intrinsics.BYTES

@@ -87,7 +87,7 @@ class Compiled:
             if self._by_numba is None:
                 import numba
 
-                import_module("bpe_core.kernels.compiling.intrinsics")  # defines `kernels.masks`
+                import_module("bpe_core.kernels.compiling.intrinsics")  # for `kernels.intrinsics`
                 made = numba.njit(**self._options, **options)(self.py_func)
                 if cache is not None:
                     # Numba reads this setting once, when it is told to cache.

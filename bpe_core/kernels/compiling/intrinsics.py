@@ -1,4 +1,4 @@
-"""The machine code of `kernels.masks`: tell Numba which instructions of LLVM its functions are.
+"""Tell Numba which instructions of LLVM the functions of `kernels.intrinsics` are.
 
 On a processor without vectors of 64 bytes, LLVM uses two or four shorter ones.
 """
@@ -13,19 +13,19 @@ from numba import types
 from numba.extending import lower_builtin, type_callable
 from numba.np.arrayobj import make_array
 
-from bpe_core.kernels import masks
+from bpe_core.kernels import intrinsics
 
-_BYTES: Final = ir.VectorType(ir.IntType(8), masks.BYTES)
-_FIRST: Final = ir.Constant(ir.VectorType(ir.IntType(32), masks.BYTES), None)
+_BYTES: Final = ir.VectorType(ir.IntType(8), intrinsics.BYTES)
+_FIRST: Final = ir.Constant(ir.VectorType(ir.IntType(32), intrinsics.BYTES), None)
 _DEFINED_FOR_ZERO: Final = ir.Constant(ir.IntType(1), 0)
 
 
-@type_callable(masks.bytes_between)
+@type_callable(intrinsics.bytes_between)
 def _type_bytes_between(context: Any) -> Callable[..., Any]:
     return lambda text, at, low, high: types.uint64
 
 
-@lower_builtin(masks.bytes_between, types.Array, types.Integer, types.Integer, types.Integer)
+@lower_builtin(intrinsics.bytes_between, types.Array, types.Integer, types.Integer, types.Integer)
 def _lower_bytes_between(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     text = make_array(signature.args[0])(context, builder, given[0])
     place = builder.bitcast(builder.gep(text.data, [given[1]]), _BYTES.as_pointer())
@@ -57,6 +57,38 @@ def _define_count(function: Callable[..., int], count: Callable[[Any, Any], Any]
         return count(builder, given[0])
 
 
-_define_count(masks.trailing_zeros, lambda builder, mask: builder.cttz(mask, _DEFINED_FOR_ZERO))
-_define_count(masks.leading_zeros, lambda builder, mask: builder.ctlz(mask, _DEFINED_FOR_ZERO))
-_define_count(masks.count_ones, lambda builder, mask: builder.ctpop(mask))
+_define_count(
+    intrinsics.trailing_zeros, lambda builder, mask: builder.cttz(mask, _DEFINED_FOR_ZERO)
+)
+_define_count(intrinsics.leading_zeros, lambda builder, mask: builder.ctlz(mask, _DEFINED_FOR_ZERO))
+_define_count(intrinsics.count_ones, lambda builder, mask: builder.ctpop(mask))
+
+
+@type_callable(intrinsics.prefetch)
+def _type_prefetch(context: Any) -> Callable[..., Any]:
+    return lambda array, at: types.none
+
+
+@lower_builtin(intrinsics.prefetch, types.Array, types.Integer)
+def _lower_prefetch(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    array = make_array(signature.args[0])(context, builder, given[0])
+    pointer = ir.IntType(8).as_pointer()
+    place = builder.bitcast(builder.gep(array.data, [given[1]]), pointer)
+    number = ir.IntType(32)
+    function_type = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+    prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer], function_type)
+    builder.call(prefetch, [place, number(0), number(3), number(1)])
+    return context.get_dummy_value()
+
+
+@type_callable(intrinsics.store_pair)
+def _type_store_pair(context: Any) -> Callable[..., Any]:
+    return lambda array, at, pair: types.none
+
+
+@lower_builtin(intrinsics.store_pair, types.Array, types.Integer, types.uint64)
+def _lower_store_pair(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    array = make_array(signature.args[0])(context, builder, given[0])
+    place = builder.gep(array.data, [given[1]])
+    builder.store(given[2], builder.bitcast(place, ir.IntType(64).as_pointer()), align=4)
+    return context.get_dummy_value()

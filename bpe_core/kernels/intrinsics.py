@@ -1,7 +1,6 @@
-"""Masks of 64 bytes: for each byte of a piece of text, a bit that says whether it is of a kind.
+"""Functions that are one or a few instructions of the processor, which Numba has no words for.
 
-Numba compiles the calls of these functions to a few vector instructions; see
-`compiling.intrinsics`. Here is what they do.
+`compiling.intrinsics` tells Numba which. Here is what they do.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BYTES = 64
-"""How many bytes a mask is about."""
+"""How many bytes a mask is about; so many bits it has."""
 
 
 def bytes_between(text: NDArray[np.uint8], at: int, low: int, high: int) -> np.uint64:
@@ -51,3 +50,19 @@ def count_ones(mask: np.uint64) -> int:
     3
     """
     return int(mask).bit_count()
+
+
+def prefetch(array: NDArray[np.uint64], at: int | np.uint64) -> None:
+    """Let the processor fetch array[at] while it does other work."""
+
+
+def store_pair(array: NDArray[np.int32], at: int | np.uint64, pair: np.uint64) -> None:
+    """Store the lower and the upper half of a number in array[at] and array[at + 1].
+
+    >>> array = np.zeros(3, np.int32)
+    >>> store_pair(array, 1, np.uint64(7 << 32 | 5))
+    >>> array.tolist()
+    [0, 5, 7]
+    """
+    array[at] = int(pair) & 0xFFFFFFFF
+    array[at + 1] = int(pair) >> 32
