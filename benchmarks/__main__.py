@@ -21,7 +21,7 @@ PARTS = {
     "extending": ("extending", "against_training", "Extending GPT-2"),
     "runs": ("runs", "watched_and_asked", "A run: progress reports, and counts at any step"),
     "memory": ("memory", "larger_than_memory", "Files larger than memory"),
-    "encoding": ("encoding", "against_peers", "Encoding with GPT-2"),
+    "encoding": ("encoding", "against_peers", "Encoding"),
     "encoding-growth": ("encoding", "growth", "Encoding: threads, growth and worst cases"),
     "tokenizers": ("published", "by_name", "Encoding with published tokenizers"),
     "tokenizers-worst": ("published", "worst_texts", "Published tokenizers: worst cases"),

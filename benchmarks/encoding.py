@@ -1,20 +1,17 @@
-"""Compare encoding with GPT-2's vocabulary with that of other tools.
-
-All tools run in one process, in turn. *Cold* means an empty word cache, *warm* one that has seen
-the text.
-"""
+"""Compare encoding with that of other tools, and measure how its time grows."""
 
 from __future__ import annotations
 
-import base64
 import itertools
 import json
 import math
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import tiktoken
@@ -23,29 +20,113 @@ from tokenizers import ByteLevelBPETokenizer
 
 from benchmarks import corpora
 from benchmarks.report import against, middle, table
+from bpe_core.errors import BpeError
+from bpe_core.formats.load_save import save
+from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.kernels.threads import n_threads
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, data_folder, gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import from_printable
 
 PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
 ROUNDS = 7
 SHORT_TEXTS = 10_000
-MAX_BYTES_FOR_TOKENIZERS = 2_000_000  # bytes; it needs a second per megabyte
-GOALS: dict[tuple[str, str], float] = {
-    ("English", "tiktoken, cold"): 12,
-    ("English", "tiktoken, warm"): 17,
-    ("English", "tokenizers, cold"): 40,
-    ("English", "gigatoken, cold"): 0.7,
-    ("English", "gigatoken, warm"): 0.6,
-    ("all kinds", "gigatoken, warm"): 0.75,
-    ("Chinese, Japanese, Korean", "tiktoken, cold"): 4,
-}
+BYTES = 10_000_000
+ROOT = Path(__file__).parents[1]
+SIZES = (2_000, 200_000, 10_000_000)
+TOKENIZERS = ("gpt2", "llama3", "gpt4o", "qwen2")
+PEERS = ("gigatoken", "fastokens", "tiktoken")
+SLOW_PEERS = ("tuetoken", "tokie", "tokenizers")
+"""Only with one text, in documents of one size."""
+GOALS = {"gigatoken": {"once": 0.8, "again": 0.75}, "fastokens": {"once": 0.95, "again": 0.95}}
+GOALS_OF_GPT2 = GOALS | {"gigatoken": {"once": 0.85, "again": 0.75}}
+PROCESSES = 5
 
 
 def against_peers(folder: Path | None) -> list[str]:
-    """Compare encoding with tiktoken, tokenizers and gigatoken, on one thread."""
-    return _against_peers(Tools(), folder)
+    """Compare encoding with other tools, each in a process of its own and with one core."""
+    texts = {
+        "mixed": corpora.mixed(BYTES, folder),
+        "English": corpora.english(BYTES),
+        "code": corpora.code(BYTES),
+    }
+    cases = [("mixed", size) for size in SIZES] + [("English", SIZES[1]), ("code", SIZES[1])]
+    rows: list[list[str]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, sample in texts.items():
+            Path(scratch, f"{name}.txt").write_text(sample.text, encoding="utf-8", newline="")
+        for tokenizer in TOKENIZERS:
+            try:
+                encoder = open_encoder(tokenizer).encoder
+            except BpeError:  # not on this machine
+                continue
+            save(cast("Tokenizer", encoder), path := Path(scratch, f"{tokenizer}.json"))
+            for name, size in cases:
+                case = f"{tokenizer}, {name}, {size // 1000:,} kB"
+                slow = SLOW_PEERS if (name, size) == ("mixed", SIZES[1]) else ()
+                found = _in_turn(
+                    case, ("bpe_core", *PEERS, *slow), path, Path(scratch, f"{name}.txt"), size
+                )
+                rows += _rows(case, tokenizer, found, texts[name].n_bytes)
+    taken = "; ".join(
+        f"{name}: {each.n_bytes / 1e6:.1f} MB of {each.taken}" for name, each in texts.items()
+    )
+    head = "tokenizer, text, documents", "tool", "first call", "once, MB/s", "again, MB/s"
+    return [
+        "Each tool in a process of its own, with one core, the processes in turn: new text once, "
+        "cut into documents, and the same text again. Documents of 2 kB are one batch, if the tool "
+        "has batches of arrays. Processor time. All ids were equal; a tool that gives others, or "
+        f"cannot open the tokenizer, is left out. Medians of {PROCESSES} processes; ratios are "
+        f"medians over adjacent processes, and above 1 where bpe_core is faster. {taken}.",
+        "",
+        table([*head, "bpe_core / tool, once", "again"], rows),
+    ]
+
+
+def _in_turn(
+    case: str, tools: Sequence[str], *arguments: Path | int
+) -> dict[str, list[dict[str, Any]]]:
+    """Return what the processes of each tool print, except tools that fail or are missing."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    left = list(tools)
+    for _ in range(PROCESSES):
+        for tool in tuple(left):
+            command = [sys.executable, "-m", "benchmarks.one_tool", tool, *map(str, arguments)]
+            ran = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+            if ran.returncode:
+                print(case, tool, ran.stderr.decode()[-200:], file=sys.stderr)
+                left.remove(tool)
+                continue
+            found.setdefault(tool, []).append(json.loads(ran.stdout.splitlines()[-1]))
+    ours = found["bpe_core"][0]["ids"]
+    for tool, runs in tuple(found.items()):
+        if any(run["ids"] != ours for run in runs):
+            if tool in ("tiktoken", "tokenizers"):
+                raise SystemExit(f"{tool} gives different ids on {case}, so nothing is timed.")
+            print(case, tool, "gives different ids", file=sys.stderr)
+            del found[tool]
+    return found
+
+
+def _rows(
+    case: str, tokenizer: str, found: dict[str, list[dict[str, Any]]], n_bytes: int
+) -> list[list[str]]:
+    goals = GOALS_OF_GPT2 if tokenizer == "gpt2" else GOALS
+    rows: list[list[str]] = []
+    for tool, runs in found.items():
+        times = {state: [run[state] for run in runs] for state in ("first", "once", "again")}
+        row = ["", tool, f"{middle(times.pop('first')):.2f} s"]
+        row += [speed(n_bytes, seconds) for seconds in times.values()]
+        for state, seconds in times.items():
+            ratio = median_ratio(seconds, [run[state] for run in found["bpe_core"]])
+            goal = goals.get(tool)
+            row.append(
+                f"{ratio:.2f}" if goal is None else against(ratio, goal[state], at_most=False)
+            )
+        rows.append(row)
+    rows[0] = [case, *rows[0][1:5], "", ""]
+    return rows
 
 
 def growth(folder: Path | None) -> list[str]:
@@ -75,23 +156,10 @@ class Tools:
         self.tokenizers = ByteLevelBPETokenizer(
             str(files / "encoder.json"), str(files / "vocab.bpe")
         )
-        self._ranks = ranks
 
     def forget(self) -> None:
         """Replace the encoder by one with empty word caches."""
         self.ours = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
-
-    def gigatoken(self) -> Any:
-        """Return a new, cold gigatoken tokenizer; None if gigatoken is not installed."""
-        try:
-            import gigatoken  # pyright: ignore[reportMissingImports]
-        except ImportError:
-            return None
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "gpt2.tiktoken"
-            lines = (base64.b64encode(token) + b" %d\n" % id for token, id in self._ranks.items())
-            path.write_bytes(b"".join(lines))
-            return gigatoken.Tokenizer.from_tiktoken(str(path), pretokenizer="gpt2")
 
 
 def timed(function: Callable[[], object]) -> float:
@@ -108,78 +176,6 @@ def median_ratio(theirs: Sequence[float], ours: Sequence[float]) -> float:
 def _same(name: str, *tools: Sequence[int] | NDArray[np.integer]) -> None:
     if any(not np.array_equal(tools[0], other) for other in tools[1:]):
         raise SystemExit(f"The tools give different ids on {name}, so nothing is timed.")
-
-
-def _against_peers(tools: Tools, folder: Path | None) -> list[str]:
-    samples = {
-        "English": corpora.english(1_100_000),
-        "code": corpora.code(10_000_000),
-        "Chinese, Japanese, Korean": corpora.cjk(5_000_000),
-        "all kinds": corpora.mixed(10_000_000, folder),
-    }
-    rows: list[list[str]] = []
-    for name, sample in samples.items():
-        text = sample.text
-        n_bytes = len(text.encode())
-        times = _in_turn(tools, name, text, n_bytes)
-        rows.append([name, "bpe_core, cold", speed(n_bytes, times["ours, cold"]), ""])
-        rows.append(["", "bpe_core, warm", speed(n_bytes, times["ours, warm"]), ""])
-        for tool, seconds in times.items():
-            if tool.startswith("ours"):
-                continue
-            shown: list[str] = []
-            for state in ("cold", "warm"):
-                if tool.endswith("warm") and state == "cold":
-                    continue
-                if tool.endswith("cold") and state == "warm":
-                    continue
-                ratio = median_ratio(seconds, times[f"ours, {state}"])
-                goal = GOALS.get((name, f"{tool.split(',')[0]}, {state}"))
-                figure = f"{ratio:.2f}" if goal is None else against(ratio, goal, at_most=False)
-                shown.append(f"{state} {figure}")
-            rows.append(["", tool, speed(n_bytes, seconds), ", ".join(shown)])
-    taken = "; ".join(
-        f"{name}: {sample.n_bytes / 1e6:.1f} MB of {sample.taken}"
-        for name, sample in samples.items()
-    )
-    return [
-        f"One thread, each text in one call, ids as an array if the tool offers one (tokenizers "
-        f"returns its own objects). All ids were equal. Medians of {ROUNDS} rounds; ratios are "
-        f"medians over adjacent runs. {taken}.",
-        "",
-        table(["text", "tool", "MB/s", "bpe_core is faster by"], rows),
-    ]
-
-
-def _in_turn(tools: Tools, name: str, text: str, n_bytes: int) -> dict[str, list[float]]:
-    ids = tools.ours.encode(text, 1)
-    _same(name, ids, tools.tiktoken.encode_ordinary(text))
-    warm = tools.gigatoken()
-    if warm is not None:
-        _same(name, ids, warm.encode(text))
-    with_tokenizers = n_bytes <= MAX_BYTES_FOR_TOKENIZERS
-    if with_tokenizers:
-        _same(name, ids, tools.tokenizers.encode(text).ids)
-    data = text.encode()
-    times: dict[str, list[float]] = {}
-
-    def note(tool: str, function: Callable[[str], object]) -> None:
-        # A new string each time: the Rust tools cache its UTF-8 in the string.
-        new = data.decode()
-        times.setdefault(tool, []).append(timed(lambda: function(new)))
-
-    for _ in range(ROUNDS):
-        tools.forget()
-        note("ours, cold", lambda new: tools.ours.encode(new, 1))
-        note("ours, warm", lambda new: tools.ours.encode(new, 1))
-        note("tiktoken", lambda new: tools.tiktoken.encode_to_numpy(new, disallowed_special=()))
-        if warm is not None:
-            cold = tools.gigatoken()
-            note("gigatoken, cold", cold.encode)
-            note("gigatoken, warm", warm.encode)
-        if with_tokenizers:
-            note("tokenizers", tools.tokenizers.encode)
-    return times
 
 
 def speed(n_bytes: int, seconds: Sequence[float]) -> str:
