@@ -153,7 +153,8 @@ def _costs(
     order = cheapest_first(costs[0])
     drawn = order[-_MAX_DRAWN:]
     n = len(texts[0].sentences)
-    left, right = st.columns(2, gap="medium")
+    # Their rows are at one height, whichever text is the longer.
+    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     with left:
         st.markdown(
             plain_markdown(tokens_sentence(costs, names), 1_000),
