@@ -246,13 +246,13 @@ def test_a_file_that_crashes_the_library_is_refused_without_ending_this_process(
         "merges": [["a", "Ġ"]],
     }
     described = json.dumps({"version": "1.0", "added_tokens": [], "model": model})
-    with pytest.raises(FormatError, match="crashed the library that reads it"):
+    with pytest.raises(FormatError, match=r"cannot be opened\. The process crashed \(SIGABRT\)"):
         open_files({"mine.json": described.encode()})
 
 
 def test_a_tokenizer_that_does_not_finish_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "_MAX_SECONDS", 0.01)
-    with pytest.raises(FormatError, match="exceeded 25 s or 3 GB"):
+    with pytest.raises(FormatError, match="took more than 0 seconds"):
         open_files({"mine.json": json.dumps(split_by("a+")).encode()})
 
 

@@ -99,13 +99,13 @@ def test_errors_and_limits_of_the_process_are_reported(monkeypatch: pytest.Monke
         open_untrusted({"a.tiktoken": ranks})
     data = make_zip({"tokenizer.json": b'{"model": [' + b"[]," * 5_000_000 + b"[]]}"})
     monkeypatch.setattr(opening, "_MAX_MEMORY", 400_000_000)
-    with pytest.raises(FormatError, match="exceeded 25 s or 0 GB"):
+    with pytest.raises(FormatError, match=r"took more than 0\.\d GB of memory"):
         open_untrusted({"a.zip": data})
     monkeypatch.setattr(opening, "_MAX_MEMORY", 2**31)
     monkeypatch.setattr(opening, "_MAX_PROCESSOR_SECONDS", 1)
     vocab = {f"{n}": n for n in range(600_000)}
     slow = json.dumps({"model": {"type": "WordPiece", "vocab": vocab, "unk_token": "0"}}).encode()
-    with pytest.raises(FormatError, match="exceeded 1 s or 2 GB"):
+    with pytest.raises(FormatError, match="took more than 1 seconds"):
         open_untrusted({"tokenizer.json": slow})
 
 

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
 
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
-from bpe_core.errors import BpeError, FormatError, ProcessError
+from bpe_core.errors import BpeError, FormatError, ProcessError, UnforeseenError
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.description import Description
 from bpe_core.formats.opening.engines import build_encoder, choose_engine, open_here
@@ -130,9 +130,12 @@ def _open_elsewhere(
     with place():
         try:
             described = call(describe_files, files, pretokenizer, limits=limits)
-        except ProcessError:
-            raise FormatError(
-                f"Opening this file exceeded {_MAX_PROCESSOR_SECONDS} s or {_MAX_MEMORY >> 30} GB, "
-                "or crashed the library that reads it. Use the file as it was saved."
-            ) from None
+        except UnforeseenError as error:
+            raise _unopened(f"The library that reads it raised {error.name}.") from None
+        except ProcessError as error:
+            raise _unopened(str(error)) from None
     return build_encoder(described)
+
+
+def _unopened(reason: str) -> FormatError:
+    return FormatError(f"This file cannot be opened. {reason} Use the file as it was saved.")
