@@ -9,7 +9,7 @@ tokenization.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, Final, cast
 
@@ -18,15 +18,12 @@ from bpe_core.extras import needs_extra
 from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
-from bpe_core.formats.json_files import checked_ids, parse_json
+from bpe_core.formats.json_files import Part, check_object, checked_ids, parse_json
 from bpe_core.formats.patterns import (
-    BY_REGEX,
     BYTE_LEVEL,
-    FALCON,
-    WHITESPACE,
-    find_pretokenizer,
-    name_steps,
+    is_falcon,
     pre_tokenizer_part,
+    read_pre_tokenizer,
     without_crossing_numbers,
 )
 from bpe_core.formats.running.added_tokens import (
@@ -38,15 +35,11 @@ from bpe_core.formats.running.added_tokens import (
 )
 from bpe_core.formats.running.library_errors import library_failures
 from bpe_core.formats.text_growth import check_growth
-from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.json"
 # These add ids or drop some, after the text has been cut into tokens.
 _LEFT_OUT: Final = ("post_processor", "truncation", "padding")
-_BY_BYTES: Final = {"type": "ByteLevel", "add_prefix_space": False}
-
-Part = dict[str, Any]
 
 
 def write_huggingface(tokenizer: Tokenizer) -> bytes:
@@ -217,17 +210,19 @@ def _read_merges(described: Part) -> Merges:
 
     Raises `FormatError` for a model, pre-tokenizer or added token that cannot be read exactly.
     """
-    model = _part(described.get("model"), "model")
+    model = check_object(described.get("model"), "model")
     _refuse_what_is_not_plain_bpe(model)
     ids = checked_ids(model.get("vocab"), "the vocabulary")
     special_tokens = {each.text: each.id for each in read_added_tokens(described, ids)}
-    pretokenizer, byte_level = _find_pretokenizer(described.get("pre_tokenizer"))
+    pretokenizer, byte_level = read_pre_tokenizer(described.get("pre_tokenizer"))
     merges = _merges(model.get("merges"))
     whole_words_first = bool(model.get("ignore_merges"))
-    if _is_falcon(described.get("pre_tokenizer")):
+    if is_falcon(described.get("pre_tokenizer")):
         merges = without_crossing_numbers(merges)
     if not byte_level:
-        return _from_characters(ids, merges, pretokenizer, special_tokens, whole_words_first)
+        return _from_characters(
+            ids, merges, pretokenizer, special_tokens, whole_words_first=whole_words_first
+        )
     return from_printable_model(
         ids,
         merges,
@@ -299,74 +294,13 @@ def _is_empty(normalizer: object) -> bool:
     """
     if normalizer is None:
         return True
-    listed = _part(normalizer, "normalizer").get("normalizers")
-    is_sequence = _part(normalizer, "normalizer").get("type") == "Sequence"
+    listed = check_object(normalizer, "normalizer").get("normalizers")
+    is_sequence = check_object(normalizer, "normalizer").get("type") == "Sequence"
     return (
         is_sequence
         and isinstance(listed, list)
         and all(each is not None and _is_empty(each) for each in cast("list[object]", listed))
     )
-
-
-def _find_pretokenizer(part: object) -> tuple[str, bool]:
-    """Return the pre-tokenizer's name, and whether tokens are written in printable bytes."""
-    if _is_falcon(part):
-        return "falcon", True
-    parts = list(_flat(part))
-    byte_level = bool(parts) and _without_regex(parts[-1]) == _BY_BYTES
-    if any(step.get("type") == "ByteLevel" for step in parts[:-1]):
-        raise FormatError("Its pre-tokenizer writes bytes in printable characters twice.")
-    if byte_level and parts.pop().get("use_regex", True):
-        parts.append({**BY_REGEX})
-    if not parts:
-        return "none", byte_level
-    if parts == [WHITESPACE]:
-        return "whitespace", byte_level
-    if parts == [BY_REGEX]:
-        return "gpt2", byte_level
-    name = _split_name(parts[0]) if len(parts) == 1 else name_steps(parts)
-    if name is not None:
-        return name, byte_level
-    raise FormatError(f"The pre-tokenizer {json.dumps(part)[:200]} has no exact equivalent here.")
-
-
-def _is_falcon(part: object) -> bool:
-    return list(_flat(part)) == list(FALCON)
-
-
-def _flat(part: object) -> Iterator[Part]:
-    """Yield the steps of a pre-tokenizer, those of sequences within sequences included."""
-    if part is None:
-        return
-    step = _part(part, "pre_tokenizer")
-    if step.get("type") != "Sequence":
-        yield {key: value for key, value in step.items() if key != "trim_offsets"}
-        return
-    listed = step.get("pretokenizers")
-    for each in cast("list[object]", listed) if isinstance(listed, list) else [listed]:
-        yield from _flat(_part(each, "pre-tokenizer"))
-
-
-def _without_regex(step: Part) -> Part:
-    return {key: value for key, value in step.items() if key != "use_regex"}
-
-
-def _split_name(split: Part) -> str | None:
-    pattern = cast("Part", split["pattern"] if isinstance(split.get("pattern"), dict) else {})
-    expression = pattern.get("Regex")
-    if not isinstance(expression, str):
-        return None
-    how = split.get("behavior"), split.get("invert")
-    if how == ("Isolated", False):
-        return find_pretokenizer(expression)
-    if how == ("Removed", True):
-        # Only matches are kept, which is the same as isolating if the pattern always matches all
-        # text.
-        named = map(get_pretokenizer, PRETOKENIZER_NAMES)
-        dropping = {each.pattern: each.name for each in named if each.drops_text}
-        name = dropping.get(expression, find_pretokenizer(expression))
-        return None if name.startswith("regex:") else name
-    return None
 
 
 def _merges(value: object) -> list[tuple[str, str]]:
@@ -387,6 +321,7 @@ def _from_characters(
     merges: list[tuple[str, str]],
     pretokenizer: str,
     special_tokens: Mapping[str, int],
+    *,
     whole_words_first: bool,
 ) -> Merges:
     try:
@@ -404,11 +339,3 @@ def _from_characters(
         raise FormatError(
             f"The token {error.object!r:.60} contains a lone surrogate, which has no UTF-8."
         ) from None
-
-
-def _part(value: object, what: str) -> Part:
-    if not isinstance(value, dict):
-        raise FormatError(
-            f"Expected an object as the {what}, got {value!r:.80}. Is this a tokenizer.json?"
-        )
-    return cast("Part", value)

@@ -9,6 +9,9 @@ from typing import Any, Final, cast
 from bpe_core.corpus.structure import has_more_values
 from bpe_core.errors import FormatError
 
+Part = dict[str, Any]
+"""A JSON object."""
+
 MAX_VALUES: Final = 12_000_000
 """The most values in a file: a tokenizer of a million merges has seven million."""
 MAX_TOKENS: Final = 2_000_000
@@ -116,3 +119,12 @@ def check_tokens(n_tokens: int, what: str) -> None:
             f"Expected at most {MAX_TOKENS:,} tokens in {what}, got {n_tokens:,}, more than any "
             "tokenizer has."
         )
+
+
+def check_object(value: object, what: str) -> Part:
+    """Return a part of a tokenizer.json; raises `FormatError` unless it is a JSON object."""
+    if not isinstance(value, dict):
+        raise FormatError(
+            f"Expected an object as the {what}, got {value!r:.80}. Is this a tokenizer.json?"
+        )
+    return cast("Part", value)

@@ -7,11 +7,17 @@ or in `tiktoken_ext/openai_public.py`, and matches exactly what the named one ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
+from bpe_core.formats.json_files import Part, check_object
+from bpe_core.pretokenizers.pretokenizers import (
+    PRETOKENIZER_NAMES,
+    Pretokenizer,
+    get_pretokenizer,
+)
 from bpe_core.pretokenizers.shadows import HAN_AND_KANA
 
 _UPPER: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
@@ -53,6 +59,7 @@ Step = Mapping[str, Any]
 BY_REGEX: Final[Step] = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
 """GPT-2's pattern, which in tokenizer.json is part of writing tokens in printable bytes."""
 
+_BY_BYTES: Final[Step] = {"type": "ByteLevel", "add_prefix_space": False}
 BYTE_LEVEL: Final[Step] = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 WHITESPACE: Final[Step] = {"type": "WhitespaceSplit"}
 
@@ -147,6 +154,74 @@ def without_crossing_numbers(merges: Sequence[tuple[str, str]]) -> list[tuple[st
         if joined.isnumeric() or not any(map(str.isnumeric, joined)):
             kept.append(pair)
     return kept
+
+
+def read_pre_tokenizer(part: object) -> tuple[str, bool]:
+    """Return a pre-tokenizer's name, and whether tokens are written in printable bytes.
+
+    Raises `FormatError` for one that has no exact equivalent here.
+
+    >>> read_pre_tokenizer({"type": "WhitespaceSplit"})
+    ('whitespace', False)
+    """
+    if is_falcon(part):
+        return "falcon", True
+    parts = list(_flat(part))
+    byte_level = bool(parts) and _without_regex(parts[-1]) == _BY_BYTES
+    if any(step.get("type") == "ByteLevel" for step in parts[:-1]):
+        raise FormatError("Its pre-tokenizer writes bytes in printable characters twice.")
+    if byte_level and parts.pop().get("use_regex", True):
+        parts.append({**BY_REGEX})
+    if not parts:
+        return "none", byte_level
+    if parts == [WHITESPACE]:
+        return "whitespace", byte_level
+    if parts == [BY_REGEX]:
+        return "gpt2", byte_level
+    name = _split_name(parts[0]) if len(parts) == 1 else name_steps(parts)
+    if name is not None:
+        return name, byte_level
+    raise FormatError(f"The pre-tokenizer {json.dumps(part)[:200]} has no exact equivalent here.")
+
+
+def is_falcon(part: object) -> bool:
+    """Return True for the steps of Falcon's pre-tokenizer."""
+    return list(_flat(part)) == list(FALCON)
+
+
+def _flat(part: object) -> Iterator[Part]:
+    """Yield the steps of a pre-tokenizer, those of sequences within sequences included."""
+    if part is None:
+        return
+    step = check_object(part, "pre_tokenizer")
+    if step.get("type") != "Sequence":
+        yield {key: value for key, value in step.items() if key != "trim_offsets"}
+        return
+    listed = step.get("pretokenizers")
+    for each in cast("list[object]", listed) if isinstance(listed, list) else [listed]:
+        yield from _flat(check_object(each, "pre-tokenizer"))
+
+
+def _without_regex(step: Part) -> Part:
+    return {key: value for key, value in step.items() if key != "use_regex"}
+
+
+def _split_name(split: Part) -> str | None:
+    pattern = cast("Part", split["pattern"] if isinstance(split.get("pattern"), dict) else {})
+    expression = pattern.get("Regex")
+    if not isinstance(expression, str):
+        return None
+    how = split.get("behavior"), split.get("invert")
+    if how == ("Isolated", False):
+        return find_pretokenizer(expression)
+    if how == ("Removed", True):
+        # Only matches are kept, which is the same as isolating if the pattern always matches all
+        # text.
+        named = map(get_pretokenizer, PRETOKENIZER_NAMES)
+        dropping = {each.pattern: each.name for each in named if each.drops_text}
+        name = dropping.get(expression, find_pretokenizer(expression))
+        return None if name.startswith("regex:") else name
+    return None
 
 
 def name_steps(steps: Sequence[Step]) -> str | None:
