@@ -50,13 +50,13 @@ def main() -> None:
             for name, lines in (("page", MODEL_LINES), ("docs/adapt.md", documented)):
                 with tempfile.TemporaryDirectory() as folder:
                     os.chdir(folder)
-                    before, after = _run(lines, adapted, is_tied)
-                    _check(adapted, is_tied, before, after)
+                    before, after = _run(lines, adapted, is_tied=is_tied)
+                    _check(adapted, before, after, is_tied=is_tied)
                     os.chdir(_DOCUMENT.parent)
                 print(f"{way}, {'tied' if is_tied else 'untied'}, lines of {name}: right")
 
 
-def _run(lines: str, adapted: Adapted, is_tied: bool) -> tuple[Any, Any]:
+def _run(lines: str, adapted: Adapted, *, is_tied: bool) -> tuple[Any, Any]:
     """Run lines in the current folder; return the model before and after."""
     torch.manual_seed(16)
     config = GPT2Config(n_embd=8, n_layer=1, n_head=2, tie_word_embeddings=is_tied)
@@ -75,7 +75,7 @@ def _run(lines: str, adapted: Adapted, is_tied: bool) -> tuple[Any, Any]:
     return model, found["model"].eval()
 
 
-def _check(adapted: Adapted, is_tied: bool, before: Any, after: Any) -> None:
+def _check(adapted: Adapted, before: Any, after: Any, *, is_tied: bool) -> None:
     """Compare every row of both embeddings, and the logits of kept tokens."""
     n_rows = len(adapted.old_ids)
     kept = torch.tensor(adapted.old_ids) >= 0

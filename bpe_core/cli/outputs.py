@@ -161,7 +161,7 @@ def _check_places(
     names = [*inputs]
     for place, kind in places.items():
         try:
-            _check_place(place, kind, names, force)
+            _check_place(place, kind, names, force=force)
             folder = Path(os.path.realpath(place)).parent
             while makes_folder and not folder.exists():
                 folder = folder.parent
@@ -179,7 +179,7 @@ def _check_places(
             ) from None
 
 
-def _check_place(place: Path, kind: str | None, inputs: Sequence[str], force: bool) -> None:
+def _check_place(place: Path, kind: str | None, inputs: Sequence[str], *, force: bool) -> None:
     """Raise `ConfigError` if there is a file that must not be replaced."""
     try:
         old = place.stat()

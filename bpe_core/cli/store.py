@@ -130,7 +130,7 @@ def remove(names: tuple[str, ...]) -> None:
     help="Write a run's tokenizer in this format.  [default: by the name of PATH, otherwise a zip "
     "file of the whole entry]",
 )
-def export(name: str, out: str, force: bool, format_name: str | None) -> None:
+def export(name: str, out: str, *, force: bool, format_name: str | None) -> None:
     """Write an entry as a zip file, or the tokenizer of a run in a format.
 
     A damaged entry is refused.

@@ -104,6 +104,7 @@ def train(
     counts: str | None,
     vocab_size: int,
     out: str,
+    *,
     force: bool,
     format_name: str | None,
     pretokenizer: str,
@@ -172,7 +173,7 @@ def train(
         check_output(RUN, run_file, inputs, force=force)
     test = None
     if counts is not None:
-        corpus = _read_counts(counts, files, choice.is_any, plan)
+        corpus = _read_counts(counts, files, held_out=choice.is_any, plan=plan)
     elif not files:
         raise click.UsageError("Missing argument 'FILE...'.")
     elif plan.is_for(files):
@@ -188,7 +189,7 @@ def train(
 
 
 def _read_counts(
-    counts: str, files: tuple[str, ...], held_out: bool, plan: CountingPlan
+    counts: str, files: tuple[str, ...], *, held_out: bool, plan: CountingPlan
 ) -> WordCounts:
     if files or held_out or plan.is_for(()):
         raise ConfigError(

@@ -296,9 +296,9 @@ class _Chosen:
                 n_ends = 2 if size >= 2 * least else 1
                 at_start = n_ends == 2 or self._draw.random() < 0.5
                 for i in unit.members:
-                    owed -= self._take_ends(i, size / n_ends, at_start, n_ends)
+                    owed -= self._take_ends(i, size / n_ends, at_start=at_start, n_ends=n_ends)
 
-    def _take_ends(self, i: int, size: float, at_start: bool, n_ends: int) -> int:
+    def _take_ends(self, i: int, size: float, *, at_start: bool, n_ends: int) -> int:
         """Hold out one end of a document, or both, with margins; return the size held out."""
         text, n = self.documents[i], self.sizes[i]
         margin = round(min(size / 2, _MAX_MARGIN))

@@ -23,28 +23,26 @@ NoteKind = Literal[
 _MAX_NAMES: Final = 3
 
 
-class _Kind(NamedTuple):
-    is_warning: bool
-    many: str
-    """A phrase for several files; their number comes before it, and their names after it."""
-
-
-# The most serious first.
-_KINDS: Final[Mapping[NoteKind, _Kind]] = {
-    "unreadable": _Kind(True, "files could not be read and were skipped"),
-    "undecodable": _Kind(True, "files are not text in any encoding tried and were skipped"),
-    "empty": _Kind(True, "empty files were skipped"),
-    "lines": _Kind(True, "files have lines that are not valid JSON, which were skipped"),
-    "encoding": _Kind(True, "files are not UTF-8 and were read in a guessed encoding"),
-    "replaced": _Kind(True, "files have bytes that do not fit, which were replaced with U+FFFD"),
-    "quotes": _Kind(True, "tables have quotes that do not end, which were read as text"),
-    "surrogate": _Kind(True, "files have rows with a lone surrogate, which were left out"),
-    "not-a-table": _Kind(True, "files are not tables and were read whole"),
-    "chats": _Kind(False, "tables hold chats, which were read as roles and contents"),
-    "column": _Kind(False, "tables have several columns, of which one was taken"),
-    "rows": _Kind(False, "files have rows without text, which were left out"),
-    "mark": _Kind(False, "files begin with a byte order mark, which was removed"),
+# The phrase for several files: their number comes before it, and their names after it. The most
+# serious first.
+_WARNINGS: Final[Mapping[NoteKind, str]] = {
+    "unreadable": "files could not be read and were skipped",
+    "undecodable": "files are not text in any encoding tried and were skipped",
+    "empty": "empty files were skipped",
+    "lines": "files have lines that are not valid JSON, which were skipped",
+    "encoding": "files are not UTF-8 and were read in a guessed encoding",
+    "replaced": "files have bytes that do not fit, which were replaced with U+FFFD",
+    "quotes": "tables have quotes that do not end, which were read as text",
+    "surrogate": "files have rows with a lone surrogate, which were left out",
+    "not-a-table": "files are not tables and were read whole",
 }
+_REMARKS: Final[Mapping[NoteKind, str]] = {
+    "chats": "tables hold chats, which were read as roles and contents",
+    "column": "tables have several columns, of which one was taken",
+    "rows": "files have rows without text, which were left out",
+    "mark": "files begin with a byte order mark, which was removed",
+}
+_PHRASES: Final = {**_WARNINGS, **_REMARKS}
 
 
 class Note(NamedTuple):
@@ -78,8 +76,8 @@ def group_notes(notes: Iterable[Note]) -> tuple[NoteGroup, ...]:
     for note in notes:
         by_kind.setdefault(note.kind, []).append(note)
     return tuple(
-        NoteGroup(_sentence(kind, by_kind[kind]), tuple(by_kind[kind]), _KINDS[kind].is_warning)
-        for kind in _KINDS
+        NoteGroup(_sentence(kind, by_kind[kind]), tuple(by_kind[kind]), kind in _WARNINGS)
+        for kind in _PHRASES
         if kind in by_kind
     )
 
@@ -102,4 +100,4 @@ def _sentence(kind: NoteKind, notes: Sequence[Note]) -> str:
     choices = dict.fromkeys(note.choice for note in notes if note.choice)
     of_which = f" ({listed(list(choices))})" if choices else ""
     names = listed([note.file for note in notes])
-    return f"{len(notes):,} {_KINDS[kind].many}{of_which}: {names}."
+    return f"{len(notes):,} {_PHRASES[kind]}{of_which}: {names}."

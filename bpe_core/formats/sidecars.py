@@ -99,7 +99,7 @@ def add_sidecars(described: dict[str, Any], beside: Mapping[str, bytes]) -> dict
         # These classes build their own pre-tokenizer, whatever the file says of a first space.
         adds_prefix = found.config.get(_PREFIX)
         described = _with_prefix(
-            described, bool(known.adds_prefix if adds_prefix is None else adds_prefix)
+            described, adds_prefix=bool(known.adds_prefix if adds_prefix is None else adds_prefix)
         )
     return _with_added(described, list(found.added(known)))
 
@@ -220,7 +220,7 @@ def join_pair(given: Given, merges: bytes) -> dict[str, Any]:
         "decoder": {**BYTE_LEVEL},
         "model": {"type": "BPE", "vocab": ids, "merges": [list(pair) for pair in pairs]},
     }
-    return _with_added(_with_prefix(described, bool(adds_prefix)), added)
+    return _with_added(_with_prefix(described, adds_prefix=bool(adds_prefix)), added)
 
 
 def _with_added(described: dict[str, Any], added: list[Token]) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def _with_added(described: dict[str, Any], added: list[Token]) -> dict[str, Any]
     return {**described, "added_tokens": list(tokens.values())}
 
 
-def _with_prefix(described: dict[str, Any], adds_prefix: bool) -> dict[str, Any]:
+def _with_prefix(described: dict[str, Any], *, adds_prefix: bool) -> dict[str, Any]:
     """Return a tokenizer.json that puts a space before the first word of a text, or does not."""
 
     def changed(step: object) -> object:

@@ -102,7 +102,7 @@ def run_in_process(
         order.kind,
         order.text,
         tokenizer,
-        order.is_small,
+        is_small=order.is_small,
         limits=limits,
         on_progress=on_progress,
         should_stop=should_stop,
@@ -113,6 +113,7 @@ def measure_here(
     kind: Kind,
     text: str,
     tokenizer: dict[str, Any] | None,
+    *,
     is_small: bool,
     report: Report[LabProgress],
 ) -> Results:

@@ -49,17 +49,17 @@ class ContenderTime:
     """The time of one contender on its part of the text."""
 
     name: str
-    n_bytes: int
+    n_bytes: int = 0
     """The length of the part in UTF-8; 0 if it could not be measured."""
-    is_whole: bool
+    is_whole: bool = False
     """Whether the part is the whole text."""
-    seconds: float
+    seconds: float = 0.0
     """The median of its calls; 0 if it could not be measured."""
-    n_calls: int
-    seconds_preparing: float
-    is_equal: bool
+    n_calls: int = 0
+    seconds_preparing: float = 0.0
+    is_equal: bool = False
     """Whether its result for the part equals the expected one."""
-    problem: str | None
+    problem: str | None = None
     """The reason it could not be measured; None if it was."""
 
     @property
@@ -176,7 +176,6 @@ def time_contenders(
             n_calls=len(entry.times),
             seconds_preparing=entry.seconds_preparing,
             is_equal=entry.is_equal,
-            problem=None,
         )
         for entry in entries
     ]
@@ -195,7 +194,7 @@ def _prepare(
         seconds_preparing = clock() - started
         part, result, seconds = _largest_part(encode, text, seconds_a_call, clock)
     except BpeError as error:
-        return ContenderTime(contender.name, 0, False, 0.0, 0, 0.0, False, str(error))
+        return ContenderTime(contender.name, problem=str(error))
     is_equal = list(result) == list(expected(part))
     return _Prepared(contender, encode, seconds_preparing, part, is_equal, seconds, [], [])
 

@@ -110,7 +110,7 @@ def make_hugs(text: str) -> tuple[dict[str, int], str]:
 @pytest.mark.parametrize("marked", [True, False])
 def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked: bool) -> None:
     counts, written = make_hugs(text)
-    learned = hug_words.trained(written, marked)
+    learned = hug_words.trained(written, marked=marked)
     end = MARKER if marked else ""
     slow = learn({word + end: count for word, count in counts.items()}, 40)
     n_symbols = len(set("".join(counts)))
@@ -138,7 +138,7 @@ def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked:
 @in_table
 def test_the_winner_without_the_marker_is_stated(text: str) -> None:
     counts, written = make_hugs(text)
-    said = sentences.winner_without_marker(hug_words.trained(written, True))
+    said = sentences.winner_without_marker(hug_words.trained(written, marked=True))
     marked = learn({word + MARKER: count for word, count in counts.items()}, 1).pairs
     unmarked = learn(counts, 1).pairs
     if not unmarked:
@@ -271,7 +271,7 @@ def test_a_token_that_ends_within_a_character_crosses_no_boundary() -> None:
 @in_table
 def test_the_visitors_words_never_become_markup(text: str) -> None:
     counts, written = make_hugs(text)
-    hugs = hug_words.trained(written, True)
+    hugs = hug_words.trained(written, marked=True)
     said = [
         sentences.winner_without_marker(hugs),
         sentences.unused_symbols(four_documents.trained(list_documents(text))),

@@ -154,7 +154,7 @@ def handler_to(stream: TextIO, level: Level) -> None:
     handler.addFilter(_Bounded())
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(number)
-    logging.captureWarnings(True)
+    logging.captureWarnings(capture=True)
     _EVENTS.setLevel(number)
     for name in list(logging.root.manager.loggerDict):
         _pass_on(logging.getLogger(name))

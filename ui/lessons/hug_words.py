@@ -37,10 +37,10 @@ def read_input() -> Walk:
     marked = parts.is_printing() or st.toggle(
         "Mark the end of each word", value=True, key="marker", bind="query-params"
     )
-    return trained(parts.own_text(_NAME, FIRST_WORDS), marked)
+    return trained(parts.own_text(_NAME, FIRST_WORDS), marked=marked)
 
 
-def trained(text: str, marked: bool) -> Walk:
+def trained(text: str, *, marked: bool) -> Walk:
     counts = parse_word_counts(text)
     marker = MARKER if marked else None
     n_start = len({character for word in counts for character in word}) + marked
@@ -228,7 +228,7 @@ def show_encode(hugs: Walk) -> Ran:
 
 def find_claims() -> tuple[Claim, ...]:
     """Check what the teaching module states about these words."""
-    hugs = trained(FIRST_WORDS, True)
+    hugs = trained(FIRST_WORDS, marked=True)
     vocab, counts, first = hugs.run.vocab, hugs.pair_counts_at(0), hugs.merges[0]
     gg, hu = hugs.find_pair("g", "g"), hugs.find_pair("h", "u")
     replaced = "th u g".replace("h u", "hu")

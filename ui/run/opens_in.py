@@ -41,7 +41,7 @@ def show_opens_in(
         [
             FigureRow(
                 f"{download.label} in {library} {short_version(version)}",
-                (cell(results.get((download.format, library)), is_live),),
+                (cell(results.get((download.format, library)), is_live=is_live),),
             )
             for download, library, version in pairs
         ],
@@ -58,10 +58,10 @@ def show_opens_in(
             st.markdown(f":small[:gray[{sentence}]]")
 
 
-def cell(opened: Opened | None, is_live: bool) -> str:
+def cell(opened: Opened | None, *, is_live: bool) -> str:
     """Return the result of opening a format in a library, in a few characters.
 
-    >>> cell(None, True), cell(Opened("gguf", "0.19.0", 1_234), False)
+    >>> cell(None, is_live=True), cell(Opened("gguf", "0.19.0", 1_234), is_live=False)
     ('…', '✓ 1,234')
     """
     if opened is None:

@@ -74,7 +74,7 @@ def show_heading(
     is_sample = stored.id == SAMPLE_RUN_ID
     with place:
         with st.container(horizontal=True, vertical_alignment="center"):
-            title = "Example" if is_sample else _title(changes, after_failure)
+            title = "Example" if is_sample else _title(changes, after_failure=after_failure)
             st.header(title, anchor=False, width="content")
             st.space("stretch")
             if is_sample:
@@ -89,7 +89,7 @@ def show_heading(
             st.markdown(f":gray[{changes}]")
 
 
-def _title(changes: str, after_failure: bool) -> str:
+def _title(changes: str, *, after_failure: bool) -> str:
     if after_failure:
         return "The open run"
     return "Previous run" if changes else "Trained"

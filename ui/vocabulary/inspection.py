@@ -60,7 +60,15 @@ def inspect_vocabulary(
 ) -> Inspection:
     """Return a vocabulary as table, trees and trie; `uses` is None until they are counted."""
     is_counted = uses is not None
-    return _inspect(name, encoder.fingerprint, text.id, is_counted, encoder, text, uses)
+    return _inspect(
+        name,
+        encoder.fingerprint,
+        text.id,
+        is_counted=is_counted,
+        _encoder=encoder,
+        _text=text,
+        _uses=uses,
+    )
 
 
 @cached(spinner="Laying out the tokens")
@@ -68,6 +76,7 @@ def _inspect(
     name: str,
     fingerprint: str,
     text_id: str,
+    *,
     is_counted: bool,
     _encoder: Encoder,
     _text: CountedText,

@@ -25,7 +25,7 @@ _PIECE: Final = 1 << 20
 class StretchReading:
     """One pass over the text of a stretch, which also collects its hash and its size."""
 
-    def __init__(self, stretch: Stretch, collect_characters: bool) -> None:
+    def __init__(self, stretch: Stretch, *, collect_characters: bool) -> None:
         self._stretch = stretch
         self._collect = collect_characters
         self._digest = hashlib.sha256(b"stretch")

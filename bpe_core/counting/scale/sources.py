@@ -93,13 +93,13 @@ def find_sources(names: Iterable[str]) -> list[Source]:
     found: list[Source] = []
     for name in names:
         files, is_named = files_at(name)
-        found += [_source(file, is_named) for file in files]
+        found += [_source(file, is_named=is_named) for file in files]
     if not found:
         raise EmptyCorpusError("No file given: name at least one.")
     return found
 
 
-def _source(file: FoundFile, is_named: bool) -> Source:
+def _source(file: FoundFile, *, is_named: bool) -> Source:
     name, packing = unpacked_name(shown(file.url).rpartition("/")[2])
     kind = _KINDS.get(file_suffix(name), "text")
     if packing and kind == "parquet":

@@ -98,7 +98,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
             elif described.get("format") == native.FORMAT:
                 written[name] = native.to_json(adapted.tokenizer)
                 read = native.tokenizer_from_dict(parse_json(written[name], name))
-                _check(name, read == adapted.tokenizer)
+                _check(name, is_equal=read == adapted.tokenizer)
                 done = True
         elif not done and _is_tiktoken(name, data):
             written[name] = _tiktoken(adapted, name)
@@ -222,7 +222,7 @@ def _gpt2_files(
     )
     _check(
         "vocab.json with merges.txt",
-        read.vocab == tokenizer.vocab and _triples(read) == _triples(tokenizer),
+        is_equal=read.vocab == tokenizer.vocab and _triples(read) == _triples(tokenizer),
     )
     return new_vocabulary, new_merges_file
 
@@ -235,11 +235,14 @@ def _tiktoken(adapted: Adapted, name: str) -> bytes:
     tokenizer = adapted.tokenizer
     written = tiktoken_file.write_tiktoken(tokenizer)  # raises if ranks don't imply the merges
     ordinary = tokenizer.vocab.keys() - set(tokenizer.special_tokens.values())
-    _check(name, tiktoken_file.read_ranks(written) == {tokenizer.vocab[id]: id for id in ordinary})
+    _check(
+        name,
+        is_equal=tiktoken_file.read_ranks(written) == {tokenizer.vocab[id]: id for id in ordinary},
+    )
     return written
 
 
-def _check(name: str, is_equal: bool) -> None:
+def _check(name: str, *, is_equal: bool) -> None:
     if not is_equal:
         raise ConfigError(
             f"The adapted {name} would encode differently. Save the adapted tokenizer in the "
