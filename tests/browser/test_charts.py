@@ -112,4 +112,5 @@ def test_no_button_appears_over_a_chart_under_the_pointer(tab: Page) -> None:
             chart.scroll_into_view_if_needed()
             chart.hover(position={"x": 40, "y": 20})
             assert chart.locator(".modebar-btn").count() == 0
-        expect(tab.get_by_role("button", name=re.compile("^PNG")).first).to_be_attached()
+        png = tab.get_by_role("button", name=re.compile("^PNG"), include_hidden=True)
+        expect(png.first).to_be_attached()

@@ -80,7 +80,7 @@ def language_dots(
     # The legend's rows are added to the height of the chart.
     legend = 22 * math.ceil(len(series) / 2) if len(series) > 3 else 0
     figure = empty_figure(
-        theme, height=n * _LANGUAGE_ROW + 88 + legend, left=8, right=24, top=40, bottom=44
+        theme, height=n * _LANGUAGE_ROW + 96 + legend, left=8, right=24, top=40, bottom=44
     )
     name_rows(figure, [shorten_end(name, _MAX_LANGUAGE_LENGTH) for name in languages], colours)
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
