@@ -157,7 +157,7 @@ def test_a_press_on_adapt_takes_what_was_just_typed_and_a_reload_keeps_the_resul
 
 
 def test_the_help_of_a_switch_does_not_press_it(tab: Page) -> None:
-    go_to_address(tab, "/token_boundaries?tokenizer=GPT-2")
+    go_to_address(tab, "/token_boundaries?tokenizer=GPT-2&text=<|endoftext|>")
     switch = tab.get_by_test_id("stCheckbox").first
     box = switch.locator("input")
     was = box.is_checked()
