@@ -19,8 +19,11 @@ from benchmarks.report import against, table
 from bpe_core.errors import BpeError
 from bpe_core.formats.huggingface import for_library
 from bpe_core.formats.json_files import parse_json
+from bpe_core.formats.opening.engines import run_by_library
 from bpe_core.formats.opening.open_encoder import open_encoder
+from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.running.added_tokens import special_texts
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.formats.tekken import read_tekken
@@ -126,6 +129,13 @@ def _compared() -> tuple[list[Compared], str]:
             # What it does before the merges takes time too, so whole calls are compared.
             theirs = ForeignTokenizer(encoder.source.decode(), encoder.special_tokens).encode
             found.append(Compared(name, "", encoder.encode, gpt2().encode, "tokenizers", theirs))
+        elif isinstance(encoder, AcrossWordsTokenizer):
+            data = read_cached(published)
+            library = run_by_library(read_description({published.file_name: data}))
+            peer_name = library.engine.split()[0]
+            found.append(
+                Compared(name, "", encoder.encode, gpt2().encode, peer_name, library.encode)
+            )
         else:
             runs = encoder.encode
             found.append(Compared(name, opened.engine, runs, kernel_of_gpt2, "", runs))

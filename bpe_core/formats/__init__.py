@@ -12,8 +12,9 @@ or a `FormatError` that names what is wrong.
 | tiktoken     | tokenizer.tiktoken     | tokens and their order; not pre-tokenizer and specials |
 | gguf         | tokenizer.gguf         | all but counts; only cuts that llama.cpp has names for |
 
-Read, and not written: Tekken JSON (`tekken`), SentencePiece's .model (`sentencepiece_model`), other
-kinds of GGUF (`gguf_header`, `gguf_vocabulary`, `gguf_cuts`), and any of these in a zip (`zipped`).
+Read, and not written: Tekken JSON (`tekken`), SentencePiece's .model (`sentencepiece_model`,
+`sentencepiece_scores`), other kinds of GGUF (`gguf_header`, `gguf_vocabulary`, `gguf_cuts`), and
+any of these in a zip (`zipped`).
 
 All files take one road. `folder_files` says which files of a folder or a zip are the tokenizer, and
 `reading` recognises their format. Each format has its own module, whose reader returns a
@@ -21,7 +22,8 @@ All files take one road. `folder_files` says which files of a folder or a zip ar
 library that runs it, compares the ids of a probe, and builds the encoder. What plain BPE cannot
 represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`,
 `run_by_tiktoken`), and `run_here` encodes here what remains after `added_tokens` and
-`normal_forms`.
+`normal_forms`. `run_across_words` encodes here what Llama 2, Mistral 7B and Gemma are: BPE over
+characters (`across_words`, `live_merges`) that writes spaces as ▁ (`spaces`).
 
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a
 stranger's large ones, in another process, which answers with the description. `open_encoder` takes

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats.running.added_tokens import AddedToken
+from bpe_core.formats.running.spaces import Spaces
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Base
@@ -28,6 +29,7 @@ class Merges:
     end_of_word_id: int | None = None
     counts: Sequence[int] | None = None
     whole_words_first: bool = False
+    byte_fallback: Sequence[int] = ()
 
     def tokenizer(self) -> Tokenizer:
         """Build the tokenizer.
@@ -50,6 +52,7 @@ class Merges:
                 end_of_word_id=self.end_of_word_id,
                 counts=self.counts,
                 whole_words_first=self.whole_words_first,
+                byte_fallback=self.byte_fallback,
             )
         except ConfigError as error:
             raise FormatError(
@@ -92,6 +95,8 @@ class Description:
     """The texts of the added tokens that are found only where special tokens are allowed."""
     normalizer: Mapping[str, Any] | None = None
     """A part of tokenizer.json; None if text is encoded as it is."""
+    spaces: Spaces | None = None
+    """Set if the merges go across words and have a space for ▁."""
     library: Engine = "bpe_core"
     """The library that the files are made for, and that can encode if bpe_core cannot."""
     ranks: Ranks | None = None
@@ -136,14 +141,14 @@ def plain_tokenizer(described: Description) -> Tokenizer:
         hint = " Open it with bpe_core.open_encoder." if has_door else ""
         raise FormatError(f"{described.why_not}{hint}")
     tokenizer = described.merges.tokenizer()
-    complete = tokenizer.base == "bytes" and len(tokenizer.base_ids) == 256
-    if described.unknown is not None and not complete:
+    if described.unknown is not None and not tokenizer.table.complete:
         raise FormatError(
             f"The alphabet has only {len(tokenizer.base_ids):,} {tokenizer.base}, and the model "
             f"uses the token {described.unknown!r:.60} for the rest. Unknown tokens are not "
             "supported."
         )
-    if described.fingerprint not in (None, tokenizer.fingerprint):
+    saved = described.fingerprint  # that of the tokenizer takes long where there are many tokens
+    if saved is not None and saved != tokenizer.fingerprint:
         raise IntegrityError(
             f"The saved tokenizer was altered: its fingerprint is {tokenizer.fingerprint}, but "
             f"{described.fingerprint} was saved with it. Use the original file."

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.extras import needs_extra
+from bpe_core.formats.across_words import merges_of_list
 from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
@@ -34,6 +35,7 @@ from bpe_core.formats.running.added_tokens import (
     special_texts,
 )
 from bpe_core.formats.running.library_errors import library_failures
+from bpe_core.formats.running.spaces import Spaces, read_spaces
 from bpe_core.formats.text_growth import check_growth
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -133,10 +135,13 @@ def describe_huggingface(
     [(0, 0, 1)]
     """
     merges: Merges | None = None
+    spaces: Spaces | None = None
     added: tuple[AddedToken, ...] = ()
     why_not = ""
     try:
-        merges = _read_merges(described)
+        if check_object(described.get("model"), "model").get("byte_fallback"):
+            spaces = read_spaces(described)
+        merges = _read_merges(described, spaces)
         added = added_tokens(described)
     except BpeError as error:
         why_not = str(error)
@@ -156,7 +161,8 @@ def describe_huggingface(
         unknown=None if unknown is None else str(unknown),
         added_tokens=added,
         special=special_texts(described),
-        normalizer=None if _is_empty(normalizer) else cast("Part", normalizer),
+        normalizer=None if spaces or _is_empty(normalizer) else cast("Part", normalizer),
+        spaces=spaces,
         library="tokenizers",
         source=source,
         names_cut=names_cut,
@@ -186,6 +192,11 @@ def build_tokenizer(described: Description) -> Tokenizer:
     Raises `FormatError` if there is none, and `MissingExtraError` for a custom pattern in a
     tokenizer.json if the `tokenizers` library, which checks those, is not installed.
     """
+    if described.spaces is not None:
+        raise FormatError(
+            "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
+            "Open it with bpe_core.open_encoder."
+        )
     if described.normalizer is not None:
         raise FormatError(
             f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "
@@ -205,7 +216,7 @@ def build_tokenizer(described: Description) -> Tokenizer:
     return tokenizer
 
 
-def _read_merges(described: Part) -> Merges:
+def _read_merges(described: Part, spaces: Spaces | None) -> Merges:
     """Return the merges of a parsed tokenizer.json, which encode what its normalizer returns.
 
     Raises `FormatError` for a model, pre-tokenizer or added token that cannot be read exactly.
@@ -213,7 +224,10 @@ def _read_merges(described: Part) -> Merges:
     model = check_object(described.get("model"), "model")
     _refuse_what_is_not_plain_bpe(model)
     ids = checked_ids(model.get("vocab"), "the vocabulary")
-    special_tokens = {each.text: each.id for each in read_added_tokens(described, ids)}
+    added = read_added_tokens(described, ids)
+    if spaces is not None:
+        return merges_of_list(ids, _merges(model.get("merges")), added, spaces)
+    special_tokens = {each.text: each.id for each in added}
     pretokenizer, byte_level = read_pre_tokenizer(described.get("pre_tokenizer"))
     merges = _merges(model.get("merges"))
     whole_words_first = bool(model.get("ignore_merges"))
@@ -278,7 +292,8 @@ def _refuse_what_is_not_plain_bpe(model: Part) -> None:
     kind = model.get("type", "BPE" if "merges" in model else None)
     if kind != "BPE":
         raise FormatError(f"Expected a BPE model, got {kind!r:.60}.")
-    for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
+    refused = ["dropout", "continuing_subword_prefix", "end_of_word_suffix"]
+    for name in [*refused, "ignore_merges"] if model.get("byte_fallback") else refused:
         if model.get(name):
             raise FormatError(
                 f"The model sets {name} to {model[name]!r:.60}, which plain byte-pair encoding "

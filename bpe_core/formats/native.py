@@ -45,6 +45,7 @@ def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
         "special_tokens": dict(tokenizer.special_tokens),
         # Left out if False, so that other files stay as they were.
         **({"whole_words_first": True} if tokenizer.whole_words_first else {}),
+        **({"byte_fallback": list(tokenizer.byte_ids.values())} if tokenizer.byte_ids else {}),
         "tokens": [
             [id, to_printable(token)] for id, token in tokenizer.vocab.items() if id not in made
         ],
@@ -120,6 +121,10 @@ def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
         raise FormatError(
             f"Expected true or false as whole_words_first, got {whole_words_first!r:.60}."
         )
+    byte_fallback = cast("object", data.get("byte_fallback", []))
+    listed = cast("list[object]", byte_fallback) if isinstance(byte_fallback, list) else [None]
+    if not all(map(is_token_id, listed)):
+        raise FormatError(f"Expected a list of ids as byte_fallback, got {byte_fallback!r:.60}.")
     merged = Merges(
         vocab=vocab,
         merges=merges,
@@ -130,6 +135,7 @@ def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
         end_of_word_id=end_of_word_id,
         counts=_counts(data.get("counts")),
         whole_words_first=whole_words_first,
+        byte_fallback=cast("list[int]", listed),
     )
     return Description(
         name=given.name, merges=merged, fingerprint=data["fingerprint"], names_cut=True

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.description import Description, Given
 from bpe_core.formats.protobuf import FIXED32, LENGTH, VARINT, Value, field, fields, fixed32
-from bpe_core.formats.sidecars import special_beside
 from bpe_core.formats.text_growth import check_charsmap
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
@@ -25,7 +23,7 @@ Kind = Literal["Unigram", "BPE"]
 _KINDS: Final = {1: "Unigram", 2: "BPE", 3: "Word", 4: "Char"}
 # Field numbers of ModelProto and of the messages in it.
 _PIECE, _TRAINER, _NORMALIZER = 1, 2, 3
-_MODEL_TYPE, _BYTE_FALLBACK = 3, 35
+_MODEL_TYPE, _SUFFIX, _BYTE_FALLBACK = 3, 24, 35
 _NAME, _CHARSMAP, _DUMMY_PREFIX, _EXTRA_SPACES, _ESCAPE = 1, 2, 3, 4, 5
 
 
@@ -47,6 +45,10 @@ class SentencePieceModel:
     byte_fallback: bool
     normalizer: str
     """The normalizer's name, such as "identity" or "nmt_nfkc"; may be empty."""
+    dummy_prefix: bool = True
+    """True if it puts a space in front of a text."""
+    changes_text: bool = True
+    """True if the normalizer changes anything else, or leaves spaces as they are."""
 
 
 def looks_like_sentencepiece(data: bytes) -> bool:
@@ -67,32 +69,6 @@ def looks_like_sentencepiece(data: bytes) -> bool:
     )
 
 
-def describe_sentencepiece(
-    given: Given, data: bytes, *, origin: str = "", names_cut: bool = True
-) -> Description:
-    """Describe a `.model` file; raises what `read_model` raises."""
-    model = read_model(data)
-    left_out = special_beside(given.beside, {piece.text for piece in model.pieces})
-    note = ""
-    if left_out:
-        note = (
-            f"Left out: {len(left_out):,} special tokens of the folder that the model itself "
-            f"does not have, such as {next(iter(left_out))}."
-        )
-    return Description(
-        name=given.name,
-        origin=f"{origin} A SentencePiece model ({model.kind}), which merges across words.".strip(),
-        why_not=(
-            f"{given.name} is a SentencePiece model, which plain byte-pair encoding cannot stand "
-            "for."
-        ),
-        library="sentencepiece",
-        source=data,
-        names_cut=names_cut,
-        note=note,
-    )
-
-
 def read_model(data: bytes) -> SentencePieceModel:
     """Read a `.model` file.
 
@@ -107,6 +83,9 @@ def read_model(data: bytes) -> SentencePieceModel:
     pieces: list[Piece] = []
     place_of: dict[str, int] = {}
     kind, fallback, normalizer = 1, False, ""
+    # As where the file says nothing.
+    prefix = removes = escapes = True
+    is_suffix = has_charsmap = False
     for number, wire, value, at in fields(memoryview(data)):
         if number == _PIECE:
             if len(pieces) == MAX_PIECES:
@@ -125,12 +104,21 @@ def read_model(data: bytes) -> SentencePieceModel:
                     kind = setting
                 elif inner == _BYTE_FALLBACK:
                     fallback = bool(setting)
+                elif inner == _SUFFIX:
+                    is_suffix = bool(setting)
         elif number == _NORMALIZER:
             for inner, _, setting, _ in fields(_message(wire, value, at), at):
                 if inner == _NAME and isinstance(setting, memoryview):
                     normalizer = bytes(setting).decode(errors="replace")
                 elif inner == _CHARSMAP and isinstance(setting, memoryview):
                     check_charsmap(bytes(setting))
+                    has_charsmap = len(setting) > 0
+                elif inner == _DUMMY_PREFIX:
+                    prefix = bool(setting)
+                elif inner == _EXTRA_SPACES:
+                    removes = bool(setting)
+                elif inner == _ESCAPE:
+                    escapes = bool(setting)
     if not pieces:
         raise FormatError("The model has no pieces. Use the .model file as it was saved.")
     unknown = [place for place, piece in enumerate(pieces) if piece.type == UNKNOWN]
@@ -139,7 +127,8 @@ def read_model(data: bytes) -> SentencePieceModel:
     named = _KINDS.get(kind, str(kind))
     if named not in ("Unigram", "BPE"):
         raise FormatError(f"Expected a BPE or Unigram model, got the model type {named}.")
-    return SentencePieceModel(tuple(pieces), named, fallback, normalizer)
+    changes_text = has_charsmap or removes or is_suffix or not escapes
+    return SentencePieceModel(tuple(pieces), named, fallback, normalizer, prefix, changes_text)
 
 
 def write_model(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bpe_core.kernels import counting as kernels
 from bpe_core.kernels.arrays import longer
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import class_table
+from bpe_core.pretokenizers.scanners import class_table, class_table_of_one_space
 from bpe_core.unicode.ascii_in_place import ascii_in_place
 from bpe_core.unicode.kinds import code_points, utf8_lengths
 
@@ -175,8 +175,9 @@ def safe_split(
     """
     text = np.frombuffer(data, np.uint8)
     # A pre-tokenizer that drops white space may join any other characters into one word.
-    before_space_only = pretokenizer.drops_text
-    return int(kernels.safe_split(text, near, text.size, class_table(), before_space_only))
+    before_space_only = pretokenizer.drops_text or not pretokenizer.ends_before_space
+    classes = class_table() if pretokenizer.ends_before_space else class_table_of_one_space()
+    return int(kernels.safe_split(text, near, text.size, classes, before_space_only))
 
 
 def byte_ends(text: str, pretokenizer: Pretokenizer) -> NDArray[np.int64]:

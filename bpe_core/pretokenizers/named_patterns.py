@@ -86,6 +86,10 @@ NAMED: Final = MappingProxyType(
         "words-punctuation": NamedPattern(
             r"[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]", drops_text=True
         ),
+        # Where no merge of Llama 2's family, of Gemma 3's, can join what is on both sides; the one
+        # merge of Gemma's that crosses a space joins ">" and " </".
+        "sentencepiece": NamedPattern(r" *[^ ]+| +", ends_before_space=False),
+        "gemma3": NamedPattern(r" *(?:[^ >]|> *)+| +", ends_before_space=False),
         "none": NamedPattern(None, ends_before_space=False),
     }
 )

@@ -41,6 +41,8 @@ _RULES: Final = {
     "falcon": rules.THREE_DIGITS | rules.WHOLE_BEFORE_SIGNS,
     "whitespace": rules.WORDS_OF_ANYTHING,
     "words-punctuation": rules.WORDS,
+    "sentencepiece": rules.SPACES_AND_WORDS,
+    "gemma3": rules.SPACES_AND_WORDS | rules.SPACES_AFTER_GREATER,
 }
 
 
@@ -85,6 +87,20 @@ def class_table() -> NDArray[np.uint8]:
     table = np.empty(0x110000, np.uint8)
     for start, end, name in shadow_runs():
         table[start:end] = entries[name]
+    table.flags.writeable = False
+    return table
+
+
+@cache
+def class_table_of_one_space() -> NDArray[np.uint8]:
+    """Return a table for patterns that cut only before U+0020: the others but > are letters.
+
+    >>> table = class_table_of_one_space()
+    >>> [int(table[ord(c)]) & 3 for c in " \\n>"]
+    [1, 2, 0]
+    """
+    table = np.full(0x110000, _KINDS["lower"], np.uint8)
+    table[[ord(" "), ord(">")]] = _KINDS["space"], 0
     table.flags.writeable = False
     return table
 

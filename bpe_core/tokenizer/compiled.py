@@ -1,7 +1,9 @@
 """Encode and decode with compiled kernels, for texts long enough to be worth it.
 
-Kernels serve byte tokenizers that have a complete alphabet and no end-of-word marker; see
-`can_compile`. Other tokenizers, and short texts, use the plain Python of `Tokenizer`.
+Kernels serve tokenizers whose alphabet, or the bytes for characters outside it, covers every text,
+and that have no end-of-word marker; see `can_compile`. Other tokenizers, and short texts, use the
+plain Python of `Tokenizer`. Kernels merge bytes: where the base symbols are characters, the first
+merges build those from their bytes.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from bpe_core.pretokenizers.blocks import Block, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
 from bpe_core.tokenizer.compiled_tables import (
+    Beginnings,
+    count_symbols,
     empty_cache,
     encoding_tables,
     larger_or_empty,
@@ -66,7 +70,7 @@ def can_compile(table: TokenTable) -> bool:
     return (
         table.complete
         and table.end_of_word is None
-        and 256 + len(table.triples) < 1 << SYMBOL_BITS
+        and count_symbols(table) < 1 << SYMBOL_BITS
         and min(table.vocab) >= 0
         and max(table.vocab) < min(1 << ID_BITS, 8 * len(table.vocab) + (1 << 16))
         and not (table.whole_words_first and _has_same_tokens(table))
@@ -96,6 +100,7 @@ class CompiledEncoder:
         self._pretokenizer = pretokenizer
         self._scanner = get_scanner(pretokenizer.name)
         self._merges, self._whole, self._trie, cache = encoding_tables(table)
+        self._beginnings = Beginnings(table)
         self._spelling = spelling(table)
         self._longest = int(self._spelling.width.max())
         self._objects = np.arange(len(self._spelling.width)).astype(object)
@@ -116,7 +121,7 @@ class CompiledEncoder:
             n_threads = _threads(len(text))
         blocks = cut_blocks(text, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
         take = partial(self._encode_waiting, Waiting(blocks), len(text) // n_threads, left_out)
-        return in_order(threads.together([take] * n_threads))
+        return self._beginnings.spell(in_order(threads.together([take] * n_threads)))
 
     def _encode_waiting(self, waiting: Waiting, n_likely: int, left_out: bytes) -> Taken:
         """Encode blocks until none is waiting, about `n_likely` bytes; their ids go to one array.
@@ -237,7 +242,8 @@ class CompiledEncoder:
             out = worker.room_for(int(block.bounds[-1] - block.bounds[0]) + SLACK)
             section_ends = self._write(worker, block, ends, out, 0)
             # A copy, because another thread may use the worker once it is given back.
-            return out[: section_ends[-1] if section_ends.size else 0].copy(), section_ends
+            ids = out[: section_ends[-1] if section_ends.size else 0].copy()
+        return self._beginnings.spell_sections(ids, section_ends)
 
     def _write(
         self, worker: _Worker, block: Block, ends: NDArray[np.int64], out: Ids, n_written: int

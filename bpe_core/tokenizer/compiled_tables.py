@@ -123,24 +123,109 @@ class _Symbols(NamedTuple):
     made: NDArray[np.int32]
     ids: NDArray[np.int32]
     """The id of each symbol."""
+    tokens: list[bytes]
+    """The bytes of each symbol."""
+
+
+def count_symbols(table: TokenTable) -> int:
+    """Return how many symbols the merges of a table need at most.
+
+    >>> count_symbols(TokenTable(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)]))
+    257
+    """
+    return 256 + len(table.triples) + sum(len(symbol) - 1 for symbol in table.base_ids)
 
 
 def _symbols(table: TokenTable) -> _Symbols:
+    """Return the symbols; merges that build characters from their bytes come before all others."""
+    by_byte = {**table.byte_ids, **table.base_ids}  # a character of ASCII is its byte
+    byte_ids = [by_byte[bytes([byte])] for byte in range(256)]
+    built, beginnings = _build_characters(table)
     merges = np.array(table.triples, np.int32).reshape(-1, 3)
-    byte_ids = np.array([table.base_ids[bytes([byte])] for byte in range(256)], np.int32)
-    new = np.arange(256, 256 + len(merges), dtype=np.int32)
-    symbol_of = np.full(max(table.vocab) + 1, -1, np.int32)
+    new = np.arange(256 + len(built), 256 + len(built) + len(merges), dtype=np.int32)
+    symbol_of = np.full(max(table.vocab) + len(beginnings) + 1, -1, np.int32)
     # If two merges make the same token, its symbol is that of the first.
     symbol_of[merges[::-1, 2]] = new[::-1]
     symbol_of[byte_ids] = np.arange(256)
+    symbol_of[[id for _, _, id in built]] = np.arange(256, 256 + len(built))
+    merges = np.concatenate([np.array(built, np.int32).reshape(-1, 3), merges])
     lefts, rights, made = (np.ascontiguousarray(symbol_of[column]) for column in merges.T)
-    return _Symbols(lefts, rights, made, np.concatenate([byte_ids, merges[:, 2]]))
+    lefts[: len(built)] = [left for left, _, _ in built]
+    rights[: len(built)] = [right for _, right, _ in built]
+    ids = [*byte_ids, *merges[:, 2].tolist()]
+    spelled = dict(enumerate(beginnings, start=max(table.vocab) + 1))
+    tokens = [spelled[id] if id in spelled else table.vocab[id] for id in ids]
+    return _Symbols(lefts, rights, made, np.array(ids, np.int32), tokens)
+
+
+def _build_characters(table: TokenTable) -> tuple[list[tuple[int, int, int]], list[bytes]]:
+    """Return the merges of bytes that build the alphabet's characters, and their beginnings.
+
+    A merge is a symbol, a byte, and the id of what they make. A character of three or four bytes is
+    built from its beginning, which no id stands for: it gets one behind those of the vocabulary.
+    """
+    symbols = {bytes([byte]): byte for byte in range(256)}
+    first_id = max(table.vocab) + 1
+    built: list[tuple[int, int, int]] = []
+    beginnings: list[bytes] = []
+    for character in table.base_ids:
+        for end in range(2, len(character) + 1):
+            part = character[:end]
+            if part in symbols:
+                continue
+            id = table.base_ids.get(part)
+            if id is None:
+                id = first_id + len(beginnings)
+                beginnings.append(part)
+            built.append((symbols[part[:-1]], part[-1], id))
+            symbols[part] = 255 + len(built)
+    return built, beginnings
+
+
+class Beginnings:
+    """The ids that kernels write where a character outside the alphabet begins like one of it.
+
+    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: "漢".encode()}
+    >>> table = TokenTable(vocab=vocab, merges=[], base="characters", byte_fallback=range(256))
+    >>> ids = np.array([257, 7], np.int32)  # the first two bytes of 漢, and another
+    >>> Beginnings(table).spell(ids).tolist(), list("漢".encode())[:2]
+    ([230, 188, 7], [230, 188])
+    """
+
+    def __init__(self, table: TokenTable) -> None:
+        _, beginnings = _build_characters(table)
+        self._first_id = max(table.vocab) + 1
+        self._widths = np.array([len(each) for each in beginnings], np.int64)
+        ids = [[table.byte_ids[bytes([byte])] for byte in each] for each in beginnings]
+        self._ids = np.array([[*each, 0][:3] for each in ids], np.int32).reshape(-1, 3)
+
+    def spell(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return ids with those of the bytes of each beginning in its place."""
+        return self.spell_sections(ids, np.empty(0, np.int64))[0]
+
+    def spell_sections(
+        self, ids: NDArray[np.int32], ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return what `spell` returns, and where sections end then that ended at `ends`."""
+        places = np.flatnonzero(ids >= self._first_id) if self._widths.size else ids[:0]
+        if not places.size:
+            return ids, ends
+        found = ids[places] - self._first_id
+        widths = np.ones(ids.size, np.int64)
+        widths[places] = self._widths[found]
+        reached = np.append(0, np.cumsum(widths))
+        spelled = np.repeat(ids, widths)
+        for k in range(3):
+            has_byte = self._widths[found] > k
+            spelled[reached[places[has_byte]] + k] = self._ids[found[has_byte], k]
+        return spelled, reached[ends]
 
 
 def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArrays, CachedWords]:
     """Return the encoding tables and a word cache with the vocabulary; 10 MB for GPT-2.
 
-    The trie is empty if two merges make the same token, or if it would take too much memory.
+    The trie is empty if two merges make the same token, if one comes before those that make its
+    parts, or if it would take too much memory.
 
     >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b"hu"}
     >>> merges, _, trie, _ = encoding_tables(TokenTable(vocab=vocab, merges=[(104, 117, 256)]))
@@ -148,7 +233,7 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArra
     (np.int32(256), np.int32(0), np.int32(2))
     """
     symbols = _symbols(table)
-    tokens = [table.vocab[id] for id in symbols.ids.tolist()]
+    tokens = symbols.tokens
     widths = np.array([len(token) for token in tokens], np.int32)
     starts = np.append(0, np.cumsum(widths, dtype=np.int64))
     longest = int(widths.max())
@@ -161,7 +246,8 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArra
         made=symbols.made[: 0 if each_its_own else n_merges],
         ids=symbols.ids,
     )
-    with_trie = each_its_own and int(starts[-1]) <= _MAX_TRIE_LETTERS
+    in_order = bool((np.maximum(symbols.lefts, symbols.rights) < symbols.made).all())
+    with_trie = each_its_own and in_order and int(starts[-1]) <= _MAX_TRIE_LETTERS
     occurs = np.zeros(len(tokens), np.uint8)
     room = _power_of_two(4 * len(tokens))
     while True:

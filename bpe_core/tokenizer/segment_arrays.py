@@ -136,8 +136,7 @@ def _covers_all(tokenizer: Tokenizer) -> bool:
     return (
         not tokenizer.drops_text
         and tokenizer.end_of_word is None
-        and tokenizer.base == "bytes"
-        and len(tokenizer.base_ids) == 256
+        and tokenizer.table.complete
         and max(tokenizer.vocab) < _MAX_ID
     )
 

@@ -38,6 +38,7 @@ class TokenTable:
         "_id_of_character",
         "base",
         "base_ids",
+        "byte_ids",
         "complete",
         "content",
         "counts",
@@ -65,6 +66,7 @@ class TokenTable:
         end_of_word_id: int | None = None,
         counts: Sequence[int] | None = None,
         whole_words_first: bool = False,
+        byte_fallback: Iterable[int] = (),
     ) -> None:
         _check_mapping("the vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
         _check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
@@ -99,9 +101,13 @@ class TokenTable:
         """The id of each token that a pre-token may be; empty if whole words are not looked up."""
         self.made: tuple[int, ...] = tuple(made for _, _, made in self.triples)
         """made[rank]: the id that the merge makes."""
+        self.byte_ids: Mapping[bytes, int] = self._ids_of_bytes(byte_fallback)
+        """The ids of the bytes that spell characters outside the alphabet; empty if none do."""
         self.base_ids: Mapping[bytes, int] = MappingProxyType(self._find_alphabet())
-        self.complete = base == "bytes" and len(self.base_ids) == 256
-        """True if the alphabet covers every text."""
+        self.complete = all(
+            bytes([byte]) in self.byte_ids or bytes([byte]) in self.base_ids for byte in range(256)
+        )
+        """True if the alphabet and the bytes cover every text."""
         self.ranks: dict[Pair, int] = {}
         self.parts: dict[int, Pair] = {}
         self.ending_word: frozenset[int] = frozenset()
@@ -109,7 +115,8 @@ class TokenTable:
         self._index_merges()
         self.content: Mapping[int, bytes] = self._without_marker()
         """The bytes of each id, without those of the marker."""
-        self._id_of_byte = [self.base_ids.get(bytes([byte]), _UNKNOWN) for byte in range(256)]
+        ids = self.base_ids if base == "bytes" else self.byte_ids
+        self._id_of_byte = [ids.get(bytes([byte]), _UNKNOWN) for byte in range(256)]
         self._id_of_character = (
             {symbol.decode(): id for symbol, id in self.base_ids.items()}
             if base == "characters"
@@ -148,6 +155,7 @@ class TokenTable:
         table.counts = None if counts is None else tuple(counts)
         table.ending_word = frozenset()
         table.whole_words_first, table.word_ids = False, {}
+        table.byte_ids = MappingProxyType({})
         table._id_of_byte = [table.base_ids[bytes([byte])] for byte in range(256)]
         table._id_of_character = {}
         return table
@@ -230,6 +238,7 @@ class TokenTable:
             self.triples,
             # Left out if False, so that the fingerprints of other tokenizers stay as they were.
             *(["whole_words_first"] if self.whole_words_first else []),
+            *([["byte_fallback", *self.byte_ids.values()]] if self.byte_ids else []),
         ]
 
     def pieces(self, word: str) -> list[tuple[list[int] | None, bytes]]:
@@ -245,6 +254,8 @@ class TokenTable:
         else:
             ids = [self._id_of_character.get(character, _UNKNOWN) for character in word]
             widths = [len(character.encode()) for character in word] if _UNKNOWN in ids else []
+            if widths and self.byte_ids:
+                ids, widths = self._spelled(word)
         if self.end_of_word_id is not None:
             ids.append(self.end_of_word_id)
             widths.append(0)
@@ -260,6 +271,19 @@ class TokenTable:
             cut.append((None if unknown else [id for id, _ in symbols], data[at:stop]))
             at = stop
         return cut
+
+    def _spelled(self, word: str) -> tuple[list[int], list[int]]:
+        """Return initial ids, with characters outside the alphabet in bytes, and their widths."""
+        ids: list[int] = []
+        widths: list[int] = []
+        for character in word:
+            data = character.encode()
+            id = self._id_of_character.get(character)
+            spelled = [self._id_of_byte[byte] for byte in data] if id is None else [id]
+            whole = id is not None or _UNKNOWN in spelled
+            ids += [_UNKNOWN] if _UNKNOWN in spelled else spelled
+            widths += [len(data)] if whole else [1] * len(data)
+        return ids, widths if _UNKNOWN in ids else []
 
     def _check_vocabulary(self) -> None:
         # Collect the types first, because checking 50,000 tokens one by one is slow.
@@ -322,8 +346,21 @@ class TokenTable:
         if len(set(self.special_tokens.values())) < len(self.special_tokens):
             raise ConfigError("Two special tokens have the same id. Give each its own.")
 
+    def _ids_of_bytes(self, byte_fallback: Iterable[int]) -> Mapping[bytes, int]:
+        listed = several(byte_fallback, "byte_fallback", "give the ids of single bytes")
+        found = {self.vocab.get(id, b""): id for id in listed}
+        if len(found) < len(listed) or not all(len(byte) == 1 for byte in found):
+            raise ConfigError("Expected each id of byte_fallback to be another single byte.")
+        if found and (self.base == "bytes" or self.whole_words_first or self.end_of_word):
+            raise ConfigError(
+                "byte_fallback is for tokenizers of characters without an end-of-word marker that "
+                "do not look up whole words. Leave it out."
+            )
+        return MappingProxyType(dict(sorted(found.items())))
+
     def _find_alphabet(self) -> dict[bytes, int]:
         not_base = {*self.special_tokens.values(), *self.made, self.end_of_word_id}
+        not_base.update(self.byte_ids.values())
         found: dict[bytes, int] = {}
         for id, token in self.vocab.items():
             if id in not_base or not _is_symbol(token, self.base):
@@ -343,6 +380,9 @@ class TokenTable:
         vocab, ranks, parts = dict(self.vocab), self.ranks, self.parts
         marker = self.end_of_word_id
         known = {*self.base_ids.values(), marker}
+        if self.byte_ids:
+            # In SentencePiece's family, a merge may come before those that make its parts.
+            known.update(self.made)
         ending: set[int] = set() if marker is None else {marker}
         for rank, (left, right, made) in enumerate(self.triples):
             if left not in known or right not in known:

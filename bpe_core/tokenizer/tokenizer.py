@@ -41,7 +41,9 @@ class Tokenizer(Immutable):
     are how often each merge's pair occurred when it was learned. The alphabet is every token of one
     byte (or one character, depending on `base`) that is neither special, nor the marker, nor made
     by a merge. With `whole_words_first`, a pre-token that is a token becomes that token, even if no
-    merges make it, as in tiktoken. Raises `ConfigError` if the arguments are inconsistent.
+    merges make it, as in tiktoken. `byte_fallback` are the ids of single bytes that spell
+    characters outside the alphabet, as in SentencePiece. Raises `ConfigError` if the arguments are
+    inconsistent.
 
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
@@ -76,6 +78,7 @@ class Tokenizer(Immutable):
         end_of_word_id: int | None = None,
         counts: Sequence[int] | None = None,
         whole_words_first: bool = False,
+        byte_fallback: Iterable[int] = (),
     ) -> None:
         get_pretokenizer(pretokenizer)  # before the vocabulary is checked
         table = TokenTable(
@@ -87,6 +90,7 @@ class Tokenizer(Immutable):
             end_of_word_id=end_of_word_id,
             counts=counts,
             whole_words_first=whole_words_first,
+            byte_fallback=byte_fallback,
         )
         self._start(table, get_pretokenizer(pretokenizer))
 
@@ -227,6 +231,11 @@ class Tokenizer(Immutable):
         return self._table.base_ids
 
     @property
+    def byte_ids(self) -> Mapping[bytes, int]:
+        """The ids of the bytes that spell characters outside the alphabet; empty if none do."""
+        return self._table.byte_ids
+
+    @property
     def base(self) -> Base:
         """The symbols that words consist of before any merge: bytes or characters."""
         return self._table.base
@@ -307,6 +316,7 @@ class Tokenizer(Immutable):
             end_of_word_id=table.end_of_word_id,
             counts=None if table.counts is None else table.counts[:n_merges],
             whole_words_first=table.whole_words_first,
+            byte_fallback=table.byte_ids.values(),
         )
 
     # Properties of every `Encoder`
@@ -471,6 +481,7 @@ class Tokenizer(Immutable):
             end_of_word_id=table.end_of_word_id,
             counts=table.counts,
             whole_words_first=table.whole_words_first,
+            byte_fallback=tuple(table.byte_ids.values()),
         )
         return build, ()
 

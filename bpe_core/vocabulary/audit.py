@@ -9,6 +9,7 @@ Suboptimal for Language Model Pretraining", 2020, section 4).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, overload
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import count_pretokens
 from bpe_core.runs.token_curves import count_ids
-from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
+from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
@@ -195,7 +196,7 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
     special = set(tokenizer.special_tokens.values())
     ids = sorted(id for id in tokenizer.vocab if id not in special)
     used = {id for id in ids if uses[id]}
-    own = equivalent_tokenizer(tokenizer)
+    own = made_by_merges(tokenizer)
     needed = used if own is None else with_parts(own, used)
     marker = None if own is None else own.end_of_word_id
     never_used = tuple(id for id in ids if id not in used)
@@ -218,9 +219,13 @@ def with_parts(tokenizer: Tokenizer, ids: set[int]) -> set[int]:
     >>> sorted(gpt2().vocab[id] for id in with_parts(gpt2(), {262}))
     [b' ', b' t', b' the', b'e', b'h', b'he', b't']
     """
+    parts: dict[int, set[int]] = defaultdict(set)
+    for merge in tokenizer.merges:
+        parts[merge.id].update(merge.pair)
     needed = set(ids)
-    # Backwards, so that each token is known to be needed before its parts are considered.
-    for merge in reversed(tokenizer.merges):
-        if merge.id in needed:
-            needed |= {merge.left, merge.right}
+    waiting = list(needed)
+    while waiting:
+        new = parts[waiting.pop()] - needed
+        needed |= new
+        waiting += new
     return needed

@@ -58,7 +58,11 @@ def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> P
             f"Expected a count of uses for each id up to {max(vocab):,}, got {len(uses):,}. Pass 0 "
             f"for an unused id."
         )
-    always = {*tokenizer.special_tokens.values(), *tokenizer.base_ids.values()}
+    always = {
+        *tokenizer.special_tokens.values(),
+        *tokenizer.base_ids.values(),
+        *tokenizer.byte_ids.values(),
+    }
     if tokenizer.end_of_word_id is not None:
         always.add(tokenizer.end_of_word_id)
     often = {id for id in vocab if uses[id] >= min_uses}
@@ -100,6 +104,7 @@ def keep_only(tokenizer: Tokenizer, kept: Collection[int]) -> tuple[Tokenizer, N
         end_of_word_id=None if marker is None else new_id[marker],
         counts=None if None in counts else [count or 0 for count in counts],
         whole_words_first=tokenizer.whole_words_first,
+        byte_fallback=[new_id[id] for id in tokenizer.byte_ids.values()],
     )
     return smaller, read_only(np.array(old_ids, np.int32))
 

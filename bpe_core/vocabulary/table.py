@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import PatternTimeoutError, SearchError
 from bpe_core.pretokenizers.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
-from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
+from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.types import read_only
 from bpe_core.unicode.token_scripts import token_script
 from bpe_core.vocabulary.reachability import is_partial_utf8
@@ -92,7 +92,7 @@ class Vocabulary:
         """bool[n]: whether a token's bytes are not whole characters."""
         self.special = read_only(np.array([id in special for id in ids], np.bool_))
         """bool[n]"""
-        own = equivalent_tokenizer(tokenizer)
+        own = made_by_merges(tokenizer)
         merges = () if own is None else own.merges
         ranks = {merge.id: merge.rank for merge in reversed(merges)}
         self.ranks = read_only(np.array([ranks.get(id, -1) for id in ids], np.int64))

@@ -16,6 +16,7 @@ from bpe_core.unicode.utf8_states import BETWEEN_CHARACTERS, list_entries
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.types import Merge
 
 Obstacle = Literal["other-merges", "no-utf8", "no-neighbours"]
 """The reason no word encodes to a token."""
@@ -32,7 +33,7 @@ _AT_CONTRACTION: Final = (("", "s"), ("", "e"), ("", "l"), ("a", ""), ("a'", "")
 CONTEXTS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     **dict.fromkeys(("gpt2", "cl100k", "whitespace", "words-punctuation", "none"), _IN_CONTRACTION),
     "starcoder": _IN_CONTRACTION,
-    "falcon": (_ALONE,),
+    **dict.fromkeys(("falcon", "sentencepiece", "gemma3"), (_ALONE,)),
     "llama3": _IN_SPACE,
     "qwen2": _IN_SPACE,
     "tekken": _IN_WORD,
@@ -65,8 +66,7 @@ class TokenChains:
         for id in alphabet if self._marker is None else [*alphabet, self._marker]:
             self._spelled[id] = (id,)
         for merge in tokenizer.merges:
-            spelled = self._spelled[merge.left] + self._spelled[merge.right]
-            self._spelled.setdefault(merge.id, spelled)
+            self._spelled.setdefault(merge.id, self._spell(merge))
         self._agree = lru_cache(1 << 16)(self._do_agree)
         own = [id for id in ids if id in self._spelled and self._merged(self._spelled[id]) == [id]]
         # Short tokens first: most tokens can be their neighbours, so searches end early.
@@ -85,6 +85,8 @@ class TokenChains:
 
     def obstacle_to(self, id: int) -> Obstacle | None:
         """Return why no word encodes to a token, or None if one does."""
+        if self._tokenizer.byte_ids.get(self._bytes[id]) == id:
+            return self._obstacle_to_byte(self._bytes[id][0])
         if id not in self._entries:
             return "other-merges"
         if not self._entries[id]:
@@ -96,6 +98,9 @@ class TokenChains:
 
         The neighbours found by the search of the graph come first, then others.
         """
+        if self._tokenizer.byte_ids.get(self._bytes[id]) == id:
+            yield self._spelled_with(self._bytes[id][0])
+            return
         yield from islice(self._texts_with(id), _MAX_TRIES)
 
     def is_always_cut(self, id: int) -> bool:
@@ -145,6 +150,28 @@ class TokenChains:
                     if other is None and entry == BETWEEN_CHARACTERS:
                         text = data.decode()
                         yield from (before + text + after for before, after in self._contexts[1:])
+
+    def _obstacle_to_byte(self, byte: int) -> Obstacle | None:
+        """Return why no character outside the alphabet has this byte, or None if one has."""
+        if not list_entries(bytes([byte])):
+            return "no-utf8"
+        return None if self._spelled_with(byte) else "other-merges"
+
+    def _spelled_with(self, byte: int) -> str:
+        """Return a character outside the alphabet that has this byte; empty if there is none."""
+        if byte < 0x80:
+            characters = range(byte, byte + 1)
+        elif byte < 0xC0:  # the last of every 64 characters, the rarest first
+            characters = range(0x100000 + byte - 0x80, 0x10FFFF, 64)
+        elif byte < 0xE0:
+            characters = range((byte & 0x1F) << 6, ((byte & 0x1F) + 1) << 6)
+        elif byte < 0xF0:
+            characters = range((byte & 0x0F) << 12, ((byte & 0x0F) + 1) << 12)
+        else:
+            characters = range((byte & 0x07) << 18, min(((byte & 0x07) + 1) << 18, 0x110000))
+        written = (chr(code) for code in characters if not 0xD800 <= code < 0xE000)
+        found = (each for each in written if each.encode() not in self._tokenizer.base_ids)
+        return next((each for each in found if byte in each.encode()), "")
 
     @staticmethod
     def _neighbours(first: _Node, others: list[_Node]) -> list[_Node]:
@@ -229,6 +256,12 @@ class TokenChains:
             if len(still) == len(waiting):
                 return
             waiting = still
+
+    def _spell(self, merge: Merge) -> tuple[int, ...]:
+        if self._tokenizer.byte_ids:  # a merge may come before those that make its parts
+            text = self._tokenizer.vocab[merge.id].decode()
+            return tuple(self._tokenizer.base_ids[character.encode()] for character in text)
+        return self._spelled[merge.left] + self._spelled[merge.right]
 
     def _do_agree(self, left: int, right: int) -> bool:
         return self._merged(self._spelled[left] + self._spelled[right]) == [left, right]

@@ -192,7 +192,7 @@ def test_a_base_that_cannot_be_adapted_says_why(open_app: OpenApp) -> None:
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
-        ("sentencepiece", "It is a SentencePiece model, which merges across words"),
+        ("sentencepiece", "It is of SentencePiece’s family, which merges across words"),
         ("tokenizers", "It has a normalizer (Lowercase)"),
     ],
 )

@@ -62,7 +62,7 @@ def test_a_click_fetches_and_adds_and_the_address_brings_it_back(
     assert fetched == ["mistral-7b"]
     assert others(app) == ["GPT-2", "Mistral 7B"]
     facts = rivals(app)[1]["facts"]
-    assert facts.startswith("BPE, encoded by sentencepiece")
+    assert facts.startswith("BPE, encoded by bpe_core")
     assert "Published by Mistral AI (Apache 2.0)." in facts
     assert app.query_params["with"] == "gpt2,mistral-7b"
     again = open_app("compare", **{"with": "mistral-7b"})

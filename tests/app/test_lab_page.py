@@ -40,13 +40,13 @@ def press(app: AppTest, label: str) -> None:
     next(button for button in app.button if button.label == label).click().run()
 
 
-def test_a_tokenizer_that_another_library_runs_is_not_measured_but_trainers_are(
+def test_a_tokenizer_that_merges_across_words_is_not_measured_but_trainers_are(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
     app = open_app("lab", lab_text="Your text", text=SHORT, **{"with": "mistral-7b"})
     app.segmented_control(key="lab_tokenizer").set_value("Mistral 7B").run()
-    assert any("encoded by sentencepiece" in info.value for info in app.info)
+    assert any("changes the text before it merges" in info.value for info in app.info)
     labels = [button.label for button in app.button]
     assert "Measure trainers" in labels
     assert "Measure encoders" not in labels

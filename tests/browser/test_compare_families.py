@@ -72,7 +72,7 @@ def test_names_a_gguf_and_a_sentencepiece_file_get_a_verdict(page: Page) -> None
         expect(page.locator(".rivals tbody tr").filter(has_text=file)).to_have_count(1)
         wait_until_idle(page)
     page.keyboard.press("Escape")
-    engines = {"small.gguf": "encoded by bpe_core", "small.model": "encoded by sentencepiece"}
+    engines = {"small.gguf": "encoded by bpe_core", "small.model": "encoded by bpe_core"}
     for file, engine in engines.items():
         expect(page.locator(".rivals tbody tr").filter(has_text=file)).to_contain_text(engine)
     verdict = page.locator(".verdict")

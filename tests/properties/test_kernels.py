@@ -105,8 +105,7 @@ def test_a_text_cut_in_two_at_a_safe_place_has_the_same_pretokens(
 ) -> None:
     encoded = text.encode()
     near = data.draw(st.integers(0, len(encoded)))
-    array = np.frombuffer(encoded, np.uint8)
-    cut = counting.safe_split(array, near, array.size, class_table(), pretokenizer.drops_text)
+    cut = blocks.safe_split(encoded, near, pretokenizer)
     parts = encoded[:cut].decode(), encoded[cut:].decode()
     assert cut >= near
     assert [p for part in parts for p in pretokenizer.split(part)] == pretokenizer.split(text)

@@ -400,7 +400,7 @@ def huggingface_changed(part: str, value: object) -> bytes:
         (native_changed(pretokenizer="regex:("), "not a valid regular expression"),
         (native_changed(end_of_word=7), "text as end_of_word and an id as end_of_word_id, got 7"),
         (huggingface_changed("model.type", "Unigram"), "Expected a BPE model, got 'Unigram'"),
-        (huggingface_changed("model.byte_fallback", True), "byte_fallback"),
+        (huggingface_changed("model.byte_fallback", True), "not run here"),
         (huggingface_changed("model.end_of_word_suffix", "</w>"), "end_of_word_suffix"),
         (huggingface_changed("normalizer", {"type": "NFC"}), r"normalizer \(NFC\)"),
         (huggingface_changed("pre_tokenizer", {"type": "Metaspace"}), "Metaspace"),

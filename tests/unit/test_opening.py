@@ -120,7 +120,7 @@ def test_an_added_token_that_is_not_special_is_found_here() -> None:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("dropout", 0.5), ("end_of_word_suffix", "</w>"), ("byte_fallback", True)],
+    [("dropout", 0.5), ("end_of_word_suffix", "</w>")],
 )
 def test_options_not_in_plain_bpe_are_left_to_the_library(option: str, value: object) -> None:
     named = opened(byte_level(), **{option: value})

@@ -11,6 +11,8 @@ from bpe_core.adapting.extend import extendable
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.load_save import loads
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -31,7 +33,7 @@ _KEY: Final = "adapt_base"
 _PARAMETER: Final = "base"
 _MAX_KEY_LENGTH: Final = 64
 _MAX_NAME_LENGTH: Final = 60
-_MERGES_ACROSS: Final = "It is a SentencePiece model, which merges across words, not within them."
+_MERGES_ACROSS: Final = "It is of SentencePiece’s family, which merges across words."
 _INSTEAD: Final = (
     "Adapt a byte-level tokenizer, such as GPT-2’s, Llama 3’s or Qwen’s, or train a new one."
 )
@@ -57,7 +59,8 @@ class Base:
         if own.model == "BPE" and equivalent_tokenizer(own) is None:
             found = _read_merges(self.name.key)
             if isinstance(found, str):
-                why = _MERGES_ACROSS if own.engine.startswith("sentencepiece") else found
+                is_across = isinstance(own, AcrossWordsTokenizer | SentencePieceTokenizer)
+                why = _MERGES_ACROSS if is_across else found
                 raise FormatError(f"{name} cannot be adapted. {why} {_INSTEAD}")
             own = found
         return extendable(NamedEncoder(name, own, self.note))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text, equivalent_tokenizer
 from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.tokenizer.protocol import Encoder
@@ -60,6 +61,8 @@ def word_steps(reading: OwnReading, encoder: Encoder, index: int) -> WordSteps:
     if token_id in encoder.special_tokens.values():
         return WordSteps("", (), "Special tokens are matched whole, without merges.")
     own = equivalent_tokenizer(encoder)
+    if isinstance(encoder, AcrossWordsTokenizer):
+        return _steps_across_words(reading, encoder, index)
     if own is None:
         note = f"{encoder.engine} encodes with this tokenizer and does not report its steps."
         if changes_text(encoder):
@@ -115,6 +118,24 @@ def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
     word, is_cut = _word_around(reading, tokenizer, index)
     if is_cut:
         return WordSteps(word, (), "The shown text ends inside this pre-token.")
+    return _steps_of_word(word, tokenizer)
+
+
+def _steps_across_words(
+    reading: OwnReading, encoder: AcrossWordsTokenizer, index: int
+) -> WordSteps:
+    """Return the steps around a segment, with a space for ▁, and for the one put in front."""
+    begin = int(reading.found.byte_ends[index - 1]) if index else 0
+    place = len(reading.text.encode()[:begin].decode(errors="ignore"))
+    word = encoder.word_around(reading.text, place)
+    if not word:
+        return WordSteps("", (), "Added tokens are found in any text, before the merges.")
+    if not reading.is_all and reading.text.endswith(word):
+        return WordSteps(word, (), "The shown text ends inside this word.")
+    return _steps_of_word(word, encoder.tokenizer)
+
+
+def _steps_of_word(word: str, tokenizer: Tokenizer) -> WordSteps:
     n_bytes = len(word.encode())
     if n_bytes > MAX_EXPLAINED:
         note = (

@@ -10,6 +10,7 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from bpe_core.formats.running.library_encoder import LibraryEncoder
 from bpe_core.formats.running.normalizing import NormalizedPiece, normalized_pieces
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.tokenizer.protocol import Encoder
 from ui.components.normalized_text import normalized_text
@@ -26,7 +27,7 @@ def list_changes(encoder: Encoder, text: str) -> list[NormalizedPiece]:
     >>> list_changes(gpt2(), "ﬁ")
     []
     """
-    if not isinstance(encoder, LibraryEncoder | NativeTokenizer):
+    if not isinstance(encoder, LibraryEncoder | NativeTokenizer | AcrossWordsTokenizer):
         return []
     shown = text[:MAX_CHARACTERS]
     try:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
-from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
+from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.audit import Audit, audit
@@ -52,7 +52,7 @@ class Inspection:
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The encoder if its merges are known, else None."""
-        return equivalent_tokenizer(self.encoder)
+        return made_by_merges(self.encoder)
 
 
 def inspect_vocabulary(
@@ -105,7 +105,7 @@ def _inspect(
 
 @cached()
 def _structure(fingerprint: str, _encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
-    known = equivalent_tokenizer(_encoder)
+    known = made_by_merges(_encoder)
     return None if known is None else Derivations(known), PrefixTree(_encoder.vocab)
 
 

@@ -90,7 +90,7 @@ def _published(name: str) -> BaseFiles:
     merges = equivalent_tokenizer(encoder)
     if merges is None:
         raise FormatError(
-            f"{found.title} cannot be adapted: {encoder.engine} runs it, because bpe_core cannot "
-            f"read it as pre-tokenizer and merges. Adapt a tokenizer that bpe_core itself encodes."
+            f"{found.title} cannot be adapted, because it is not a pre-tokenizer and merges alone: "
+            f"it merges across words. Adapt a byte-level tokenizer."
         )
     return BaseFiles(merges, files)

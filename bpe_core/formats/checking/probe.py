@@ -74,7 +74,7 @@ def encodable(tokenizer: Tokenizer, text: str) -> str:
     """
     base_ids = tokenizer.base_ids
     by_bytes = tokenizer.base == "bytes"
-    if by_bytes and len(base_ids) == 256:
+    if tokenizer.table.complete:
         return text
     lacking = {
         ord(character): None

@@ -21,9 +21,9 @@ from bpe_core.formats.sentencepiece_model import (
     UNUSED,
     USER_DEFINED,
     Piece,
-    describe_sentencepiece,
     write_model,
 )
+from bpe_core.formats.sentencepiece_scores import describe_sentencepiece
 from bpe_core.kernels.garbage import without_garbage_collection
 
 Keys = Mapping[str, GgufValue]

@@ -6,9 +6,13 @@ A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenize
   are not tokens are dropped here, or the text is left to the library;
 - the normalizer is a form of Unicode or none (see `run_here`), and the pre-tokenizer is a named
   one, since regex engines differ;
+- or the model is BPE over characters with bytes for all others, and only spaces are written as ▁
+  before it merges across words (see `run_across_words`);
 - a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`, if
   that is installed. Published files, recognised by their SHA-256, are compared by the tests
   instead.
+
+A SentencePiece model of the same kind is compared with `sentencepiece` in the same way.
 
 Ranks are encoded by `bpe_core` if an order of merges is known to give tiktoken's ids (see
 `recovered_merges`), and by `tiktoken` otherwise.
@@ -24,6 +28,7 @@ from bpe_core.formats.checking.probe import PROBE, last_tokens
 from bpe_core.formats.description import Description, check_not_overruled, plain_tokenizer
 from bpe_core.formats.huggingface import build_tokenizer
 from bpe_core.formats.running.added_tokens import found_in_one_search
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
@@ -31,7 +36,7 @@ from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
-Own = Tokenizer | NativeTokenizer
+Own = Tokenizer | NativeTokenizer | AcrossWordsTokenizer
 
 
 def choose_engine(
@@ -60,7 +65,7 @@ def choose_engine(
         )
     if isinstance(peer, ForeignTokenizer) and peer.model != "BPE":
         why_not = f"A {peer.model} model."
-    elif isinstance(peer, SentencePieceTokenizer):
+    elif isinstance(peer, SentencePieceTokenizer) and peer.model != "BPE":
         why_not = ""  # its origin says that
     provenance = _joined(read.origin, why_not, f"Encoded by {peer.engine}.", read.note)
     chosen = replace(read, engine=read.library, merges=None, provenance=provenance)
@@ -87,6 +92,8 @@ def run_here(read: Description) -> Own:
     if read.library == "bpe_core":
         return build_tokenizer(read)
     tokenizer = plain_tokenizer(read)
+    if read.spaces is not None:
+        return AcrossWordsTokenizer(tokenizer, read.spaces, read.added_tokens)
     if tokenizer.base != "bytes":
         raise FormatError(
             f"Its alphabet has {len(tokenizer.base_ids):,} {tokenizer.base}, not all 256 bytes, "
@@ -121,8 +128,8 @@ def _exact_own(read: Description, *, is_known: bool = False) -> tuple[Own | None
             raise
         return None, read.why_not or str(error)
     # Without the library, plain merges still run: only the comparison with it is left out.
-    is_plain = isinstance(own, Tokenizer) and find_spec("tokenizers") is None
-    if read.library != "tokenizers" or is_known or is_plain:
+    is_plain = not isinstance(own, NativeTokenizer) and find_spec(read.library) is None
+    if read.library not in ("tokenizers", "sentencepiece") or is_known or is_plain:
         return own, ""
     tokenizer = own if isinstance(own, Tokenizer) else own.tokenizer
     probe = PROBE + last_tokens(tokenizer, 2_000)
@@ -142,6 +149,8 @@ def _chosen_own(
     chosen = replace(read, provenance=provenance, ranks=None)
     if isinstance(own, Tokenizer):
         chosen = replace(chosen, library="bpe_core", source=b"", normalizer=None, added_tokens=())
+    elif isinstance(own, AcrossWordsTokenizer):
+        chosen = replace(chosen, source=b"")
     return chosen, NamedEncoder(read.name, own, provenance)
 
 
@@ -150,6 +159,8 @@ def _how(own: Own, encoded: str) -> str:
     if isinstance(own, Tokenizer):
         return f"Pre-tokenizer {own.pretokenizer.name}, {encoded} by bpe_core."
     tokenizer = own.tokenizer
+    if isinstance(own, AcrossWordsTokenizer):
+        return f"Merges go across words, {encoded} by bpe_core; {own.normalizer_name}."
     parts = [f"Pre-tokenizer {tokenizer.pretokenizer.name}, {encoded} by bpe_core."]
     if n_ordinary := len(tokenizer.special_tokens) - len(own.special_tokens):
         some = "token is" if n_ordinary == 1 else "tokens are"

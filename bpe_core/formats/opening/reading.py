@@ -14,7 +14,8 @@ from bpe_core.formats.huggingface import FILE_NAME, describe_huggingface
 from bpe_core.formats.json_files import looks_like_json, parse_json
 from bpe_core.formats.native import describe_native
 from bpe_core.formats.opening.zipped import looks_like_zip, unzip_tokenizer
-from bpe_core.formats.sentencepiece_model import describe_sentencepiece, looks_like_sentencepiece
+from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
+from bpe_core.formats.sentencepiece_scores import describe_sentencepiece
 from bpe_core.formats.sidecars import add_sidecars, join_pair
 from bpe_core.formats.tekken import describe_tekken, looks_like_tekken
 from bpe_core.formats.tiktoken_file import describe_tiktoken, read_ranks

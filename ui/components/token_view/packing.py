@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from bpe_core.comparison.alignment import Stretches
 from bpe_core.formats.running.library_encoder import LibraryEncoder
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text, made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
@@ -129,7 +130,7 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
         "ids": known,
         "tokens": [token_for_browser(encoder.vocab[token_id]) for token_id in known],
         "written": [encoder.written(token_id) for token_id in known]
-        if isinstance(encoder, LibraryEncoder)
+        if isinstance(encoder, LibraryEncoder | AcrossWordsTokenizer)
         else [],
         "left": [-1 if merge is None else merge.left for merge in merges],
         "right": [-1 if merge is None else merge.right for merge in merges],

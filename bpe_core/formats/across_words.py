@@ -1,0 +1,108 @@
+"""Read the merges of SentencePiece's family from a list, as a tokenizer.json has it.
+
+The base symbols are characters, and tokens such as <0xE2> spell those that are not tokens. In the
+merges that are returned, ▁ is a space. `sentencepiece_scores` reads models without a list; of files
+that have both, such as Gemma's GGUF, the list is followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.description import Merges
+from bpe_core.formats.gpt2_files import missing_token
+from bpe_core.formats.live_merges import Triple, find_live_merges
+from bpe_core.formats.running.added_tokens import AddedToken
+from bpe_core.formats.running.spaces import META, Spaces
+from bpe_core.kernels.garbage import without_garbage_collection
+
+_BYTE_PIECES: Final = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)}
+
+
+def merges_of_list(
+    ids: Mapping[str, int],
+    merges: Sequence[tuple[str, str]],
+    added: Sequence[AddedToken],
+    spaces: Spaces,
+) -> Merges:
+    """Return the merges that a tokenizer.json lists.
+
+    Raises `FormatError` if they join tokens of bytes, if a byte is not a token, and for added
+    tokens that are hidden by others or that the normalizer changes.
+
+    >>> ids = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"▁": 256, "a": 257, "▁a": 258}
+    >>> read = merges_of_list(ids, [("▁", "a")], (), Spaces())
+    >>> read.vocab[258], read.merges, read.vocab[0xE2], read.pretokenizer
+    (b' a', [(256, 257, 258)], b'\\xe2', 'sentencepiece')
+    """
+    if spaces.prefix == "always" and not spaces.if_missing:
+        for each in added:
+            if each.is_normalized:
+                raise FormatError(f"Its normalizer changes the added token {each.text!r:.60}.")
+    always = {each.text for each in added if not each.is_special}
+    # What is found in any text as it is never gets to the merges.
+    found = {text for text in always if META not in text and " " not in text}
+    _check_hidden(found, [each.text for each in added if each.is_special])
+    with without_garbage_collection():
+        try:
+            listed = [
+                (ids[left], ids[right], ids[left + right])
+                for left, right in merges
+                if left + right not in found
+            ]
+        except KeyError as error:
+            raise missing_token(error.args[0], list(merges)) from None
+        return read_merges(ids, listed, {each.text: each.id for each in added}, found)
+
+
+def read_merges(
+    ids: Mapping[str, int],
+    listed: Sequence[Triple],
+    added: Mapping[str, int],
+    found: Collection[str],
+) -> Merges:
+    """Return the merges of a list; `found` are the added tokens that never get to them."""
+    made = {each for _, _, each in listed}
+    texts = {
+        id: text for text, id in ids.items() if (len(text) == 1 and text not in found) or id in made
+    }
+    bytes_of = {ids[text]: byte for text, byte in _BYTE_PIECES.items() if text in ids}
+    if any(not bytes_of.keys().isdisjoint(triple) for triple in listed):
+        raise FormatError("Its merges join or make tokens for single bytes.")
+    alphabet = {text.replace(META, " ").encode() for text in texts.values() if len(text) == 1}
+    for byte in _BYTE_PIECES.values():
+        if byte not in alphabet and byte not in bytes_of.values():
+            raise FormatError(f"No token spells the byte 0x{byte.hex().upper()}.")
+    merges = find_live_merges(listed, texts)
+    others = {id: text for text, id in {**ids, **added}.items() if id not in texts}
+    # A special token is listed with its own text, and ▁ is a space in all texts here.
+    special = {text.replace(META, " "): id for text, id in added.items() if id in others}
+    vocab = {id: text.replace(META, " ").encode() for id, text in {**others, **texts}.items()}
+    return Merges(
+        vocab={**vocab, **bytes_of},
+        merges=merges,
+        pretokenizer=_find_cut(merges, texts),
+        base="characters",
+        special_tokens=special,
+        byte_fallback=list(bytes_of),
+    )
+
+
+def _find_cut(merges: Sequence[Triple], texts: Mapping[int, str]) -> str:
+    """Return the pre-tokenizer whose cuts no merge crosses."""
+    crossed = {
+        texts[left][-1]
+        for left, right, _ in merges
+        if texts[right][0] == META and texts[left][-1] != META
+    }
+    return "sentencepiece" if not crossed else "gemma3" if crossed == {">"} else "none"
+
+
+def _check_hidden(found: Collection[str], special: Sequence[str]) -> None:
+    """Raise if the text of a special token that is not allowed may hide one that is found."""
+    for text in special:
+        for start in range(len(text)):
+            if any(each.startswith(text[start:]) or text.startswith(each, start) for each in found):
+                raise FormatError(f"The special token {text!r:.60} overlaps with another.")

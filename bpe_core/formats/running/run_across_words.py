@@ -1,0 +1,303 @@
+"""Run SentencePiece's family of BPE here: characters merged across words, spelled in bytes if rare.
+
+Llama 2, Mistral 7B and Gemma write spaces as ▁ and merge a text whole. Its tokens don't change if
+it is cut before each space that follows something else, except where the merges themselves join
+across; the pre-tokenizer of the merges does that, so words repeat and kernels and caches serve.
+
+Here ▁ is a space in texts and tokens alike, so the text need not be changed for it. The readable
+twin, `merge_whole`, does what the files say, without any cut.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
+from bpe_core.formats.running.offsets_to_segments import columns_to_segments
+from bpe_core.formats.running.safe_cuts import cut_text
+from bpe_core.formats.running.spaces import META, Spaces
+from bpe_core.immutable import Immutable
+from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.segment_arrays import token_widths
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Explanation, Segment
+
+
+class _Part(NamedTuple):
+    """A part of a text: an added token, or what is between two of them."""
+
+    text: str
+    """With a space for each ▁, and the space that is put in front; the added token itself."""
+    n_in_front: int
+    """How many characters were put in front."""
+    start: int
+    """In characters of the text that was given, as `end`."""
+    end: int
+    id: int | None
+    """The id of an added token."""
+
+
+class AcrossWordsTokenizer(Immutable):
+    """A tokenizer of SentencePiece's family whose merges run here; immutable.
+
+    `tokenizer` has a space for ▁, and as special tokens those added tokens that its merges cannot
+    make.
+
+    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" ", 257: b"a", 258: b" a"}
+    >>> merges = Tokenizer(
+    ...     vocab=vocab, merges=[(256, 257, 258)], pretokenizer="sentencepiece",
+    ...     base="characters", byte_fallback=range(256),
+    ... )
+    >>> llama = AcrossWordsTokenizer(merges, Spaces("always"))
+    >>> llama.encode("a aé"), llama.written(258), llama.written(0xC3)
+    ([258, 258, 195, 169], '▁a', '<0xC3>')
+    >>> [(each.id, each.start, each.end) for each in llama.segments("a a")]
+    [(258, 0, 1), (258, 1, 3)]
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, spaces: Spaces, added: Sequence[AddedToken] = ()
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._spaces = spaces
+        self._added = tuple(added)
+        self._special = {each.text: each.id for each in self._added if each.is_special}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return AcrossWordsTokenizer, (self._tokenizer, self._spaces, self._added)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The merges alone, with a space for ▁."""
+        return self._tokenizer
+
+    @property
+    def added(self) -> tuple[AddedToken, ...]:
+        """The tokens that are found in a text before anything is merged."""
+        return self._added
+
+    @property
+    def normalizer_name(self) -> str:
+        """What is done to a text before it is merged."""
+        return "spaces as ▁" + ("" if self._spaces.prefix == "never" else ", one put in front")
+
+    @property
+    def model(self) -> str:
+        """The model: "BPE"."""
+        return "BPE"
+
+    @property
+    def engine(self) -> str:
+        """The library that encodes: "bpe_core"."""
+        return "bpe_core"
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Each id's bytes, with a space for ▁."""
+        return self._tokenizer.vocab
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens, including added ones."""
+        return self._tokenizer.vocab_size
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """The id of each added token that is found only where special tokens are allowed."""
+        return self._special
+
+    @property
+    def unknown_id(self) -> None:
+        """None, because bytes spell whatever is not in the vocabulary."""
+        return
+
+    @property
+    def drops_text(self) -> bool:
+        """False: every byte of a text is in a token."""
+        return False
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256, in hexadecimal, of everything that affects encoding."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        spaces = [self._spaces.prefix, self._spaces.if_missing]
+        parts = [self._tokenizer.fingerprint, [list(each) for each in self._added], spaces]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
+        """Return the ids of a text; raises `InvalidTextError` for a lone surrogate.
+
+        Added tokens that are not special are found in any text. What is between two of them is a
+        text of its own.
+        """
+        ids: list[int] = []
+        for part in self._parts(text, allowed_special):
+            if part.id is not None:
+                ids.append(part.id)
+            elif ids:
+                ids += self._tokenizer.encode(part.text)
+            else:  # most texts are one part, whose list need not be copied
+                ids = self._tokenizer.encode(part.text)
+        return ids
+
+    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
+        """Return the tokens with their places in a text; raises what `encode` raises.
+
+        The space that is put in front of a text takes no place in it.
+        """
+        (columns,) = self.place_tokens([text], allowed_special)
+        return columns_to_segments(text, columns, self.vocab)
+
+    def place_tokens(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
+    ) -> list[TokenColumns]:
+        """Return the segments of each text in columns; raises what `encode` raises."""
+        return [self._place(text, allowed_special) for text in texts]
+
+    def explain(self, text: str) -> list[Explanation]:
+        """Return the characters of each word and the merges applied to them, in order.
+
+        Words are what is merged on its own, with the space that is put in front; added tokens are
+        left out.
+        """
+        explained: list[Explanation] = []
+        for part in self._parts(text, ()):
+            if part.id is None:
+                for word in self._tokenizer.explain(part.text):
+                    start = part.start + max(0, word.start - part.n_in_front)
+                    explained.append(replace(word, start=start))
+        return explained
+
+    def word_around(self, text: str, place: int) -> str:
+        """Return the word that the merges get at a place in a text, which an added token is not."""
+        for part in self._parts(text, ()):
+            if part.start <= place < part.end and part.id is None:
+                at = place - part.start + part.n_in_front
+                for start, end in self._tokenizer.pretokenizer.spans(part.text):
+                    if start <= at < end:
+                        return part.text[start:end]
+        return ""
+
+    def parts(self, text: str, size: int) -> Iterator[str]:
+        """Cut a text where its ids don't change, or not at all if its parts get a space in front.
+
+        Each part but the last has `size` characters.
+        """
+        cuts = self._spaces.prefix == "never" and not any(
+            character.isspace() or character == META
+            for each in self._added
+            for character in each.text
+        )
+        return cut_text(text, size if cuts else len(text))
+
+    def normalized(self, text: str) -> str:
+        """Return the text as it is merged, with ▁ for spaces."""
+        return self._spaces.written(text).replace(" ", META)
+
+    def written(self, id: int) -> str | None:
+        """Return a token as its file writes it, with ▁ for spaces and <0xE2> for a byte."""
+        token = self.vocab.get(id, b"")
+        if self._tokenizer.byte_ids.get(token) == id:
+            return f"<0x{token[0]:02X}>"
+        return token.decode().replace(" ", META)
+
+    def _parts(self, text: str, allowed_special: AllowedSpecial) -> Iterator[_Part]:
+        check_text(text)
+        allowed = allowed_tokens(self._special, allowed_special)
+        raw, normalized = self._finders
+        start = 0
+        for piece, id in raw.split(text, allowed):
+            end = start + len(piece)
+            if id is not None:
+                yield _Part(piece, 0, start, end, id)
+            elif self._spaces.if_missing:
+                at = start
+                for inner, inner_id in normalized.split(piece, allowed):
+                    yield self._written(inner, at, inner_id)
+                    at += len(inner)
+            else:
+                whole = self._written(piece, start, None)
+                at = -whole.n_in_front
+                for inner, inner_id in normalized.split(whole.text, allowed):
+                    n_in_front = max(0, min(len(inner), -at))
+                    first, last = start + at + n_in_front, start + at + len(inner)
+                    yield _Part(inner, n_in_front, first, last, inner_id)
+                    at += len(inner)
+            start = end
+
+    def _written(self, text: str, start: int, id: int | None) -> _Part:
+        end = start + len(text)
+        if id is not None:
+            return _Part(text, 0, start, end, id)
+        written = self._spaces.written(text, at_start=start == 0)
+        return _Part(written, len(written) - len(text), start, end, None)
+
+    def _place(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
+        ids: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        ends: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
+        byte_start = 0
+        for part in self._parts(text, allowed_special):
+            given = text[part.start : part.end]
+            n_bytes = len(given.encode())
+            if part.id is not None:
+                ids.append(np.array([part.id]))
+                ends.append(np.array([byte_start + n_bytes]))
+            else:
+                found = self._tokenizer.encode_to_numpy(part.text).astype(np.int64)
+                reached = np.cumsum(self._widths[found]) - part.n_in_front
+                if META in given:  # three bytes, where the merges have one
+                    places = _places_of_meta(given)
+                    reached += 2 * np.searchsorted(places, reached)
+                ids.append(found)
+                ends.append(byte_start + reached)
+            byte_start += n_bytes
+        all_ends = np.concatenate(ends)
+        return TokenColumns(np.concatenate(ids), all_ends[:-1], all_ends[1:])
+
+    @cached_property
+    def _widths(self) -> NDArray[np.int64]:
+        """int64[largest id + 1]: the number of bytes of each token."""
+        return token_widths(self.vocab)
+
+    @cached_property
+    def _finders(self) -> tuple[AddedTokenFinder, AddedTokenFinder]:
+        raw = AddedTokenFinder(each for each in self._added if not each.is_normalized)
+        normalized = (each for each in self._added if each.is_normalized)
+        if not self._spaces.if_missing:
+            normalized = (each._replace(text=each.text.replace(META, " ")) for each in normalized)
+        return raw, AddedTokenFinder(normalized)
+
+
+def merge_whole(tokenizer: AcrossWordsTokenizer, text: str) -> list[int]:
+    """Encode a text without added tokens as its file says: merge all of it, without any cut.
+
+    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" ", 257: b"a", 258: b" a"}
+    >>> merges = Tokenizer(
+    ...     vocab=vocab, merges=[(256, 257, 258)], pretokenizer="sentencepiece",
+    ...     base="characters", byte_fallback=range(256),
+    ... )
+    >>> merge_whole(AcrossWordsTokenizer(merges, Spaces("always")), "a aé")
+    [258, 258, 195, 169]
+    """
+    table = tokenizer.tokenizer.table
+    (piece,) = table.pieces(tokenizer.normalized(text).replace(META, " ")) or [([], b"")]
+    return merge_symbols(piece[0] or [], table.ranks, table.made)
+
+
+def _places_of_meta(text: str) -> NDArray[np.int64]:
+    """Return where the bytes of each ▁ begin in a text in which it is written in one byte."""
+    before = text.split(META)[:-1]
+    return np.cumsum([len(each.encode()) + 1 for each in before], dtype=np.int64) - 1

@@ -1,0 +1,187 @@
+"""Describe SentencePiece's models: as merges where their scores imply those, else for the library.
+
+Whatever two neighbours make a piece is joined, the highest score first, the leftmost of equals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.across_words import read_merges
+from bpe_core.formats.description import Description, Given, Merges
+from bpe_core.formats.live_merges import Triple
+from bpe_core.formats.running.added_tokens import AddedToken
+from bpe_core.formats.running.spaces import Spaces
+from bpe_core.formats.sentencepiece_model import (
+    BYTE,
+    CONTROL,
+    NORMAL,
+    UNUSED,
+    USER_DEFINED,
+    Piece,
+    SentencePieceModel,
+    read_model,
+)
+from bpe_core.formats.sidecars import special_beside
+from bpe_core.kernels.garbage import without_garbage_collection
+from bpe_core.tokenizer.rank_merging import merge_symbols
+
+_MAX_CUTS: Final = 100_000_000
+"""The most letters that are copied to find the two parts at each cut of all pieces."""
+
+
+def describe_sentencepiece(
+    given: Given, data: bytes, *, origin: str = "", names_cut: bool = True
+) -> Description:
+    """Describe a `.model` file; raises what `read_model` raises."""
+    model = read_model(data)
+    left_out = special_beside(given.beside, {piece.text for piece in model.pieces})
+    note = ""
+    if left_out:
+        note = (
+            f"Left out: {len(left_out):,} special tokens of the folder that the model itself "
+            f"does not have, such as {next(iter(left_out))}."
+        )
+    merges: Merges | None = None
+    added: list[AddedToken] = []
+    spaces: Spaces | None = None
+    why_not = ""
+    try:
+        merges, added, spaces = merges_of_scores(model)
+    except FormatError as error:
+        why_not = str(error)
+    return Description(
+        name=given.name,
+        origin=f"{origin} A SentencePiece model ({model.kind}).".strip(),
+        merges=merges,
+        why_not=why_not,
+        added_tokens=added,
+        spaces=spaces,
+        library="sentencepiece",
+        source=data,
+        names_cut=names_cut,
+        note=note,
+    )
+
+
+def merges_of_scores(model: SentencePieceModel) -> tuple[Merges, list[AddedToken], Spaces]:
+    """Return the merges of a SentencePiece model, its added tokens and where it puts spaces.
+
+    Raises `FormatError` for a model that does more than that, and for pieces of equal score whose
+    order matters.
+
+    >>> pieces = [Piece(text, 0, NORMAL) for text in ("▁", "a", "▁a")]
+    >>> pieces = (*pieces, *(Piece(f"<0x{byte:02X}>", 0, BYTE) for byte in range(256)))
+    >>> model = SentencePieceModel(pieces, "BPE", True, "identity", changes_text=False)
+    >>> merges_of_scores(model)[0].merges
+    [(0, 1, 2)]
+    """
+    if model.kind != "BPE" or not model.byte_fallback:
+        raise FormatError("It has no bytes for characters outside the vocabulary.")
+    if model.changes_text:
+        name = f" ({model.normalizer!r:.60})" if model.normalizer else ""
+        raise FormatError(f"Its normalizer{name} changes text in ways that are not run here.")
+    ids: dict[str, int] = {}
+    normal: dict[str, int] = {}
+    special: dict[str, int] = {}
+    added: list[AddedToken] = []
+    for id, piece in enumerate(model.pieces):
+        ids[piece.text] = id
+        if " " in piece.text and piece.type in (NORMAL, USER_DEFINED):
+            raise FormatError(f"The piece {piece.text!r:.60} has a space in it.")
+        if piece.type == NORMAL:
+            normal[piece.text] = id
+        elif piece.type not in (BYTE, UNUSED):
+            special[piece.text] = id
+        if piece.type in (CONTROL, USER_DEFINED):
+            is_special = piece.type == CONTROL
+            added.append(AddedToken(piece.text, id, is_special, not is_special))
+    with without_garbage_collection():
+        _check_unused(model.pieces, normal)
+        listed = _list_cuts(normal, model.pieces)
+        found = {each.text for each in added if not each.is_special}
+        read = read_merges(ids, listed, special, found)
+    return read, added, Spaces("always" if model.dummy_prefix else "never")
+
+
+def _list_cuts(normal: Mapping[str, int], pieces: Sequence[Piece]) -> list[Triple]:
+    """Return every way in which two pieces make a third, the highest score first."""
+    if sum(len(text) ** 2 for text in normal) > _MAX_CUTS:
+        raise FormatError(
+            "Its pieces are so long that looking for their parts would take too long."
+        )
+    in_order = sorted(
+        (text for text in normal if len(text) > 1),
+        key=lambda text: (-pieces[normal[text]].score, normal[text]),
+    )
+    for text in in_order:
+        if not all(character in normal for character in text):
+            raise FormatError(f"The piece {text!r:.60} has characters that are not pieces.")
+    _check_ties(in_order, normal, pieces)
+    return [
+        (normal[text[:cut]], normal[text[cut:]], normal[text])
+        for text in in_order
+        for cut in range(1, len(text))
+        if text[:cut] in normal and text[cut:] in normal
+    ]
+
+
+def _check_unused(pieces: Sequence[Piece], normal: Collection[str]) -> None:
+    """Raise if merges may make a piece that is not used: it is taken apart again."""
+    for text in (piece.text for piece in pieces if piece.type == UNUSED):
+        cuts = ((text[:cut], text[cut:]) for cut in range(1, len(text)))
+        if len(text) == 1 or any(left in normal and right in normal for left, right in cuts):
+            raise FormatError(f"Its merges make the piece {text!r:.60}, which is not used.")
+
+
+def _check_ties(
+    in_order: Sequence[str], normal: Mapping[str, int], pieces: Sequence[Piece]
+) -> None:
+    """Raise unless pieces of equal score are joined alike by rank and from left to right.
+
+    That is known for runs of one character of the lowest score, such as Llama's runs of spaces,
+    where all of its runs are: whatever else is joined before, they are joined on their own.
+    """
+    scored = groupby(in_order, key=lambda text: pieces[normal[text]].score)
+    tied = [same for _, each in scored if len(same := list(each)) > 1]
+    for same in tied:
+        (first, *_), characters = same[0], set("".join(same))
+        runs = [text for text in in_order if set(text) == characters]
+        inside = any(first * 2 in text for text in in_order if text not in set(same))
+        if len(characters) > 1 or len(runs) != len(same) or inside or same[-1] != in_order[-1]:
+            raise FormatError(
+                f"The pieces {same[0]!r:.60} and {same[1]!r:.60} have the same score."
+            )
+        lengths = [len(text) for text in same]
+        for n in range(2, 4 * max(lengths) + 1):
+            if _joined_by_rank(n, lengths) != _joined_from_left(n, set(lengths)):
+                raise FormatError(f"The runs of {first!r} have the same score.")
+
+
+def _joined_by_rank(n: int, lengths: Sequence[int]) -> list[int]:
+    """Return the lengths of the runs that n equal characters become if each run has its rank."""
+    known = {1, *lengths}
+    listed = [
+        (left, length - left, length)
+        for length in lengths
+        for left in range(1, length)
+        if left in known and length - left in known
+    ]
+    ranks = {(left, right): rank for rank, (left, right, _) in enumerate(listed)}
+    return merge_symbols([1] * n, ranks, [made for _, _, made in listed])
+
+
+def _joined_from_left(n: int, lengths: Collection[int]) -> list[int]:
+    """Return the same if the leftmost pair that makes a run is always joined."""
+    runs = [1] * n
+    at = 0
+    while at < len(runs) - 1:
+        if runs[at] + runs[at + 1] in lengths:
+            runs[at : at + 2] = [runs[at] + runs[at + 1]]
+            at = max(0, at - 1)
+        else:
+            at += 1
+    return runs

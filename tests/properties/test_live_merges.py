@@ -1,0 +1,101 @@
+"""Merges that never apply can be left out, in whatever order a file lists them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import sentencepiece
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.live_merges import Triple, find_live_merges
+from bpe_core.formats.opening.open_encoder import open_encoder
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer, merge_whole
+from bpe_core.formats.sentencepiece_model import (
+    BYTE,
+    CONTROL,
+    NORMAL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    Piece,
+    write_model,
+)
+from bpe_core.tokenizer.rank_merging import merge_symbols
+
+WORDS = st.text("ab", min_size=2, max_size=6)
+
+
+@st.composite
+def listed_merges(draw: st.DrawFn) -> tuple[list[Triple], dict[int, str]]:
+    """Draw every way in which some texts of two letters make others, in any order."""
+    made = draw(st.lists(WORDS, unique=True, max_size=10))
+    ids = {text: id for id, text in enumerate(["a", "b", *made])}
+    cuts = [
+        (ids[text[:cut]], ids[text[cut:]], ids[text])
+        for text in made
+        for cut in range(1, len(text))
+        if text[:cut] in ids and text[cut:] in ids
+    ]
+    return draw(st.permutations(cuts)), {id: text for text, id in ids.items()}
+
+
+@given(listed_merges(), st.lists(st.text("ab", max_size=16), max_size=8))
+def test_live_merges_join_as_the_whole_list_does(
+    drawn: tuple[list[Triple], dict[int, str]], texts: list[str]
+) -> None:
+    listed, text_of = drawn
+
+    def merged(merges: list[Triple], text: str) -> list[int]:
+        ranks = {(left, right): rank for rank, (left, right, _) in enumerate(merges)}
+        symbols = ["ab".index(character) for character in text]
+        return merge_symbols(symbols, ranks, [made for _, _, made in merges])
+
+    live = find_live_merges(listed, text_of)
+    assert len({made for _, _, made in live}) == len(live)
+    for text in [*texts, *text_of.values()]:
+        assert merged(live, text) == merged(listed, text)
+
+
+def test_two_merges_of_one_pair_are_refused() -> None:
+    texts = {0: "a", 1: "aa"}
+    with pytest.raises(FormatError, match="same pair"):
+        find_live_merges([(0, 0, 1), (0, 0, 1)], texts)
+
+
+@st.composite
+def models(draw: st.DrawFn) -> bytes:
+    """Draw a SentencePiece model with bytes, of pieces that may be alike, tied or unused."""
+    pieces = [Piece("<unk>", 0, UNKNOWN), Piece("<s>", 0, CONTROL)]
+    pieces += [Piece(f"<0x{byte:02X}>", 0, BYTE) for byte in range(256)]
+    characters = draw(st.permutations("▁ab>é"))
+    pieces += [Piece(each, -100, NORMAL) for each in characters]
+    texts = st.lists(st.text("▁▁ab>é", min_size=2, max_size=5), unique=True, max_size=14)
+    kinds = st.sampled_from([NORMAL] * 12 + [USER_DEFINED, UNUSED])
+    # Mostly of different scores.
+    scores = draw(st.permutations([*range(16), 0, 0]))
+    for text, score in zip(draw(texts), scores, strict=False):
+        pieces.append(Piece(text, -score, draw(kinds)))
+    if draw(st.booleans()):
+        pieces += [Piece("▁" * n, -200, NORMAL) for n in (2, 3, 4)]
+    unique = {piece.text: piece for piece in pieces}
+    return write_model(list(unique.values()), "BPE", dummy_prefix=draw(st.booleans()))
+
+
+@given(models(), st.lists(st.text("▁   ab>é漢<s", max_size=24), min_size=1, max_size=8))
+def test_any_model_gives_the_ids_of_sentencepiece(model: bytes, texts: list[str]) -> None:
+    peer = sentencepiece.SentencePieceProcessor(model_proto=model)
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "any.model")
+        file.write_bytes(model)
+        encoder = open_encoder(file).encoder
+    for text in texts:
+        assert encoder.encode(text) == peer.encode(text), encoder.engine
+        if isinstance(encoder, AcrossWordsTokenizer):
+            covered = [each.byte_end for each in encoder.segments(text)]
+            assert not text or covered[-1] == len(text.encode())
+            if not any(not each.is_special for each in encoder.added):
+                assert merge_whole(encoder, text) == encoder.encode(text)

@@ -1,0 +1,194 @@
+"""Small files of SentencePiece's family: where spaces are put, what is found, what is refused."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import tokenizers
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.opening.opening import open_files
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
+from bpe_core.tokenizer.protocol import NamedEncoder
+
+REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+PREPEND = {"type": "Prepend", "prepend": "▁"}
+BOTH = {"type": "Sequence", "normalizers": [PREPEND, REPLACE]}
+SPLIT = {
+    "type": "Split",
+    "pattern": {"String": " "},
+    "behavior": "MergedWithPrevious",
+    "invert": False,
+}
+TEXTS = (
+    *("", " ", "a", "ab ab", "  ab", "▁ab", " ▁ab", "a▁b", "é\n漢", "漢▁ab", "aXb", "X", " X ab"),
+    *("<s>ab", "ab<s> ab<s>", "<s>", "aYb Y", "Y▁Y", "<s>X", "ab  X  ab", "▁X▁"),
+)
+
+
+def metaspace(scheme: str) -> dict[str, Any]:
+    return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": False}
+
+
+def described(**parts: Any) -> dict[str, Any]:
+    """Return a tokenizer.json like Llama 2's, with parts of it replaced."""
+    tokens = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    tokens += ["▁", "a", "b", "é", "▁a", "ab", "▁ab", "▁▁", "<s>"]
+    return {
+        "version": "1.0",
+        "added_tokens": [added("<s>", len(tokens) - 1, special=True)],
+        "normalizer": BOTH,
+        "pre_tokenizer": None,
+        "model": {
+            "type": "BPE",
+            "unk_token": "<unk>",
+            "fuse_unk": True,
+            "byte_fallback": True,
+            "vocab": {token: id for id, token in enumerate(tokens)},
+            "merges": ["▁ a", "a b", "▁a b", "▁ ab", "▁ ▁"],
+        },
+        **parts,
+    }
+
+
+def added(text: str, id: int, *, special: bool, normalized: bool = False) -> dict[str, Any]:
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+    return {"id": id, "content": text, "special": special, "normalized": normalized, **flags}
+
+
+def opened(file: Mapping[str, Any]) -> NamedEncoder:
+    return open_files({"tokenizer.json": json.dumps(file).encode()})
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "pre_tokenizer"),
+    [
+        (BOTH, None),
+        (REPLACE, SPLIT),
+        (REPLACE, None),
+        *((None, metaspace(scheme)) for scheme in ("always", "first", "never")),
+    ],
+)
+@pytest.mark.parametrize("normalized", [False, True])
+def test_ids_and_places_are_those_of_the_library(
+    normalizer: object, pre_tokenizer: object, normalized: bool
+) -> None:
+    file = described(normalizer=normalizer, pre_tokenizer=pre_tokenizer)
+    first = len(file["model"]["vocab"])
+    file["added_tokens"] += [
+        added("X", first, special=False, normalized=normalized and normalizer != BOTH),
+        added("Y", first + 1, special=False),
+    ]
+    named = opened(file)
+    assert isinstance(named.encoder, AcrossWordsTokenizer), named.provenance
+    peer = tokenizers.Tokenizer.from_str(json.dumps(file))
+    for text in TEXTS:
+        expected = peer.encode(text, add_special_tokens=False)
+        assert named.encode(text, "all") == expected.ids, text
+        segments = named.segments(text, "all")
+        assert b"".join(text.encode()[s.byte_start : s.byte_end] for s in segments) == text.encode()
+    assert pickle.loads(pickle.dumps(named.encoder)).fingerprint == named.fingerprint  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"normalizer": {"type": "NFKC"}}, "not run here (NFKC)"),
+        ({"pre_tokenizer": {"type": "Whitespace"}}, "not run here"),
+        ({"pre_tokenizer": {**metaspace("first"), "split": True}, "normalizer": None}, "Metaspace"),
+    ],
+)
+def test_what_changes_the_text_otherwise_is_left_to_the_library(
+    change: dict[str, Any], reason: str
+) -> None:
+    named = opened(described(**change))
+    assert named.engine.startswith("tokenizers")
+    assert reason in named.provenance
+
+
+def without_byte(file: dict[str, Any]) -> None:
+    del file["model"]["vocab"]["<0xE6>"]
+
+
+def without_order(file: dict[str, Any]) -> None:
+    file["model"]["ignore_merges"] = True
+
+
+def with_merged_bytes(file: dict[str, Any]) -> None:
+    file["model"]["vocab"]["<0xE6><0xBC>"] = len(file["model"]["vocab"])
+    file["model"]["merges"].append("<0xE6> <0xBC>")
+
+
+def with_hidden_token(file: dict[str, Any]) -> None:
+    file["added_tokens"].append(added("s", len(file["model"]["vocab"]), special=False))
+
+
+def with_changed_token(file: dict[str, Any]) -> None:
+    first = len(file["model"]["vocab"])
+    file["added_tokens"].append(added("X", first, special=False, normalized=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (without_byte, "byte 0xE6"),
+        (without_order, "ignore_merges"),
+        (with_merged_bytes, "single bytes"),
+        (with_hidden_token, "overlaps"),
+        (with_changed_token, "changes the added token"),
+    ],
+)
+def test_what_cannot_be_exact_is_left_to_the_library(change: Any, reason: str) -> None:
+    file = described()
+    change(file)
+    named = opened(file)
+    assert named.engine.startswith("tokenizers")
+    assert reason in named.provenance
+    peer = tokenizers.Tokenizer.from_str(json.dumps(file))
+    for text in TEXTS:
+        assert named.encode(text, "all") == peer.encode(text, add_special_tokens=False).ids
+
+
+def test_a_merge_of_unknown_tokens_is_named() -> None:
+    file = described()
+    file["model"]["merges"].append("a zz")
+    with pytest.raises(FormatError):
+        opened(file)
+
+
+def model(*pieces: Piece, **settings: Any) -> bytes:
+    spelled = [Piece(f"<0x{byte:02X}>", 0, BYTE) for byte in range(256)]
+    characters = [Piece(each, -9, NORMAL) for each in "▁ab"]
+    all_pieces = [Piece("<unk>", 0, UNKNOWN), *spelled, *characters, *pieces]
+    return write_model(all_pieces, "BPE", **settings)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (model(remove_extra_spaces=True), "Its normalizer ('identity')"),
+        (model(Piece("ab", -1, NORMAL), Piece("ba", -1, NORMAL)), "have the same score"),
+        (model(Piece("azb", -1, NORMAL)), "characters that are not pieces"),
+        (model(Piece("a b", -1, NORMAL)), "has a space in it"),
+    ],
+)
+def test_models_that_are_left_to_sentencepiece_say_why(data: bytes, reason: str) -> None:
+    named = open_files({"any.model": data})
+    assert named.engine.startswith("sentencepiece")
+    assert reason in named.provenance
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_are_refused(score: float) -> None:
+    with pytest.raises(FormatError, match="has the score"):
+        open_files({"any.model": model(Piece("ab", score, NORMAL))})
+
+
+def test_very_long_pieces_are_not_cut_everywhere() -> None:
+    with pytest.raises(FormatError):  # by the library, which the model is left to
+        open_files({"any.model": model(Piece("ab" * 6_000, -1, NORMAL))})
