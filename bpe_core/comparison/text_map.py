@@ -106,7 +106,7 @@ class TextMap:
     >>> text = TextMap("hug, hugs")
     >>> text.word_counts(np.array([3, 4, 8, 9]))
     WordTotals(n_words=2, n_word_tokens=3, n_whole_words=1)
-    >>> text.kind_counts(np.array([0, 3, 4, 8]), np.array([3, 4, 8, 9]))
+    >>> count_kinds(text.token_kinds(np.array([0, 3, 4, 8]), np.array([3, 4, 8, 9])))
     KindCounts(words_and_numbers=3, punctuation=1, white_space=0)
     """
 
@@ -160,13 +160,6 @@ class TextMap:
             whole &= begun == np.searchsorted(gaps[1], self._word_starts, side="right")
         n_words = len(inside)
         return WordTotals(n_words, n_words + int(inside.sum()), int(whole.sum()))
-
-    def kind_counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> KindCounts:
-        """Count tokens by kind, given the byte offsets of starts and ends, two int64[n].
-
-        A token with part of a character counts as if it had the whole character.
-        """
-        return count_kinds(self.token_kinds(starts, ends))
 
     def token_kinds(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Return the kind of each token as an index in TOKEN_KINDS, uint8[n].
