@@ -245,6 +245,21 @@ def test_an_upload_that_only_the_disk_holds_comes_back(open_app: OpenApp) -> Non
     assert load_run(in_address(again, "run")).run.corpus_sha256
 
 
+@pytest.mark.parametrize("source", ["Paste", "Weighted words"])
+def test_a_long_typed_text_comes_back_with_its_run(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.setattr(run_corpus, "MAX_CHARACTERS_KEPT", 3)
+    app = choose(open_app(), source=source)
+    key = "corpus_pasted" if source == "Paste" else "corpus_words"
+    text = "".join(f"{chr(97 + n % 26) * 3}{chr(97 + n // 26)} {n + 1}\n" for n in range(300))
+    app.text_area(key=key).set_value(text).run()
+    app.select_slider(key="settings_byte_size").set_value(300).run()
+    train(app)
+    again = assert_same_run(open_app, app)
+    assert (again.text_area(key=key).value or "").strip() == text.strip()
+
+
 @pytest.mark.parametrize("text", ["hug hugs\n" * 3, "hug hugs\n" * 30_000])
 def test_a_typed_text_comes_back_before_it_is_trained_on(open_app: OpenApp, text: str) -> None:
     app = choose(open_app(), source="Paste")

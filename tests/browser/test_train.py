@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 from tokenizers import Tokenizer as HuggingFaceTokenizer
 
 from bpe_core.corpus.read_corpus import read_corpus
@@ -103,6 +103,29 @@ def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and
     elsewhere = new_page()
     open_page(elsewhere, f"{app_url}/token_boundaries?run={run_id}")
     expect(elsewhere.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, {"width": 390, "height": 844}])
+def test_text_size_and_button_share_the_first_screen(
+    page: Page, app_url: str, size: ViewportSize
+) -> None:
+    page.set_viewport_size(size)
+    open_page(page, f"{app_url}/train")
+    expect(page.get_by_text("fewer tokens.")).to_be_visible()
+    for part in (
+        page.get_by_role("combobox", name="Sample"),
+        page.get_by_text("8% held out"),
+        page.locator(".st-key-settings_byte_size"),
+        page.get_by_role("spinbutton", name="Exact vocabulary size"),
+        page.get_by_role("button", name="Train", exact=True),
+        page.get_by_role("heading", name="Example"),
+    ):
+        expect(part).to_be_in_viewport(ratio=0.99)
+    assert page.get_by_test_id("stMain").evaluate("(main) => main.scrollTop") == 0
+    card = page.locator(".st-key-result_card")
+    links = card.get_by_role("link").or_(card.get_by_role("button"))
+    expect(links.first).to_have_text("▸ Watch it learn, merge by merge")
+    expect(card.get_by_role("button", name="Download")).to_have_count(1)
 
 
 def test_the_transformers_folder_opens_with_the_lines_beside_it(

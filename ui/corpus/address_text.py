@@ -17,10 +17,11 @@ from ui.storage.sweeping import DAYS_KEPT_UNOPENED
 from ui.storage.upload_store import keep_text, load_text
 
 MAX_TEXT_LENGTH_IN_ADDRESS = 1_000
-KEPT = (
-    "Too long for the address: the text is kept on this server, and the id in the address brings "
-    f"it back. It is deleted {DAYS_KEPT_UNOPENED} days after it was last opened, or after one day "
-    "if the server needs the room."
+_KEPT = "Too long for the address, so the text is kept on this server."
+_HOW_LONG_KEPT = (
+    "The id in the address brings it back. It is deleted "
+    f"{DAYS_KEPT_UNOPENED} days after it was last opened, or after one day if the server needs the "
+    "room."
 )
 NOT_KEPT = "The text is too long for the address, so a refresh brings back the sample text."
 _MAX_ID_LENGTH = 64
@@ -75,7 +76,7 @@ def text_to_address(name: str, text: str, *, longest: int) -> None:
         kept = KeptText(text_id, text, is_own=True)
         _remember(name, kept)
     address.set_query(**{name: None, _id_name(name): kept.id})
-    st.markdown(f":gray[{KEPT}]")
+    st.markdown(f":gray[:small[{_KEPT}]]", help=_HOW_LONG_KEPT)
 
 
 def start_area(name: str, first: str) -> None:

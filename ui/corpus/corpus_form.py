@@ -104,9 +104,11 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
         found = _read(source)
         # There even without a text, so that the form below does not move when there is one.
         row = heading_row("corpus_line")
-        if found is not None and found.corpus.is_counted and not takes_counts:
+        if found is None:
+            row.markdown(":gray[:small[No text yet.]]", width="content")
+        elif found.corpus.is_counted and not takes_counts:
             st.error(plain_markdown(_NEEDS_TEXT, 600))
-        elif found is not None:
+        else:
             chosen = _divide(found, ORIGINS[source], row)
     except BpeError as error:
         st.error(plain_markdown(str(error), 1_000))

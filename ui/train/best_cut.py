@@ -50,7 +50,7 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
     others = replace(config, pretokenizer="")
     id = f"{chosen.corpus.sha256} {chosen.held_out_share} {chosen.held_out_by} {others}"
     before = workspace.get(CutCheck).id
-    if before not in ("", id):
+    if before != id and _is_live(before):
         checks().forget(before)
     workspace.update(CutCheck, id=id)
 
@@ -59,9 +59,9 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
 
     try:
         checks().begin(id, work, visitor=visitor())
-    except TooMuchWorkError:
+        status = checks().status(id)
+    except (TooMuchWorkError, UnknownWorkError):
         return
-    status = checks().status(id)
     if status.is_live:
         _wait_for(id)
     elif status.result is not None:
@@ -113,12 +113,15 @@ def _can_be_compared(chosen: ChosenCorpus, config: TrainingConfig) -> bool:
 @fragment(run_every=SECONDS_BETWEEN_LOOKS)
 def _wait_for(id: str) -> None:
     """Redraw the page once the check has ended."""
-    try:
-        is_live = checks().status(id).is_live
-    except UnknownWorkError:
-        is_live = False
-    if not is_live:
+    if not _is_live(id):
         st.rerun()
+
+
+def _is_live(id: str) -> bool:
+    try:
+        return checks().status(id).is_live
+    except UnknownWorkError:
+        return False
 
 
 def _draw_better(cut: str, saved: float) -> None:
