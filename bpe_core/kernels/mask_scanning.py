@@ -1,12 +1,12 @@
-"""Scan ASCII 64 bytes at a time, with a mask for each kind of character.
+"""Scan 64 bytes at a time, with a mask for each kind of character: ASCII and letters of two bytes.
 
 A window of 64 bytes begins where a pre-token does, so nothing before it matters. The starts of the
 pre-tokens in it follow from the masks by shifts: `mask << 1` says of each character what the one
 before it is, `mask >> 1` what the one after it is. The next window begins at the last start that
-does not depend on what is outside of this one, usually 57 bytes on. Where there is none, as at a
-character beyond ASCII or in a very long word, `scanning` goes on by the pattern's automaton.
+does not depend on what is outside of this one, usually 57 bytes on. Where there is none, as at
+other characters or in a very long word, `scanning` goes on by the pattern's automaton.
 
-On ASCII, the named patterns differ only in the rules below. The patterns themselves specify this.
+Here, the named patterns differ only in the rules below. The patterns themselves specify this.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ SPACES_AND_WORDS = 1 << 15
 """Spaces and what follows up to the next space."""
 SPACES_AFTER_GREATER = 1 << 16
 """What follows > and spaces belongs to that too."""
+WIDE_LETTERS = 1 << 17
+"""Letters beyond ASCII are like those of ASCII."""
 
 _CONTRACTION = 3
 """The most bytes of a contraction."""
@@ -59,18 +61,20 @@ _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _SMALL = np.uint8(32)
 """The bit that tells small letters from capital ones."""
+_CAPITAL, _SMALL_LETTER, _LAST_LETTER = 6 << 2 | 2, 7 << 2 | 2, 9 << 2 | 2
+"""Entries of the class table; what lies between is other letters. See `pretokenizers.shadows`."""
 
 
 @part
-def scan_by_masks(text, begin, stop, rules, ends):
+def scan_by_masks(text, begin, stop, rules, classes, ends):
     """Find ends in text[begin:stop] as far as possible; return how many, and the last or `begin`.
 
-    ends: int64, with room for one end per byte of text[begin:stop].
+    classes: of each code point. ends: int64, with room for one end per byte of text[begin:stop].
     """
     n = 0
     at = begin
     while at + BYTES <= stop:
-        starts, spaces = _find_starts(text, at, rules)
+        starts, spaces = _find_starts(text, at, rules, classes)
         if not starts:
             break
         left = starts
@@ -92,7 +96,7 @@ def scan_by_masks(text, begin, stop, rules, ends):
 
 
 @inlined
-def _find_starts(text, at, rules):
+def _find_starts(text, at, rules, classes):
     """Return masks of the known starts of pre-tokens in text[at + 1 : at + 64], and of white space.
 
     A pre-token starts at `at`.
@@ -105,7 +109,13 @@ def _find_starts(text, at, rules):
     printed = bytes_between(text, at, 33, 126)
     signs = printed & ~(letters | numbers)
     # Controls are rare, and some patterns tell them from other signs.
-    n_known = trailing_zeros(~(printed | spaces))
+    others = ~(printed | spaces)
+    if others and rules & WIDE_LETTERS:
+        wide, wide_capitals = _find_wide_letters(text, at, others, rules, classes)
+        letters |= wide
+        capitals |= wide_capitals
+        others &= ~wide
+    n_known = trailing_zeros(others)
     last = n_known - _CONTRACTION - 1
     if last <= 0:
         return np.uint64(0), spaces
@@ -162,6 +172,27 @@ def _find_starts(text, at, rules):
             quotes = bytes_between(text, at, 39, 39) & letters << _ONE & known
             starts = _cut_contractions(text, at, quotes, starts, np.uint64(0), rules)
     return starts & known & ~_ONE, spaces
+
+
+@part
+def _find_wide_letters(text, at, others, rules, classes):
+    """Return masks of the letters of two bytes before any other, and of the capital ones."""
+    letters = np.uint64(0)
+    capitals = np.uint64(0)
+    while others:
+        i = trailing_zeros(others)
+        lead = np.int64(text[at + i])
+        if i == BYTES - 1 or lead < 0xC0 or lead >= 0xE0:
+            break
+        kind = classes[(lead & 31) << 6 | np.int64(text[at + i + 1]) & 63]
+        both = _THREE << np.uint64(i)
+        if kind == _CAPITAL:
+            capitals |= both
+        elif kind != _SMALL_LETTER and (kind < _CAPITAL or kind > _LAST_LETTER or rules & CASES):
+            break
+        letters |= both
+        others &= ~both
+    return letters, capitals
 
 
 @inlined

@@ -57,7 +57,7 @@ def scan(text, begin, end, scanner, ends):
     n = 0
     reach = BYTES
     while True:
-        found, at = scan_by_masks(text, at, stop, scanner.rules, ends[n:])
+        found, at = scan_by_masks(text, at, stop, scanner.rules, scanner.classes, ends[n:])
         n += found
         if found:
             reach = BYTES

@@ -45,6 +45,9 @@ _RULES: Final = {
     "gemma3": rules.SPACES_AND_WORDS | rules.SPACES_AFTER_GREATER,
 }
 
+_ONLY_ASCII_ALIKE: Final = {"deepseek-v3"}
+"""Patterns that name the letters of ASCII, and treat others differently."""
+
 
 @cache
 def get_scanner(name: str) -> Scanner:
@@ -68,7 +71,7 @@ def get_scanner(name: str) -> Scanner:
         _read_only(columns, np.uint8),
         _read_only([state * automaton.n_columns for state, _ in moves], np.int32),
         _read_only([flags for _, flags in moves], np.uint8),
-        _RULES[name],
+        _RULES[name] | (0 if name in _ONLY_ASCII_ALIKE else rules.WIDE_LETTERS),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bpe_core.kernels import intrinsics, mask_scanning, scanning
 from bpe_core.kernels.compiling.load import X86_64_V3
@@ -26,7 +27,10 @@ ASCII = (
     *(" ", "   ", " " * 20, "\t", "\n", "\r\n", "\n\n", "\n    ", "  \n", " \n \n ", "\x0b"),
     *("1", "12", "1234567", "3.14", "_", "-", "!", "..", "/", "//", "\n/", ";\n//\n(", "=" * 25),
 )
-OTHERS = ("é", "日本", "\u3000", "ſ", "\x00", "\x7f", "\u0301", "É", "²", "\x1c")
+OTHERS = (
+    *("é", "été", "É", "Ночь", "ДОм", "א", "ªº", "ǅ", "ʰ", "ſ", "×", "²", "٣", "\xa0", "\u0301"),
+    *("日本", "\u3000", "\x00", "\x7f", "\x1c"),
+)
 
 
 def drawn_texts(n: int, seed: int) -> Iterator[str]:
@@ -65,12 +69,17 @@ def test_masks_are_the_same_with_shorter_vectors(processor: str) -> None:
     )
 
 
+def by_masks(name: str, data: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[int, int]:
+    scanner = get_scanner(name)
+    with np.errstate(over="ignore"):
+        return mask_scanning.scan_by_masks(data, 0, len(data), scanner.rules, scanner.classes, ends)
+
+
 def ends_by_masks(name: str, text: str) -> list[int]:
     """Return the ends that the masks find by themselves, in plain Python."""
     data = np.frombuffer(text.encode(), np.uint8)
     ends = np.empty(len(data), np.int64)
-    with np.errstate(over="ignore"):
-        n, _ = mask_scanning.scan_by_masks(data, 0, len(data), get_scanner(name).rules, ends)
+    n, _ = by_masks(name, data, ends)
     return ends[:n].tolist()
 
 
@@ -90,6 +99,18 @@ def test_masks_alone_cut_ascii_nearly_to_its_end(name: str) -> None:
     assert found == get_pretokenizer(name).split(LINES)[: len(found)]
 
 
+def test_letters_of_two_bytes_are_cut_by_masks_and_other_wide_ones_are_not() -> None:
+    words = "L'été à Москве: ΑΒγ dÉjà_vu "
+    for name in SCANNERS:
+        found = ends_by_masks(name, words * 4)
+        assert bool(found) is (name != "deepseek-v3")
+        expected = [piece.encode() for piece in get_pretokenizer(name).split(words * 4)]
+        data, begin = (words * 4).encode(), 0
+        for stop in found:
+            assert stop < 0 or data[begin:stop] == expected.pop(0)
+            begin = abs(stop)
+
+
 @pytest.mark.parametrize(
     "kind", ["AZ", "az", "09", "  ", "\t\r", "!~", "\n\n", "\r\r", "//", "''", "__"]
 )
@@ -107,10 +128,7 @@ def test_each_mask_matters(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_masks_do_not_suit_is_left_to_the_automaton() -> None:
-    rules = get_scanner("gpt2").rules
-    for text in ("a" * 100, " " * 100, "é" * 50, "a\x00" * 50, "a b " * 15):
+    for text in ("a" * 100, " " * 100, "é" * 50, "日 " * 25, "a\x00" * 50, "a b " * 15):
         data = np.frombuffer(text.encode(), np.uint8)
-        with np.errstate(over="ignore"):
-            found = mask_scanning.scan_by_masks(data, 0, len(data), rules, np.empty(100, np.int64))
-        assert found == (0, 0)
+        assert by_masks("gpt2", data, np.empty(100, np.int64)) == (0, 0)
     assert scanning.BYTES == intrinsics.BYTES
