@@ -6,7 +6,7 @@ import click
 
 from bpe_core.cli.options import out_option, tokenizer_options
 from bpe_core.cli.outputs import check_output, write_output, write_text
-from bpe_core.cli.support import load_encoder, load_tokenizer, read_ids, read_text
+from bpe_core.cli.support import load_encoder, load_merges, read_ids, read_text
 
 
 @click.command()
@@ -95,5 +95,5 @@ def decode(
     """
     out = out or "-"
     check_output(None, out, [tokenizer, file], force=force)
-    loaded = load_tokenizer(tokenizer, pretokenizer, special_tokens)
+    loaded = load_merges(tokenizer, pretokenizer, special_tokens)
     write_output(loaded.decode_bytes(read_ids(file)), out)

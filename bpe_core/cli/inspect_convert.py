@@ -8,11 +8,12 @@ import click
 
 from bpe_core.cli.options import format_option, out_option, tokenizer_options
 from bpe_core.cli.outputs import check_outputs, format_to_write, write_tokenizer
-from bpe_core.cli.support import load_tokenizer, note_what_lacks
+from bpe_core.cli.support import load_merges, load_tokenizer, note_what_lacks
 from bpe_core.errors import FormatError
 
 if TYPE_CHECKING:
     from bpe_core.formats.load_save import Format
+    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
     from bpe_core.tokenizer.tokenizer import Tokenizer
 
 MAX_SPECIAL_TOKENS = 10
@@ -55,13 +56,13 @@ def inspect(
         merge 10083: ug + s
       h ugs
     """
+    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
     from bpe_core.unicode.byte_alphabet import to_printable
 
-    loaded = load_tokenizer(tokenizer, pretokenizer, special_tokens)
-
     if opens_in:
-        _list_readers(loaded)
+        _list_readers(load_tokenizer(tokenizer, pretokenizer, special_tokens))
         return
+    loaded = load_merges(tokenizer, pretokenizer, special_tokens)
 
     def write(id_: int) -> str:
         return to_printable(loaded.vocab[id_])
@@ -75,15 +76,16 @@ def inspect(
             if word.steps:
                 click.echo(" ".join(map(write, word.ids)))
         return
+    merges = loaded.tokenizer if isinstance(loaded, AcrossWordsTokenizer) else loaded
     click.echo(f"vocabulary      {loaded.vocab_size:,}")
-    click.echo(f"merges          {len(loaded.merges):,}")
-    click.echo(f"alphabet        {len(loaded.base_ids):,} {loaded.base}")
-    click.echo(f"pre-tokenizer   {loaded.pretokenizer.name!r}")
-    click.echo(f"end of word     {loaded.end_of_word!r}")
+    click.echo(f"merges          {len(merges.merges):,}")
+    click.echo(f"alphabet        {len(merges.base_ids):,} {merges.base}")
+    click.echo(f"pre-tokenizer   {merges.pretokenizer.name!r}")
+    click.echo(f"end of word     {merges.end_of_word!r}")
     click.echo(f"special tokens  {len(loaded.special_tokens):,}")
     _list_special_tokens(loaded)
     click.echo(f"fingerprint     {loaded.fingerprint}")
-    for merge in loaded.merges[:n_merges]:
+    for merge in merges.merges[:n_merges]:
         count = "" if merge.count is None else f", {merge.count:,} times"
         click.echo(f"merge {merge.rank}: {write(merge.left)} + {write(merge.right)}{count}")
 
@@ -134,7 +136,7 @@ def convert(
     write_tokenizer(files, out)
 
 
-def _list_special_tokens(tokenizer: Tokenizer) -> None:
+def _list_special_tokens(tokenizer: Tokenizer | AcrossWordsTokenizer) -> None:
     """Print the first special tokens by id, one per line, and how many more there are."""
     in_order = sorted(tokenizer.special_tokens.items(), key=lambda each: each[1])
     for text, id_ in in_order[:MAX_SPECIAL_TOKENS]:

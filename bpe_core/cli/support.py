@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.counting.streamed import StreamedCorpus
+    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
     from bpe_core.runs.run import TrainingRun
     from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -287,6 +288,19 @@ def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str,
         from bpe_core.formats.opening.open_encoder import open_encoder
 
         return open_encoder(name, pretokenizer).encoder
+
+
+def load_merges(
+    name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
+) -> Tokenizer | AcrossWordsTokenizer:
+    """Load a tokenizer whose merges bpe_core applies; raises FormatError for all others."""
+    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+    from bpe_core.tokenizer.tokenizer import Tokenizer
+
+    encoder = load_encoder(name, pretokenizer, special_tokens)
+    if isinstance(encoder, Tokenizer | AcrossWordsTokenizer):
+        return encoder
+    return load_tokenizer(name, pretokenizer, special_tokens)  # raises, and says why
 
 
 def _is_published(name: str) -> bool:

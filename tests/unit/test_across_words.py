@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +16,20 @@ from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.tokenizer.protocol import NamedEncoder
+from tests.commands import succeed
 
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 PREPEND = {"type": "Prepend", "prepend": "▁"}
 BOTH = {"type": "Sequence", "normalizers": [PREPEND, REPLACE]}
+DECODER = {
+    "type": "Sequence",
+    "decoders": [
+        {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+    ],
+}
 SPLIT = {
     "type": "Split",
     "pattern": {"String": " "},
@@ -192,3 +203,35 @@ def test_scores_that_are_no_numbers_are_refused(score: float) -> None:
 def test_very_long_pieces_are_not_cut_everywhere() -> None:
     with pytest.raises(FormatError):  # by the library, which the model is left to
         open_files({"any.model": model(Piece("ab" * 6_000, -1, NORMAL))})
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"decoder": DECODER},
+        {"normalizer": REPLACE, "decoder": {**DECODER, "decoders": DECODER["decoders"][:-1]}},
+    ],
+)
+def test_ids_become_the_text_that_the_library_makes_of_them(parts: Mapping[str, Any]) -> None:
+    file = described(**parts)
+    ours = opened(file).encoder
+    assert isinstance(ours, AcrossWordsTokenizer)
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(file))
+    for text in TEXTS:
+        ids = ours.encode(text, "all")
+        decoded = theirs.decode(ids, skip_special_tokens=False)
+        assert ours.decode_bytes(ids).decode() == decoded, text
+
+
+def test_the_commands_explain_and_decode_it(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(described()), encoding="utf-8")
+    ids = succeed("encode", path, stdin="ab é漢 ab".encode()).stdout_bytes
+    assert succeed("decode", path, stdin=ids).stdout == "ab é漢 ab"
+    assert "merges          4" in succeed("inspect", path).stdout
+    assert succeed("inspect", path, "--text", "ab").stdout.splitlines() == [
+        "Ġ a b",
+        "  merge 0: Ġ + a",
+        "  merge 2: Ġa + b",
+        "Ġab",
+    ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -180,6 +180,14 @@ class AcrossWordsTokenizer(Immutable):
                     start = part.start + max(0, word.start - part.n_in_front)
                     explained.append(replace(word, start=start))
         return explained
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id.
+
+        One space at the start is left out if one is put in front of a text, as its library does.
+        """
+        decoded = self._tokenizer.decode_bytes(ids)
+        return decoded if self._spaces.prefix == "never" else decoded.removeprefix(b" ")
 
     def word_around(self, text: str, place: int) -> str:
         """Return the word that the merges get at a place in a text, which an added token is not."""
