@@ -8,7 +8,6 @@ merges build those from their bytes.
 
 from __future__ import annotations
 
-import struct
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,6 +37,7 @@ from bpe_core.tokenizer.compiled_tables import (
     spelling,
     twice_as_large,
 )
+from bpe_core.tokenizer.id_arrays import as_int32
 from bpe_core.tokenizer.shared_blocks import Taken, Waiting, cut_blocks, in_order
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.unicode.utf8_states import AFTER_WORD
@@ -57,7 +57,6 @@ _LIKELY_BYTES: Final = 6
 _MAX_KEPT: Final = 1 << 21
 """The most ids of a worker's buffer that is kept for the next text: 8 MB."""
 _SCAN_AHEAD: Final = 8192
-_PACKED_AT_ONCE: Final = 4096
 _NO_ENDS: Final = np.empty(0, np.int64)
 
 
@@ -208,7 +207,7 @@ class CompiledEncoder:
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8] | None:
         """Return the bytes that `ids` decode to, as uint8; None if any id is invalid."""
-        known = _as_int32(ids)
+        known = as_int32(ids)
         if known is None:
             return None
         out = np.empty(_LIKELY_BYTES * len(known) + self._longest + ROW, np.uint8)
@@ -330,38 +329,6 @@ def _joined(parts: Iterable[Encoded]) -> Encoded:
         ends.append(some_ends + n_ids)
         n_ids += len(some)
     return np.concatenate(ids), np.concatenate(ends)
-
-
-def _as_int32(ids: Sequence[int] | NDArray[np.integer]) -> Ids | None:
-    """Return ids as int32, or None if any is not an int or too large for a token."""
-    if isinstance(ids, np.ndarray) and ids.dtype == np.int32:
-        known = np.require(ids, np.int32, ["C_CONTIGUOUS", "ALIGNED"]).view()
-        # Kernels are compiled per array type, so all calls pass read-only arrays.
-        known.flags.writeable = False
-        return known
-    listed: Sequence[int] = ids.tolist() if isinstance(ids, np.ndarray) else ids
-    try:
-        known = np.frombuffer(_packed(listed), np.int32)
-    except struct.error:
-        return None
-    # `struct` packs a bool as an int. Checking the type of every id would double the time.
-    if any(isinstance(listed[place], bool) for place in np.flatnonzero(known < 2).tolist()):
-        return None
-    # Read-only, as above: for a writable array the kernels would be compiled again.
-    known.flags.writeable = False
-    return known
-
-
-def _packed(ids: Sequence[int]) -> bytes:
-    """Return ids as bytes of int32; raises struct.error if any is not an int or too large.
-
-    An `array` takes 1.5 times as long, and `np.fromiter` takes 1.5 for 1.
-    """
-    whole = len(ids) - len(ids) % _PACKED_AT_ONCE
-    pack = struct.Struct(f"{_PACKED_AT_ONCE}i").pack
-    parts = [pack(*ids[k : k + _PACKED_AT_ONCE]) for k in range(0, whole, _PACKED_AT_ONCE)]
-    parts.append(struct.pack(f"{len(ids) - whole}i", *ids[whole:]))
-    return b"".join(parts)
 
 
 class _Worker:

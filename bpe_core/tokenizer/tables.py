@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from itertools import chain, groupby
+from itertools import groupby
 from operator import itemgetter
 from types import MappingProxyType
-from typing import cast
 
-from bpe_core.checks import check_choice, describe, is_a, is_whole, several
-from bpe_core.errors import ArgumentTypeError, ConfigError
+from bpe_core.checks import check_choice, describe, is_a, several
+from bpe_core.errors import ConfigError
+from bpe_core.tokenizer.table_checks import (
+    check_mapping,
+    check_special_tokens,
+    check_triples,
+    check_vocabulary,
+    find_alphabet,
+    find_bytes,
+    find_marker,
+)
 from bpe_core.types import Base, Merge, Pair
 from bpe_core.unicode.byte_alphabet import BYTE_ORDER
 
@@ -68,19 +76,19 @@ class TokenTable:
         whole_words_first: bool = False,
         byte_fallback: Iterable[int] = (),
     ) -> None:
-        _check_mapping("the vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
-        _check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
+        check_mapping("the vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
+        check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
         check_choice("base", base, Base, ConfigError)
         self.vocab: Mapping[int, bytes] = MappingProxyType(dict(vocab))
-        self._check_vocabulary()
+        check_vocabulary(self.vocab)
         remedy = "give a list of (left, right, new id)"
         self.triples: tuple[tuple[int, int, int], ...] = tuple(several(merges, "merges", remedy))
         """(left, right, new id) of each merge, in rank order."""
-        self._check_merges()
+        check_triples(self.triples)
         self.base: Base = base
         self.special_tokens: Mapping[str, int] = MappingProxyType(dict(special_tokens))
         self.end_of_word = end_of_word
-        self.end_of_word_id = self._marker_id(end_of_word_id)
+        self.end_of_word_id = find_marker(self.vocab, end_of_word, end_of_word_id)
         self.counts: tuple[int, ...] | None = None
         if counts is not None:
             self.counts = tuple(several(counts, "counts", "give one int per merge"))
@@ -89,7 +97,7 @@ class TokenTable:
                 f"There are {len(self.counts):,} counts for {len(self.triples):,} merges. "
                 f"Give one per merge, or counts=None."
             )
-        self._check_special_tokens()
+        check_special_tokens(self.special_tokens, self.vocab)
         if not is_a(whole_words_first, bool) or (whole_words_first and end_of_word is not None):
             raise ConfigError(
                 f"Expected whole_words_first as True or False, and False with an end-of-word "
@@ -101,9 +109,19 @@ class TokenTable:
         """The id of each token that a pre-token may be; empty if whole words are not looked up."""
         self.made: tuple[int, ...] = tuple(made for _, _, made in self.triples)
         """made[rank]: the id that the merge makes."""
-        self.byte_ids: Mapping[bytes, int] = self._ids_of_bytes(byte_fallback)
+        self.byte_ids: Mapping[bytes, int] = find_bytes(
+            self.vocab, several(byte_fallback, "byte_fallback", "give the ids of single bytes")
+        )
         """The ids of the bytes that spell characters outside the alphabet; empty if none do."""
-        self.base_ids: Mapping[bytes, int] = MappingProxyType(self._find_alphabet())
+        if self.byte_ids and (base == "bytes" or whole_words_first or end_of_word):
+            raise ConfigError(
+                "byte_fallback is for tokenizers of characters without an end-of-word marker that "
+                "do not look up whole words. Leave it out."
+            )
+        made_or_special = {*self.made, *self.special_tokens.values(), *self.byte_ids.values()}
+        self.base_ids: Mapping[bytes, int] = MappingProxyType(
+            find_alphabet(self.vocab, base, {*made_or_special, self.end_of_word_id})
+        )
         self.complete = all(
             bytes([byte]) in self.byte_ids or bytes([byte]) in self.base_ids for byte in range(256)
         )
@@ -285,95 +303,11 @@ class TokenTable:
             widths += [len(data)] if whole else [1] * len(data)
         return ids, widths if _UNKNOWN in ids else []
 
-    def _check_vocabulary(self) -> None:
-        # Collect the types first, because checking 50,000 tokens one by one is slow.
-        if not set(map(type, self.vocab.values())) <= {bytes}:
-            id, token = next(each for each in self.vocab.items() if type(each[1]) is not bytes)
-            raise ArgumentTypeError(
-                f"Expected bytes as the token of id {id}, such as 'ä'.encode(), "
-                f"got {describe(token)}."
-            )
-        if not set(map(type, self.vocab)) <= {int}:
-            for id in self.vocab:
-                if not is_whole(id):
-                    raise ArgumentTypeError(
-                        f"Expected an int as an id of the vocabulary, got {describe(id)}."
-                    )
-
-    def _check_merges(self) -> None:
-        try:
-            plain = set(map(type, chain.from_iterable(self.triples))) <= {int}
-            plain = plain and set(map(len, self.triples)) <= {3}
-        except TypeError:
-            plain = False
-        for rank, merge in enumerate(() if plain else self.triples):
-            if not _is_triple(merge):
-                raise ConfigError(
-                    f"Merge {rank} is {merge!r:.60}. Expected three ids: (left, right, new id)."
-                )
-
     def _map_words(self) -> dict[bytes, int]:
         special = set(self.special_tokens.values())
         # If several ids have the same bytes, the lowest is used.
         in_order = sorted(self.vocab.items(), reverse=True)
         return {token: id for id, token in in_order if id not in special}
-
-    def _marker_id(self, given: int | None) -> int | None:
-        if self.end_of_word is None:
-            if given is not None:
-                raise ConfigError(
-                    f"end_of_word_id is {given}, but no end_of_word is given. Give both or neither."
-                )
-            return None
-        marker = _utf8(self.end_of_word)
-        if given is None:
-            given = next((id for id, token in self.vocab.items() if token == marker), None)
-        if not marker or given is None or self.vocab.get(given) != marker:
-            raise ConfigError(
-                f"The vocabulary has no token {self.end_of_word!r:.60} with the id {given} for the "
-                f"end-of-word marker. Add the marker to the vocabulary, or use end_of_word=None."
-            )
-        return given
-
-    def _check_special_tokens(self) -> None:
-        for token, id in self.special_tokens.items():
-            if not is_a(token, str) or not token or self.vocab.get(id) != _utf8(token):
-                raise ConfigError(
-                    f"The special token {token!r:.60} has the id {id}, whose bytes in the "
-                    f"vocabulary are {self.vocab.get(id)!r:.60}. A special token needs at least "
-                    f"one character, and its UTF-8 as the bytes of its id."
-                )
-        if len(set(self.special_tokens.values())) < len(self.special_tokens):
-            raise ConfigError("Two special tokens have the same id. Give each its own.")
-
-    def _ids_of_bytes(self, byte_fallback: Iterable[int]) -> Mapping[bytes, int]:
-        listed = several(byte_fallback, "byte_fallback", "give the ids of single bytes")
-        found = {self.vocab.get(id, b""): id for id in listed}
-        if len(found) < len(listed) or not all(len(byte) == 1 for byte in found):
-            raise ConfigError("Expected each id of byte_fallback to be another single byte.")
-        if found and (self.base == "bytes" or self.whole_words_first or self.end_of_word):
-            raise ConfigError(
-                "byte_fallback is for tokenizers of characters without an end-of-word marker that "
-                "do not look up whole words. Leave it out."
-            )
-        return MappingProxyType(dict(sorted(found.items())))
-
-    def _find_alphabet(self) -> dict[bytes, int]:
-        not_base = {*self.special_tokens.values(), *self.made, self.end_of_word_id}
-        not_base.update(self.byte_ids.values())
-        found: dict[bytes, int] = {}
-        for id, token in self.vocab.items():
-            if id in not_base or not _is_symbol(token, self.base):
-                continue
-            if token in found:
-                raise ConfigError(
-                    f"The ids {found[token]} and {id} both represent the symbol {token!r:.60}. "
-                    f"Keep one id per symbol of the alphabet."
-                )
-            found[token] = id
-        if self.base == "bytes":
-            return {bytes([b]): found[bytes([b])] for b in BYTE_ORDER if bytes([b]) in found}
-        return dict(sorted(found.items()))
 
     def _index_merges(self) -> None:
         # Lookups in a plain dict take half as long as through its read-only view.
@@ -417,33 +351,3 @@ class TokenTable:
             id: token[:-length] if id in self.ending_word else token
             for id, token in self.vocab.items()
         }
-
-
-def _check_mapping(name: str, given: object, wanted: str) -> None:
-    if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"Expected {name} as a dict {wanted}, got {describe(given)}.")
-
-
-def _is_triple(merge: object) -> bool:
-    values = list(cast("Iterable[object]", merge)) if isinstance(merge, Iterable) else []
-    return len(values) == 3 and all(map(is_whole, values))
-
-
-def _utf8(text: str) -> bytes | None:
-    if not is_a(text, str):
-        raise ArgumentTypeError(
-            f"Expected special tokens and the end-of-word marker as str, got {describe(text)}."
-        )
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return None
-
-
-def _is_symbol(token: bytes, base: Base) -> bool:
-    if base == "bytes":
-        return len(token) == 1
-    try:
-        return len(token.decode()) == 1
-    except UnicodeDecodeError:
-        return False
