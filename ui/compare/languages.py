@@ -85,7 +85,7 @@ def report_languages(choice: LanguageChoice, members: Sequence[Member]) -> Costs
     """Return the chosen sentences and their costs; None if they cannot be compared."""
     try:
         texts = load_sentences(choice.sentences) if choice.sentences else parallel_texts()
-        reference = _names_of(texts)
+        reference = _list_names(texts)
         name = choice.reference if choice.reference in reference else reference[0]
         return texts, cached_language_costs(texts, [member.encoder for member in members], name)
     except BpeError:
@@ -99,7 +99,7 @@ def languages_part(stored: StoredRun, members: Sequence[Member]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         reference = st.selectbox(
             "Compared with",
-            _names_of(texts),
+            _list_names(texts),
             format_func=plain_text,
             width=200,
             key=_REFERENCE_KEY,
@@ -137,7 +137,7 @@ def languages_part(stored: StoredRun, members: Sequence[Member]) -> None:
         _tables(texts, costs, members, TOKENS if beside == _MERGES else beside)
 
 
-def _names_of(texts: Sequence[ParallelText]) -> list[str]:
+def _list_names(texts: Sequence[ParallelText]) -> list[str]:
     """Return the names of the languages, the first reference first."""
     return sorted((text.name for text in texts), key=lambda name: name != _FIRST_REFERENCE)
 

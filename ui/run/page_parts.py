@@ -45,11 +45,6 @@ def offer_csv(
     )
 
 
-def draw_csv_note(what: str) -> None:
-    """Draw a note on what the table contains, below its button."""
-    st.markdown(f":small[:gray[{what}]]")
-
-
 def offer_pictures(pictures: Sequence[ChartPicture], *, key: str) -> None:
     """Draw buttons that download charts as PNG."""
     with st.container(width="content", key=f"{key}_pictures"):

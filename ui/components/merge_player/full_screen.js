@@ -9,7 +9,7 @@ const HEIGHT = 680;
 /** Return the factor by which the player grows on a screen of this size.
     @param {number} width
     @param {number} height */
-export function screenFactor(width, height) {
+function screenFactor(width, height) {
   return Math.max(1, Math.min(width / WIDTH, height / HEIGHT));
 }
 

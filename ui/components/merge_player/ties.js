@@ -82,7 +82,7 @@ export class TieList {
     @param {number} scrollTop
     @param {number} height
     @param {number} rowHeight */
-export function rowsInSight(scrollTop, height, rowHeight) {
+function rowsInSight(scrollTop, height, rowHeight) {
   return {
     first: Math.max(0, Math.floor(scrollTop / rowHeight) - 1),
     last: Math.ceil((scrollTop + height) / rowHeight) + 1,

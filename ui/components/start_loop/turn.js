@@ -9,7 +9,7 @@ import { times } from "../shared/numbers.js";
 /** @import { Pair } from "../merge_player/run.js"
     @import { LearnedRun } from "./learn.js" */
 
-export const QUESTIONS = 3;
+const QUESTIONS = 3;
 const MIN_WATCHED = 2; // merges played before it is the visitor's turn
 const CANDIDATES = 4;
 const NUMBERS = ["", "merge", "two merges", "three merges"];
