@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 _WITHOUT_PICTURE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _MAX_LABEL_LENGTH = 40
+_MAX_STEM_LENGTH = 40
 _GLYPHS = {"\t": "→", "\n": "↵"}
 # What Streamlit still turns into links, its logo and arrows after Markdown is parsed, when the
 # backslashes have been removed: the places to break such text.
@@ -116,14 +117,14 @@ def escape_markdown(line: str) -> str:
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", broken)
 
 
-def file_stem(title: str, longest: int = 40) -> str:
+def file_stem(title: str) -> str:
     """Return a visitor's text as the start of a file name: lower case, digits and hyphens.
 
     >>> file_stem("Python's language reference"), file_stem("../<b>"), file_stem("日本")
     ('python-s-language-reference', 'b', 'run')
     """
     letters = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    return re.sub("[^a-z0-9]+", "-", letters).strip("-")[:longest].rstrip("-") or "run"
+    return re.sub("[^a-z0-9]+", "-", letters).strip("-")[:_MAX_STEM_LENGTH].rstrip("-") or "run"
 
 
 def _is_byte(character: str) -> bool:

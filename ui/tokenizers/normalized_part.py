@@ -10,8 +10,7 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from bpe_core.formats.running.library_encoder import LibraryEncoder
 from bpe_core.formats.running.normalizing import NormalizedPiece, normalized_pieces
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.formats.running.run_here import NativeTokenizer
+from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.tokenizer.protocol import Encoder
 from ui.components.normalized_text import normalized_text
 from ui.look.labels import plain_markdown
@@ -27,7 +26,7 @@ def list_changes(encoder: Encoder, text: str) -> list[NormalizedPiece]:
     >>> list_changes(gpt2(), "ﬁ")
     []
     """
-    if not isinstance(encoder, LibraryEncoder | NativeTokenizer | AcrossWordsTokenizer):
+    if not isinstance(encoder, LibraryEncoder | OwnEncoder):
         return []
     shown = text[:MAX_CHARACTERS]
     try:

@@ -81,7 +81,8 @@ def find_reader(format: Format, library: str | None = None) -> Reader:
     for reader in READERS[format]:
         if library in (None, reader.library):
             return reader
-    raise ConfigError(f"{library} cannot read the format {format}.")
+    others = " or ".join(reader.library for reader in READERS[format])
+    raise ConfigError(f"{library} cannot read the format {format}. Use {others}.")
 
 
 def list_readers(format: Format) -> list[str]:

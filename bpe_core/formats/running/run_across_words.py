@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
+from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.formats.running.safe_cuts import cut_text
 from bpe_core.formats.running.spaces import META, Spaces
-from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.rank_merging import merge_symbols
@@ -47,7 +47,7 @@ class _Part(NamedTuple):
     """The id of an added token."""
 
 
-class AcrossWordsTokenizer(Immutable):
+class AcrossWordsTokenizer(OwnEncoder):
     """A tokenizer of SentencePiece's family whose merges run here; immutable.
 
     `tokenizer` has a space for ▁, and as special tokens those added tokens that its merges cannot
@@ -68,58 +68,16 @@ class AcrossWordsTokenizer(Immutable):
     def __init__(
         self, tokenizer: Tokenizer, spaces: Spaces, added: Sequence[AddedToken] = ()
     ) -> None:
-        self._tokenizer = tokenizer
+        super().__init__(tokenizer, added)
         self._spaces = spaces
-        self._added = tuple(added)
-        self._special = {each.text: each.id for each in self._added if each.is_special}
 
     def __reduce__(self) -> tuple[object, ...]:
         return AcrossWordsTokenizer, (self._tokenizer, self._spaces, self._added)
 
     @property
-    def tokenizer(self) -> Tokenizer:
-        """The merges alone, with a space for ▁."""
-        return self._tokenizer
-
-    @property
-    def added(self) -> tuple[AddedToken, ...]:
-        """The tokens that are found in a text before anything is merged."""
-        return self._added
-
-    @property
     def normalizer_name(self) -> str:
         """What is done to a text before it is merged."""
         return "spaces as ▁" + ("" if self._spaces.prefix == "never" else ", one put in front")
-
-    @property
-    def model(self) -> str:
-        """The model: "BPE"."""
-        return "BPE"
-
-    @property
-    def engine(self) -> str:
-        """The library that encodes: "bpe_core"."""
-        return "bpe_core"
-
-    @property
-    def vocab(self) -> Mapping[int, bytes]:
-        """Each id's bytes, with a space for ▁."""
-        return self._tokenizer.vocab
-
-    @property
-    def vocab_size(self) -> int:
-        """The number of tokens, including added ones."""
-        return self._tokenizer.vocab_size
-
-    @property
-    def special_tokens(self) -> Mapping[str, int]:
-        """The id of each added token that is found only where special tokens are allowed."""
-        return self._special
-
-    @property
-    def unknown_id(self) -> None:
-        """None, because bytes spell whatever is not in the vocabulary."""
-        return
 
     @property
     def drops_text(self) -> bool:

@@ -25,9 +25,9 @@ from bpe_core.errors import FormatError
 from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
 from bpe_core.formats.running.normal_forms import normalize_by_library
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
+from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.safe_cuts import cut_text
-from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.segment_arrays import token_widths
@@ -37,13 +37,12 @@ from bpe_core.types import Segment
 _NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 
 
-class NativeTokenizer(Immutable):
+class NativeTokenizer(OwnEncoder):
     """A tokenizer.json whose merges run here, after normalizer and added tokens; immutable.
 
     `tokenizer` holds the merges, with every added token as a special one, and `source` is the file
-    as `for_library` returns it. Raises `FormatError` if
-    the texts that the library must encode cannot be told by their characters, and for added tokens
-    that the normalizer may change.
+    as `for_library` returns it. Raises `FormatError` if the texts that the library must encode
+    cannot be told by their characters, and for added tokens that the normalizer may change.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> native = NativeTokenizer(gpt2(), b"", normalizer={"type": "NFC"})
@@ -58,11 +57,9 @@ class NativeTokenizer(Immutable):
         added: Sequence[AddedToken] = (),
         normalizer: Mapping[str, Any] | None = None,
     ) -> None:
-        self._tokenizer = tokenizer
+        super().__init__(tokenizer, added)
         self._complete = _complete(tokenizer)
         self._source = source
-        self._added = tuple(added)
-        self._special = {each.text: each.id for each in self._added if each.is_special}
         self._normalizer = normalizer
         self._normalized = None if normalizer is None else normalize_by_library(normalizer)
         if self._normalized is not None:
@@ -79,11 +76,6 @@ class NativeTokenizer(Immutable):
         return NativeTokenizer, (self._tokenizer, self._source, self._added, self._normalizer)
 
     @property
-    def tokenizer(self) -> Tokenizer:
-        """The merges alone, with every added token as a special one."""
-        return self._tokenizer
-
-    @property
     def source(self) -> bytes:
         """The tokenizer.json that `tokenizers` is given."""
         return self._source
@@ -97,36 +89,6 @@ class NativeTokenizer(Immutable):
     def may_lack_bytes(self) -> bool:
         """True if some text has a byte that is not a token."""
         return self._lacking is not None
-
-    @property
-    def model(self) -> str:
-        """The model: "BPE"."""
-        return "BPE"
-
-    @property
-    def engine(self) -> str:
-        """The library that encodes: "bpe_core"."""
-        return "bpe_core"
-
-    @property
-    def vocab(self) -> Mapping[int, bytes]:
-        """Each id's bytes."""
-        return self._tokenizer.vocab
-
-    @property
-    def vocab_size(self) -> int:
-        """The number of tokens, including added ones."""
-        return self._tokenizer.vocab_size
-
-    @property
-    def special_tokens(self) -> Mapping[str, int]:
-        """The id of each added token that is found only where special tokens are allowed."""
-        return self._special
-
-    @property
-    def unknown_id(self) -> None:
-        """None, because no token represents text outside the vocabulary."""
-        return
 
     @property
     def drops_text(self) -> bool:
