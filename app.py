@@ -60,7 +60,7 @@ page = st.navigation([*PAGES.values(), START_BY_NAME], position="top")
 if page.url_path == PAGES["start"].url_path:
     follow_link(is_first=is_first)
 frame.style_pages()
-# Before the page writes into its address.
+# The fixes must run before the page writes into its address.
 frame.fix_page()
 frame.run_page(page)
 frame.follow_theme()

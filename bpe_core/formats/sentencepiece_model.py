@@ -83,7 +83,7 @@ def read_model(data: bytes) -> SentencePieceModel:
     pieces: list[Piece] = []
     place_of: dict[str, int] = {}
     kind, fallback, normalizer = 1, False, ""
-    # As where the file says nothing.
+    # These hold where the file says nothing.
     prefix = removes = escapes = True
     is_suffix = has_charsmap = False
     for number, wire, value, at in fields(memoryview(data)):

@@ -80,7 +80,7 @@ class TermMerges:
         """
         n_first = len(self.merges)
         joined_at = self.joined_at.copy()
-        # The slots of the shorter layout, which may be joined by a learned merge.
+        # Learned merges may join the slots of the shorter layout.
         starts = np.flatnonzero(joined_at >= n_first)
         later = learned.joined_at
         joined_at[starts] = np.where(

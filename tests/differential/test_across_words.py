@@ -82,7 +82,7 @@ def test_ids_and_places_are_those_of_the_library(name: str) -> None:
     texts = list(hostile_texts(3_000, seed=1))
     for text, expected in zip(texts, theirs.place_tokens(texts), strict=True):
         assert ours.encode(text) == expected.ids[expected.ids >= 0].tolist(), text
-    # By the kernels, which short texts don't use.
+    # A long text is encoded by the kernels, which short ones don't use.
     whole = "".join(texts)
     (columns,) = ours.place_tokens([whole])
     assert columns.ids.tolist() == theirs.encode(whole)

@@ -15,7 +15,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
-# Of each width in UTF-8, some that begin alike, so that beginnings are shared.
+# Some characters of each width in UTF-8 begin alike, so that beginnings are shared.
 CHARACTERS = "ab >éêЖ漢漣漤一丁😀😁😿🧀"
 characters = st.sampled_from(CHARACTERS)
 texts = st.text(characters, max_size=80)

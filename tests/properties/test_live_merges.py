@@ -75,7 +75,7 @@ def models(draw: st.DrawFn) -> bytes:
     pieces += [Piece(each, -100, NORMAL) for each in characters]
     texts = st.lists(st.text("▁▁ab>é", min_size=2, max_size=5), unique=True, max_size=14)
     kinds = st.sampled_from([NORMAL] * 12 + [USER_DEFINED, UNUSED])
-    # Mostly of different scores.
+    # Most scores differ.
     scores = draw(st.permutations([*range(16), 0, 0]))
     for text, score in zip(draw(texts), scores, strict=False):
         pieces.append(Piece(text, -score, draw(kinds)))

@@ -85,12 +85,12 @@ def choose_tokens(
     return TokenChoices(id, tuple(pinned), tuple(left_out)) if is_pressed else None
 
 
-def left_out_tokens(stored: StoredRun) -> list[str]:
+def _left_out_tokens(stored: StoredRun) -> list[str]:
     """Return the tokens that were left out of a run, as hexadecimal bytes."""
     return [token.hex() for token in stored.run.left_out]
 
 
-def pinned_tokens(stored: StoredRun) -> list[str]:
+def _pinned_tokens(stored: StoredRun) -> list[str]:
     """Return the tokens that were pinned for a run, as hexadecimal bytes."""
     return [cost.term.hex() for cost in stored.run.terms if isinstance(cost.term, bytes)]
 
@@ -194,7 +194,7 @@ def draw_new_tokens(stored: StoredRun, kept: int) -> None:
     chosen = choose_tokens(
         stored.id,
         offered,
-        TokenChoices(stored.id, tuple(pinned_tokens(stored)), tuple(left_out_tokens(stored))),
+        TokenChoices(stored.id, tuple(_pinned_tokens(stored)), tuple(_left_out_tokens(stored))),
         again="Extend again",
         explanation=_EXTENDS_AGAIN,
     )

@@ -152,7 +152,7 @@ def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
         persist_state="session",
         bind="query-params",
     )
-    pinned = ask_what_stays(tokenizer)
+    pinned = _ask_what_stays(tokenizer)
     if pinned is None:
         return None
     # Not set immediately after the browser's Back.
@@ -160,7 +160,7 @@ def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
     return Removable(chosen, tuple(sorted(scripts)), pinned)
 
 
-def ask_what_stays(tokenizer: Tokenizer) -> tuple[int, ...] | None:
+def _ask_what_stays(tokenizer: Tokenizer) -> tuple[int, ...] | None:
     """Draw the field for the tokens to keep; return their ids, or None if a line is wrong."""
     start_area(_KEEP, "")
     text = st.text_area(

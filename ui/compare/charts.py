@@ -82,11 +82,11 @@ def language_dots(
     figure = empty_figure(
         theme, height=n * _LANGUAGE_ROW + 96 + legend, left=8, right=24, top=40, bottom=44
     )
-    name_rows(figure, [shorten_end(name, _MAX_LANGUAGE_LENGTH) for name in languages], colours)
+    _name_rows(figure, [shorten_end(name, _MAX_LANGUAGE_LENGTH) for name in languages], colours)
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
     shown_names = told_apart([name for name, _, _ in series], _MAX_LEGEND_LENGTH)
     for place, (name, found, hollow) in enumerate(series):
-        colour = series_colour(colours, place)
+        colour = _series_colour(colours, place)
         written = ["–" if math.isnan(value) else shape.format(value) for value in found]
         figure.add_scatter(
             x=[None if math.isnan(value) else value for value in found],
@@ -141,7 +141,7 @@ def script_curves(
     highest = max((int(after[-1]) for _, after in curves), default=1)
     ends: list[tuple[str, float, str]] = []
     for place, (name, after) in enumerate(curves[:_MAX_CURVES]):
-        colour = series_colour(colours, place)
+        colour = _series_colour(colours, place)
         figure.add_scatter(
             x=steps.tolist(),
             # A logarithmic axis has no zero: a curve begins with its first merge.
@@ -166,7 +166,7 @@ def script_curves(
     return figure
 
 
-def series_colour(colours: Palette, place: int) -> str:
+def _series_colour(colours: Palette, place: int) -> str:
     """Return the colour of the tokenizer at a place of the shelf."""
     return colours.series[place % len(colours.series)]
 
@@ -176,7 +176,7 @@ def _symbol(place: int) -> str:
     return _SYMBOLS[(place + place // len(_SYMBOLS)) % len(_SYMBOLS)]
 
 
-def name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> None:
+def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> None:
     """Label the rows of a chart on the left, the first on top; the names are escaped already."""
     widest = max((text_width(html.unescape(name)) for name in names), default=0)
     make_room(figure, "l", LABEL_STANDOFF + text_width(" ") + widest)
@@ -269,7 +269,7 @@ def kind_bars(
             width=_BAR,
             name=name,
             orientation="h",
-            marker={"color": series_colour(colours, place), "cornerradius": 2},
+            marker={"color": _series_colour(colours, place), "cornerradius": 2},
             hovertemplate=f"{escaped(name)}: %{{x:,}} tokens<extra></extra>",
         )
     set_axis(figure, "x", visible=False, range=[0, highest])
@@ -301,7 +301,7 @@ def part_dots(parts: Sequence[TextPart], *, theme: Theme) -> go.Figure:
     shown = [part for part in parts if part.theirs]
     height = len(shown) * _PART_ROW + 32
     figure = empty_figure(theme, height=height, left=8, right=8, top=4, bottom=28)
-    name_rows(figure, _row_names([part.name for part in shown]), colours)
+    _name_rows(figure, _row_names([part.name for part in shown]), colours)
     labels = [figure_words(part) for part in shown]
     make_room(figure, "r", 10 + max(text_width(f"{label} ") for label in labels))
     ends = [end for part in shown for end in (part.low, part.high, part.percent_fewer)]

@@ -86,7 +86,7 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     Results are shared by all visitors. Raises EmptyCorpusError if the corpus has no text, and
     TokenizationError if another library fails on the sample.
     """
-    digest, fingerprints = hash_corpus(corpus), tuple(each.fingerprint for each in encoders)
+    digest, fingerprints = _hash_corpus(corpus), tuple(each.fingerprint for each in encoders)
     missing = _missing(digest, corpus, encoders)
     whole = partial(_compared, digest, fingerprints, corpus, encoders)
     if _is_quick(corpus, missing):
@@ -94,7 +94,7 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     sample = _sample(digest, corpus)
     first = None
     if sample.n_bytes:
-        of_sample = hash_corpus(sample)
+        of_sample = _hash_corpus(sample)
         first = _compared(of_sample, fingerprints, sample, encoders)
         timed = (_measured(of_sample, each.fingerprint, sample, each) for each in missing)
         seconds = sum(each.seconds for each in timed)
@@ -111,7 +111,7 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     return ComparedText(first, sample, corpus.n_bytes, status)
 
 
-def hash_corpus(corpus: Corpus) -> str:
+def _hash_corpus(corpus: Corpus) -> str:
     """Return a digest of a corpus with its names: two visitors' files may have the same text."""
     digest = hashlib.sha256(corpus.sha256.encode())
     digest.update(repr((corpus.how, bool(corpus.places), corpus.units)).encode())
@@ -197,7 +197,7 @@ def gain_on(
 ) -> TokenSaving:
     """Return the gain of the first tokenizer over the one at a place, given their comparison."""
     pair = encoders[0].fingerprint, encoders[place].fingerprint
-    return _gain_on(hash_corpus(corpus), pair, comparison, place)
+    return _gain_on(_hash_corpus(corpus), pair, comparison, place)
 
 
 @cached()

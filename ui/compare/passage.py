@@ -72,7 +72,7 @@ def passage_part(
     draw_all_normalized([(member.name, member.encoder) for member in members], text)
     _word_part(members, read.longest or _FIRST_WORD)
     if any(member.key == GPT2 for member in members):
-        golden_part()
+        _golden_part()
     add_button(stored)
 
 
@@ -129,7 +129,7 @@ def _read_passage(member: Member, packed: PackedTokens, n_tokens: int) -> Readin
     return Reading(member.name, packed, n_tokens, badge, is_exact=exact == of)
 
 
-def golden_part() -> None:
+def _golden_part() -> None:
     """Draw how many golden texts are exact, and all of them in an expander."""
     cases = gpt2_golden_cases()
     exact = sum(case.is_exact for case in cases)

@@ -122,7 +122,7 @@ def term_rows(found: Sequence[TermLoss], encoders: Sequence[Encoder]) -> list[Te
     return [
         TermRow(
             each.term,
-            loss_words(each.loss),
+            _loss_words(each.loss),
             tuple(
                 _cell(cut, each, encoder) for cut, encoder in zip(each.cuts, encoders, strict=True)
             ),
@@ -131,7 +131,7 @@ def term_rows(found: Sequence[TermLoss], encoders: Sequence[Encoder]) -> list[Te
     ]
 
 
-def loss_words(loss: int | None) -> str:
+def _loss_words(loss: int | None) -> str:
     """Format a loss: 0, +2, or the reason why there is none."""
     if loss is None:
         return "cannot spell"
@@ -207,7 +207,7 @@ def own_terms() -> str:
     return FIRST_TERMS if text is None else text
 
 
-def terms_field(text: str) -> None:
+def _terms_field(text: str) -> None:
     """Draw the field with the list, and put the list in the address."""
     terms = workspace.get(OwnTerms)
     live_text(
@@ -231,7 +231,7 @@ def terms_field(text: str) -> None:
         text_to_address(_NAME, text, longest=MAX_CHARACTERS)
 
 
-def terms_opener() -> None:
+def _terms_opener() -> None:
     """Draw the button that opens a file, and read a newly opened one."""
     with st.popover("Open a file", width="content"):
         upload = upload_file("A text file with one term per line", key="terms_file")
@@ -351,10 +351,10 @@ def terms_part(members: Sequence[Member]) -> None:
         st.header("Your terms", anchor=False)
         room = st.container()
         # First, because it may replace the terms.
-        terms_opener()
+        _terms_opener()
         text = own_terms()
         with room:
-            terms_field(text)
+            _terms_field(text)
         listed = read_terms(text)
         if words := lines_left_out(listed):
             st.warning(words)

@@ -287,7 +287,7 @@ def parts_part(compared: ComparedText, judged: Judged, members: Sequence[Member]
             title = titles[0]
             shown = f"Against {name}, {title[0].lower()}{title[1:]}"
             st.header(shown, anchor=False, help=PARTS.meaning)
-    # The whole is in the row of the chosen tokenizer.
+    # The first part is the whole, whose figure is in the row of the chosen tokenizer.
     parts = shown_parts(gain, divisions[title])[1:]
     with st.container(width=_CHART_WIDTH):
         st.plotly_chart(

@@ -102,7 +102,7 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
     chosen = None
     try:
         found = _read(source)
-        # There even without a text, so that the form below does not move when there is one.
+        # The line is there even without a text, so that the form below does not move.
         row = heading_row("corpus_line")
         if found is None:
             row.markdown(":gray[:small[No text yet.]]", width="content")

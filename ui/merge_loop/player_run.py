@@ -93,7 +93,7 @@ def replay_page(
 """
 
 
-def packed_size(message: bytes) -> int:
+def _packed_size(message: bytes) -> int:
     """Return the size of a message in a page, in bytes."""
     return len(_encoded(message))
 
@@ -221,7 +221,7 @@ def _size_without_merges(run_id: str) -> int:
 
 @cached()
 def _merges_size(run_id: str, start: int, stop: int) -> int:
-    return packed_size(_traced(run_id, start, stop))
+    return _packed_size(_traced(run_id, start, stop))
 
 
 @cached()

@@ -67,7 +67,7 @@ class Sizes:
     second_name: str
 
 
-def draw_costs(
+def _draw_costs(
     stored: StoredRun, vocab_size: NDArray[np.int64], kept: int, other: OtherText | None
 ) -> None:
     """Draw the fields, and the costs of the run cut at `kept` merges next to the whole run."""
@@ -228,7 +228,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
             ],
             key="size_pictures",
         )
-    draw_costs(stored, curves.vocab_size, kept, other)
+    _draw_costs(stored, curves.vocab_size, kept, other)
 
 
 def _held_out_words(stored: StoredRun, other: OtherText | None) -> tuple[str, str, str]:

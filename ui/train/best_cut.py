@@ -24,8 +24,8 @@ from ui.work.task import Progress, Task
 
 MAX_BYTES: Final = 64_000_000
 """A larger text would be read whole into memory to be sampled."""
-MAX_SAMPLED: Final = 1_000_000
-MAX_HELD_OUT_SAMPLED: Final = 250_000
+_MAX_SAMPLED: Final = 1_000_000
+_MAX_HELD_OUT_SAMPLED: Final = 250_000
 _MIN_SAVED: Final = 0.01
 """A smaller share of saved tokens is not worth a sentence."""
 
@@ -55,7 +55,7 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
     workspace.update(CutCheck, id=id)
 
     def work(task: Task[Progress]) -> Tokens | None:
-        return measure_cuts(chosen, config, task)
+        return _measure_cuts(chosen, config, task)
 
     try:
         checks().begin(id, work, visitor=visitor())
@@ -70,7 +70,7 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
             _draw_better(*found)
 
 
-def measure_cuts(
+def _measure_cuts(
     chosen: ChosenCorpus, config: TrainingConfig, task: Task[Progress]
 ) -> Tokens | None:
     """Train with each named cut on a sample of the text; return None if cancelled."""
@@ -78,8 +78,8 @@ def measure_cuts(
     whole = corpus.read() if isinstance(corpus, FiledCorpus) else corpus
     training, held_out = divide(whole, chosen.held_out_share, chosen.held_out_by)
     return tokens_by_cut(
-        training.sample(MAX_SAMPLED),
-        held_out.sample(MAX_HELD_OUT_SAMPLED),
+        training.sample(_MAX_SAMPLED),
+        held_out.sample(_MAX_HELD_OUT_SAMPLED),
         config,
         CUTS,
         should_stop=lambda: task.is_cancelled,
@@ -132,7 +132,7 @@ def _draw_better(cut: str, saved: float) -> None:
         type="tertiary",
         key="settings_use_cut",
         help="Counted on held-out text, with tokenizers of this size trained on a sample of up to "
-        f"{size_text(MAX_SAMPLED)}.",
+        f"{size_text(_MAX_SAMPLED)}.",
         on_click=_use,
         args=(cut,),
     )

@@ -49,7 +49,7 @@ class PruningPreview:
     costs: tuple[Cost, ...]
 
 
-def make_preview(
+def _make_preview(
     tokenizer: Tokenizer,
     uses: NDArray[np.int64],
     text: CountedText,
@@ -124,7 +124,7 @@ def preview(
     id = f"{tokenizer.fingerprint} {text.id} {stored.id} {min_uses}"
     corpora = [stored.held_out, *([text.corpus] if text.corpus is not None else [])]
     is_short = sum(corpus.n_bytes for corpus in corpora) <= FEW_BYTES
-    make = partial(make_preview, tokenizer, uses, text, stored, min_uses)
+    make = partial(_make_preview, tokenizer, uses, text, stored, min_uses)
     previews().begin(id, make, is_short=is_short)
     return previews().status(id)
 

@@ -77,11 +77,13 @@ def _draw_preview(
         return
     pruned = preview.pruned
     with picture:
-        verdict(pruning_sentence(preview), pruning_aside(preview, min_uses), key="pruning_verdict")
+        verdict(
+            _pruning_sentence(preview), _pruning_aside(preview, min_uses), key="pruning_verdict"
+        )
     with controls:
         figure_table(
             ["Whole", "Pruned", ""],
-            pruning_rows(tokenizer, preview),
+            _pruning_rows(tokenizer, preview),
             caption="The vocabulary before and after pruning",
             key="pruning_figures",
         )
@@ -101,7 +103,7 @@ def _draw_preview(
         )
 
 
-def pruning_sentence(preview: PruningPreview) -> list[tuple[str, bool]]:
+def _pruning_sentence(preview: PruningPreview) -> list[tuple[str, bool]]:
     """Return what pruning saves and costs, as pieces of text, each with whether it is bold."""
     n = len(preview.pruned.removed)
     if not n:
@@ -118,7 +120,7 @@ def pruning_sentence(preview: PruningPreview) -> list[tuple[str, bool]]:
     return [*pieces, (".", False)]
 
 
-def pruning_aside(preview: PruningPreview, min_uses: int) -> str:
+def _pruning_aside(preview: PruningPreview, min_uses: int) -> str:
     """Return how many rarely used tokens are kept, and that ids are renumbered."""
     parts = preview.pruned.n_kept_as_parts
     kept = {
@@ -129,7 +131,7 @@ def pruning_aside(preview: PruningPreview, min_uses: int) -> str:
     return f"{kept}{same} Ids are renumbered in the old order."
 
 
-def pruning_rows(tokenizer: Tokenizer, preview: PruningPreview) -> list[FigureRow]:
+def _pruning_rows(tokenizer: Tokenizer, preview: PruningPreview) -> list[FigureRow]:
     """Return the rows of the table: before, after, and the difference."""
     pruned = preview.pruned.tokenizer
     return [
