@@ -206,6 +206,12 @@ def test_a_long_training_shows_its_pace_and_can_be_cancelled(
     page.goto(address)  # not `open_page`: redrawn twice a second, the page is hardly ever at rest
     expect(page.get_by_role("heading", name="Training")).to_be_visible()
 
+    # On a phone, the sentence beside the button leaves its label whole.
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.get_by_text("See its progress")).to_be_visible()
+    label = page.get_by_role("button", name="Train", exact=True).get_by_text("Train")
+    assert label.evaluate("(label) => label.offsetWidth <= label.parentElement.clientWidth")
+
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("It was cancelled.")).to_be_visible()
 
