@@ -21,7 +21,7 @@ from bpe_core.kernels.garbage import without_garbage_collection
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)}
 
 
-def merges_of_list(
+def read_listed_merges(
     ids: Mapping[str, int],
     merges: Sequence[tuple[str, str]],
     added: Sequence[AddedToken],
@@ -33,7 +33,7 @@ def merges_of_list(
     tokens that are hidden by others or that the normalizer changes.
 
     >>> ids = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"▁": 256, "a": 257, "▁a": 258}
-    >>> read = merges_of_list(ids, [("▁", "a")], (), Spaces())
+    >>> read = read_listed_merges(ids, [("▁", "a")], (), Spaces())
     >>> read.vocab[258], read.merges, read.vocab[0xE2], read.pretokenizer
     (b' a', [(256, 257, 258)], b'\\xe2', 'sentencepiece')
     """

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.across_words import merges_of_list
+from bpe_core.formats.across_words import read_listed_merges
 from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
@@ -226,7 +226,7 @@ def _read_merges(described: Part, spaces: Spaces | None) -> Merges:
     ids = checked_ids(model.get("vocab"), "the vocabulary")
     added = read_added_tokens(described, ids)
     if spaces is not None:
-        return merges_of_list(ids, _merges(model.get("merges")), added, spaces)
+        return read_listed_merges(ids, _merges(model.get("merges")), added, spaces)
     special_tokens = {each.text: each.id for each in added}
     pretokenizer, byte_level = read_pre_tokenizer(described.get("pre_tokenizer"))
     merges = _merges(model.get("merges"))

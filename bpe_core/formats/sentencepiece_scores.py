@@ -50,7 +50,7 @@ def describe_sentencepiece(
     spaces: Spaces | None = None
     why_not = ""
     try:
-        merges, added, spaces = merges_of_scores(model)
+        merges, added, spaces = derive_merges(model)
     except FormatError as error:
         why_not = str(error)
     return Description(
@@ -67,7 +67,7 @@ def describe_sentencepiece(
     )
 
 
-def merges_of_scores(model: SentencePieceModel) -> tuple[Merges, list[AddedToken], Spaces]:
+def derive_merges(model: SentencePieceModel) -> tuple[Merges, list[AddedToken], Spaces]:
     """Return the merges of a SentencePiece model, its added tokens and where it puts spaces.
 
     Raises `FormatError` for a model that does more than that, and for pieces of equal score whose
@@ -76,7 +76,7 @@ def merges_of_scores(model: SentencePieceModel) -> tuple[Merges, list[AddedToken
     >>> pieces = [Piece(text, 0, NORMAL) for text in ("▁", "a", "▁a")]
     >>> pieces = (*pieces, *(Piece(f"<0x{byte:02X}>", 0, BYTE) for byte in range(256)))
     >>> model = SentencePieceModel(pieces, "BPE", True, "identity", changes_text=False)
-    >>> merges_of_scores(model)[0].merges
+    >>> derive_merges(model)[0].merges
     [(0, 1, 2)]
     """
     if model.kind != "BPE" or not model.byte_fallback:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bpe_core.kernels import counting as kernels
 from bpe_core.kernels.arrays import longer
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import class_table, class_table_of_one_space
+from bpe_core.pretokenizers.scanners import class_table, space_table
 from bpe_core.unicode.ascii_in_place import ascii_in_place
 from bpe_core.unicode.kinds import code_points, utf8_lengths
 
@@ -176,7 +176,7 @@ def safe_split(
     text = np.frombuffer(data, np.uint8)
     # A pre-tokenizer that drops white space may join any other characters into one word.
     before_space_only = pretokenizer.drops_text or not pretokenizer.ends_before_space
-    classes = class_table() if pretokenizer.ends_before_space else class_table_of_one_space()
+    classes = class_table() if pretokenizer.ends_before_space else space_table()
     return int(kernels.safe_split(text, near, text.size, classes, before_space_only))
 
 

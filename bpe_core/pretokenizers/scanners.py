@@ -95,10 +95,10 @@ def class_table() -> NDArray[np.uint8]:
 
 
 @cache
-def class_table_of_one_space() -> NDArray[np.uint8]:
+def space_table() -> NDArray[np.uint8]:
     """Return a table for patterns that cut only before U+0020: the others but > are letters.
 
-    >>> table = class_table_of_one_space()
+    >>> table = space_table()
     >>> [int(table[ord(c)]) & 3 for c in " \\n>"]
     [1, 2, 0]
     """

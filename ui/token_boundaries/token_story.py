@@ -118,7 +118,7 @@ def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
     word, is_cut = _word_around(reading, tokenizer, index)
     if is_cut:
         return WordSteps(word, (), "The shown text ends inside this pre-token.")
-    return _steps_of_word(word, tokenizer)
+    return _list_steps(word, tokenizer)
 
 
 def _steps_across_words(
@@ -132,10 +132,10 @@ def _steps_across_words(
         return WordSteps("", (), "Added tokens are found in any text, before the merges.")
     if not reading.is_all and reading.text.endswith(word):
         return WordSteps(word, (), "The shown text ends inside this word.")
-    return _steps_of_word(word, encoder.tokenizer)
+    return _list_steps(word, encoder.tokenizer)
 
 
-def _steps_of_word(word: str, tokenizer: Tokenizer) -> WordSteps:
+def _list_steps(word: str, tokenizer: Tokenizer) -> WordSteps:
     n_bytes = len(word.encode())
     if n_bytes > MAX_EXPLAINED:
         note = (

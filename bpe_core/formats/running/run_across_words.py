@@ -225,7 +225,7 @@ class AcrossWordsTokenizer(OwnEncoder):
                 found = self._tokenizer.encode_to_numpy(part.text).astype(np.int64)
                 reached = np.cumsum(self._widths[found]) - part.n_in_front
                 if META in given:  # three bytes, where the merges have one
-                    places = _places_of_meta(given)
+                    places = _find_meta(given)
                     reached += 2 * np.searchsorted(places, reached)
                 ids.append(found)
                 ends.append(byte_start + reached)
@@ -263,7 +263,7 @@ def merge_whole(tokenizer: AcrossWordsTokenizer, text: str) -> list[int]:
     return merge_symbols(piece[0] or [], table.ranks, table.made)
 
 
-def _places_of_meta(text: str) -> NDArray[np.int64]:
+def _find_meta(text: str) -> NDArray[np.int64]:
     """Return where the bytes of each ▁ begin in a text in which it is written in one byte."""
     before = text.split(META)[:-1]
     return np.cumsum([len(each.encode()) + 1 for each in before], dtype=np.int64) - 1
