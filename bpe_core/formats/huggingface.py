@@ -195,7 +195,7 @@ def build_tokenizer(described: Description) -> Tokenizer:
     if described.spaces is not None:
         raise FormatError(
             "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
-            "Open it with bpe_core.open_encoder."
+            "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
         )
     if described.normalizer is not None:
         raise FormatError(

@@ -16,7 +16,7 @@ from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.tokenizer.protocol import NamedEncoder
-from tests.commands import succeed
+from tests.commands import run, succeed
 
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 PREPEND = {"type": "Prepend", "prepend": "▁"}
@@ -235,3 +235,5 @@ def test_the_commands_explain_and_decode_it(tmp_path: Path) -> None:
         "  merge 2: Ġa + b",
         "Ġab",
     ]
+    refused = run("convert", path, tmp_path / "ranks.tiktoken")
+    assert refused.stderr.endswith("as bpe encode, decode, inspect and compare do.\n")
