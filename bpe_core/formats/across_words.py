@@ -54,16 +54,21 @@ def read_listed_merges(
             ]
         except KeyError as error:
             raise missing_token(error.args[0], list(merges)) from None
-        return read_merges(ids, listed, {each.text: each.id for each in added}, found)
+        return build_merges(ids, listed, {each.text: each.id for each in added}, found)
 
 
-def read_merges(
+def build_merges(
     ids: Mapping[str, int],
     listed: Sequence[Triple],
     added: Mapping[str, int],
     found: Collection[str],
 ) -> Merges:
-    """Return the merges of a list; `found` are the added tokens that never get to them."""
+    """Return the merges of a list; `found` are the added tokens that never get to them.
+
+    >>> ids = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"a": 256, "b": 257, "ab": 258}
+    >>> build_merges(ids, [(256, 257, 258)], {}, ()).merges
+    [(256, 257, 258)]
+    """
     made = {each for _, _, each in listed}
     texts = {
         id: text for text, id in ids.items() if (len(text) == 1 and text not in found) or id in made

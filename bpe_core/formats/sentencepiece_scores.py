@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Final
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.across_words import read_merges
+from bpe_core.formats.across_words import build_merges
 from bpe_core.formats.description import Description, Given, Merges
 from bpe_core.formats.live_merges import Triple
 from bpe_core.formats.running.added_tokens import AddedToken
@@ -103,7 +103,7 @@ def derive_merges(model: SentencePieceModel) -> tuple[Merges, list[AddedToken], 
         _check_unused(model.pieces, normal)
         listed = _list_cuts(normal, model.pieces)
         found = {each.text for each in added if not each.is_special}
-        read = read_merges(ids, listed, special, found)
+        read = build_merges(ids, listed, special, found)
     return read, added, Spaces("always" if model.dummy_prefix else "never")
 
 
