@@ -86,7 +86,7 @@ def stream(
     >>> data = np.frombuffer(file.getvalue(), np.uint8)
     >>> found = stream(read_column, data, "a.parquet", "text", limits=Limits(seconds=60))
     >>> [type(each).__name__ for each in found]
-    ['Described', 'Texts']
+    ['ParquetFacts', 'Texts']
     """
     asked = _asked(function, arguments, named)
     item = get_args(get_type_hints(function)["return"])[0]

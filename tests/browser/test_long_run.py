@@ -167,10 +167,12 @@ def test_a_replay_of_a_long_run_is_small_and_states_what_it_omits(
     player: Player, offline_page: Page, tmp_path: Path, run: TrainingRun
 ) -> None:
     player.go_to("30,001")
+    button = player.page.get_by_role("button", name="Save as a replay")
+    button.hover()
     kept = "the race and the reasons only for merges 27,501 to 32,500"
     expect(player.page.get_by_text(kept)).to_be_visible()
     with player.page.expect_download() as download:
-        player.page.get_by_role("button", name="Save as a replay").click()
+        button.click()
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
     assert file.stat().st_size < 4_000_000

@@ -45,6 +45,7 @@ def open_parts(page: Page) -> None:
     button = page.get_by_role("button", name="What it consists of", exact=True)
     scroll_to(button)
     button.click()
+    wait_until_idle(page)
 
 
 def set_vocabulary(page: Page, size: int) -> None:
