@@ -16,6 +16,7 @@ from tests.browser.conftest import KeepRun
 from tests.browser.helpers import (
     go_to_address,
     open_page,
+    scroll_to,
     wait_until_idle,
 )
 from tests.browser.training import (
@@ -38,7 +39,10 @@ def pack(path: Path, documents: dict[str, str]) -> Path:
 def hold_out(page: Page, what: str) -> None:
     """Open the choice of what is held out, and choose."""
     open_parts(page)
-    page.get_by_role("combobox", name="What is held out").click()
+    choice = page.get_by_role("combobox", name="What is held out")
+    # A list closes when the page scrolls, so scrolling must have ended before the click.
+    scroll_to(choice)
+    choice.click()
     page.get_by_role("option", name=what, exact=True).click()
     wait_until_idle(page)
 
