@@ -13,13 +13,12 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.reference import choose_pair, count_pairs, count_words, learn_merges
 from bpe_core.types import TrainingConfig
-from ui.components.lesson import Claim
+from ui.components.lesson import Claim, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, sources, tiles
 from ui.lessons.parts import Learned, Lesson, LessonSource, LessonStep, Ran
 from ui.lessons.questions import (
     MAX_OPTIONS,
-    Question,
     choose_most_frequent,
     choose_number,
     choose_text,

@@ -11,10 +11,11 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import Merge
 from bpe_core.unicode.byte_alphabet import to_printable
+from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Ran
-from ui.lessons.questions import Question, choose_number
+from ui.lessons.questions import choose_number
 
 _LABEL: Final = "Text to encode"
 _MAX_LENGTH: Final = 60

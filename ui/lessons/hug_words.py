@@ -16,10 +16,10 @@ from bpe_core.trainers.reference import (
     learn_merges,
 )
 from bpe_core.types import Pair, TrainingConfig
-from ui.components.lesson import Claim
+from ui.components.lesson import Claim, Question
 from ui.lessons import parts, printing, sentences, sources, tiles
 from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
-from ui.lessons.questions import Question, choose_most_frequent, choose_number
+from ui.lessons.questions import choose_most_frequent, choose_number
 from ui.lessons.shortcuts import look_up_all, look_up_without_return
 from ui.lessons.walk import Walk, walk
 

@@ -19,10 +19,11 @@ from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import learn_merges
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS, token_script
+from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences
 from ui.lessons.parts import Lesson, LessonStep, Ran
-from ui.lessons.questions import Question, choose_number, choose_text
+from ui.lessons.questions import choose_number, choose_text
 from ui.shell import address
 
 N_MERGES: Final = 200

@@ -11,9 +11,8 @@ import streamlit as st
 
 from bpe_core.trainers.reference import count_pairs
 from ui.components.large_paste import paste_limits, read_paste
-from ui.components.lesson import Claim, lesson_code
+from ui.components.lesson import Claim, Question, lesson_code
 from ui.components.live_text import live_text
-from ui.lessons.questions import Question
 from ui.lessons.source_code import source_lines
 from ui.lessons.walk import Walk
 from ui.look.labels import plain_markdown

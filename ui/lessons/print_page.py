@@ -8,10 +8,9 @@ from typing import Any
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from ui.components.lesson import claims, question
+from ui.components.lesson import Question, claims, question
 from ui.lessons.navigation import step_link
 from ui.lessons.parts import PRINT, Lesson
-from ui.lessons.questions import Question
 from ui.look.labels import plain_markdown
 from ui.shell import address
 
@@ -49,12 +48,4 @@ def draw(lesson: Lesson[Any]) -> None:
 
 def _draw_question(asked: Question | None, place: int, *, answer: int | None) -> None:
     if asked is not None:
-        question(
-            asked.text,
-            asked.options,
-            right=asked.right,
-            because=asked.because,
-            answer=answer,
-            on_answer=lambda: None,
-            key=f"print_{place}_{answer}",
-        )
+        question(asked, answer=answer, on_answer=lambda: None, key=f"print_{place}_{answer}")

@@ -7,22 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bpe_core.types import Pair
-from ui.components.lesson import Option, question
+from ui.components.lesson import Option, Question, question
 from ui.lessons.walk import Walk
 from ui.look.labels import token_for_browser
 from ui.shell import workspace
 
 MAX_OPTIONS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question, the answers to choose from, which of them are right, and why."""
-
-    text: str
-    options: tuple[Option, ...]
-    right: tuple[int, ...]
-    because: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +26,7 @@ def ask(asked: Question, *, step: str) -> bool:
     """Draw a question, and return whether it was answered."""
     key = f"question_{step}"
     answer = workspace.get(Answers).by_step.get(step)
-    question(
-        asked.text,
-        asked.options,
-        right=asked.right,
-        because=asked.because,
-        answer=answer,
-        on_answer=partial(_keep, step, key),
-        key=key,
-    )
+    question(asked, answer=answer, on_answer=partial(_keep, step, key), key=key)
     return answer is not None
 
 

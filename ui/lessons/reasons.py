@@ -15,11 +15,11 @@ from bpe_core.tokenizer.trie import Trie
 from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import count_words
 from bpe_core.types import TrainingConfig
-from ui.components.lesson import Claim
+from ui.components.lesson import Claim, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, sources, tiles
 from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
-from ui.lessons.questions import Question, choose_number, pair_option
+from ui.lessons.questions import choose_number, pair_option
 from ui.lessons.shortcuts import build_trie, crossing, longest_matches
 from ui.lessons.walk import Walk, walk
 from ui.tokenizers.longest_match import longest_match_differences

@@ -95,15 +95,18 @@ class Option:
     tiles: tuple[tuple[str | list[int], int], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, the answers to choose from, which of them are right, and why."""
+
+    text: str
+    options: tuple[Option, ...]
+    right: tuple[int, ...]
+    because: str
+
+
 def question(
-    text: str,
-    options: Sequence[Option],
-    *,
-    right: Sequence[int],
-    because: str,
-    answer: int | None,
-    on_answer: Callable[[], None],
-    key: str,
+    asked: Question, *, answer: int | None, on_answer: Callable[[], None], key: str
 ) -> None:
     """Draw a question, whose answer is judged in the browser at the press.
 
@@ -113,17 +116,17 @@ def question(
     _question(
         key=key,
         data={
-            "text": text,
+            "text": asked.text,
             "options": [
                 {
                     "text": option.text,
                     "tokens": [token for token, _ in option.tiles],
                     "ids": [id for _, id in option.tiles],
                 }
-                for option in options
+                for option in asked.options
             ],
-            "right": list(right),
-            "because": because,
+            "right": list(asked.right),
+            "because": asked.because,
             "answer": answer,
         },
         on_answer_change=on_answer,
