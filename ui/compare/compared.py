@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from functools import partial
@@ -179,17 +179,35 @@ def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
 def _compare_whole(
     digest: str, corpus: Corpus, encoders: Sequence[Encoder], task: Task[Progress]
 ) -> Comparison | None:
-    stop, missing = stopper(task), _missing(digest, corpus, encoders)
-    for n_done, each in enumerate(missing):
+    def measure(each: Encoder, should_stop: ShouldStop) -> None:
+        _measured(digest, each.fingerprint, corpus, each, should_stop)
+
+    if not _measure_each(measure, _missing(digest, corpus, encoders), corpus.n_bytes, task):
+        return None
+    return _compared(digest, tuple(each.fingerprint for each in encoders), corpus, encoders)
+
+
+def _measure_each(
+    measure: Callable[[Encoder, ShouldStop], None],
+    encoders: Sequence[Encoder],
+    n_bytes: int,
+    task: Task[Progress],
+) -> bool:
+    """Measure tokenizers on a text of so many bytes; return False if cancelled.
+
+    `measure` keeps the figures of one, and raises CancelledError if it is asked to stop.
+    """
+    stop = stopper(task)
+    for n_done, each in enumerate(encoders):
 
         def should_stop(done: int, of: int, n_done: int = n_done) -> bool:
-            return stop((n_done * of + done) // len(missing), of)
+            return stop(int((n_done + done / of) * n_bytes) // len(encoders), n_bytes)
 
         try:
-            _measured(digest, each.fingerprint, corpus, each, should_stop)
+            measure(each, should_stop)
         except CancelledError:
-            return None
-    return _compared(digest, tuple(each.fingerprint for each in encoders), corpus, encoders)
+            return False
+    return True
 
 
 def gain_on(
@@ -307,17 +325,11 @@ def _measure_all_sentences(
     task: Task[Progress],
 ) -> bool | None:
     """Measure each tokenizer, so that its figures are kept; return None if cancelled."""
-    stop, n_bytes = stopper(task), _size(texts)
-    for n_done, each in enumerate(encoders):
 
-        def should_stop(done: int, of: int, n_done: int = n_done) -> bool:
-            return stop(int((n_done + done / of) * n_bytes) // len(encoders), n_bytes)
+    def measure(each: Encoder, should_stop: ShouldStop) -> None:
+        _measured_languages(digest, each.fingerprint, texts, each, should_stop)
 
-        try:
-            _measured_languages(digest, each.fingerprint, texts, each, should_stop)
-        except CancelledError:
-            return None
-    return True
+    return _measure_each(measure, encoders, _size(texts), task) or None
 
 
 def hash_sentences(texts: Sequence[ParallelText]) -> str:
