@@ -14,6 +14,7 @@ from bpe_core.types import TrainingConfig
 from ui.corpus.corpus_form import ChosenCorpus
 from ui.host.error_boundary import fragment
 from ui.look.labels import size_text
+from ui.run.corpus_summary import divided
 from ui.shell import workspace
 from ui.shell.visitor import visitor
 from ui.storage.held_out_text import divide
@@ -74,9 +75,11 @@ def _measure_cuts(
     chosen: ChosenCorpus, config: TrainingConfig, task: Task[Progress]
 ) -> Tokens | None:
     """Train with each named cut on a sample of the text; return None if cancelled."""
-    corpus = chosen.corpus
-    whole = corpus.read() if isinstance(corpus, FiledCorpus) else corpus
-    training, held_out = divide(whole, chosen.held_out_share, chosen.held_out_by)
+    corpus, how = chosen.corpus, (chosen.held_out_share, chosen.held_out_by)
+    if isinstance(corpus, FiledCorpus):
+        training, held_out = divide(corpus.read(), *how)
+    else:
+        training, held_out = divided(corpus, *how)
     return tokens_by_cut(
         training.sample(_MAX_SAMPLED),
         held_out.sample(_MAX_HELD_OUT_SAMPLED),
