@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from bpe_core.formats.running.added_tokens import AddedToken
 from bpe_core.immutable import Immutable
@@ -13,6 +16,7 @@ class OwnEncoder(Immutable):
     """Base class of the encoders that change or cut a text here, and then merge it.
 
     `tokenizer` holds the merges, and `added` are the tokens that are found in a text first.
+    `steps` is what else is done to a text, as a JSON value.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> encoder = OwnEncoder(gpt2(), ())
@@ -20,8 +24,11 @@ class OwnEncoder(Immutable):
     ('bpe_core', 50257, {})
     """
 
-    def __init__(self, tokenizer: Tokenizer, added: Sequence[AddedToken]) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, added: Sequence[AddedToken], steps: object = None
+    ) -> None:
         self._tokenizer = tokenizer
+        self._steps = steps
         self._added = tuple(added)
         self._special = {each.text: each.id for each in self._added if each.is_special}
 
@@ -34,6 +41,16 @@ class OwnEncoder(Immutable):
     def added(self) -> tuple[AddedToken, ...]:
         """The tokens that are found in a text before anything is merged."""
         return self._added
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256, in hexadecimal, of everything that affects encoding."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        parts = [self._tokenizer.fingerprint, [list(each) for each in self._added], self._steps]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
     def model(self) -> str:

@@ -10,8 +10,6 @@ twin, `merge_whole`, does what the files say, without any cut.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -68,7 +66,7 @@ class AcrossWordsTokenizer(OwnEncoder):
     def __init__(
         self, tokenizer: Tokenizer, spaces: Spaces, added: Sequence[AddedToken] = ()
     ) -> None:
-        super().__init__(tokenizer, added)
+        super().__init__(tokenizer, added, [spaces.prefix, spaces.if_missing])
         self._spaces = spaces
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -83,17 +81,6 @@ class AcrossWordsTokenizer(OwnEncoder):
     def drops_text(self) -> bool:
         """False: every byte of a text is in a token."""
         return False
-
-    @property
-    def fingerprint(self) -> str:
-        """The SHA-256, in hexadecimal, of everything that affects encoding."""
-        return self._fingerprint
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        spaces = [self._spaces.prefix, self._spaces.if_missing]
-        parts = [self._tokenizer.fingerprint, [list(each) for each in self._added], spaces]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `InvalidTextError` for a lone surrogate.

@@ -11,8 +11,6 @@ to place tokens in a text that has any or that the normalizer changes.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -57,7 +55,7 @@ class NativeTokenizer(OwnEncoder):
         added: Sequence[AddedToken] = (),
         normalizer: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(tokenizer, added)
+        super().__init__(tokenizer, added, normalizer)
         self._complete = _complete(tokenizer)
         self._source = source
         self._normalizer = normalizer
@@ -69,8 +67,6 @@ class NativeTokenizer(OwnEncoder):
         self._lacking = _lacking(tokenizer)
         self._left_out = _left_out(tokenizer)
         self._last_id = max(tokenizer.vocab, default=-1)
-        parts = [tokenizer.fingerprint, [list(each) for each in self._added], normalizer]
-        self._fingerprint = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def __reduce__(self) -> tuple[object, ...]:
         return NativeTokenizer, (self._tokenizer, self._source, self._added, self._normalizer)
@@ -94,11 +90,6 @@ class NativeTokenizer(OwnEncoder):
     def drops_text(self) -> bool:
         """True if a normalizer may drop text, or if bytes that are not tokens are left out."""
         return bool(self.normalizer_name) or self.may_lack_bytes
-
-    @property
-    def fingerprint(self) -> str:
-        """The SHA-256, in hexadecimal, of everything that affects encoding."""
-        return self._fingerprint
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `InvalidTextError` for a lone surrogate.
