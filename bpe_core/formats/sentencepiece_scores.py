@@ -79,7 +79,9 @@ def derive_merges(model: SentencePieceModel) -> tuple[Merges, list[AddedToken], 
     >>> derive_merges(model)[0].merges
     [(0, 1, 2)]
     """
-    if model.kind != "BPE" or not model.byte_fallback:
+    if model.kind != "BPE":
+        raise FormatError(f"It is a {model.kind} model, which has no merges.")
+    if not model.byte_fallback:
         raise FormatError("It has no bytes for characters outside the vocabulary.")
     if model.changes_text:
         name = f" ({model.normalizer!r:.60})" if model.normalizer else ""

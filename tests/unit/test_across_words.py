@@ -12,6 +12,7 @@ import pytest
 import tokenizers
 
 from bpe_core.errors import FormatError
+from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
@@ -36,10 +37,9 @@ SPLIT = {
     "behavior": "MergedWithPrevious",
     "invert": False,
 }
-TEXTS = (
-    *("", " ", "a", "ab ab", "  ab", "▁ab", " ▁ab", "a▁b", "é\n漢", "漢▁ab", "aXb", "X", " X ab"),
-    *("<s>ab", "ab<s> ab<s>", "<s>", "aYb Y", "Y▁Y", "<s>X", "ab  X  ab", "▁X▁"),
-)
+PLAIN = ("", " ", "a", "ab ab", "  ab", "▁ab", " ▁ab", "a▁b", "é\n漢", "漢▁ab", "aXb", "X", " X ab")
+WITH_ADDED = ("<s>ab", "ab<s> ab<s>", "<s>", "aYb Y", "Y▁Y", "<s>X", "ab  X  ab", "▁X▁")
+TEXTS = (*PLAIN, *WITH_ADDED)
 
 
 def metaspace(scheme: str) -> dict[str, Any]:
@@ -82,7 +82,9 @@ def opened(file: Mapping[str, Any]) -> NamedEncoder:
         (BOTH, None),
         (REPLACE, SPLIT),
         (REPLACE, None),
-        *((None, metaspace(scheme)) for scheme in ("always", "first", "never")),
+        (None, metaspace("always")),
+        (None, metaspace("first")),
+        (None, metaspace("never")),
     ],
 )
 @pytest.mark.parametrize("normalized", [False, True])
@@ -192,6 +194,12 @@ def test_models_that_are_left_to_sentencepiece_say_why(data: bytes, reason: str)
     named = open_files({"any.model": data})
     assert named.engine.startswith("sentencepiece")
     assert reason in named.provenance
+
+
+def test_a_model_without_merges_is_refused_as_such() -> None:
+    data = write_model([Piece("<unk>", 0, UNKNOWN), Piece("a", 0, NORMAL)], "Unigram")
+    with pytest.raises(FormatError, match="It is a Unigram model, which has no merges"):
+        loads({"tokenizer.model": data})
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
