@@ -247,17 +247,20 @@ class TokenTable:
 
     def description(self) -> list[object]:
         """Return everything that determines encoding and decoding, as JSON values."""
-        return [
+        described: list[object] = [
             self.base,
             self.end_of_word,
             self.end_of_word_id,
             sorted(self.special_tokens.items(), key=itemgetter(1)),
             [[id, token.hex()] for id, token in sorted(self.vocab.items())],
             self.triples,
-            # Left out if False, so that the fingerprints of other tokenizers stay as they were.
-            *(["whole_words_first"] if self.whole_words_first else []),
-            *([["byte_fallback", *self.byte_ids.values()]] if self.byte_ids else []),
         ]
+        # Left out if unset, so that the fingerprints of other tokenizers stay as they were.
+        if self.whole_words_first:
+            described.append("whole_words_first")
+        if self.byte_ids:
+            described.append(["byte_fallback", *self.byte_ids.values()])
+        return described
 
     def pieces(self, word: str) -> list[tuple[list[int] | None, bytes]]:
         """Cut a word around symbols missing from the alphabet; return initial ids and bytes.

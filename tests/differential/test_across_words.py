@@ -34,16 +34,15 @@ FILES = {
     "Phi 3, GGUF": LLAMA_CPP / "ggml-vocab-phi-3.gguf",
     "Gemma 4, GGUF": LLAMA_CPP / "ggml-vocab-gemma-4.gguf",
 }
-PIECES = (
-    *("a", "b", "Hello", " world", "The", " the", "ing", "'s", "2024", "3.14", "def f(x):\n    "),
-    *(" ", "  ", "   ", " " * 17, " " * 33, " " * 70, "▁", "▁▁", "▁ ", " ▁"),
-    *("\n", "\n\n\n", "\t", "\t\t", "\r\n", "\x00", "\u3000", "\u00a0", "\u0085", "\ufeff"),
-    *("é", "e\u0301", "漢", "漣", "カ", "한글", "क्ष", "שלום", "สวัสดี", "Съешь", "½", "𝒳", "ﬁ"),
-    *("😀", "👩‍👩‍👧🏽", "\U000b3000", "\ud7ff", "\ue000", "\U0010ffff"),
-    *("<0xE2>", "<s>", "</s>", "<unk>", "<pad>", "<eos>", "<start_of_turn>", "[toxicity=0]"),
-    *(">", " >", "> ", "> </", ">  </div> ", "<table>", "</h1>", "<", "</"),
-    *("======", " ======", " ==========", "/******/", "/*", "*****/", " SSSR", " YYYY", "------"),
-)
+WORDS = ("a", "b", "Hello", " world", "The", " the", "ing", "'s", "2024", "3.14", "def f(x):\n    ")
+SPACES = (" ", "  ", "   ", " " * 17, " " * 33, " " * 70, "▁", "▁▁", "▁ ", " ▁")
+BREAKS = ("\n", "\n\n\n", "\t", "\t\t", "\r\n", "\x00", "\u3000", "\u00a0", "\u0085", "\ufeff")
+SCRIPTS = ("é", "e\u0301", "漢", "漣", "カ", "한글", "क्ष", "שלום", "สวัสดี", "Съешь", "½", "𝒳", "ﬁ")
+RARE = ("😀", "👩‍👩‍👧🏽", "\U000b3000", "\ud7ff", "\ue000", "\U0010ffff")
+TOKENS = ("<0xE2>", "<s>", "</s>", "<unk>", "<pad>", "<eos>", "<start_of_turn>", "[toxicity=0]")
+MARKUP = (">", " >", "> ", "> </", ">  </div> ", "<table>", "</h1>", "<", "</")
+RUNS = ("======", " ======", " ==========", "/******/", "/*", "*****/", " SSSR", " YYYY", "------")
+PIECES = (*WORDS, *SPACES, *BREAKS, *SCRIPTS, *RARE, *TOKENS, *MARKUP, *RUNS)
 
 
 def hostile_texts(n: int, seed: int) -> Iterator[str]:

@@ -21,16 +21,28 @@ from tests import scanned
 
 ROOT = Path(__file__).parents[2]
 
-ASCII = (
-    *("a", "b", "S", "sT", "it", "Bar", "fooBar", "HTTPServer", "the ", "word, ", "x" * 30),
-    *("'s", "'S", "'ll", "'LL", "'re", "'", "''", "'st", "n't", "\"'d"),
-    *(" ", "   ", " " * 20, "\t", "\n", "\r\n", "\n\n", "\n    ", "  \n", " \n \n ", "\x0b"),
-    *("1", "12", "1234567", "3.14", "_", "-", "!", "..", "/", "//", "\n/", ";\n//\n(", "=" * 25),
+WORDS = ("a", "b", "S", "sT", "it", "Bar", "fooBar", "HTTPServer", "the ", "word, ", "x" * 30)
+CONTRACTIONS = ("'s", "'S", "'ll", "'LL", "'re", "'", "''", "'st", "n't", "\"'d")
+SPACES = (" ", "   ", " " * 20, "\t", "\n", "\r\n", "\n\n", "\n    ", "  \n", " \n \n ", "\x0b")
+NO_WORDS = (
+    "1",
+    "12",
+    "1234567",
+    "3.14",
+    "_",
+    "-",
+    "!",
+    "..",
+    "/",
+    "//",
+    "\n/",
+    ";\n//\n(",
+    "=" * 25,
 )
-OTHERS = (
-    *("é", "été", "É", "Ночь", "ДОм", "א", "ªº", "ǅ", "ʰ", "ſ", "×", "²", "٣", "\xa0", "\u0301"),
-    *("日本", "\u3000", "\x00", "\x7f", "\x1c"),
-)
+ASCII = (*WORDS, *CONTRACTIONS, *SPACES, *NO_WORDS)
+WIDE = ("é", "été", "É", "Ночь", "ДОм", "א", "ªº", "ǅ", "ʰ", "ſ", "×", "²", "٣", "\xa0", "\u0301")
+RARE = ("日本", "\u3000", "\x00", "\x7f", "\x1c")
+OTHERS = (*WIDE, *RARE)
 
 
 def drawn_texts(n: int, seed: int) -> Iterator[str]:

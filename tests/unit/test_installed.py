@@ -94,6 +94,7 @@ print(len(run.merges), [name for name in kernels if name not in sys.modules])
 
 @pytest.mark.slow
 def test_a_wheel_with_the_library_in_it_runs_kernels_without_numba(tmp_path: Path) -> None:
+    # The library is compiled for such processors, and cannot be run on another.
     if not is_v3():
         pytest.skip("such wheels suit Linux on x86-64 with AVX2")
     built = run(sys.executable, "-m", "scripts.prebuilt_wheel", cwd=ROOT)

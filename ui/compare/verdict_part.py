@@ -59,6 +59,24 @@ TITLES: Final[dict[Division, str]] = {
     "file": "By file",
 }
 PART_COLUMNS: Final = ("fewer or more tokens", "95% interval", "units")
+_CSV_COLUMNS: Final = (
+    "tokenizer",
+    "against",
+    "by",
+    "part",
+    "tokens",
+    "tokens of the other",
+    "percent fewer",
+    "95% low",
+    "95% high",
+    "units",
+    "resamples",
+    "seed",
+    "text sha256",
+    "fingerprint",
+    "fingerprint of the other",
+    "bpe_core",
+)
 _KEY = "compare_rivals"
 _MAX_NAME_LENGTH = 60
 _CHART_WIDTH = 720
@@ -349,16 +367,24 @@ def differences_csv(
     """Return the difference of the first tokenizer to each other one and its parts as CSV."""
     own = members[0]
     return csv_table(
-        (
-            *("tokenizer", "against", "by", "part", "tokens", "tokens of the other"),
-            *("percent fewer", "95% low", "95% high", "units", "resamples", "seed"),
-            *("text sha256", "fingerprint", "fingerprint of the other", "bpe_core"),
-        ),
+        _CSV_COLUMNS,
         (
             (
-                *(own.name, other.name, by, part.name, part.own, part.theirs),
-                *(part.percent_fewer, part.low, part.high, part.n_units, N_RESAMPLES, SEED),
-                *(text_sha256, own.encoder.fingerprint, other.encoder.fingerprint),
+                own.name,
+                other.name,
+                by,
+                part.name,
+                part.own,
+                part.theirs,
+                part.percent_fewer,
+                part.low,
+                part.high,
+                part.n_units,
+                N_RESAMPLES,
+                SEED,
+                text_sha256,
+                own.encoder.fingerprint,
+                other.encoder.fingerprint,
                 bpe_core.__version__,
             )
             for gain, other in zip(gains, members[1:], strict=True)
