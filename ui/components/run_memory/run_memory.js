@@ -1,6 +1,7 @@
 // Keep the ids of the visitor's runs and corpus in the browser's storage, and send the server those it
 // does not know: after a reload, or in another tab. If storage is blocked, nothing is kept.
 
+import { askUntilAnswered } from "../shared/asking.js";
 import { onLeaving } from "../shared/leaving.js";
 
 /** @import { Component } from "../shared/component.js" */
@@ -14,8 +15,8 @@ const CORPUS_KEY = "bpe-explorer.corpus";
 const ID = /^[0-9a-f]{32}$/;
 const MILLISECONDS_UNTIL_ASKED_AGAIN = [1500, 6000];
 
-/** @type {WeakMap<ShadowRoot, ReturnType<typeof setTimeout>>} */
-const timers = new WeakMap();
+/** @type {WeakMap<ShadowRoot, () => void>} */
+const stops = new WeakMap();
 
 /** @param {Component<Data>} component */
 export default function mountRunMemory({ data, parentElement, setStateValue }) {
@@ -25,21 +26,18 @@ export default function mountRunMemory({ data, parentElement, setStateValue }) {
   keep(KEY, latest.length > 0 ? JSON.stringify(latest) : "");
   if (data.corpus !== null) keep(CORPUS_KEY, data.corpus);
   const corpus = data.corpus === null ? read(CORPUS_KEY) : "";
-  clearTimeout(timers.get(parentElement));
+  const stop = () => stops.get(parentElement)?.();
+  stop();
   const unknown = latest.filter((id) => !data.runs.includes(id));
-  if (unknown.length > 0 || corpus) ask([...MILLISECONDS_UNTIL_ASKED_AGAIN]);
-  return onLeaving(parentElement, () => clearTimeout(timers.get(parentElement)));
-
   // The answer is new data, which names each id as a run or as forgotten. No answer comes if
   // Streamlit sends this question together with another component's and redraws only that part of
   // the page, so it is asked again. It is a state, because a trigger can be lost while a page is
   // drawn (streamlit issue 16732), and has the time, because a new session ignores an old state.
-  /** @param {number[]} pauses */
-  function ask(pauses) {
-    setStateValue("found", { ids: unknown, corpus, asked_at: Date.now() });
-    const pause = pauses.shift();
-    if (pause) timers.set(parentElement, setTimeout(() => ask(pauses), pause));
+  const ask = () => setStateValue("found", { ids: unknown, corpus, asked_at: Date.now() });
+  if (unknown.length > 0 || corpus) {
+    stops.set(parentElement, askUntilAnswered(ask, MILLISECONDS_UNTIL_ASKED_AGAIN));
   }
+  return onLeaving(parentElement, stop);
 }
 
 /** Return the ids in the storage; other pages of this origin may have written anything there.
