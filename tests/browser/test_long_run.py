@@ -167,6 +167,9 @@ def test_a_replay_of_a_long_run_is_small_and_states_what_it_omits(
     player: Player, offline_page: Page, tmp_path: Path, run: TrainingRun
 ) -> None:
     player.go_to("30,001")
+    # The page draws the button again, whose help then names the merges around the new one.
+    player.page.wait_for_url("**step=30000*")
+    wait_until_idle(player.page)
     button = player.page.get_by_role("button", name="Save as a replay")
     button.hover()
     kept = "the race and the reasons only for merges 27,501 to 32,500"
