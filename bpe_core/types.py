@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypedDict, TypeGuard, TypeVar
 
 from bpe_core.checks import is_a, is_whole
@@ -19,7 +20,9 @@ Base = Literal["bytes", "characters"]
 Alphabet = Literal["full", "seen"]
 TieBreak = Literal["smallest-pair", "first-seen"]
 StopReason = Literal["vocab-size", "no-pairs", "min-frequency", "cancelled"]
-Format = Literal["huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native"]
+Format = Literal[
+    "huggingface", "transformers", "gpt2", "tiktoken", "gguf", "sentencepiece", "native"
+]
 Pair = tuple[int, int]
 Number = TypeVar("Number", bound="np.generic")
 
@@ -290,6 +293,10 @@ class TrainingConfig:
     tie_break: which of several pairs of the same count is merged: "smallest-pair" for the one with
         the smallest ids, as in Hugging Face's trainer; "first-seen" for the one that occurs first.
     max_token_bytes: the longest token that a merge may make, with the marker; None for any length.
+    byte_fallback: 256 tokens for bytes, after the special tokens, spell the characters outside the
+        alphabet, as in Llama 2; for characters with the pre-tokenizer metaspace, which needs it.
+    character_coverage: the share of the text that the alphabet covers, which is made of the most
+        frequent characters; others are left out of the words that are trained on.
 
     >>> TrainingConfig(vocab_size=1_000).pretokenizer
     'gpt2'
@@ -304,6 +311,8 @@ class TrainingConfig:
     min_frequency: int = 0
     tie_break: TieBreak = "smallest-pair"
     max_token_bytes: int | None = None
+    byte_fallback: bool = False
+    character_coverage: float = 1.0
 
     def __post_init__(self) -> None:
         # A generator can be read only once, and JSON cannot store NumPy's numbers. Other invalid
@@ -314,6 +323,8 @@ class TrainingConfig:
             number = getattr(self, name)
             if is_whole(number):
                 object.__setattr__(self, name, int(number))
+        if is_a(self.character_coverage, Real) and not is_a(self.character_coverage, bool):
+            object.__setattr__(self, "character_coverage", float(self.character_coverage))
 
 
 class TrainingSettings(TypedDict, total=False):
@@ -328,6 +339,8 @@ class TrainingSettings(TypedDict, total=False):
     min_frequency: int
     tie_break: TieBreak
     max_token_bytes: int | None
+    byte_fallback: bool
+    character_coverage: float
 
 
 @dataclass(frozen=True, slots=True)

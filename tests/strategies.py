@@ -23,7 +23,21 @@ word_counts = st.dictionaries(
 )
 """Words full of runs and ties, as `Corpus.from_word_counts` takes them."""
 
-training_configs = st.builds(
+fallback_configs = st.builds(
+    TrainingConfig,
+    vocab_size=st.integers(280, 330),
+    pretokenizer=st.just("metaspace"),
+    base=st.just("characters"),
+    byte_fallback=st.just(True),
+    character_coverage=st.sampled_from([1.0, 0.95, 0.8, 0.5]),
+    special_tokens=st.sampled_from([("<|endoftext|>",), ("<unk>", "<s>", "</s>")]),
+    min_frequency=st.sampled_from([0, 1, 2]),
+    tie_break=st.sampled_from(["smallest-pair", "first-seen"]),
+    max_token_bytes=st.sampled_from([None, None, 3, 5]),
+)
+"""Every option of training as SentencePiece's family does, with bytes for rare characters."""
+
+plain_configs = st.builds(
     TrainingConfig,
     vocab_size=st.integers(265, 330),
     pretokenizer=st.sampled_from(["gpt2", "whitespace", "none"]),
@@ -35,7 +49,9 @@ training_configs = st.builds(
     tie_break=st.sampled_from(["smallest-pair", "first-seen"]),
     max_token_bytes=st.sampled_from([None, None, 3, 5]),
 )
-"""Every option of training, with room for the alphabet of `word_counts`."""
+"""Every other option of training, with room for the alphabet of `word_counts`."""
+
+training_configs = plain_configs | fallback_configs
 
 hostile_texts = st.lists(
     st.one_of(

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-FORMATS = ("native", "huggingface", "transformers", "gpt2", "tiktoken", "gguf")
+FORMATS = ("native", "huggingface", "transformers", "gpt2", "tiktoken", "gguf", "sentencepiece")
 BASES = ("bytes", "characters")
 ALPHABETS = ("full", "seen")
 TIE_BREAKS = ("smallest-pair", "first-seen")
@@ -28,8 +28,8 @@ format_option: Option[Any] = click.option(
     "format_name",
     type=click.Choice(FORMATS),
     help="What to write; transformers and gpt2 write a folder of several files.  [default: by the "
-    "name of PATH: .tiktoken, .gguf, .bpe.json (native), a folder (transformers), otherwise "
-    "huggingface]",
+    "name of PATH: .tiktoken, .gguf, .model (sentencepiece), .bpe.json (native), a folder "
+    "(transformers), otherwise huggingface]",
 )
 
 
@@ -39,7 +39,7 @@ pretokenizer_option: Option[Any] = click.option(
     show_default=True,
     metavar="NAME",
     help="gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek-v3, starcoder, falcon, whitespace, "
-    "words-punctuation, none, or regex:PATTERN.",
+    "words-punctuation, metaspace, none, or regex:PATTERN.",
 )
 
 

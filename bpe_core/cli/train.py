@@ -86,6 +86,20 @@ if TYPE_CHECKING:
     help="Which pair to merge when several are equally frequent.",
 )
 @click.option("--max-token-bytes", type=int, help="Make no token longer than this.")
+@click.option(
+    "--byte-fallback",
+    is_flag=True,
+    help="Spell characters outside the alphabet in bytes, as Llama 2 does; with --base characters "
+    "and --pretokenizer metaspace.",
+)
+@click.option(
+    "--character-coverage",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="With --byte-fallback: the share of the text that the alphabet's characters make up, such "
+    "as 0.9995.",
+)
 @text_column_option
 @encoding_option
 @errors_option
@@ -115,6 +129,8 @@ def train(
     min_frequency: int,
     tie_break: str,
     max_token_bytes: int | None,
+    byte_fallback: bool,
+    character_coverage: float,
     text_column: str | None,
     encoding: str | None,
     errors: DecodingErrors,
@@ -139,6 +155,9 @@ def train(
     Examples:
       $ bpe train notes.txt --vocab-size 400 --out mine.json
       $ cat notes.txt | bpe train - --vocab-size 300 --out - > mine.json
+      $ bpe train notes.txt --vocab-size 4096 --base characters --byte-fallback \
+        --character-coverage 0.9995 --pretokenizer metaspace --special-token '<unk>' \
+        --special-token '<s>' --special-token '</s>' --out mine.model
     """
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.formats.load_save import dumps
@@ -157,6 +176,8 @@ def train(
         min_frequency=min_frequency,
         tie_break=cast("TieBreak", tie_break),
         max_token_bytes=max_token_bytes,
+        byte_fallback=byte_fallback,
+        character_coverage=character_coverage,
     )
     format, note = format_to_write(out, format_name)
     choice = HeldOutChoice(held_out, held_out_by, held_out_files)

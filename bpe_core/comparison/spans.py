@@ -170,11 +170,7 @@ def _batches(texts: Iterable[str], tokenizer: BatchEncoder) -> Iterator[list[tup
 
 def _spans(text: str, tokenizer: Encoder, table: IdTable) -> Spans:
     """Return the spans of tokens; use only their lengths if they cover the text exactly."""
-    if (
-        isinstance(tokenizer, Tokenizer)
-        and tokenizer.end_of_word is None
-        and not tokenizer.drops_text
-    ):
+    if isinstance(tokenizer, Tokenizer) and tokenizer.spells_text:
         try:
             ids = tokenizer.encode_to_numpy(text)
         except UnknownSymbolError:

@@ -9,6 +9,7 @@ import numpy as np
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus, counts_to_corpus
 from bpe_core.counting.counts_file import CountsSummary, WordCounts
+from bpe_core.counting.metaspace_words import write_words
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
 from bpe_core.errors import ConfigError, EmptyCorpusError
@@ -104,7 +105,8 @@ it cuts them, or train with the pre-tokenizer that cut these, or with 'none', wh
         )
     symbols = frozenset[bytes]() if symbols_of is None else counts.symbols(symbols_of)
     summary = counts.summary
-    return CountedCorpus(counts.pretokens, summary.n_bytes, lambda: summary.sha256, symbols)
+    pretokens = write_words(counts.pretokens, get_pretokenizer(pretokenizer))
+    return CountedCorpus(pretokens, summary.n_bytes, lambda: summary.sha256, symbols)
 
 
 def _check_words(counts: WordCounts, name: str) -> None:

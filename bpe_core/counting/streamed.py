@@ -15,6 +15,7 @@ import numpy as np
 
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_plain_text
 from bpe_core.corpus.text_decoding import REPLACING
+from bpe_core.counting.metaspace_words import write_words
 from bpe_core.counting.pieces import count_in_runs
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import (
@@ -102,6 +103,7 @@ def count_stream(
     runs = count_in_runs(reading.documents(), corpus.n_bytes, pretokenizer, should_stop=should_stop)
     # There is one run; what is left after a stop must not begin another.
     pretokens = next(runs, PretokenCounts((), np.zeros(0, np.int64)))
+    pretokens = write_words(pretokens, pretokenizer)
     return CountedCorpus(pretokens, corpus.n_bytes, reading.sha256, reading.symbols())
 
 

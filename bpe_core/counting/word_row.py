@@ -97,7 +97,7 @@ def lay_out_pretokens(
     if base == "bytes":
         symbols, gap, size = pretokens.letters, AFTER_WORD, 256
     else:
-        symbols, gap = _code_points(pretokens.letters)
+        symbols, gap = code_points(pretokens.letters)
         size = 1 + int(symbols.max(initial=gap))
     id_of = np.full(size, MISSING, np.int32)
     for symbol, id in base_ids.items():
@@ -135,7 +135,7 @@ def lay_out_encoded(
     return Layout(in_row, pretokens.counts)
 
 
-def _code_points(letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint32], int]:
+def code_points(letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint32], int]:
     """Return the characters of words, and the code point of the gap after each."""
     # A byte that isn't UTF-8 is decoded to a surrogate, which no text contains.
     text = letters.tobytes().decode(errors="surrogateescape")

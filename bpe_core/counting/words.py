@@ -12,6 +12,7 @@ import numpy as np
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import Split
+from bpe_core.counting.metaspace_words import write_words
 from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
@@ -44,6 +45,8 @@ def count_pretokens(
 ) -> PretokenCounts:
     """Count the pre-tokens of a corpus, each document on its own; words with counts stay as given.
 
+    With "metaspace", a space is put in front of each document and each such word.
+
     If `should_stop()` returns True, the counts so far are returned. Raises what the pre-tokenizer
     raises.
 
@@ -53,15 +56,17 @@ def count_pretokens(
     >>> found.words, found.counts.tolist()
     ((b'hug', b'hugs'), [2, 1])
     """
-    if corpus.word_counts is None and use_kernels(corpus.n_bytes):
+    if corpus.word_counts is not None:
+        found = _pretoken_counts(corpus.word_counts)
+    elif use_kernels(corpus.n_bytes):
         # Imported when needed, because it loads the kernels.
         from bpe_core.counting.compiled import count_documents
 
-        return count_documents(corpus.documents, pretokenizer, should_stop)
-    if corpus.word_counts is None:
+        found = count_documents(corpus.documents, pretokenizer, should_stop)
+    else:
         pieces = ((document,) for document in corpus.documents)
-        return count_pieces(pieces, pretokenizer, should_stop=should_stop)
-    return _pretoken_counts(corpus.word_counts)
+        found = count_pieces(pieces, pretokenizer, should_stop=should_stop)
+    return write_words(found, pretokenizer)
 
 
 def count_pieces(

@@ -3,18 +3,19 @@
 In: files, bytes, or another library's tokenizer. Out: a `Tokenizer`, files that other tools load,
 or a `FormatError` that names what is wrong.
 
-| format       | files                  | keeps                                                  |
-|--------------|------------------------|--------------------------------------------------------|
-| native       | tokenizer.bpe.json     | everything                                             |
-| huggingface  | tokenizer.json         | all but the merges' counts                             |
-| transformers | tokenizer.json and two | the same, and which special tokens begin and end       |
-| gpt2         | vocab.json, merges.txt | vocabulary and merges; not the pre-tokenizer           |
-| tiktoken     | tokenizer.tiktoken     | tokens and their order; not pre-tokenizer and specials |
-| gguf         | tokenizer.gguf         | all but counts; only cuts that llama.cpp has names for |
+| format        | files                  | keeps                                                  |
+|---------------|------------------------|--------------------------------------------------------|
+| native        | tokenizer.bpe.json     | everything                                             |
+| huggingface   | tokenizer.json         | all but the merges' counts                             |
+| transformers  | tokenizer.json and two | the same, and which special tokens begin and end       |
+| gpt2          | vocab.json, merges.txt | vocabulary and merges; not the pre-tokenizer           |
+| tiktoken      | tokenizer.tiktoken     | tokens and their order; not pre-tokenizer and specials |
+| gguf          | tokenizer.gguf         | all but counts; only cuts that llama.cpp has names for |
+| sentencepiece | tokenizer.model        | all but counts; only characters with byte fallback     |
 
-Read, and not written: Tekken JSON (`tekken`), SentencePiece's .model (`sentencepiece_model`,
-`sentencepiece_scores`), other kinds of GGUF (`gguf_header`, `gguf_vocabulary`, `gguf_cuts`), and
-any of these in a zip (`zipped`).
+SentencePiece's models are in `sentencepiece_model` and `sentencepiece_scores`. Read, and not
+written: Tekken JSON (`tekken`), other kinds of GGUF (`gguf_header`, `gguf_vocabulary`,
+`gguf_cuts`), and any of these in a zip (`zipped`).
 
 All files take one road. `folder_files` says which files of a folder or a zip are the tokenizer, and
 `reading` recognises their format. Each format has its own module, whose reader returns a

@@ -1,4 +1,4 @@
-"""Read the merges of SentencePiece's family from a list, as a tokenizer.json has it.
+"""Read the merges of SentencePiece's family from a list, as a tokenizer.json has it, or write it.
 
 The base symbols are characters, and tokens such as <0xE2> spell those that are not tokens. In the
 merges that are returned, ▁ is a space. `sentencepiece_scores` reads models without a list; of files
@@ -8,15 +8,18 @@ that have both, such as Gemma's GGUF, the list is followed.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
-from bpe_core.errors import FormatError
+from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.description import Merges
 from bpe_core.formats.gpt2_files import missing_token
 from bpe_core.formats.live_merges import Triple, find_live_merges
 from bpe_core.formats.running.added_tokens import AddedToken
-from bpe_core.formats.running.spaces import META, Spaces
+from bpe_core.formats.running.spaces import Spaces
 from bpe_core.kernels.garbage import without_garbage_collection
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.unicode.byte_alphabet import META
 
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)}
 
@@ -93,6 +96,94 @@ def build_merges(
         special_tokens=special,
         byte_fallback=list(bytes_of),
     )
+
+
+def find_plain_merges(merges: Merges, added: Sequence[AddedToken], spaces: Spaces) -> Merges | None:
+    """Return the merges for a `Tokenizer`, which puts a space in front of a text itself, or None.
+
+    It cuts a text before each space, so no merge may go across one, and it finds only special
+    tokens.
+
+    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" ", 257: b"a", 258: b" a"}
+    >>> merges = Merges(vocab, [(256, 257, 258)], "sentencepiece", byte_fallback=range(256))
+    >>> find_plain_merges(merges, (), Spaces("always")).pretokenizer
+    'metaspace'
+    >>> find_plain_merges(merges, (), Spaces("never"))
+    """
+    crosses = any(b" " in merges.vocab[right] for _, right, _ in merges.merges)
+    others = any(each.is_normalized or not each.is_special for each in added)
+    if crosses or others or spaces != Spaces("always"):
+        return None
+    return replace(merges, pretokenizer="metaspace")
+
+
+def write_texts(tokenizer: Tokenizer) -> dict[int, str]:
+    """Return each token as files write it: with ▁ for a space, and <0xE2> for a byte.
+
+    Raises `ConfigError` if two tokens are written alike.
+
+    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" a"}
+    >>> merges = {"merges": [], "pretokenizer": "metaspace", "base": "characters"}
+    >>> tokenizer = Tokenizer(
+    ...     vocab=vocab, special_tokens={" a": 256}, byte_fallback=range(256), **merges
+    ... )
+    >>> write_texts(tokenizer)[0xE2]
+    '<0xE2>'
+    """
+    special = set(tokenizer.special_tokens.values())
+    texts = {
+        id: token.decode() if id in special else token.decode().replace(" ", META)
+        for id, token in tokenizer.vocab.items()
+        if id not in tokenizer.byte_ids.values()
+    }
+    texts |= {id: f"<0x{byte[0]:02X}>" for byte, id in tokenizer.byte_ids.items()}
+    found: dict[str, int] = {}
+    for id, text in texts.items():
+        if found.setdefault(text, id) != id:
+            raise ConfigError(
+                f"The tokens {found[text]:,} and {id:,} are both written {text!r:.60}, and the "
+                "file identifies tokens by their text. Save this tokenizer in the native format."
+            )
+    return texts
+
+
+def write_steps(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the parts of a tokenizer.json that write spaces as ▁, and the model, as in Llama 2's.
+
+    Raises what `write_texts` raises.
+    """
+    texts = write_texts(tokenizer)
+    to_meta = {"type": "Replace", "pattern": {"String": " "}, "content": META}
+    to_space = {"type": "Replace", "pattern": {"String": META}, "content": " "}
+    return {
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [{"type": "Prepend", "prepend": META}, to_meta],
+        },
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [
+                to_space,
+                {"type": "ByteFallback"},
+                {"type": "Fuse"},
+                {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+            ],
+        },
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": "<unk>" if "<unk>" in tokenizer.special_tokens else None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": True,
+            "byte_fallback": True,
+            "ignore_merges": False,
+            "vocab": {text: id for id, text in texts.items()},
+            "merges": [(texts[left], texts[right]) for left, right, _ in tokenizer.table.triples],
+        },
+    }
 
 
 def _find_cut(merges: Sequence[Triple], texts: Mapping[int, str]) -> str:

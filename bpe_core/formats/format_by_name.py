@@ -20,6 +20,7 @@ _ENDINGS: Final[Mapping[str, Format]] = {
     ".json": "huggingface",
     ".tiktoken": "tiktoken",
     ".gguf": "gguf",
+    ".model": "sentencepiece",
 }
 _GPT2_NAMES: Final = frozenset(name for pair in gpt2_files.PAIRS for name in pair)
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Final, cast
 
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.across_words import read_listed_merges
+from bpe_core.formats.across_words import find_plain_merges, read_listed_merges, write_steps
 from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
@@ -54,12 +55,7 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
     >>> read_huggingface(write_huggingface(gpt2())) == gpt2()
     True
     """
-    if tokenizer.base == "bytes":
-        ids, merges = printable_model(tokenizer)
-        decoder: Part = {**BYTE_LEVEL, "use_regex": True}
-    else:
-        ids, merges = _character_model(tokenizer)
-        decoder = {"type": "Fuse"}
+    steps = write_steps if tokenizer.pretokenizer.adds_space else _write_steps
     written = json.dumps(
         {
             "version": "1.0",
@@ -79,24 +75,7 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
                     tokenizer.special_tokens.items(), key=lambda special: special[1]
                 )
             ],
-            "normalizer": None,
-            "pre_tokenizer": pre_tokenizer_part(
-                tokenizer.pretokenizer, by_bytes=tokenizer.base == "bytes"
-            ),
-            "post_processor": None,
-            "decoder": decoder,
-            "model": {
-                "type": "BPE",
-                "dropout": None,
-                "unk_token": None,
-                "continuing_subword_prefix": None,
-                "end_of_word_suffix": None,
-                "fuse_unk": False,
-                "byte_fallback": False,
-                "ignore_merges": tokenizer.whole_words_first,
-                "vocab": ids,
-                "merges": merges,
-            },
+            **steps(tokenizer),
         },
         ensure_ascii=False,
     )
@@ -192,11 +171,14 @@ def build_tokenizer(described: Description) -> Tokenizer:
     Raises `FormatError` if there is none, and `MissingExtraError` for a custom pattern in a
     tokenizer.json if the `tokenizers` library, which checks those, is not installed.
     """
-    if described.spaces is not None:
-        raise FormatError(
-            "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
-            "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
-        )
+    if described.spaces is not None and described.merges is not None:
+        plain = find_plain_merges(described.merges, described.added_tokens, described.spaces)
+        if plain is None:
+            raise FormatError(
+                "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
+                "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
+            )
+        described = replace(described, merges=plain)
     if described.normalizer is not None:
         raise FormatError(
             f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "
@@ -245,6 +227,30 @@ def _read_merges(described: Part, spaces: Spaces | None) -> Merges:
         whole_words_first=whole_words_first,
         others_as_text=not whole_words_first,
     )
+
+
+def _write_steps(tokenizer: Tokenizer) -> Part:
+    """Return the parts that cut a text, merge it and decode it."""
+    by_bytes = tokenizer.base == "bytes"
+    ids, merges = printable_model(tokenizer) if by_bytes else _character_model(tokenizer)
+    return {
+        "normalizer": None,
+        "pre_tokenizer": pre_tokenizer_part(tokenizer.pretokenizer, by_bytes=by_bytes),
+        "post_processor": None,
+        "decoder": {**BYTE_LEVEL, "use_regex": True} if by_bytes else {"type": "Fuse"},
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": tokenizer.whole_words_first,
+            "vocab": ids,
+            "merges": merges,
+        },
+    }
 
 
 def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:

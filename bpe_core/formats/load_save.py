@@ -13,11 +13,12 @@ from pathlib import Path
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, BpeError, ConfigError, FormatError, MissingFileError
 from bpe_core.files.whole_files import make_folder, write_whole
-from bpe_core.formats import gpt2_files, native, tiktoken_file
+from bpe_core.formats import gpt2_files, native, sentencepiece_model, tiktoken_file
 from bpe_core.formats.description import check_not_overruled
 from bpe_core.formats.folder_files import read_files_at
 from bpe_core.formats.format_by_name import FORMATS, Format, choose_format, is_folder
 from bpe_core.formats.gguf import gguf_file
+from bpe_core.formats.sentencepiece_scores import write_sentencepiece
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
 from bpe_core.runs.run import TrainingRun
@@ -58,6 +59,8 @@ def dumps(tokenizer: Tokenizer | TrainingRun, format: Format) -> dict[str, bytes
         return {tiktoken_file.FILE_NAME: tiktoken_file.write_tiktoken(tokenizer)}
     if format == "gguf":
         return {gguf_file.FILE_NAME: gguf_file.write_gguf(tokenizer)}
+    if format == "sentencepiece":
+        return {sentencepiece_model.FILE_NAME: write_sentencepiece(tokenizer)}
     if format == "huggingface":
         # Imported when needed: the tokenizers library takes 40 ms.
         from bpe_core.formats import huggingface
@@ -105,12 +108,12 @@ def save(
 ) -> None:
     """Write a tokenizer, or that of a run, in the format that the path's name says, or in `format`.
 
-    `.tiktoken`, `.gguf` and `.bpe.json` (native) say their format, a folder is written for
-    transformers, and any other name in Hugging Face's format. A format with several files, or an
-    existing folder, puts them in a folder. Warns if `format` does not fit the name, and of a
-    .tiktoken file whose special tokens, which it does not hold, have ids between those of other
-    tokens. Each file is renamed into place, so no reader ever sees half of one. Raises
-    `ConfigError`, and writes nothing, if the format cannot express the tokenizer.
+    `.tiktoken`, `.gguf`, `.model` (SentencePiece) and `.bpe.json` (native) say their format, a
+    folder is written for transformers, and any other name in Hugging Face's format. A format with
+    several files, or an existing folder, puts them in a folder. Warns if `format` does not fit the
+    name, and of a .tiktoken file whose special tokens, which it does not hold, have ids between
+    those of other tokens. Each file is renamed into place, so no reader ever sees half of one.
+    Raises `ConfigError`, and writes nothing, if the format cannot express the tokenizer.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> import tempfile

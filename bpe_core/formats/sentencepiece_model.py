@@ -18,12 +18,13 @@ from bpe_core.formats.text_growth import check_charsmap
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 """The types of a piece; GGUF numbers its token types alike."""
+FILE_NAME: Final = "tokenizer.model"
 MAX_PIECES: Final = 2_000_000
 Kind = Literal["Unigram", "BPE"]
 _KINDS: Final = {1: "Unigram", 2: "BPE", 3: "Word", 4: "Char"}
 # Field numbers of ModelProto and of the messages in it.
 _PIECE, _TRAINER, _NORMALIZER = 1, 2, 3
-_MODEL_TYPE, _SUFFIX, _BYTE_FALLBACK = 3, 24, 35
+_MODEL_TYPE, _VOCAB_SIZE, _SUFFIX, _BYTE_FALLBACK, _UNKNOWN_PIECE = 3, 4, 24, 35, 45
 _NAME, _CHARSMAP, _DUMMY_PREFIX, _EXTRA_SPACES, _ESCAPE = 1, 2, 3, 4, 5
 
 
@@ -146,7 +147,11 @@ def write_model(
         written += field(_PIECE, inner + field(3, piece.type))
     fallback = any(piece.type == BYTE for piece in pieces)
     model_type = next(number for number, name in _KINDS.items() if name == kind)
-    trainer = field(_MODEL_TYPE, model_type) + field(_BYTE_FALLBACK, int(fallback))
+    trainer = field(_MODEL_TYPE, model_type) + field(_VOCAB_SIZE, len(pieces))
+    trainer += field(_BYTE_FALLBACK, int(fallback))
+    for piece in pieces:
+        if piece.type == UNKNOWN:
+            trainer += field(_UNKNOWN_PIECE, piece.text.encode())
     normalizer = (
         field(_NAME, b"nmt_nfkc" if charsmap else b"identity")
         + field(_CHARSMAP, charsmap)

@@ -1,6 +1,7 @@
 """Describe SentencePiece's models: as merges where their scores imply those, else for the library.
 
 Whatever two neighbours make a piece is joined, the highest score first, the leftmost of equals.
+`write_sentencepiece` writes a model with such scores.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from bpe_core.errors import FormatError
-from bpe_core.formats.across_words import build_merges
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats.across_words import build_merges, write_texts
 from bpe_core.formats.description import Description, Given, Merges
 from bpe_core.formats.live_merges import Triple
 from bpe_core.formats.running.added_tokens import AddedToken
@@ -19,15 +20,18 @@ from bpe_core.formats.sentencepiece_model import (
     BYTE,
     CONTROL,
     NORMAL,
+    UNKNOWN,
     UNUSED,
     USER_DEFINED,
     Piece,
     SentencePieceModel,
     read_model,
+    write_model,
 )
 from bpe_core.formats.sidecars import special_beside
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.tokenizer import Tokenizer
 
 _MAX_CUTS: Final = 100_000_000
 """The most letters that are copied to find the two parts at each cut of all pieces."""
@@ -107,6 +111,47 @@ def derive_merges(model: SentencePieceModel) -> tuple[Merges, list[AddedToken], 
         found = {each.text for each in added if not each.is_special}
         read = build_merges(ids, listed, special, found)
     return read, added, Spaces("always" if model.dummy_prefix else "never")
+
+
+def write_sentencepiece(tokenizer: Tokenizer) -> bytes:
+    """Return a `.model` file, whose scores fall from merge to merge, then over the characters.
+
+    The unknown piece, which a model must have, is `<unk>`, or else the first special token; the
+    others are control pieces. Raises `ConfigError` if the model would encode otherwise.
+    """
+    if not tokenizer.pretokenizer.adds_space:
+        raise ConfigError(
+            "A SentencePiece model merges characters, with bytes for rare ones and ▁ for spaces. "
+            "Train with base='characters', byte_fallback=True and the pre-tokenizer metaspace, or "
+            "save this tokenizer in another format."
+        )
+    special = sorted(tokenizer.special_tokens, key=tokenizer.special_tokens.__getitem__)
+    if not special or set(tokenizer.vocab) != set(range(tokenizer.vocab_size)):
+        raise ConfigError(
+            "A SentencePiece model has ids without gaps, and an unknown piece. Train with a "
+            "special token, such as <unk>, or save this tokenizer in another format."
+        )
+    types = {tokenizer.special_tokens[text]: CONTROL for text in special}
+    types[tokenizer.special_tokens["<unk>" if "<unk>" in special else special[0]]] = UNKNOWN
+    types |= dict.fromkeys(tokenizer.byte_ids.values(), BYTE)
+    in_order = dict.fromkeys([*tokenizer.table.made, *tokenizer.base_ids.values()])
+    scores = {id: -float(place) for place, id in enumerate(in_order)}
+    texts = write_texts(tokenizer)
+    pieces = [
+        Piece(texts[id], scores.get(id, 0.0), types.get(id, NORMAL))
+        for id in range(tokenizer.vocab_size)
+    ]
+    written = write_model(pieces, "BPE")
+    try:
+        merges, _, _ = derive_merges(read_model(written))
+    except FormatError as error:
+        raise ConfigError(f"SentencePiece cannot express this tokenizer. {error}") from None
+    if tuple(merges.merges) != tokenizer.table.triples:
+        raise ConfigError(
+            "SentencePiece joins whatever makes a piece, which would encode otherwise than these "
+            "merges. Save this tokenizer in another format."
+        )
+    return written
 
 
 def _list_cuts(normal: Mapping[str, int], pieces: Sequence[Piece]) -> list[Triple]:

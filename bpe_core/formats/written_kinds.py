@@ -18,6 +18,7 @@ from bpe_core.formats import native, tiktoken_file
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import is_token_id, looks_like_json, parse_json
 from bpe_core.formats.run_archive import is_run
+from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.formats.tekken import looks_like_tekken
 
 COUNTS: Final = "a file of counts"
@@ -42,6 +43,8 @@ def written_kind(file: BinaryIO, name: str) -> str | None:
     head = file.read(_MAX_HEAD)
     if looks_like_gguf(head):
         return "a GGUF file"
+    if looks_like_sentencepiece(head):
+        return "a SentencePiece model"
     if head.startswith(b"\x93NUMPY") and b"'<i4'" in head[:128]:
         return "an array of ids"
     if head.startswith(PARQUET_MARK):

@@ -52,6 +52,8 @@ SPACES_AND_WORDS = 1 << 15
 """Spaces and what follows up to the next space."""
 SPACES_AFTER_GREATER = 1 << 16
 """What follows > and spaces belongs to that too."""
+EACH_SPACE = 1 << 18
+"""Each of several spaces begins a word of its own."""
 WIDE_LETTERS = 1 << 17
 """Letters beyond ASCII are like those of ASCII."""
 
@@ -125,7 +127,7 @@ def _find_starts(text, at, rules, classes):
     if rules & WORDS_OF_ANYTHING:
         starts = spaces ^ spaces << _ONE
     elif rules & SPACES_AND_WORDS:
-        starts = _firsts(space)
+        starts = space if rules & EACH_SPACE else _firsts(space)
         if rules & SPACES_AFTER_GREATER:
             starts &= ~(bytes_between(text, at, 62, 62) << _ONE)
     elif rules & WORDS:

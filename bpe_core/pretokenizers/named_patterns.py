@@ -24,6 +24,7 @@ class NamedPattern(NamedTuple):
     pattern: str | None
     drops_text: bool = False
     ends_before_space: bool = True
+    adds_space: bool = False
 
 
 _LLAMA3: Final = (
@@ -90,6 +91,8 @@ NAMED: Final = MappingProxyType(
         # merge of Gemma's that crosses a space joins ">" and " </".
         "sentencepiece": NamedPattern(r" *[^ ]+| +", ends_before_space=False),
         "gemma3": NamedPattern(r" *(?:[^ >]|> *)+| +", ends_before_space=False),
+        # Hugging Face's Metaspace, with a space for each ▁.
+        "metaspace": NamedPattern(r" [^ ]*|[^ ]+", ends_before_space=False, adds_space=True),
         "none": NamedPattern(None, ends_before_space=False),
     }
 )

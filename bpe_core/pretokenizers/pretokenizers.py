@@ -27,6 +27,7 @@ from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern
 from bpe_core.pretokenizers.pattern_reasons import explain_pattern_error
 from bpe_core.pretokenizers.shadows import cast_shadow, over_shadows
+from bpe_core.unicode.byte_alphabet import META
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +62,15 @@ class Pretokenizer(Immutable):
     ['Hello', ' world', ',', ' it', "'s", ' 2024']
     """
 
-    __slots__ = ("_compiled", "_custom", "_drops_text", "_ends_before_space", "_name", "_pattern")
+    __slots__ = (
+        "_adds_space",
+        "_compiled",
+        "_custom",
+        "_drops_text",
+        "_ends_before_space",
+        "_name",
+        "_pattern",
+    )
 
     def __init__(self, name: str) -> None:
         if not is_a(name, str):
@@ -92,7 +101,7 @@ class Pretokenizer(Immutable):
                 f"{', '.join(PRETOKENIZER_NAMES)}, or {_CUSTOM}PATTERN."
             )
 
-        self._pattern, self._drops_text, self._ends_before_space = named
+        self._pattern, self._drops_text, self._ends_before_space, self._adds_space = named
 
     @property
     def name(self) -> str:
@@ -120,6 +129,19 @@ class Pretokenizer(Immutable):
         The parts of a text cut there have the same pre-tokens as the whole.
         """
         return self._ends_before_space
+
+    @property
+    def adds_space(self) -> bool:
+        """True if a space is put in front of a text, and ▁ is a space; see `written`."""
+        return self._adds_space
+
+    def written(self, text: str) -> str:
+        """Return a text as its tokens spell it, which is what is to be cut before it is merged.
+
+        >>> get_pretokenizer("metaspace").written("to▁be"), get_pretokenizer("gpt2").written("to")
+        (' to be', 'to')
+        """
+        return f" {text.replace(META, ' ')}" if self._adds_space and text else text
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the half-open character spans of the pre-tokens, in order.

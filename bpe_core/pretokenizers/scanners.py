@@ -43,6 +43,7 @@ _RULES: Final = {
     "words-punctuation": rules.WORDS,
     "sentencepiece": rules.SPACES_AND_WORDS,
     "gemma3": rules.SPACES_AND_WORDS | rules.SPACES_AFTER_GREATER,
+    "metaspace": rules.SPACES_AND_WORDS | rules.EACH_SPACE,
 }
 
 _ONLY_ASCII_ALIKE: Final = {"deepseek-v3"}

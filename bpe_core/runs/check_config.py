@@ -41,6 +41,7 @@ def check_config(config: TrainingConfig) -> None:
     _check_number("min_frequency", config.min_frequency, 0, _MAX_COUNT)
     if config.max_token_bytes is not None:
         _check_number("max_token_bytes", config.max_token_bytes, 1)
+    _check_fallback(config)
     _check_special_tokens(config)
 
 
@@ -49,6 +50,40 @@ def _check_number(name: str, value: object, least: int, most: int = _MAX_ID) -> 
     if not is_number or not least <= cast("int", value) <= most:
         error = ConfigError if is_number else ArgumentTypeError
         raise error(f"{name} is {value!r}. Use a whole number from {least} to {most:,}.")
+
+
+def _check_fallback(config: TrainingConfig) -> None:
+    fallback, coverage = config.byte_fallback, config.character_coverage
+    if not is_a(fallback, bool):
+        raise ArgumentTypeError(f"byte_fallback is {describe(fallback)}. Use True or False.")
+    if not is_a(coverage, float):
+        raise ArgumentTypeError(
+            f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."
+        )
+    if not 0 < coverage <= 1:
+        raise ConfigError(
+            f"character_coverage is {coverage}. Use a share above 0, up to 1, such as 0.9995."
+        )
+    if coverage < 1 and not fallback:
+        raise ConfigError(
+            f"character_coverage is {coverage}, but without byte_fallback no token would spell the "
+            "other characters. Set byte_fallback=True, or a coverage of 1."
+        )
+    is_metaspace = config.pretokenizer == "metaspace"
+    if fallback != is_metaspace:
+        missing = "the pre-tokenizer metaspace" if fallback else "byte_fallback=True"
+        given = "byte_fallback" if fallback else "The pre-tokenizer metaspace"
+        raise ConfigError(f"{given} needs {missing}, and base='characters'. Set all three.")
+    if fallback and config.base != "characters":
+        raise ConfigError(
+            f"byte_fallback spells characters outside the alphabet in bytes, and the base is "
+            f"{config.base!r}. Use base='characters'."
+        )
+    if fallback and config.end_of_word is not None:
+        raise ConfigError(
+            f"byte_fallback and an end-of-word marker, {config.end_of_word!r:.60}, do not go "
+            "together: a space begins each word. Use end_of_word=None."
+        )
 
 
 def _check_special_tokens(config: TrainingConfig) -> None:

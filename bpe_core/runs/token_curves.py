@@ -45,7 +45,7 @@ def tokens_on(
     pretokens = count_pretokens(corpus, tokenizer.pretokenizer, should_stop=should_stop)
     if should_stop():
         return None
-    if n_before:
+    if n_before or tokenizer.byte_ids:
         encoded = tokenizer.truncated(n_before).encoder.encode_pretokens(pretokens)
         layout = lay_out_encoded(pretokens, *encoded)
     else:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Unpack
 
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.counts_file import WordCounts
+from bpe_core.counting.metaspace_words import choose_characters
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import CountedCorpus
@@ -71,10 +73,13 @@ def train(
     counted = count(
         corpus,
         config.pretokenizer,
-        None if _has_all_bytes(config) else config.base,
+        None if _has_all_bytes(config) or config.byte_fallback else config.base,
         watch,
         check=partial(GrowingVocabulary, config),  # fail early if the alphabet does not fit
     )
+    if config.byte_fallback:
+        words, alphabet = choose_characters(counted.pretokens, config.character_coverage)
+        counted = replace(counted, pretokens=words, symbols=alphabet)
     vocabulary = GrowingVocabulary(config, counted.symbols)
     watch.merges_wanted = config.vocab_size - len(vocabulary)
     return learn_run(
@@ -136,4 +141,5 @@ def _build_tokenizer(
             end_of_word=config.end_of_word,
             end_of_word_id=vocabulary.end_of_word_id,
             counts=learned.counts,
+            byte_fallback=vocabulary.byte_fallback,
         )

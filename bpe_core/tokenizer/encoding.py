@@ -15,11 +15,12 @@ from bpe_core.pretokenizers.special_tokens import (
     list_pieces,
 )
 from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.segments import Placed, PlacedWord, place_tokens
+from bpe_core.tokenizer.segments import Placed, PlacedWord, move_tokens, place_tokens
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.tokenizer.word_cache import WordCache
 from bpe_core.types import PretokenCounts
+from bpe_core.unicode.byte_alphabet import META
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np
@@ -47,11 +48,12 @@ class TextEncoder:
     [2, 0]
     """
 
-    __slots__ = ("_kernels", "_pretokenizer", "_table", "word_ids", "word_layouts")
+    __slots__ = ("_adds_space", "_kernels", "_pretokenizer", "_table", "word_ids", "word_layouts")
 
     def __init__(self, table: TokenTable, pretokenizer: Pretokenizer, kernels: Kernels) -> None:
         self._table = table
         self._pretokenizer = pretokenizer
+        self._adds_space = pretokenizer.adds_space
         self._kernels = kernels
         self.word_ids = WordCache(self._encode_word)
         self.word_layouts = WordCache(self._lay_out, max_words=_MAX_LAYOUTS)
@@ -73,7 +75,7 @@ class TextEncoder:
         if allowed:
             each = (self._encode_by_kernels(encoder, text, allowed) for text in texts)
             return [encoder.to_list(ids) for ids in each]
-        ids, ends = encoder.encode_batch(texts)
+        ids, ends = encoder.encode_batch(self._written(texts))
         flat = encoder.to_list(ids)
         return [flat[start:end] for start, end in pairwise([0, *ends.tolist()])]
 
@@ -136,6 +138,9 @@ class TextEncoder:
                 yield start, end, ((piece.id, token, 0, end - start, 0, len(token)),)
                 continue
             ordinary = text[start:end]
+            if self._adds_space:
+                yield from self._place_written(ordinary, start)
+                continue
             for a, b in self._pretokenizer.spans(ordinary):
                 yield start + a, start + b, layouts[ordinary[a:b]]
 
@@ -179,6 +184,8 @@ class TextEncoder:
     def _encode_ordinary(self, text: str) -> list[int]:
         ids: list[int] = []
         word_ids = self.word_ids
+        if self._adds_space:
+            text = self._pretokenizer.written(text)
         for word in self._pretokenizer.split(text):
             ids += word_ids[word]
         return ids
@@ -188,10 +195,12 @@ class TextEncoder:
     ) -> NDArray[np.int32]:
         found = self._special_in(text, allowed)
         if not found:
-            return encoder.encode(text)
+            return encoder.encode(self._pretokenizer.written(text))
         pieces = list_pieces(text, found)
         ordinary = [piece for piece in pieces if isinstance(piece, OrdinaryText)]
-        ids, ends = encoder.encode_batch([text[start:end] for start, end in ordinary])
+        ids, ends = encoder.encode_batch(
+            self._written([text[start:end] for start, end in ordinary])
+        )
         # Insert each special token after the ids of the ordinary text before it.
         n_ids_of_ordinary = iter(ends.tolist())
         n_ids = 0
@@ -204,6 +213,20 @@ class TextEncoder:
         import numpy as np
 
         return np.insert(ids, places, [token.id for token in found])
+
+    def _written(self, texts: Sequence[str]) -> Sequence[str]:
+        return list(map(self._pretokenizer.written, texts)) if self._adds_space else texts
+
+    def _place_written(self, text: str, start: int) -> Iterator[PlacedWord]:
+        """Yield each word of a text that gets a space in front, which takes no place in it."""
+        written = self._pretokenizer.written(text)
+        for a, b in self._pretokenizer.spans(written):
+            placed = self.word_layouts[written[a:b]]
+            if a == 0:
+                placed = move_tokens(placed, -1, -1)
+            elif text[a - 1] == META:
+                placed = move_tokens(placed, 0, len(META.encode()) - 1)
+            yield start + max(0, a - 1), start + b - 1, placed
 
     def _encode_word(self, word: str) -> tuple[int, ...]:
         """Return the word's ids; -n represents n bytes missing from the alphabet."""

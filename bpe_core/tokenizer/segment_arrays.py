@@ -133,12 +133,7 @@ def _special_in(text: str, columns: TokenColumns, own: Tokenizer) -> list[Specia
 
 
 def _covers_all(tokenizer: Tokenizer) -> bool:
-    return (
-        not tokenizer.drops_text
-        and tokenizer.end_of_word is None
-        and tokenizer.table.complete
-        and max(tokenizer.vocab) < _MAX_ID
-    )
+    return tokenizer.spells_text and tokenizer.table.complete and max(tokenizer.vocab) < _MAX_ID
 
 
 def _starts(
@@ -165,6 +160,8 @@ def _starts(
             begun.append(np.array([piece.start], np.int64))
         else:
             part = text[piece.start : piece.end]
+            if encoder.pretokenizer.adds_space:
+                part = encoder.pretokenizer.written(part)[1:]
             begun.append(encoder.pretokenizer.starts(part, before - piece.start) + piece.start)
     characters = np.concatenate(begun) if begun else np.zeros(0, np.int64)
     starts = np.zeros(int(byte_ends[-1]) + 1, np.bool_)

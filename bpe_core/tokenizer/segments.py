@@ -52,6 +52,25 @@ def place_tokens(word: str, ids: Iterable[int], table: TokenTable) -> tuple[Plac
     return tuple(placed)
 
 
+def move_tokens(placed: Iterable[Placed], n_characters: int, n_bytes: int) -> tuple[Placed, ...]:
+    """Return the tokens of a word whose first character takes more room in the text, or less.
+
+    >>> move_tokens([(7, b" ", 0, 1, 0, 1), (8, b"a", 1, 2, 1, 2)], -1, -1)
+    ((7, b' ', 0, 0, 0, 0), (8, b'a', 0, 1, 0, 1))
+    """
+    return tuple(
+        (
+            id,
+            token,
+            start and start + n_characters,
+            end + n_characters,
+            byte_start and byte_start + n_bytes,
+            byte_end + n_bytes,
+        )
+        for id, token, start, end, byte_start, byte_end in placed
+    )
+
+
 def to_segments(text: str, words: Iterable[PlacedWord]) -> list[Segment]:
     """Return the segments of a text, given its words; gaps between words get id None.
 

@@ -42,7 +42,8 @@ class Tokenizer(Immutable):
     byte (or one character, depending on `base`) that is neither special, nor the marker, nor made
     by a merge. With `whole_words_first`, a pre-token that is a token becomes that token, even if no
     merges make it, as in tiktoken. `byte_fallback` are the ids of single bytes that spell
-    characters outside the alphabet, as in SentencePiece. Raises `ConfigError` if the arguments are
+    characters outside the alphabet, as in SentencePiece. With the pre-tokenizer metaspace, a space
+    is put in front of a text, and ▁ is read as one. Raises `ConfigError` if the arguments are
     inconsistent.
 
     >>> tokenizer = Tokenizer(
@@ -251,6 +252,12 @@ class Tokenizer(Immutable):
         return self._pretokenizer.drops_text
 
     @property
+    def spells_text(self) -> bool:
+        """True if the bytes of a text's tokens are those of the text; unknown symbols aside."""
+        changes = self._pretokenizer.drops_text or self._pretokenizer.adds_space
+        return not changes and self._table.end_of_word is None
+
+    @property
     def end_of_word(self) -> str | None:
         """The end-of-word marker as text, or None if there is none."""
         return self._table.end_of_word
@@ -400,7 +407,7 @@ class Tokenizer(Immutable):
         [(b'to', 0, 2), (b' \xe6', 2, 4), (b'\xbc', 3, 4), (b'\xa2', 3, 4)]
         """
         check_text(text)
-        if self._table.complete and self.end_of_word is None and not self._pretokenizer.drops_text:
+        if self._table.complete and self.spells_text:
             ids = self.encode_to_numpy(text, allowed_special)
             return list_segments(text, ids, self._table.vocab)
         allowed = allowed_tokens(self._table.special_tokens, allowed_special)
@@ -421,8 +428,11 @@ class Tokenizer(Immutable):
         check_text(text)
         check_choice("errors", errors, OnUnknown, TokenizationError)
         explained: list[Explanation] = []
-        for start, end in self._pretokenizer.spans(text):
-            for explanation in explain_pieces(text[start:end], start, self._table, self.merges):
+        written = self._pretokenizer.written(text)
+        n_added = len(written) - len(text)
+        for start, end in self._pretokenizer.spans(written):
+            word, place = written[start:end], max(0, start - n_added)
+            for explanation in explain_pieces(word, place, self._table, self.merges):
                 if explanation is not None:
                     explained.append(explanation)
                 elif errors == "strict":
@@ -436,12 +446,13 @@ class Tokenizer(Immutable):
 
         Raises `TokenizationError` for anything but a flat sequence of ids. The end of a word
         becomes one space before another word, and nothing before a special token or at the end.
+        One space at the start is left out if encoding puts one in front of a text.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> gpt2().decode_bytes([2068, 10263])
         b' quick \xe5'
         """
-        return bytes(join_bytes(ids, self._table, self._kernels))
+        return bytes(self._joined(ids))
 
     def decode(
         self,
@@ -458,9 +469,13 @@ class Tokenizer(Immutable):
         'The quick brown fox'
         """
         check_choice("errors", errors, OnInvalid, TokenizationError)
-        return decode_utf8(join_bytes(ids, self._table, self._kernels), errors)
+        return decode_utf8(self._joined(ids), errors)
 
     # Internals
+
+    def _joined(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes | memoryview:
+        joined = join_bytes(ids, self._table, self._kernels)
+        return joined[1:] if self._pretokenizer.adds_space and joined[:1] == b" " else joined
 
     def _checked(self, allowed_special: AllowedSpecial, errors: OnUnknown) -> frozenset[str]:
         """Check the arguments other than the text; return the special tokens to recognise."""

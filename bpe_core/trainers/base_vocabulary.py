@@ -2,7 +2,8 @@
 
 Ids follow Hugging Face's `BpeTrainer`: special tokens first, in the order given; then the base
 symbols (bytes sorted by their printable character, characters by code point); then the end-of-word
-marker, if any; then one id per merge.
+marker, if any; then one id per merge. With byte fallback, the tokens <0x00> to <0xFF> follow the
+special tokens, as in Llama 2, and a space has the place of the ▁ that files write for it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from copy import copy
 
 from bpe_core.errors import VocabularyTooSmallError
 from bpe_core.types import Base, TrainingConfig
-from bpe_core.unicode.byte_alphabet import BYTE_ORDER
+from bpe_core.unicode.byte_alphabet import BYTE_ORDER, META
 
 _PLACE_OF_BYTE = {bytes([byte]): place for place, byte in enumerate(BYTE_ORDER)}
 
@@ -57,13 +58,19 @@ class GrowingVocabulary:
                 symbols |= _PLACE_OF_BYTE.keys()
             base = sorted(symbols, key=_PLACE_OF_BYTE.__getitem__)
         else:
-            base = sorted(symbols)  # UTF-8 bytes sort in the same order as code points
+            # UTF-8 bytes sort in the same order as code points.
+            meta = META.encode() if config.byte_fallback else b" "
+            base = sorted(symbols, key=lambda symbol: symbol.replace(b" ", meta))
         self.base: Base = config.base
-        self.tokens = [token.encode() for token in config.special_tokens] + base
+        n_special = len(config.special_tokens)
+        n_bytes = 256 if config.byte_fallback else 0
+        self.byte_fallback = range(n_special, n_special + n_bytes)
+        """The ids of the bytes that spell characters outside the alphabet."""
+        fallback = [bytes([byte]) for byte in range(n_bytes)]
+        self.tokens = [token.encode() for token in config.special_tokens] + fallback + base
         """tokens[id]: the bytes of a token, including those of the end-of-word marker."""
         self.special_tokens = {token: id for id, token in enumerate(config.special_tokens)}
-        n_special = len(self.special_tokens)
-        self.base_ids = {symbol: n_special + place for place, symbol in enumerate(base)}
+        self.base_ids = {symbol: self.byte_fallback.stop + i for i, symbol in enumerate(base)}
         self.end_of_word_id: int | None = None
         if config.end_of_word is not None:
             self.end_of_word_id = len(self.tokens)
@@ -75,7 +82,7 @@ class GrowingVocabulary:
         self._ends_word = [id == self.end_of_word_id for id in range(len(self.tokens))]
         # Token bytes -> id: first for tokens within a word, then for tokens that end one.
         self._by_spelling: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})
-        for id in range(n_special, len(self.tokens)):
+        for id in range(self.byte_fallback.stop, len(self.tokens)):
             self._by_spelling[self._ends_word[id]][self.tokens[id]] = id
 
     def __len__(self) -> int:
@@ -87,8 +94,15 @@ class GrowingVocabulary:
         return len(self.tokens)
 
     def start(self, word: bytes) -> list[int]:
-        """Return a pre-token's initial ids, followed by the end-of-word marker if there is one."""
-        ids = [self.base_ids[symbol] for symbol in split_symbols(word, self.base)]
+        """Return a pre-token's initial ids, followed by the end-of-word marker if there is one.
+
+        With byte fallback, characters outside the alphabet are left out, as in Hugging Face's
+        trainer, so their neighbours become neighbours of each other.
+        """
+        symbols = split_symbols(word, self.base)
+        if self.byte_fallback:
+            symbols = filter(self.base_ids.__contains__, symbols)
+        ids = [self.base_ids[symbol] for symbol in symbols]
         return ids if self.end_of_word_id is None else [*ids, self.end_of_word_id]
 
     def join(self, left: int, right: int) -> int:
@@ -138,11 +152,14 @@ class GrowingVocabulary:
 def _too_small(config: TrainingConfig, n_special: int, n_base: int) -> str:
     kind = "bytes" if config.base == "bytes" else "characters"
     parts = [f"{n_base} {kind}"]
+    n_bytes = 256 if config.byte_fallback else 0
+    if n_bytes:
+        parts.append(f"{n_bytes} bytes")
     if n_special:
         parts.append(f"{n_special} special token{'s' * (n_special > 1)}")
     if config.end_of_word is not None:
         parts.append("1 end-of-word marker")
-    least = n_special + n_base + (config.end_of_word is not None)
+    least = n_special + n_bytes + n_base + (config.end_of_word is not None)
     return (
         f"A vocabulary of {config.vocab_size} is too small: it starts with {' + '.join(parts)} "
         f"= {least} tokens before the first merge. Use at least {least}; each merge adds one."

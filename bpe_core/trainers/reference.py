@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary, split_symbols
 from bpe_core.types import Merge, Pair, PretokenCounts, StopReason, TieBreak, TrainingConfig
+from bpe_core.unicode.byte_alphabet import META
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,32 @@ def short_pairs(
     }
 
 
+def choose_characters(pretokens: PretokenCounts, coverage: float) -> set[bytes]:
+    """Return the space and the most frequent characters that cover this share of all characters.
+
+    As in SentencePiece, of equally frequent characters those with the lowest code points are
+    taken, and a space has that of ▁.
+
+    >>> import numpy as np
+    >>> words = PretokenCounts((b" hug", b" ugh", b" q"), np.array([10, 5, 1]))
+    >>> sorted(choose_characters(words, 0.95)), len(choose_characters(words, 1.0))
+    ([b' ', b'g', b'h', b'u'], 5)
+    """
+    counts: dict[str, int] = {}
+    for word, count in zip(pretokens.words, pretokens.counts.tolist(), strict=True):
+        for character in word.decode().replace(" ", META):
+            counts[character] = counts.get(character, 0) + count
+    total = sum(counts.values())
+    chosen = {b" "}
+    covered = 0
+    for character in sorted(counts, key=lambda each: (-counts[each], each)):
+        if covered / total >= coverage:
+            break
+        chosen.add(character.replace(META, " ").encode())
+        covered += counts[character]
+    return chosen
+
+
 def train_reference(
     pretokens: PretokenCounts,
     config: TrainingConfig,
@@ -154,7 +181,8 @@ def train_reference(
     """Learn merges from pre-tokens until the vocabulary is full or no pair is frequent enough.
 
     For a "seen" alphabet, `document_symbols` are the base symbols that occur in the documents;
-    by default, those that occur in the pre-tokens. Raises `VocabularyTooSmallError`.
+    by default, those that occur in the pre-tokens. With byte fallback, they are those that
+    `choose_characters` returns. Raises `VocabularyTooSmallError`.
 
     >>> import numpy as np
     >>> words = PretokenCounts((b"hug", b"ugg"), np.array([10, 5]))
@@ -165,6 +193,8 @@ def train_reference(
     """
     if document_symbols is None:
         document_symbols = {s for word in pretokens.words for s in split_symbols(word, config.base)}
+    if config.byte_fallback:
+        document_symbols = choose_characters(pretokens, config.character_coverage)
     vocabulary = GrowingVocabulary(config, document_symbols)
     words = [vocabulary.start(word) for word in pretokens.words]
     counts: list[int] = pretokens.counts.tolist()

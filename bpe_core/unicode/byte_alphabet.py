@@ -10,6 +10,9 @@ Source: `bytes_to_unicode` in OpenAI's GPT-2 release, `encoder.py`.
 
 from __future__ import annotations
 
+META = "▁"
+"""What SentencePiece's family, which has no such table, writes for a space."""
+
 _PRINTABLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
 
 BYTE_ORDER: tuple[int, ...] = (*_PRINTABLE, *(b for b in range(256) if b not in _PRINTABLE))

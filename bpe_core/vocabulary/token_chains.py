@@ -30,10 +30,13 @@ _IN_SPACE: Final = (_ALONE, ("", "\n"))
 _IN_WORD: Final = (*_IN_SPACE, ("", "a"), ("!!", ""))
 # And contractions, of any case, belong to the word before them.
 _AT_CONTRACTION: Final = (("", "s"), ("", "e"), ("", "l"), ("a", ""), ("a'", ""))
+# A space is put in front of a text, and does not merge with what follows bytes of a rare character.
+_AFTER_RARE: Final = (_ALONE, ("\U0010fffd", ""))
 CONTEXTS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     **dict.fromkeys(("gpt2", "cl100k", "whitespace", "words-punctuation", "none"), _IN_CONTRACTION),
     "starcoder": _IN_CONTRACTION,
     **dict.fromkeys(("falcon", "sentencepiece", "gemma3"), (_ALONE,)),
+    "metaspace": _AFTER_RARE,
     "llama3": _IN_SPACE,
     "qwen2": _IN_SPACE,
     "tekken": _IN_WORD,

@@ -70,7 +70,14 @@ WITH_MARKER = {
     ),
     "spaced pattern": trained(pretokenizer="regex:  a "),
 }
-ALL = BYTE_TOKENIZERS | DROPPING | WITH_MARKER | {"GPT-2": gpt2()}
+LLAMA = trained(
+    base="characters",
+    byte_fallback=True,
+    character_coverage=0.99,
+    pretokenizer="metaspace",
+    special_tokens=("<unk>", "<s>", "</s>"),
+)
+ALL = BYTE_TOKENIZERS | DROPPING | WITH_MARKER | {"GPT-2": gpt2(), "Llama": LLAMA}
 
 
 def specials_for(format: Format, tokenizer: Tokenizer) -> Mapping[str, int] | None:
@@ -103,7 +110,7 @@ def test_the_native_format_keeps_everything(name: str, tmp_path: Path) -> None:
         for name in BYTE_TOKENIZERS
         for format in FORMATS
         # llama.cpp has no name for the other pre-tokenizers.
-        if format != "gguf" or name in ("gpt2", "o200k")
+        if format != "sentencepiece" and (format != "gguf" or name in ("gpt2", "o200k"))
     ],
 )
 def test_byte_tokenizers_survive_every_format(name: str, format: Format, tmp_path: Path) -> None:
@@ -123,8 +130,21 @@ def test_hugging_face_files_keep_everything_they_can_represent(name: str) -> Non
     assert loads(dumps(tokenizer, "huggingface")) == tokenizer
 
 
+@pytest.mark.parametrize("format", ["huggingface", "transformers", "sentencepiece", "native"])
+def test_characters_with_bytes_for_the_rest_survive(format: Format, tmp_path: Path) -> None:
+    save(LLAMA, tmp_path / "saved", format=format)
+    assert load(tmp_path / "saved") == LLAMA
+    assert load(tmp_path / "saved").merges[0].pair == LLAMA.merges[0].pair
+
+
+@pytest.mark.parametrize("format", ["gpt2", "tiktoken", "gguf"])
+def test_formats_of_bytes_alone_refuse_characters(format: Format) -> None:
+    with pytest.raises(ConfigError):
+        dumps(LLAMA, format)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [each for each in FORMATS if each != "sentencepiece"])
 def test_gpt2_survives_every_format(format: Format) -> None:
     again = loads(dumps(gpt2(), format), pretokenizer="gpt2", special_tokens={END_OF_TEXT: 50256})
     assert again == gpt2()
@@ -318,7 +338,7 @@ def test_a_pattern_that_hugging_face_reads_differently_is_refused() -> None:
 
 
 def test_the_error_for_an_unknown_format_lists_the_formats(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="gpt2, tiktoken, gguf, native"):
+    with pytest.raises(ConfigError, match="gpt2, tiktoken, gguf, sentencepiece, native"):
         save(gpt2(), tmp_path / "x", format="pickle")  # pyright: ignore[reportArgumentType]
     assert list(tmp_path.iterdir()) == []
 

@@ -12,7 +12,7 @@ from bpe_core.errors import EmptyCorpusError
 from bpe_core.runs.train import train
 from bpe_core.trainers import reference
 from bpe_core.types import TrainingConfig
-from tests.strategies import training_configs, word_counts
+from tests.strategies import plain_configs, word_counts
 from ui.lessons.printing import format_sum, format_token, printed
 from ui.lessons.questions import choose_most_frequent, choose_number
 from ui.lessons.source_code import source_lines
@@ -22,7 +22,7 @@ HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
 CHARACTERS = TrainingConfig(50, base="characters", end_of_word="</w>", special_tokens=())
 
 
-@given(word_counts, training_configs)
+@given(word_counts, plain_configs)
 def test_a_walk_agrees_with_the_trainer_at_every_step(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
@@ -35,7 +35,7 @@ def test_a_walk_agrees_with_the_trainer_at_every_step(
             assert walked.pair_counts_at(step) == run.pair_counts(step)
 
 
-@given(word_counts, training_configs)
+@given(word_counts, plain_configs)
 def test_the_terms_of_a_pair_add_up_to_its_count(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
@@ -44,7 +44,7 @@ def test_the_terms_of_a_pair_add_up_to_its_count(
         assert sum(term.times * term.count for term in walked.terms(0, pair)) == count
 
 
-@given(word_counts, training_configs)
+@given(word_counts, plain_configs)
 def test_encoding_step_by_step_ends_with_the_ids_of_the_reference(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
@@ -64,7 +64,7 @@ def test_training_on_no_words_is_refused() -> None:
         walk({}, CHARACTERS)
 
 
-@given(word_counts, training_configs)
+@given(word_counts, plain_configs)
 def test_the_rules_for_ties_agree_before_the_first_split(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
@@ -76,7 +76,7 @@ def test_the_rules_for_ties_agree_before_the_first_split(
         assert (len(chosen) == 2) == (step == split)
 
 
-@given(word_counts, training_configs)
+@given(word_counts, plain_configs)
 def test_every_pair_as_frequent_as_the_winner_is_a_right_answer(
     words: dict[str, int], config: TrainingConfig
 ) -> None:

@@ -23,12 +23,27 @@ from bpe_core.formats.transformers_folder import FOLDER, special_roles
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 
 SAMPLE = load_sample("multilingual")
 HOSTILE = ("<|endoftext|>", '<|"""\n+exit(3)#|>', "<|'\\|>", "<|\u202e\\N{BULLET}{}%s|>")
 TOKENIZER = train(SAMPLE, TrainingConfig(600, special_tokens=HOSTILE)).tokenizer
 SMALL = make_probe(TOKENIZER, n_tokens=5_000)
+LLAMA = train(
+    SAMPLE,
+    vocab_size=1_500,
+    base="characters",
+    byte_fallback=True,
+    character_coverage=0.99,
+    pretokenizer="metaspace",
+    special_tokens=("<unk>", *HOSTILE),
+).tokenizer
+LLAMA_SMALL = make_probe(LLAMA, n_tokens=5_000)
+
+
+def probed(format: Format) -> tuple[Tokenizer, Probe]:
+    return (LLAMA, LLAMA_SMALL) if format == "sentencepiece" else (TOKENIZER, SMALL)
 
 
 def test_each_format_has_a_reader() -> None:
@@ -38,8 +53,9 @@ def test_each_format_has_a_reader() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_file_is_opened_with_the_same_ids(format: Format) -> None:
-    opened = check_opens(TOKENIZER, format, SMALL)
-    assert opened.sentence.endswith(f": same ids on {SMALL.n_tokens:,} tokens.")
+    tokenizer, small = probed(format)
+    opened = check_opens(tokenizer, format, small)
+    assert opened.sentence.endswith(f": same ids on {small.n_tokens:,} tokens.")
     assert opened.is_same
     assert opened.library == READERS[format][0].library
     if format != "native":
@@ -58,7 +74,8 @@ def test_a_file_is_opened_with_the_same_ids(format: Format) -> None:
     ],
 )
 def test_other_libraries_that_read_a_format_give_the_same_ids(library: str, format: Format) -> None:
-    opened = check_opens(TOKENIZER, format, SMALL, library=library)
+    tokenizer, small = probed(format)
+    opened = check_opens(tokenizer, format, small, library=library)
     assert opened.library == library
     assert opened.is_same or opened.needs == "torch", opened.sentence
 
@@ -69,16 +86,25 @@ def test_a_library_that_does_not_read_a_format_is_refused() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("library", ["tokenizers", "transformers", "bpe_core"])
+@pytest.mark.parametrize("format", ["huggingface", "transformers"])
+def test_characters_with_bytes_for_the_rest_get_the_same_ids(format: Format, library: str) -> None:
+    opened = check_opens(LLAMA, format, LLAMA_SMALL, library=library)
+    assert opened.is_same, opened.sentence
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_lines_shown_load_the_file_that_was_written(format: Format, tmp_path: Path) -> None:
+    tokenizer, _ = probed(format)
     folder = tmp_path / (FOLDER if format == "transformers" else "")
     folder.mkdir(exist_ok=True)
-    write_files(dumps(TOKENIZER, format), folder)
-    code = find_reader(format).lines(TOKENIZER).code
-    text = PROBE + "".join(HOSTILE)
+    write_files(dumps(tokenizer, format), folder)
+    code = find_reader(format).lines(tokenizer).code
+    text = PROBE + "".join(tokenizer.special_tokens)
     (ids,) = ids_by_lines(f"text = {text!r}\n{code}", "ids", [text], tmp_path)
-    assert ids == TOKENIZER.encode(text, allowed_special="all")
-    assert set(TOKENIZER.special_tokens.values()) <= set(ids)
+    assert ids == tokenizer.encode(text, allowed_special="all")
+    assert set(tokenizer.special_tokens.values()) <= set(ids)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ CORPUS = Corpus.from_documents(
     [f"the {word}s and the {word} {n}\n" for n in range(40) for word in ("hug", "pug", "bun")]
 )
 CONFIG = TrainingConfig(300)
+LLAMA = {"base": "characters", "byte_fallback": True, "pretokenizer": "metaspace"}
+LLAMA_CONFIG = TrainingConfig(256, base="characters", byte_fallback=True, pretokenizer="metaspace")
 
 
 @pytest.mark.parametrize(
@@ -50,6 +52,17 @@ CONFIG = TrainingConfig(300)
         ({"end_of_word": ""}, "end-of-word marker is empty"),
         ({"end_of_word": "</w>", "special_tokens": ("</w>",)}, "both a special token and"),
         ({"pretokenizer": "bert"}, "bert"),
+        ({"character_coverage": 0.5}, "no token would spell the other characters"),
+        ({"byte_fallback": True}, "byte_fallback needs the pre-tokenizer metaspace"),
+        ({"pretokenizer": "metaspace"}, "The pre-tokenizer metaspace needs byte_fallback=True"),
+        ({**LLAMA, "base": "bytes"}, "the base is 'bytes'"),
+        ({**LLAMA, "end_of_word": "</w>"}, "'</w>', do not go together"),
+        ({**LLAMA, "byte_fallback": 1}, r"byte_fallback is 1 \(int\)"),
+        *(
+            ({**LLAMA, "character_coverage": coverage}, f"character_coverage is {says}")
+            for coverage, says in ((0, 0.0), (1.5, 1.5), (-0.1, -0.1), (float("nan"), "nan"))
+        ),
+        ({**LLAMA, "character_coverage": "all"}, r"character_coverage is 'all' \(str\)"),
     ],
 )
 def test_the_error_for_an_invalid_field_names_it(changes: dict[str, object], says: str) -> None:
@@ -65,6 +78,8 @@ def test_an_invalid_pattern_is_refused() -> None:
 def test_the_error_for_a_small_vocabulary_states_the_minimum() -> None:
     with pytest.raises(VocabularyTooSmallError, match=r"256 bytes \+ 1 special token = 257"):
         train(CORPUS, replace(CONFIG, vocab_size=256))
+    with pytest.raises(VocabularyTooSmallError, match=r"0 characters \+ 256 bytes \+ 1 special"):
+        train(CORPUS, LLAMA_CONFIG)
     assert train(CORPUS, replace(CONFIG, vocab_size=257)).merges == ()
 
 

@@ -65,6 +65,7 @@ def _tokenizer_downloads(key: str, _tokenizer: Tokenizer | TrainingRun) -> tuple
         _download(
             _tokenizer, "gguf", "GGUF (vocabulary)", "llama.cpp: the vocabulary without a model"
         ),
+        _download(_tokenizer, "sentencepiece", "SentencePiece (.model)", "sentencepiece"),
         _download(_tokenizer, "native", "BPE Explorer (.json)", "BPE Explorer, without any loss"),
     )
 

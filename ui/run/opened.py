@@ -26,6 +26,7 @@ _SLOWEST_LAST: Final[tuple[Format, ...]] = (
     "gpt2",
     "tiktoken",
     "native",
+    "sentencepiece",
     "gguf",
     "transformers",
 )

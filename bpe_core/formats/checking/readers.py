@@ -13,7 +13,13 @@ from importlib import import_module
 from typing import Final
 
 from bpe_core.errors import ConfigError
-from bpe_core.formats import gpt2_files, huggingface, native, tiktoken_file
+from bpe_core.formats import (
+    gpt2_files,
+    huggingface,
+    native,
+    sentencepiece_model,
+    tiktoken_file,
+)
 from bpe_core.formats.gguf import gguf_file
 from bpe_core.formats.load_save import Format
 from bpe_core.formats.transformers_folder import FOLDER, added_begin
@@ -204,6 +210,19 @@ def _gguf_model(tokenizer: Tokenizer) -> str:
     return _around_model(tokenizer, ["from gguf import GGUFReader"], model)
 
 
+def _sentencepiece_model(tokenizer: Tokenizer) -> str:
+    """Return lines that load a model, which does not find special tokens in a text by itself."""
+    return f"""\
+import re
+
+from sentencepiece import SentencePieceProcessor
+
+tokenizer = SentencePieceProcessor(model_file="{sentencepiece_model.FILE_NAME}")
+special = {_listed(_special_ids(tokenizer), "{}", indent="")}
+longest_first = sorted(special, key=len, reverse=True)
+pattern = "|".join(map(re.escape, longest_first))"""
+
+
 def _around_model(tokenizer: Tokenizer, imports: list[str], model: list[str]) -> str:
     """Return lines of imports, then `model` as it is, then everything its files do not hold."""
     cut, names = _pre_tokenizer(tokenizer)
@@ -284,6 +303,10 @@ def _call(library: str, name: str, call: str) -> Callable[[Tokenizer], str]:
 
 
 _IDS: Final = "tokenizer.encode(text).ids"
+_SPLIT_AT_SPECIAL: Final = (
+    "[id for part in re.split(f'({pattern})', text)"
+    " for id in ([special[part]] if part in special else tokenizer.encode(part))]"
+)
 _INPUT_IDS: Final = 'tokenizer(text)["input_ids"]'
 _ALL_SPECIAL: Final = 'tokenizer.encode(text, allowed_special="all")'
 _JSON: Final = huggingface.FILE_NAME
@@ -335,6 +358,10 @@ READERS: Final[Mapping[Format, tuple[Reader, ...]]] = {
             needs="torch",
         ),
         Reader(_THIS, _own_load(gguf_file.FILE_NAME), _ALL_SPECIAL),
+    ),
+    "sentencepiece": (
+        Reader("sentencepiece", _sentencepiece_model, _SPLIT_AT_SPECIAL),
+        Reader(_THIS, _own_load(sentencepiece_model.FILE_NAME), _ALL_SPECIAL),
     ),
     "native": (Reader(_THIS, _own_load(native.FILE_NAME), _ALL_SPECIAL),),
 }

@@ -22,13 +22,14 @@ from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
 from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.formats.running.safe_cuts import cut_text
-from bpe_core.formats.running.spaces import META, Spaces
+from bpe_core.formats.running.spaces import Spaces
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Segment
+from bpe_core.unicode.byte_alphabet import META
 
 
 class _Part(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, Literal, cast
 
 from bpe_core.errors import FormatError
+from bpe_core.unicode.byte_alphabet import META
 
-META: Final = "▁"
 Prefix = Literal["always", "first", "never"]
 
 
