@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from bpe_core.formats.opening.open_encoder import open_encoder
     from bpe_core.formats.run_archive import load_run, save_run
     from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
+    from bpe_core.published.fetch import fetch
     from bpe_core.runs.continuation import TermCost
     from bpe_core.runs.run import TrainingRun
     from bpe_core.runs.sample_check import SampleFigures, sample_check
@@ -138,6 +139,7 @@ __all__ = [
     "count_files",
     "count_words",
     "extend",
+    "fetch",
     "from_huggingface",
     "from_tiktoken",
     "get_pretokenizer",
@@ -177,6 +179,7 @@ _MODULES = {
     "formats.opening.open_encoder": ("open_encoder",),
     "formats.run_archive": ("load_run", "save_run"),
     "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
+    "published.fetch": ("fetch",),
     "runs.run": ("TrainingRun",),
     "runs.sample_check": ("SampleFigures", "sample_check"),
     "runs.continuation": ("TermCost",),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from bpe_core.cli.downloads import fetch_watched
 from bpe_core.cli.options import (
     FORMATS,
     TIE_BREAKS,
@@ -21,9 +22,9 @@ from bpe_core.cli.options import (
     tokenizer_options,
 )
 from bpe_core.cli.outputs import check_outputs
+from bpe_core.cli.streams import is_watched
 from bpe_core.cli.support import (
     HeldOutChoice,
-    is_watched,
     note_what_lacks,
     open_corpus,
     parse_special_tokens,
@@ -319,6 +320,7 @@ def _open(
     choice = HeldOutChoice(common["held_out"], common["held_out_by"], common["held_out_files"])
     choice.check()
     special_tokens = parse_special_tokens(common["special_tokens"])
+    fetch_watched(base)
     opened = open_base(base, common["pretokenizer"], special_tokens or None)
     # Written once unchanged, because a refusal after the whole run would come too late.
     unchanged = trace_ids(opened.tokenizer, opened.tokenizer)

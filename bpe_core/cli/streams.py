@@ -69,3 +69,8 @@ def print_error(message: str) -> None:
     """Print an error as one line, unless standard error is closed or full too."""
     with suppress(OSError):
         click.ClickException(" ".join(message.split())).show()
+
+
+def is_watched() -> bool:
+    """Return True if stderr is a terminal."""
+    return sys.stderr.isatty()

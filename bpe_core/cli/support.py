@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from bpe_core.cli.downloads import fetch_watched
 from bpe_core.cli.streams import (
     abandon_output,
     describe_output_error,
+    is_watched,
     open_missing_streams,
     print_error,
 )
@@ -238,8 +240,10 @@ def load_tokenizer(
 ) -> Tokenizer:
     """Load a tokenizer from a file, or a published one by name if there is no such file.
 
-    Raises FormatError if only another library can run it.
+    A model on the hub is fetched first if it is not in the cache. Raises FormatError if only
+    another library can run the tokenizer.
     """
+    fetch_watched(name)
     specials = parse_special_tokens(special_tokens)
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.load_save import load
@@ -262,7 +266,7 @@ def load_tokenizer(
             )
         check_not_overruled(name, merges, pretokenizer, specials or None)
         return merges
-    return load(Path(name), pretokenizer=pretokenizer, special_tokens=specials or None)
+    return load(name, pretokenizer=pretokenizer, special_tokens=specials or None)
 
 
 def parse_special_tokens(options: tuple[str, ...]) -> dict[str, int]:
@@ -283,9 +287,12 @@ def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str,
     try:
         return load_tokenizer(name, pretokenizer, special_tokens)
     except FormatError:
-        if special_tokens or not (_is_published(name) or Path(name).exists()):
-            raise
         from bpe_core.formats.opening.open_encoder import open_encoder
+        from bpe_core.published.hub_names import is_hub_name
+
+        is_known = is_hub_name(name) or _is_published(name) or Path(name).exists()
+        if special_tokens or not is_known:
+            raise
 
         return open_encoder(name, pretokenizer).encoder
 
@@ -304,10 +311,9 @@ def load_merges(
 
 
 def _is_published(name: str) -> bool:
-    from bpe_core.published.catalogue import CATALOGUE
-    from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
+    from bpe_core.published.catalogue import find_published
 
-    return (name in CATALOGUE or name in TIKTOKEN_ENCODINGS) and not Path(name).exists()
+    return not Path(name).exists() and find_published(name) is not None
 
 
 def read_text(name: str) -> str:
@@ -354,11 +360,6 @@ def note_what_lacks(tokenizer: Tokenizer, format_name: str) -> None:
             "Copy it from the folder of your model.",
             err=True,
         )
-
-
-def is_watched() -> bool:
-    """Return True if stderr is a terminal."""
-    return sys.stderr.isatty()
 
 
 def show_progress(progress: TrainingProgress) -> None:

@@ -31,9 +31,9 @@ from bpe_core.cli.outputs import (
     write_tokenizer,
 )
 from bpe_core.cli.scale import CountingPlan
+from bpe_core.cli.streams import is_watched
 from bpe_core.cli.support import (
     HeldOutChoice,
-    is_watched,
     note_what_lacks,
     open_corpus,
     report_run,

@@ -19,8 +19,8 @@ from bpe_core.formats.folder_files import read_files_at
 from bpe_core.formats.format_by_name import FORMATS, Format, choose_format, is_folder
 from bpe_core.formats.gguf import gguf_file
 from bpe_core.formats.sentencepiece_scores import write_sentencepiece
-from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
+from bpe_core.published.catalogue import find_published
+from bpe_core.published.hub_names import is_hub_name, snapshot_folder
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -177,13 +177,19 @@ def load(
 ) -> Tokenizer:
     """Read a tokenizer from a file or a folder; raises what `loads` raises.
 
-    For GPT-2's two files, name either of them or their folder. Raises `MissingFileError` for a path
-    that does not exist; published tokenizers, such as "llama3", are opened by `open_encoder`.
+    For GPT-2's two files, name either of them or their folder. "hf:org/model" is the tokenizer of a
+    model on Hugging Face's hub, as for `open_encoder`. Raises `MissingFileError` for a path that
+    does not exist; published tokenizers, such as "llama3", are opened by `open_encoder`.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):
     bpe_core.errors.MissingFileError: no-such-file.json does not exist. Check the path.
     """
+    if is_hub_name(path):
+        # Imported when needed: other names and files need no process that downloads.
+        from bpe_core.published.hub import find_or_fetch
+
+        path = snapshot_folder(find_or_fetch(str(path)))
     try:
         files = read_files_at(_path(path))
     except BpeError:
@@ -210,7 +216,7 @@ def _missing(path: str | os.PathLike[str]) -> str:
     """Return what to do about a path that does not exist; it may be a tokenizer's name."""
     if (name := os.fspath(path)) == "gpt2":
         return "load reads files, and there is none called 'gpt2'. Call bpe_core.gpt2() instead."
-    if name in CATALOGUE or name in TIKTOKEN_ENCODINGS:
+    if find_published(name) is not None:
         return (
             f"load reads files, and there is none called {name!r}. Call "
             f"bpe_core.open_encoder({name!r}) instead."

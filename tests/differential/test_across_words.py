@@ -23,12 +23,11 @@ from bpe_core.tokenizer.protocol import BatchEncoder
 from bpe_core.vocabulary.reachability import find_unreachable
 from tests.oracles import TOKENIZERS
 
-JSON = TOKENIZERS / "across-words"
 LLAMA_CPP = TOKENIZERS / "llama.cpp"
 FILES = {
-    "Llama 2": JSON / "llama2.json",
-    "Gemma 3": JSON / "gemma3.json",
-    "Gemini": JSON / "gemini.json",
+    "Llama 2": TOKENIZERS / "llama2.json",
+    "Gemma 3": TOKENIZERS / "gemma3.json",
+    "Gemini": TOKENIZERS / "gemini.json",
     "Mistral 7B": TOKENIZERS / "mistral-7b.model",
     "Llama, GGUF": LLAMA_CPP / "ggml-vocab-llama-spm.gguf",
     "Phi 3, GGUF": LLAMA_CPP / "ggml-vocab-phi-3.gguf",

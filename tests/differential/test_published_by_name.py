@@ -45,7 +45,7 @@ PATTERNS = {
     ),
 }
 # These take seconds to open, so one test leaves them out.
-LARGE = ("gemma", "command-r")
+LARGE = ("gemma", "gemma3", "gemini", "command-r")
 each = pytest.mark.parametrize("name", NAMES)
 CATASTROPHES = ["^" * 3_000, "a" * 20_000, " " * 3_000, "\n" * 2_000, "\r\n" * 500, "0" * 2_000]
 PLACES = [
@@ -73,7 +73,9 @@ def oracle(name: str) -> Ids:
     if found.file_name.endswith(".tiktoken"):
         lines = [line.split() for line in data.splitlines() if line]
         ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
-        encoding = {"gpt4": "cl100k_base", "gpt4o": "o200k_base"}.get(name)
+        encoding = {"gpt4": "cl100k_base", "gpt4o": "o200k_base", "gpt-oss": "o200k_harmony"}.get(
+            name
+        )
         if encoding is not None:
             module = __import__("tiktoken_ext.openai_public", fromlist=[""])
             with pytest.MonkeyPatch.context() as patch:
@@ -93,7 +95,7 @@ def oracle(name: str) -> Ids:
             name, pat_str=config["pattern"], mergeable_ranks=ranks, special_tokens={}
         )
         return lambda text: [id + n_special for id in peer.encode_ordinary(text)]
-    if name == "mistral-7b":
+    if found.file_name.endswith(".model"):
         model = sentencepiece.SentencePieceProcessor(model_proto=data)
         return lambda text: model.encode(text)
     if found.file_name.endswith(".gguf"):

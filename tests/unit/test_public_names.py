@@ -62,6 +62,7 @@ def test_the_public_names_are_frozen():
         "count_files",
         "count_words",
         "extend",
+        "fetch",
         "from_huggingface",
         "from_tiktoken",
         "get_pretokenizer",

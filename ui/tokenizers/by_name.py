@@ -10,7 +10,7 @@ from bpe_core.errors import UnavailableError
 from bpe_core.formats.opening.open_encoder import open_published
 from bpe_core.published.cache import cached_state
 from bpe_core.published.catalogue import CATALOGUE, Published
-from bpe_core.published.fetch import FetchProgress, fetch, packages_to_fetch
+from bpe_core.published.fetch import FetchProgress, fetch
 from bpe_core.tokenizer.protocol import NamedEncoder
 from ui.look.labels import size_text
 
@@ -38,7 +38,7 @@ def licence_line(name: str) -> str:
     kind = found.licence if found.licence.endswith("License") else f"{found.licence} license"
     line = f"Published by {found.publisher} under the {kind}."
     if cached_state(found) == "missing" and found.package is not None:
-        size = size_text(found.package.n_bytes)
+        size = size_text(found.download_bytes)
         line += f" Adding it downloads {size}, once; then it needs no network."
     return line
 
@@ -54,7 +54,7 @@ def download_words(names: Sequence[str]) -> str:
     for name in names:
         found = CATALOGUE[name]
         if found.title not in here and found.package is not None:
-            size = size_text(found.package.n_bytes)
+            size = size_text(found.download_bytes)
             sentences.append(f"{found.title} needs a download ({size}, once).")
     return " ".join(sentences)
 
@@ -62,9 +62,6 @@ def download_words(names: Sequence[str]) -> str:
 def fetch_with_bar(name: str) -> None:
     """Fetch a tokenizer that is not here, under a progress bar; raises what `fetch` raises."""
     found = CATALOGUE[name]
-    # A damaged file is fetched again, too.
-    if not packages_to_fetch([name]):
-        return
     bar = st.progress(0.0, text=f"Fetching {found.title}")
 
     def show(progress: FetchProgress) -> None:
@@ -73,7 +70,7 @@ def fetch_with_bar(name: str) -> None:
         bar.progress(share, text=f"Fetching {found.title}: {done} of {total}")
 
     try:
-        fetch([name], show)
+        fetch(name, show)
     except UnavailableError as error:
         # The error names the package, which the visitor does not know.
         raise UnavailableError(f"{found.title} could not be added. {error}") from error
@@ -103,4 +100,4 @@ def _state(found: Published) -> str:
         return "installed"
     if cached_state(found) == "here":
         return "downloaded"
-    return f"not downloaded, {size_text(found.package.n_bytes)}"
+    return f"not downloaded, {size_text(found.download_bytes)}"

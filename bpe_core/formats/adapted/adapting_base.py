@@ -14,9 +14,11 @@ from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
 from bpe_core.formats.folder_files import SIDECARS, read_files_at
 from bpe_core.formats.gguf.gguf_header import MAGIC, mapped
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.formats.opening.open_encoder import open_published
+from bpe_core.formats.opening.open_encoder import open_encoder, open_published
 from bpe_core.published.cache import cached_state, read_cached
-from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.published.catalogue import CATALOGUE, find_published, published
+from bpe_core.published.hub import find_or_fetch
+from bpe_core.published.hub_names import is_hub_name, snapshot_folder
 from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -34,7 +36,7 @@ def open_base(
     pretokenizer: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
 ) -> BaseFiles:
-    """Open a tokenizer to adapt: a path, or the name of a published one.
+    """Open a tokenizer to adapt: a path, the name of a published one, or a model on the hub.
 
     For a folder, `files` also has tokenizer_config.json, special_tokens_map.json, added_tokens.json
     and the chat template. A folder with a tokenizer.json is read from that file, and `files` also
@@ -48,8 +50,10 @@ def open_base(
     (50257, ['vocab.json', 'merges.txt'])
     """
     name, path = str(path_or_name), Path(path_or_name)
-    if not path.exists() and name in CATALOGUE:
-        return _published(name)
+    if is_hub_name(name):
+        path = snapshot_folder(find_or_fetch(name))
+    if not path.exists() and (known := find_published(name)) is not None:
+        return _published(known)
     try:
         if path.is_file() and _head(path) == MAGIC:
             with mapped(path) as view:
@@ -78,7 +82,12 @@ def _head(path: Path) -> bytes:
 
 
 def _published(name: str) -> BaseFiles:
-    found = CATALOGUE[name]
+    found = published(name)
+    if name not in CATALOGUE or found.encoding is not None:
+        # The file lacks some of its tokens.
+        encoder = open_encoder(name).encoder
+        assert isinstance(encoder, Tokenizer)
+        return BaseFiles(encoder, dumps(encoder, "huggingface"))
     if found.package is None or cached_state(found) == "missing":
         encoder = open_published(found).encoder  # raises if it was not fetched
         assert isinstance(encoder, Tokenizer)

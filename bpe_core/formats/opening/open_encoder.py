@@ -20,10 +20,12 @@ from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.tiktoken_file import build_from_ranks
 from bpe_core.published.cache import read_cached
-from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
-from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
+from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
+from bpe_core.published.hub import find_or_fetch
+from bpe_core.published.hub_names import HubName, is_hub_name, snapshot_folder
+from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS, TiktokenEncoding
 from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
@@ -32,7 +34,10 @@ def open_encoder(
 ) -> NamedEncoder:
     """Open any tokenizer: the path of a file or folder, or a name such as "gpt2" or "llama3".
 
-    OpenAI's tokenizers also have tiktoken's names, such as "cl100k_base" and "o200k_harmony".
+    OpenAI's tokenizers also have tiktoken's names, such as "cl100k_base", and those of models in
+    tiktoken's table, such as "gpt-4o". "hf:org/model" and "hf:org/model@revision" are the tokenizer
+    of a model on Hugging Face's hub, which is downloaded if the cache of the hub's client does not
+    have it; nothing else is downloaded.
 
     The result is an encoder: it has `encode`, `segments`, `vocab`, `engine` and `fingerprint`.
     `engine` says whether bpe_core or the publisher's library encodes, and `provenance` why. A path
@@ -41,7 +46,8 @@ def open_encoder(
 
     Raises `UnavailableError` for a name that has not been fetched, `FormatError` for a file that is
     not a tokenizer, `ConfigError` if the pre-tokenizer is missing or is not the one that the file
-    names, and `MissingExtraError` for a library that is not installed. Nothing is downloaded.
+    names, and `MissingExtraError` for a library that is not installed. For a model on the hub, also
+    raises what `fetch` raises.
 
     >>> opened = open_encoder("gpt2")
     >>> opened.encode("The quick"), opened.engine, opened.name
@@ -51,6 +57,10 @@ def open_encoder(
         raise ArgumentTypeError(f"Expected a path or a name, got {describe(path_or_name)}.")
     if not os.fspath(path_or_name):
         raise FormatError("The path is empty. Name a file, a folder or a published tokenizer.")
+    if is_hub_name(path_or_name):
+        name = find_or_fetch(str(path_or_name))
+        files = read_files_at(snapshot_folder(name))
+        return named_after_hub(name, open_files(files, pretokenizer=pretokenizer))
     path = Path(path_or_name)
     try:
         if path.exists():
@@ -63,14 +73,25 @@ def open_encoder(
         ) from None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-    if (name := str(path_or_name)) in CATALOGUE or name in TIKTOKEN_ENCODINGS:
+    if (name := find_published(str(path_or_name))) is not None:
         opened = open_published(CATALOGUE[name]) if name in CATALOGUE else _open_encoding(name)
         _check_cut(opened, pretokenizer)
         return opened
     raise MissingFileError(
-        f"{path} is neither a file nor the name of a published tokenizer. Check the path, or use "
-        f"one of {', '.join((*NAMES, *TIKTOKEN_ENCODINGS))}."
+        f"{path} is neither a file nor the name of a published tokenizer. Check the path, use one "
+        f"of {', '.join((*NAMES, *TIKTOKEN_ENCODINGS))}, or hf:org/model for a model on the hub."
     )
+
+
+def named_after_hub(name: HubName, opened: NamedEncoder) -> NamedEncoder:
+    """Return what was opened from the files of a model, under its name and with its commit.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> found = named_after_hub(HubName("org/model"), NamedEncoder("vocab.json", gpt2(), "BPE."))
+    >>> found.name, found.provenance
+    ('org/model', 'From hf:org/model@main. BPE.')
+    """
+    return NamedEncoder(name.repo, opened.encoder, f"From {name}. {opened.provenance}")
 
 
 def open_published(found: Published) -> NamedEncoder:
@@ -90,14 +111,21 @@ def open_published(found: Published) -> NamedEncoder:
     # The SHA-256 was checked, and the tests compare these files with their libraries.
     read = read_description({found.file_name: read_cached(found)})
     opened = choose_engine(read, is_known=True)[1]
-    return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}")
+    encoder = opened.encoder
+    if found.encoding is not None:
+        encoder = _add_tokens(encoder, TIKTOKEN_ENCODINGS[found.encoding])
+    return NamedEncoder(found.title, encoder, f"{who} {opened.provenance}")
 
 
 def _open_encoding(name: str) -> NamedEncoder:
     """Open an encoding by tiktoken's name; raises as `open_published`."""
     encoding = TIKTOKEN_ENCODINGS[name]
     opened = open_published(CATALOGUE[encoding.published])
-    base = opened.encoder
+    return NamedEncoder(name, _add_tokens(opened.encoder, encoding), opened.provenance)
+
+
+def _add_tokens(base: Encoder, encoding: TiktokenEncoding) -> Encoder:
+    """Return what a file's tokenizer becomes with the tokens of an encoding that it lacks."""
     if encoding.special_tokens is not None and isinstance(base, Tokenizer):
         special = set(base.special_tokens.values())
         ranks = {token: id for id, token in base.vocab.items() if id not in special}
@@ -106,7 +134,7 @@ def _open_encoding(name: str) -> NamedEncoder:
             pretokenizer=base.pretokenizer.name,
             special_tokens=encoding.special_tokens,
         )
-    return NamedEncoder(name, base, opened.provenance)
+    return base
 
 
 def _check_cut(opened: NamedEncoder, pretokenizer: str | None) -> None:

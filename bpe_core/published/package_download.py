@@ -1,8 +1,8 @@
-"""Download one pinned package through pip, without its dependencies and without running its code.
+"""Download one pinned package through pip or npm, without dependencies, and run none of its code.
 
-A wheel is only downloaded. For a source archive pip also asks the package's build back end for its
-metadata, which would run code of the archive or of its build tools; a stand-in for the back end,
-first on the path of that process, answers instead.
+Wheels and packages of npm's are only downloaded. For a source archive pip also asks the package's
+build back end for its metadata, which would run code of the archive or of its build tools; a
+stand-in for the back end, first on the path of that process, answers instead.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from bpe_core.errors import IntegrityError, UnavailableError
-from bpe_core.published.catalogue import Package
+from bpe_core.published.packages import Package
 
 MAX_SECONDS: Final = 900.0
 _SECONDS_BETWEEN_LOOKS: Final = 0.1
@@ -60,44 +61,22 @@ OnBytes = Callable[[int], None]
 def download(package: Package, folder: Path, on_bytes: OnBytes | None = None) -> Path:
     """Download a package's archive into an empty folder, and return its path.
 
-    Raises `UnavailableError` if pip is missing or cannot download it, and `IntegrityError` if its
-    SHA-256 is wrong.
+    Raises `UnavailableError` if pip, or npm, is missing or cannot download it, and `IntegrityError`
+    if its SHA-256 is wrong.
     """
-    pip = _pip()
     finished, temporary = folder / "finished", folder / "temporary"
     for each in (finished, temporary):
         each.mkdir()
-    pinned = folder / "pinned.txt"
-    pinned.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n")
-    environment = {**os.environ, "TMPDIR": str(temporary), "TEMP": str(temporary)}
-    if package.is_source:
-        _write_stand_in(package, folder / "stand_in")
-        environment["PYTHONPATH"] = str(folder / "stand_in")
+    if package.kind == "npm":
+        command, environment = _npm(package, folder)
+    else:
+        command, environment = _pip(package, folder)
     log = folder / "log.txt"
     with (
         log.open("wb") as written,
         subprocess.Popen(
-            [
-                *pip,
-                "download",
-                "--no-deps",
-                "--require-hashes",
-                "--requirement",
-                str(pinned),
-                "--dest",
-                str(finished),
-                "--disable-pip-version-check",
-                "--no-input",
-                "--no-cache-dir",
-                "--progress-bar",
-                "off",
-                "--retries",
-                "1",
-                "--timeout",
-                "30",
-                *(_SOURCES if package.is_source else _WHEELS),
-            ],
-            env=environment,
+            command,
+            env={**os.environ, "TMPDIR": str(temporary), "TEMP": str(temporary), **environment},
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=written,
@@ -112,10 +91,58 @@ def download(package: Package, folder: Path, on_bytes: OnBytes | None = None) ->
     archives = list(finished.iterdir())
     if process.returncode or len(archives) != 1:
         raise _failure(package, log.read_text(errors="replace"))
+    # pip has compared it already; npm compares only with what the index says.
+    if package.kind == "npm" and sha256(archives[0].read_bytes()).hexdigest() != package.sha256:
+        raise _not_as_published(package)
     return archives[0]
 
 
-def _pip() -> tuple[str, ...]:
+def _npm(package: Package, folder: Path) -> tuple[list[str], dict[str, str]]:
+    """Return the command that downloads a package of npm's, and its environment."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise UnavailableError(
+            f"{package.name} is downloaded by npm, which is not installed. Install Node.js, or "
+            "copy the folder of fetched tokenizers from another computer."
+        )
+    pinned = f"{package.name}@{package.version}"
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
+    places = ["--cache", str(folder / "temporary"), "--pack-destination", str(folder / "finished")]
+    return [npm, "pack", pinned, *options, *places, "--fetch-retries", "1"], {}
+
+
+def _pip(package: Package, folder: Path) -> tuple[list[str], dict[str, str]]:
+    """Return the command that downloads a package of pip's, and its environment."""
+    pinned = folder / "pinned.txt"
+    pinned.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n")
+    environment: dict[str, str] = {}
+    if package.kind == "source":
+        _write_stand_in(package, folder / "stand_in")
+        environment["PYTHONPATH"] = str(folder / "stand_in")
+    command = [
+        *_find_pip(),
+        "download",
+        "--no-deps",
+        "--require-hashes",
+        "--requirement",
+        str(pinned),
+        "--dest",
+        str(folder / "finished"),
+        "--disable-pip-version-check",
+        "--no-input",
+        "--no-cache-dir",
+        "--progress-bar",
+        "off",
+        "--retries",
+        "1",
+        "--timeout",
+        "30",
+        *(_SOURCES if package.kind == "source" else _WHEELS),
+    ]
+    return command, environment
+
+
+def _find_pip() -> tuple[str, ...]:
     """Return the command of this Python's pip, or else of any other on the path."""
     if importlib.util.find_spec("pip") is not None:
         return sys.executable, "-m", "pip"
@@ -141,14 +168,14 @@ def _wait(process: subprocess.Popen[bytes], temporary: Path, on_bytes: OnBytes |
 
 
 def _largest_file(folder: Path) -> int:
-    """Return the size of the largest file that pip is writing, which is the archive."""
+    """Return the size of the largest file that is being written, which is the archive."""
     largest = 0
     for parent, _, names in os.walk(folder):
         for name in names:
             try:
                 largest = max(largest, os.stat(os.path.join(parent, name)).st_size)
             except OSError:
-                continue  # pip has moved it meanwhile
+                continue  # it was moved meanwhile
     return largest
 
 
@@ -162,14 +189,18 @@ def _write_stand_in(package: Package, folder: Path) -> None:
 
 def _failure(package: Package, log: str) -> Exception:
     if "DO NOT MATCH THE HASHES" in log:
-        return IntegrityError(
-            f"{package.name} {package.version} from the package index is not the file that was "
-            f"published: its SHA-256 is wrong. Nothing was kept. Check pip's index settings."
-        )
-    lines = [line for line in log.splitlines() if line.startswith("ERROR:")]
+        return _not_as_published(package)
+    lines = [line for line in log.splitlines() if line.startswith(("ERROR:", "npm error"))]
     said = " ".join(" ".join(lines).split())[:200]
     return UnavailableError(
         f"{package.name} {package.version} could not be downloaded. Check the network and try "
         f"again, or copy the folder of fetched tokenizers from another computer."
-        + (f" pip said: {said}" if said else "")
+        + (f" {'npm' if package.kind == 'npm' else 'pip'} said: {said}" if said else "")
+    )
+
+
+def _not_as_published(package: Package) -> IntegrityError:
+    return IntegrityError(
+        f"{package.name} {package.version} from the package index is not the file that was "
+        f"published: its SHA-256 is wrong. Nothing was kept. Check the settings of the index."
     )

@@ -1,0 +1,151 @@
+"""Fetch the tokenizers of models on Hugging Face's hub into the cache of its client."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from bpe_core.errors import ProcessError, UnavailableError
+from bpe_core.processes.call import call
+from bpe_core.processes.limits import GB, Limits
+from bpe_core.processes.report import Report
+from bpe_core.published.hub_names import (
+    HubName,
+    HubProgress,
+    find_cached,
+    hub_cache,
+    model_folder,
+    parse_hub_name,
+    snapshot_folder,
+)
+
+MAX_QUIET_SECONDS = 20.0
+"""The longest time in which the hub may send less than a block of 64 kB."""
+# The client reads them once, when it is imported.
+_CLIENT_SETTINGS: Final = {
+    # These files are small, and the other protocol could not be followed nor limited.
+    "HF_HUB_DISABLE_XET": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+}
+_LIMITS: Final = Limits(seconds=900, memory=2 * GB)
+
+OnProgress = Callable[[HubProgress], object]
+"""Called as files are downloaded; what it raises ends the download."""
+
+
+def find_or_fetch(name: str) -> HubName:
+    """Return a model's name with the commit in the cache; fetch it only if there is none.
+
+    Raises `ConfigError` for a malformed name, and what `fetch_from_hub` raises.
+    """
+    parsed = parse_hub_name(name)
+    return find_cached(parsed) or fetch_from_hub(parsed)
+
+
+def fetch_from_hub(
+    name: HubName,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> HubName:
+    """Fetch the files of a model's tokenizer into the cache; return the name with their commit.
+
+    The hub is asked for the newest commit of a branch, even if the cache has an older one. Raises
+    `UnavailableError`, with what to do, if the model cannot be downloaded; `FormatError` if it has
+    no tokenizer; `IntegrityError` if a file is not what the hub says; and CancelledError once
+    `should_stop` returns True. Then the cache is as it was.
+    """
+    if name.is_pinned and find_cached(name) is not None:
+        return name
+    with downloaded(name, {}, on_progress, should_stop) as (pinned, folder):
+        _keep(name, pinned, folder)
+    return pinned
+
+
+@contextmanager
+def downloaded(
+    name: HubName,
+    sha256: Mapping[str, str],
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Generator[tuple[HubName, Path]]:
+    """Download into a folder that is deleted after the block; see `hub_download`."""
+    last_heard = time.monotonic()
+
+    def follow(progress: HubProgress) -> None:
+        nonlocal last_heard
+        last_heard = time.monotonic()
+        if on_progress is not None:
+            on_progress(progress)
+
+    def is_stopped() -> bool:
+        if time.monotonic() - last_heard > MAX_QUIET_SECONDS:
+            raise UnavailableError(
+                f"The hub sent almost nothing for {MAX_QUIET_SECONDS:.0f} seconds, so the download "
+                "was given up. Try again later."
+            )
+        return should_stop is not None and should_stop()
+
+    cache = hub_cache()
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(prefix=".bpe-explorer-", dir=cache)
+    except OSError as error:
+        raise _not_writable(cache, error) from None
+    with folder:
+        try:
+            commit = call(
+                _download,
+                name,
+                Path(folder.name),
+                sha256=sha256,
+                limits=_LIMITS,
+                on_progress=follow,
+                should_stop=is_stopped,
+            )
+        except ProcessError as error:
+            raise UnavailableError(f"The download of {name.short} failed. {error}") from None
+        yield HubName(name.repo, commit), Path(folder.name)
+
+
+def _download(
+    name: HubName, folder: Path, report: Report[HubProgress], sha256: dict[str, str]
+) -> str:
+    """Download a tokenizer's files, and return their commit; runs in a process."""
+    os.environ |= _CLIENT_SETTINGS
+    from bpe_core.published.hub_download import download_files
+
+    return download_files(name, folder, report, sha256)
+
+
+def _keep(name: HubName, pinned: HubName, folder: Path) -> None:
+    """Move downloaded files into the cache, each whole, the vocabulary last."""
+    cache = hub_cache()
+    source, target = (place / model_folder(name.repo) for place in (folder, cache))
+    snapshot = snapshot_folder(pinned)
+    try:
+        snapshot.mkdir(parents=True, exist_ok=True)
+        for part in ("blobs", "refs"):
+            (target / part).mkdir(exist_ok=True)
+        for blob in (source / "blobs").iterdir():
+            os.replace(blob, target / "blobs" / blob.name)
+        files = [*snapshot_folder(pinned, folder).iterdir()]
+        for file in sorted(files, key=lambda file: file.lstat().st_mtime_ns):
+            os.replace(file, snapshot / file.name)
+        if not name.is_pinned:
+            reference = source / "reference"
+            reference.write_text(pinned.revision, encoding="ascii")
+            os.replace(reference, target / "refs" / name.revision)
+    except OSError as error:
+        raise _not_writable(cache, error) from None
+
+
+def _not_writable(cache: Path, error: OSError) -> UnavailableError:
+    return UnavailableError(
+        f"{cache} cannot be written: {error.strerror}. Name another folder with HF_HUB_CACHE."
+    )

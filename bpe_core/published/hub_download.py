@@ -1,0 +1,236 @@
+"""Download a tokenizer's files from Hugging Face's hub, by its own client.
+
+Only the process that `hub` starts imports this module, so that a hub which answers slowly,
+endlessly or with anything else can be given up at any moment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from bpe_core.errors import (
+    BpeError,
+    ConfigError,
+    FormatError,
+    IntegrityError,
+    UnavailableError,
+)
+from bpe_core.extras import needs_extra
+from bpe_core.processes.report import Report
+from bpe_core.published.hub_names import HubName, HubProgress, choose_hub_files
+
+with needs_extra("hub", "Opening a model by its name on the hub"):
+    import huggingface_hub as hub
+    from huggingface_hub import HfApi, constants, errors
+    from huggingface_hub.utils import tqdm
+
+MAX_BYTES: Final = 128_000_000
+"""The largest size of a tokenizer's files in all; the largest in use take a third of it."""
+_HUB_DOMAINS: Final = ("huggingface.co", "hf.co")
+_CHUNK: Final = 1 << 16
+_SECONDS_TO_ANSWER: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    name: str
+    n_bytes: int
+    sha256: str | None
+    """Known for large files."""
+    blob_id: str | None
+    """Git's hash, known for small files."""
+
+
+def download_files(
+    name: HubName, folder: Path, report: Report[HubProgress], sha256: Mapping[str, str]
+) -> str:
+    """Download a tokenizer's files into a folder, a cache of the client's; return their commit.
+
+    `sha256` names the only files that are wanted, with their hashes; if it is empty, all files of
+    the tokenizer are. Raises `UnavailableError`, with what to do, if the model cannot be
+    downloaded; `FormatError` if it has no tokenizer, or too large a one; and `IntegrityError` if a
+    file is not the one that the hub, or `sha256`, describes.
+    """
+    if constants.HF_HUB_OFFLINE:
+        raise UnavailableError(
+            f"{name.short} is not in the cache, and HF_HUB_OFFLINE is set. Unset it to download."
+        )
+    # The client writes, and reports, after each of these.
+    constants.DOWNLOAD_CHUNK_SIZE = _CHUNK
+    session: Any = type(hub.get_session())
+    guard = {"request": [_refuse_strange_hosts(constants.ENDPOINT)]}
+    hub.set_client_factory(
+        lambda: session(follow_redirects=True, timeout=_SECONDS_TO_ANSWER, event_hooks=guard)
+    )
+    page = f"{constants.ENDPOINT}/{name.repo}"
+    try:
+        commit, files = _list_files(name, sha256, constants.ENDPOINT)
+        follow = _follow(report, sum(file.n_bytes for file in files))
+        for file in files:
+            path = hub.hf_hub_download(  # pyright: ignore[reportUnknownMemberType]
+                name.repo, file.name, revision=commit, cache_dir=folder, tqdm_class=follow
+            )
+            _check(Path(path), file, name)
+    except BpeError:
+        raise
+    except errors.GatedRepoError:
+        raise UnavailableError(
+            f"{name.repo} is gated: its publisher gives access on request. Ask for it at {page}, "
+            "set HF_TOKEN to a token of your account, and try again."
+        ) from None
+    except errors.RepositoryNotFoundError:
+        raise UnavailableError(
+            f"There is no public model {name.repo}. Check its name at {page}; if it is private, "
+            "set HF_TOKEN to a token that can read it."
+        ) from None
+    except errors.RevisionNotFoundError:
+        raise UnavailableError(
+            f"{name.repo} has no revision {name.revision}. Its revisions are at {page}/tree/main."
+        ) from None
+    except errors.LocalEntryNotFoundError as error:
+        raise _unavailable(constants.ENDPOINT, error.__cause__ or error) from None
+    except (errors.HTTPError, OSError) as error:  # pyright: ignore[reportPrivateImportUsage]
+        raise _unavailable(constants.ENDPOINT, error) from None
+    return commit
+
+
+def _list_files(name: HubName, sha256: Mapping[str, str], endpoint: str) -> tuple[str, list[_File]]:
+    """Ask for a model's commit and its files, and return those to download."""
+    try:
+        about = HfApi().model_info(
+            name.repo, revision=name.revision, files_metadata=True, timeout=_SECONDS_TO_ANSWER
+        )
+        commit = str(about.sha)
+        found = {each.rfilename: each for each in about.siblings or []}
+        wanted = [*sha256] or choose_hub_files(list(found))
+        files = [
+            _File(
+                each.rfilename,
+                each.size if each.size is not None else -1,
+                each.lfs.sha256 if each.lfs else None,
+                each.blob_id if not each.lfs else None,
+            )
+            for each in (found[file] for file in wanted if file in found)
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise _strange(endpoint) from None
+    if not HubName(name.repo, commit).is_pinned or any(file.n_bytes < 0 for file in files):
+        raise _strange(endpoint)
+    if not files or len(files) < len(sha256):
+        raise FormatError(f"{name.short} has no tokenizer's file, such as tokenizer.json.")
+    if sum(file.n_bytes for file in files) > MAX_BYTES:
+        raise FormatError(
+            f"The tokenizer of {name.short} has more than {MAX_BYTES / 1e6:.0f} MB, so it was not "
+            "downloaded."
+        )
+    for file in files:
+        if file.sha256 is not None and sha256.get(file.name, file.sha256) != file.sha256:
+            raise _not_as_published(file.name, name)
+    return commit, files
+
+
+def _follow(report: Report[HubProgress], total: int) -> Any:
+    """Return the class of a progress bar that reports, and refuses more bytes than expected."""
+    done = received = 0
+
+    class Follower(tqdm):
+        def __init__(self, *_: Any, **__: Any) -> None:
+            super().__init__(disable=True)  # pyright: ignore[reportUnknownMemberType]
+
+        def update(self, n: float | None = 1) -> None:
+            nonlocal done, received
+            done += int(n or 0)
+            received += max(0, int(n or 0))
+            if done > total + _CHUNK:
+                raise IntegrityError("The hub sent more than it announced. Nothing was kept.")
+            # The client begins again each time that the connection breaks off.
+            if received > 3 * total + _CHUNK:
+                raise UnavailableError("The hub broke off again and again. Nothing was kept.")
+            report(HubProgress(min(done, total), total), must_arrive=done == total)
+
+    return Follower
+
+
+def _check(path: Path, file: _File, name: HubName) -> None:
+    """Raise `IntegrityError` unless a downloaded file is the one that the hub describes."""
+    data = path.read_bytes()
+    if len(data) != file.n_bytes:
+        raise IntegrityError(
+            f"{file.name} of {name.short} has {len(data):,} bytes instead of {file.n_bytes:,}. "
+            "Nothing was kept. Try again."
+        )
+    git = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    found = hashlib.sha256(data).hexdigest()
+    if file.sha256 not in (None, found) or file.blob_id not in (None, git):
+        raise _not_as_published(file.name, name)
+
+
+def _not_as_published(file: str, name: HubName) -> IntegrityError:
+    return IntegrityError(
+        f"{file} of {name.short} does not have its published hash. Nothing was kept."
+    )
+
+
+def _refuse_strange_hosts(endpoint: str) -> Callable[[Any], None]:
+    """Return a check of each request, also after a redirect: only the hub's own hosts are asked."""
+    origin = _origin(endpoint)
+
+    def refuse(request: Any) -> None:
+        url = str(request.url)
+        scheme, host, port = _origin(url)
+        is_hubs = any(host == name or host.endswith(f".{name}") for name in _HUB_DOMAINS)
+        if (scheme, host, port) != origin and (scheme, port, is_hubs) != ("https", 443, True):
+            raise UnavailableError(
+                f"{endpoint} redirected to another host, {host!r:.80}, which was not followed. "
+                "Check HF_ENDPOINT."
+            )
+
+    return refuse
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    try:
+        parts = urlsplit(url)
+        return (
+            parts.scheme,
+            (parts.hostname or "").lower(),
+            parts.port or (443 if parts.scheme == "https" else 80),
+        )
+    except ValueError:
+        raise ConfigError(f"{url!r:.80} is not an address. Check HF_ENDPOINT.") from None
+
+
+def _unavailable(endpoint: str, error: BaseException) -> UnavailableError:
+    """Return the error for a failure of the network, or for a status that has no meaning here."""
+    response = error.response if isinstance(error, errors.HfHubHTTPError) else None
+    if response is not None and response.status_code in (401, 403):
+        return UnavailableError(
+            f"{endpoint} refused access (status {response.status_code}). Check HF_TOKEN."
+        )
+    if response is not None:
+        return UnavailableError(
+            f"{endpoint} answered with status {response.status_code}. Try again later."
+        )
+    if isinstance(error, errors.FileMetadataError):
+        return _strange(endpoint)
+    if type(error) is OSError:
+        if error.strerror:
+            return UnavailableError(f"The cache cannot be written: {error.strerror}.")
+        # The client's own check of the size.
+        return UnavailableError("A file arrived incomplete. Nothing was kept. Try again.")
+    return UnavailableError(
+        f"{endpoint} could not be reached, or broke off ({type(error).__name__}). Check the "
+        "network and try again."
+    )
+
+
+def _strange(endpoint: str) -> UnavailableError:
+    return UnavailableError(
+        f"{endpoint} does not answer as the hub does. Check HF_ENDPOINT, and whether the network "
+        "asks you to sign in."
+    )

@@ -1,0 +1,144 @@
+"""Names of models on Hugging Face's hub, such as hf:org/model, and their files in its cache.
+
+The cache is that of the hub's own client, so what other programs downloaded is found too. Nothing
+here uses the network.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from bpe_core.errors import ConfigError
+from bpe_core.extras import needs_extra
+
+PREFIX: Final = "hf:"
+_PART: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_]|[.-](?![.-])){0,95}(?<![.-])"
+_NAME: Final = re.compile(rf"({_PART}/{_PART})(?:@({_PART}))?")
+_COMMIT: Final = re.compile("[0-9a-f]{40}")
+_SIDECARS: Final = (
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.jinja",
+)
+_VOCABULARIES: Final = ("tokenizer.json", "tekken.json", "vocab.json", "merges.txt")
+_ENDINGS: Final = (".model", ".tiktoken")
+
+
+@dataclass(frozen=True, slots=True)
+class HubName:
+    """A model on the hub, and the revision of its files: a branch, a tag or a commit.
+
+    >>> str(HubName("org/model", "v1.0"))
+    'hf:org/model@v1.0'
+    """
+
+    repo: str
+    revision: str = "main"
+
+    def __str__(self) -> str:
+        return f"{PREFIX}{self.repo}@{self.revision}"
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the revision is a commit, whose files never change."""
+        return _COMMIT.fullmatch(self.revision) is not None
+
+    @property
+    def short(self) -> str:
+        """The name with no more of a commit than people compare.
+
+        >>> HubName("org/model", "0" * 40).short
+        'org/model@00000000'
+        """
+        return f"{self.repo}@{self.revision[:8] if self.is_pinned else self.revision}"
+
+
+@dataclass(frozen=True, slots=True)
+class HubProgress:
+    """How much of a tokenizer's files was downloaded."""
+
+    done_bytes: int
+    total_bytes: int
+
+
+def is_hub_name(text: object) -> bool:
+    """Return True for a text that names a model on the hub, even if its name is malformed."""
+    return isinstance(text, str) and text.startswith(PREFIX)
+
+
+def parse_hub_name(text: str) -> HubName:
+    """Return the model and the revision that a name such as hf:org/model@revision stands for.
+
+    Raises `ConfigError` for a malformed name.
+
+    >>> parse_hub_name("hf:org/model")
+    HubName(repo='org/model', revision='main')
+    """
+    found = _NAME.fullmatch(text.removeprefix(PREFIX))
+    if found is None:
+        raise ConfigError(
+            f"{text!r:.80} is not the name of a model on the hub. Expected hf:org/model or "
+            "hf:org/model@revision, of letters, digits, '.', '_' and '-'."
+        )
+    return HubName(found[1], found[2] or "main")
+
+
+def is_vocabulary(name: str) -> bool:
+    """Return True for the name of a file that holds a tokenizer's vocabulary or its merges."""
+    return name in _VOCABULARIES or name.endswith(_ENDINGS)
+
+
+def choose_hub_files(names: list[str]) -> list[str]:
+    """Return the files to download among those of a model; none without a vocabulary.
+
+    A tokenizer.json contains what other vocabularies do, so those are left out next to it. The
+    vocabulary comes last.
+
+    >>> choose_hub_files(["model.safetensors", "tokenizer.json", "vocab.json", "code/a.model"])
+    ['tokenizer.json']
+    """
+    vocabularies = [name for name in names if is_vocabulary(name) and "/" not in name]
+    if "tokenizer.json" in vocabularies:
+        vocabularies = ["tokenizer.json"]
+    return [name for name in _SIDECARS if name in names] + vocabularies if vocabularies else []
+
+
+def hub_cache() -> Path:
+    """Return the folder of the hub's client, which HF_HUB_CACHE or HF_HOME names."""
+    with needs_extra("hub", "Opening a model by its name on the hub"):
+        from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
+
+
+def model_folder(repo: str) -> str:
+    """Return the name of a model's folder in the cache.
+
+    >>> model_folder("org/model")
+    'models--org--model'
+    """
+    return f"models--{repo.replace('/', '--')}"
+
+
+def snapshot_folder(name: HubName, cache: Path | None = None) -> Path:
+    """Return the folder of the files of a commit, whether it is there or not."""
+    return (cache or hub_cache()) / model_folder(name.repo) / "snapshots" / name.revision
+
+
+def find_cached(name: HubName) -> HubName | None:
+    """Return the name with the commit that the cache holds for its revision, or None."""
+    if not name.is_pinned:
+        reference = hub_cache() / model_folder(name.repo) / "refs" / name.revision
+        try:
+            name = replace(name, revision=reference.read_text(encoding="ascii").strip())
+        except (OSError, ValueError):
+            return None
+    try:
+        files = [file.name for file in snapshot_folder(name).iterdir()]
+    except OSError:
+        return None
+    return name if name.is_pinned and any(map(is_vocabulary, files)) else None
