@@ -11,7 +11,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.formats.description import Description, Given, plain_tokenizer
-from bpe_core.formats.huggingface import describe_huggingface
+from bpe_core.formats.huggingface import describe_huggingface, library_source
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
 
@@ -100,12 +100,12 @@ def read(described: dict[str, Any]) -> Description:
 def library_encoder(described: dict[str, Any]) -> ForeignTokenizer:
     """Return the encoder of a parsed tokenizer.json that `tokenizers` runs."""
     found = read(described)
-    return ForeignTokenizer(found.source.decode(), found.special)
+    return ForeignTokenizer(library_source(found).decode(), found.special)
 
 
 def native_encoder(described: dict[str, Any]) -> NativeTokenizer:
     """Return the encoder of a parsed tokenizer.json whose merges run here."""
     found = read(described)
     return NativeTokenizer(
-        plain_tokenizer(found), found.source, found.added_tokens, found.normalizer
+        plain_tokenizer(found), library_source(found), found.added_tokens, found.normalizer
     )

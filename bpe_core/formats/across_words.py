@@ -7,8 +7,9 @@ that have both, such as Gemma's GGUF, the list is followed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
 from bpe_core.errors import ConfigError, FormatError
@@ -17,7 +18,6 @@ from bpe_core.formats.gpt2_files import missing_token
 from bpe_core.formats.live_merges import Triple, find_live_merges
 from bpe_core.formats.running.added_tokens import AddedToken
 from bpe_core.formats.running.spaces import Spaces
-from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import META
 
@@ -48,16 +48,15 @@ def read_listed_merges(
     # What is found in any text as it is never gets to the merges.
     found = {text for text in always if META not in text and " " not in text}
     _check_hidden(found, [each.text for each in added if each.is_special])
-    with without_garbage_collection():
-        try:
-            listed = [
-                (ids[left], ids[right], ids[left + right])
-                for left, right in merges
-                if left + right not in found
-            ]
-        except KeyError as error:
-            raise missing_token(error.args[0], list(merges)) from None
-        return build_merges(ids, listed, {each.text: each.id for each in added}, found)
+    try:
+        listed = [
+            (ids[left], ids[right], ids[left + right])
+            for left, right in merges
+            if left + right not in found
+        ]
+    except KeyError as error:
+        raise missing_token(error.args[0], list(merges)) from None
+    return build_merges(ids, listed, {each.text: each.id for each in added}, found)
 
 
 def build_merges(
@@ -77,7 +76,7 @@ def build_merges(
         id: text for text, id in ids.items() if (len(text) == 1 and text not in found) or id in made
     }
     bytes_of = {ids[text]: byte for text, byte in _BYTE_PIECES.items() if text in ids}
-    if any(not bytes_of.keys().isdisjoint(triple) for triple in listed):
+    if not bytes_of.keys().isdisjoint(chain.from_iterable(listed)):
         raise FormatError("Its merges join or make tokens for single bytes.")
     alphabet = {text.replace(META, " ").encode() for text in texts.values() if len(text) == 1}
     for byte in _BYTE_PIECES.values():
@@ -196,9 +195,13 @@ def _find_cut(merges: Sequence[Triple], texts: Mapping[int, str]) -> str:
     return "sentencepiece" if not crossed else "gemma3" if crossed == {">"} else "none"
 
 
-def _check_hidden(found: Collection[str], special: Sequence[str]) -> None:
+def _check_hidden(found: Set[str], special: Sequence[str]) -> None:
     """Raise if the text of a special token that is not allowed may hide one that is found."""
+    begins = {text[:end] for text in found for end in range(1, len(text) + 1)}
+    lengths = set(map(len, found))
     for text in special:
         for start in range(len(text)):
-            if any(each.startswith(text[start:]) or text.startswith(each, start) for each in found):
+            if text[start:] in begins or any(
+                text[start : start + length] in found for length in lengths
+            ):
                 raise FormatError(f"The special token {text!r:.60} overlaps with another.")

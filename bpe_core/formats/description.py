@@ -9,6 +9,7 @@ from typing import Any, Literal
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats.running.added_tokens import AddedToken
 from bpe_core.formats.running.spaces import Spaces
+from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Base
@@ -42,18 +43,19 @@ class Merges:
         """
         get_pretokenizer(self.pretokenizer)
         try:
-            return Tokenizer(
-                vocab=self.vocab,
-                merges=self.merges,
-                pretokenizer=self.pretokenizer,
-                base=self.base,
-                special_tokens=self.special_tokens,
-                end_of_word=self.end_of_word,
-                end_of_word_id=self.end_of_word_id,
-                counts=self.counts,
-                whole_words_first=self.whole_words_first,
-                byte_fallback=self.byte_fallback,
-            )
+            with without_garbage_collection():
+                return Tokenizer(
+                    vocab=self.vocab,
+                    merges=self.merges,
+                    pretokenizer=self.pretokenizer,
+                    base=self.base,
+                    special_tokens=self.special_tokens,
+                    end_of_word=self.end_of_word,
+                    end_of_word_id=self.end_of_word_id,
+                    counts=self.counts,
+                    whole_words_first=self.whole_words_first,
+                    byte_fallback=self.byte_fallback,
+                )
         except ConfigError as error:
             raise FormatError(
                 f"The vocabulary and the merges contradict each other. {error}"
@@ -103,6 +105,8 @@ class Description:
     """What tiktoken is given."""
     source: bytes = b""
     """What another library is given: a tokenizer.json or a SentencePiece model."""
+    parsed: Mapping[str, Any] | None = None
+    """The tokenizer.json that `source` is written from where it is needed; large."""
     names_cut: bool = False
     """True if the files say how text is cut into pre-tokens."""
     note: str = ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 from bpe_core.errors import ConfigError, FormatError
@@ -16,7 +17,12 @@ from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
+from bpe_core.unicode.byte_alphabet import (
+    CHARACTER_TO_BYTE,
+    from_printable,
+    from_printables,
+    to_printable,
+)
 
 VOCABULARY: Final = "vocab.json"
 MERGES: Final = "merges.txt"
@@ -172,27 +178,7 @@ def from_printable_model(
                 f"The special token {text!r:.60} was given the id {id}, but it is {ids[text]} in "
                 f"the vocabulary."
             )
-    vocab: dict[int, bytes] = {}
-    in_merges = {text for pair in merges for text in pair} if others_as_text else set[str]()
-    for text, id in {**ids, **special_tokens}.items():
-        try:
-            token = text.encode() if text in special_tokens else from_printable(text)
-        except KeyError as error:
-            # Merges of printable tokens make printable ones only. A single byte would be taken for
-            # a symbol of the alphabet.
-            if others_as_text and text not in in_merges and len(text.encode(errors="replace")) > 1:
-                vocab[id] = text.encode(errors="replace")
-                continue
-            raise FormatError(
-                f"The token {text!r:.60} contains {error.args[0]!r}, which does not represent a "
-                f"byte. If it is a special token, add it to special_tokens."
-            ) from None
-        except UnicodeEncodeError:
-            raise FormatError(
-                f"The special token {text!r:.60} contains a lone surrogate, which has no UTF-8."
-            ) from None
-        if vocab.setdefault(id, token) != token:
-            raise FormatError(f"The id {id} belongs to both {vocab[id]!r:.60} and {token!r:.60}.")
+    vocab = _vocabulary(ids, special_tokens, merges if others_as_text else None)
     try:
         triples = [(ids[left], ids[right], ids[left + right]) for left, right in merges]
         if whole_words_first:
@@ -207,6 +193,49 @@ def from_printable_model(
         special_tokens=special_tokens,
         whole_words_first=whole_words_first,
     )
+
+
+def _vocabulary(
+    ids: Mapping[str, int],
+    special_tokens: Mapping[str, int],
+    merges: list[tuple[str, str]] | None,
+) -> dict[int, bytes]:
+    """Return the bytes of each id.
+
+    With `merges`, a token that is in none of them and that no printable bytes spell stands for its
+    UTF-8.
+    """
+    all_ids = {**ids, **special_tokens}
+    printable = [text for text in ids if text not in special_tokens]
+    with suppress(KeyError, UnicodeEncodeError):  # the loop below says which token is at fault
+        tokens = dict(zip(printable, from_printables(printable), strict=True))
+        tokens |= {text: text.encode() for text in special_tokens}
+        vocab = dict(zip(all_ids.values(), map(tokens.__getitem__, all_ids), strict=True))
+        if len(vocab) == len(all_ids):
+            return vocab
+    vocab = dict[int, bytes]()
+    in_merges = {text for pair in merges or () for text in pair}
+    for text, id in all_ids.items():
+        try:
+            token = text.encode() if text in special_tokens else from_printable(text)
+        except KeyError as error:
+            # Merges of printable tokens make printable ones only. A single byte would be taken for
+            # a symbol of the alphabet.
+            is_text = merges is not None and text not in in_merges
+            if is_text and len(text.encode(errors="replace")) > 1:
+                vocab[id] = text.encode(errors="replace")
+                continue
+            raise FormatError(
+                f"The token {text!r:.60} contains {error.args[0]!r}, which does not represent a "
+                f"byte. If it is a special token, add it to special_tokens."
+            ) from None
+        except UnicodeEncodeError:
+            raise FormatError(
+                f"The special token {text!r:.60} contains a lone surrogate, which has no UTF-8."
+            ) from None
+        if vocab.setdefault(id, token) != token:
+            raise FormatError(f"The id {id} belongs to both {vocab[id]!r:.60} and {token!r:.60}.")
+    return vocab
 
 
 def missing_token(token: str, merges: list[tuple[str, str]]) -> FormatError:
@@ -234,7 +263,9 @@ def _without_dead_merges(
         return merges
     special = special.difference(made)
     ranks = {token: id for id, token in vocab.items() if id not in special}
-    found = recover_merges(ranks)
+    # Merges of one of two tokens with the same bytes would be taken for those of the other.
+    all_differ = len(ranks) == sum(id not in special for id in vocab)
+    found = recover_merges(ranks, merges if all_differ else ())
     return found if set(found) <= set(merges) else merges
 
 

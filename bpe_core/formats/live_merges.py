@@ -5,7 +5,7 @@ Files of SentencePiece's family list every way in which two tokens make a third:
 are joined, so a token is always made by the same merge: of the two tokens that joining its text
 alone ends with. Any other merge to the same token never applies, and is left out.
 
-Almost always, the parts have lower ranks than the token, and `stay_apart` finds the merge without
+Almost always, the parts have lower ranks than the token, and `choose_parts` finds the merge without
 joining anything. A token whose merge comes before those of its parts, such as Gemma's runs of
 spaces, is late: it is made as soon as its last part is there. Late tokens, and those that contain
 one, are joined from their characters.
@@ -14,15 +14,15 @@ one, are joined from their characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Mapping, Sequence, Set
+from itertools import chain
 from typing import Final
 
 from bpe_core.errors import FormatError
 from bpe_core.tokenizer.rank_merging import merge_steps
-from bpe_core.tokenizer.trie import stay_apart
-from bpe_core.types import Pair
+from bpe_core.tokenizer.token_parts import TAKEN, TOO_EARLY, Triple, choose_parts
 
-Triple = tuple[int, int, int]
 _MAX_CHARACTERS: Final = 1_000_000
 """The most parts of late tokens, and of those that contain one, together."""
 
@@ -39,56 +39,49 @@ def find_live_merges(listed: Sequence[Triple], texts: Mapping[int, str]) -> list
     >>> find_live_merges([(3, 2, 5), (0, 1, 3)], texts)
     [(3, 2, 5), (0, 1, 3)]
     """
-    if len({(left, right) for left, right, _ in listed}) < len(listed):
+    if len({left << 32 | right for left, right, _ in listed}) < len(listed):
         raise FormatError("Two merges join the same pair of tokens.")
-    known = {id for id, text in texts.items() if len(text) == 1}
-    ranks: dict[Pair, int] = {}
-    parts: dict[int, Triple] = {}
-    early: list[Triple] = []
-    for rank, (left, right, made) in enumerate(listed):
-        if made in parts:
-            continue
-        if left not in known or right not in known:
-            early.append((left, right, made))
-        elif stay_apart(left, right, ranks, parts):
-            parts[made] = (rank, left, right)
-            ranks[left, right] = rank
-            known.add(made)
-    late = _find_late(early, parts, known)
+    base = {id for id, text in texts.items() if len(text) == 1}
+    outcomes = choose_parts(array("i", chain.from_iterable(listed)), base)
+    rank_of = {listed[rank][2]: rank for rank in _places(outcomes, TAKEN)}
+    early = [listed[rank] for rank in _places(outcomes, TOO_EARLY)]
+    late = _find_late(early, rank_of, base)
     if late:
-        _join_late(late, listed, texts, parts)
-    live = sorted(rank for rank, _, _ in parts.values())
-    return [listed[rank] for rank in live]
+        _join_late(late, listed, texts, rank_of)
+    return [listed[rank] for rank in sorted(rank_of.values())]
 
 
-def _find_late(
-    early: Sequence[Triple], parts: Mapping[int, Triple], known: set[int]
-) -> dict[int, int]:
+def _places(outcomes: bytes, outcome: int) -> list[int]:
+    return [rank for rank, each in enumerate(outcomes) if each == outcome]
+
+
+def _find_late(early: Sequence[Triple], rank_of: Mapping[int, int], base: Set[int]) -> set[int]:
     """Return the tokens that merges which come before their parts may make."""
-    late: dict[int, int] = {}
+    late: set[int] = set()
+    known = {**dict.fromkeys(base, -1), **rank_of}
+    """When each token is there: after which merge."""
     goes_on = True
     while goes_on:
         goes_on = False
         for left, right, made in early:
-            if made in late or left not in known or right not in known:
+            if left not in known or right not in known or made in late:
                 continue
-            ranks = {part: found[0] for part in (left, right) if (found := parts.get(part))}
-            latest = max(late.get(part, ranks.get(part, -1)) for part in (left, right))
+            latest = max(known[left], known[right])
             # What makes the token before both parts are there keeps this merge from applying.
-            if made not in parts or parts[made][0] > latest:
-                late[made] = latest
-                known.add(made)
+            if made not in rank_of or rank_of[made] > latest:
+                late.add(made)
+                known[made] = latest
                 goes_on = True
     return late
 
 
 def _join_late(
-    late: Mapping[int, int],
+    late: Set[int],
     listed: Sequence[Triple],
     texts: Mapping[int, str],
-    parts: dict[int, Triple],
+    rank_of: dict[int, int],
 ) -> None:
-    """Set the parts of late tokens and of those that contain one, by joining their characters."""
+    """Set the merges of late tokens and of those that contain one, by joining their characters."""
     ids = {text: id for id, text in texts.items() if len(text) == 1}
     has_late = re.compile("|".join(sorted(re.escape(texts[id]) for id in late))).search
     joined = [id for id, text in texts.items() if len(text) > 1 and has_late(text)]
@@ -100,17 +93,16 @@ def _join_late(
         for start in range(len(text))
         for end in range(start + 2, len(text) + 1)
     }
+    inner_ids = {id for id, text in texts.items() if text in inner}
     ranks = {
-        (left, right): rank
-        for rank, (left, right, made) in enumerate(listed)
-        if texts[made] in inner
+        (left, right): rank for rank, (left, right, made) in enumerate(listed) if made in inner_ids
     }
     made = [each for _, _, each in listed]
     for id in joined:
-        parts.pop(id, None)
+        rank_of.pop(id, None)
         if not ids.keys() >= set(texts[id]):
             continue
         symbols = [ids[character] for character in texts[id]]
         *_, (rank, ending) = [(0, ()), *merge_steps(symbols, ranks, made)]
         if ending == (id,):
-            parts[id] = (rank, *listed[rank][:2])
+            rank_of[id] = rank

@@ -20,11 +20,15 @@ that part: see `_in_order`.
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain, compress
+from operator import itemgetter
 from typing import Final
 
 from bpe_core.errors import FormatError
+from bpe_core.tokenizer.token_parts import TAKEN, Triple, choose_parts
 from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Merge, Pair
 
@@ -62,12 +66,14 @@ def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Merge]) -> bool:
     return True
 
 
-def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
+def recover_merges(ranks: Mapping[bytes, int], listed: Sequence[Triple] = ()) -> list[Triple]:
     """Return the merges that the ranks imply, as (left, right, made), in an order that works.
 
     A token that is longer than a byte and that no merge makes is found by looking up whole words.
-    Raises `MergesNotFoundError` if no order of merges is known to encode as the ranks do, and
-    `FormatError` for a token with a byte that is not one, or too long to look for its merge.
+    `listed` are ways to make tokens, in the order of the tokens' ranks, if some are known: others
+    are then looked for only where none of these fits. Raises `MergesNotFoundError` if no order of
+    merges is known to encode as the ranks do, and `FormatError` for a token with a byte that is not
+    one, or too long to look for its merge.
 
     >>> recover_merges({b"a": 0, b"b": 1, b"ab": 2, b"abb": 3})
     [(0, 1, 2), (2, 1, 3)]
@@ -77,28 +83,17 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
     []
     """
     _check_length(ranks, ranks, _MAX_BYTES_CUT)
-    merges: list[tuple[int, int, int]] = []
-    others: list[bytes] = []
-    rank_of_pair: dict[Pair, int] = {}
-    parts: dict[int, tuple[int, int, int]] = {}
-    known = {id for token, id in ranks.items() if len(token) == 1}
-    for token, id in sorted(ranks.items(), key=lambda item: item[1]):
-        if len(token) == 1:
-            continue
-        for cut in range(1, len(token)):
-            left = ranks.get(token[:cut])
-            if left not in known:
-                continue
-            right = ranks.get(token[cut:])
-            if right in known and stay_apart(left, right, rank_of_pair, parts):
-                break
-        else:
-            others.append(token)
-            continue
-        rank = rank_of_pair[left, right] = len(merges)
-        parts[id] = (rank, left, right)
-        known.add(id)
-        merges.append((left, right, id))
+    in_order = sorted(ranks, key=ranks.__getitem__)
+    base = {ranks[token] for token in in_order if len(token) == 1}
+    merges = _take_parts(array("i", chain.from_iterable(listed)), base)
+    others = _others(in_order, ranks, merges)
+    if others:
+        cuts = _all_cuts(others, ranks)
+        if listed:
+            found = sorted([*listed, *_triples(cuts)], key=itemgetter(2))
+            cuts = array("i", chain.from_iterable(found))
+        merges = _take_parts(cuts, base)
+        others = _others(others, ranks, merges)
     _check_bytes(others, ranks)
     _check_length(others, ranks, _MAX_STEPS, _NOT_OF_TWO)
     late = {token: pair for token in others if (pair := _last_pair(token, ranks))}
@@ -115,6 +110,35 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
         if pair := _last_pair(token, ranks):
             pairs[token] = pair
     return _in_order(pairs | late, ranks)
+
+
+def _take_parts(candidates: array[int], base: Set[int]) -> list[Triple]:
+    """Return the candidates that are taken, of which each makes a token of its own."""
+    outcomes = choose_parts(candidates, base)
+    return list(compress(_triples(candidates), map(TAKEN.__eq__, outcomes)))
+
+
+def _triples(flat: array[int]) -> Iterator[Triple]:
+    return zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+
+
+def _others(
+    tokens: Iterable[bytes], ranks: Mapping[bytes, int], merges: Iterable[Triple]
+) -> list[bytes]:
+    """Return the tokens longer than a byte that no merge makes."""
+    made = {id for _, _, id in merges}
+    return [token for token in tokens if len(token) > 1 and ranks[token] not in made]
+
+
+def _all_cuts(tokens: Iterable[bytes], ranks: Mapping[bytes, int]) -> array[int]:
+    """Return all ways in which two tokens spell one of some: left, right and that, in a row."""
+    found = array("i")
+    for token in tokens:
+        for cut in range(1, len(token)):
+            left = ranks.get(token[:cut])
+            if left is not None and (right := ranks.get(token[cut:])) is not None:
+                found.extend((left, right, ranks[token]))
+    return found
 
 
 def _containing(inner: Iterable[bytes], tokens: Iterable[bytes]) -> list[bytes]:
@@ -212,7 +236,7 @@ def _check_length(
     `why` says in a clause what makes the merges hard to find.
     """
     tokens = list(tokens)
-    if sum(len(token) ** 2 for token in tokens) > most:
+    if sum(length**2 for length in map(len, tokens)) > most:
         longest = max(tokens, key=len)
         raise FormatError(
             f"{why}{'the' if why else 'The'} longest token, rank {ranks[longest]:,}, has "

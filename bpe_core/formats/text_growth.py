@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
@@ -87,7 +87,9 @@ def _check_model(model: Mapping[str, Any]) -> None:
     if isinstance(vocab, (dict, list)):
         check_tokens(len(cast("list[object]", vocab)), "the vocabulary")
     ids = cast("dict[str, object]", vocab).values() if isinstance(vocab, dict) else ()
-    largest = max((id for id in ids if isinstance(id, int)), default=0)
+    all_ids = set(map(type, ids)) <= {int}
+    numbers = ids if all_ids else (id for id in ids if isinstance(id, int))
+    largest = max(cast("Iterable[int]", numbers), default=0)
     if largest > _MAX_ID:
         raise FormatError(
             f"Its largest id is {largest:,}, more than the {_MAX_ID:,} allowed. Use the file "

@@ -8,6 +8,7 @@ merges build those from their bytes.
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,6 +41,7 @@ from bpe_core.tokenizer.compiled_tables import (
 from bpe_core.tokenizer.id_arrays import as_int32
 from bpe_core.tokenizer.shared_blocks import Taken, Waiting, cut_blocks, in_order
 from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer.token_parts import choose_by_kernel
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 Ids = NDArray[np.int32]
@@ -390,3 +392,4 @@ def compile_all() -> None:
     encoder.decode(encoder.encode("hug hugs"))
     encoder.encode("hug\thugs", left_out=b"\t")
     twice_as_large(empty_cache())
+    choose_by_kernel(array("i", [0, 1, 2]), {0, 1}, 3)

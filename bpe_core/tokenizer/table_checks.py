@@ -123,8 +123,9 @@ def find_alphabet(
     {b'a': 1, b'b': 0}
     """
     found: dict[bytes, int] = {}
+    longest = 1 if base == "bytes" else 4
     for id, token in vocab.items():
-        if id in others or not _is_symbol(token, base):
+        if len(token) > longest or id in others or not _is_symbol(token, base):
             continue
         if token in found:
             raise ConfigError(

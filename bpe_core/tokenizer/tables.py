@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import groupby
-from operator import itemgetter
+from operator import add, eq, itemgetter, lt
 from types import MappingProxyType
 
 from bpe_core.checks import check_choice, describe, is_a, several
@@ -316,6 +316,8 @@ class TokenTable:
         # Lookups in a plain dict take half as long as through its read-only view.
         vocab, ranks, parts = dict(self.vocab), self.ranks, self.parts
         marker = self.end_of_word_id
+        if marker is None and self._index_plainly(vocab):
+            return
         known = {*self.base_ids.values(), marker}
         if self.byte_ids:
             # In SentencePiece's family, a merge may come before those that make its parts.
@@ -345,6 +347,38 @@ class TokenTable:
             if right in ending:
                 ending.add(made)
         self.ending_word = frozenset(ending)
+
+    def _index_plainly(self, vocab: dict[int, bytes]) -> bool:
+        """Index the merges if they are right and each makes its own token; otherwise return False.
+
+        Python's built-in functions do the work, in half the time of the loop.
+        """
+        n = len(self.triples)
+        rank_of = dict(zip(self.made, range(n), strict=True))
+        if len(rank_of) < n or not n:
+            return False
+        lefts, rights, made = zip(*self.triples, strict=True)
+        # In SentencePiece's family, a merge may come before those that make its parts.
+        earlier = dict.fromkeys(made, -1) if self.byte_ids else rank_of
+        earlier = earlier | dict.fromkeys(self.base_ids.values(), -1)
+        try:
+            is_right = all(
+                all(map(lt, map(earlier.__getitem__, side), range(n))) for side in (lefts, rights)
+            ) and all(
+                map(
+                    eq,
+                    map(vocab.get, made),
+                    map(add, map(vocab.__getitem__, lefts), map(vocab.__getitem__, rights)),
+                )
+            )
+        except KeyError:
+            return False
+        pairs = list(zip(lefts, rights, strict=True))
+        ranks = dict(zip(pairs, range(n), strict=True))
+        if not is_right or len(ranks) < n:
+            return False
+        self.ranks, self.parts = ranks, dict(zip(made, pairs, strict=True))
+        return True
 
     def _without_marker(self) -> Mapping[int, bytes]:
         if self.end_of_word is None:

@@ -21,6 +21,7 @@ import numpy as np
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.compiled import count_documents, count_sections
+from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.pretokenizers.blocks import sections
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.pretokenizers.scanners import SCANNERS
@@ -53,6 +54,8 @@ for name in names:
     unaligned = np.frombuffer(b"?" + ids.tobytes(), np.int32, offset=1)
     for some in (ids, ids.tolist(), ids.astype(np.int64), ids[::2], unaligned):
         encoder.decode(some)
+tokens = [b"%0*x" % (n, i) for n in (1, 2, 3, 4) for i in range(0, 16**n, 1 + 6 * (n > 3))]
+recover_merges({token: rank for rank, token in enumerate(tokens)})
 print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 """
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from bpe_core.corpus.samples import load_sample
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -18,6 +18,7 @@ PROBE: Final = (
 N_TOKENS: Final = 100_000
 """The least number of tokens that `make_probe` makes; it may make a few more."""
 _MAX_TOKEN_BYTES: Final = 32
+_BEGIN: Final = 8
 # Short pieces, because a library may take quadratic time for a pre-token as long as the text.
 _CHARACTERS_OF_A_PIECE: Final = 4_000
 
@@ -100,6 +101,26 @@ def last_tokens(tokenizer: Tokenizer, n_tokens: int) -> str:
     # Without pre-tokens a token may be a page long, and the library takes quadratic time for it.
     tokens = [tokenizer.vocab[id][:_MAX_TOKEN_BYTES] for id in ids]
     return b"".join(tokens).decode(errors="replace")
+
+
+def keep_merges_within(described: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return a tokenizer.json with only those merges that can apply in one text.
+
+    These make a part of the text, which is written as the file writes tokens. A library opens such
+    a file in a third of the time, and encodes the text as with all merges.
+
+    >>> model = {"merges": [["a", "b"], ["b", "c"], ["ab", "c"]]}
+    >>> keep_merges_within({"model": model}, "xab")
+    {'model': {'merges': [['a', 'b']]}}
+    """
+    # Few merges make a token that begins like a part of the text.
+    begins = {text[at : at + width] for width in range(1, _BEGIN + 1) for at in range(len(text))}
+    kept: list[Any] = []
+    for merge in described["model"]["merges"]:
+        made = merge.replace(" ", "", 1) if isinstance(merge, str) else "".join(merge)
+        if made[:_BEGIN] in begins and made in text:
+            kept.append(merge)
+    return {**described, "model": {**described["model"], "merges": kept}}
 
 
 def _prose() -> Iterable[str]:

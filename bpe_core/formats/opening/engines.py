@@ -24,17 +24,18 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from bpe_core.errors import BpeError, ConfigError, FormatError
-from bpe_core.formats.checking.probe import PROBE, last_tokens
+from bpe_core.formats.checking.probe import PROBE, keep_merges_within, last_tokens
 from bpe_core.formats.description import Description, check_not_overruled, plain_tokenizer
-from bpe_core.formats.huggingface import build_tokenizer
+from bpe_core.formats.huggingface import build_tokenizer, for_library, library_source
 from bpe_core.formats.running.added_tokens import found_in_one_search
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer, encode_once
 from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.unicode.byte_alphabet import to_printable
 
 Own = Tokenizer | NativeTokenizer | AcrossWordsTokenizer
 
@@ -68,7 +69,10 @@ def choose_engine(
     elif isinstance(peer, SentencePieceTokenizer) and peer.model != "BPE":
         why_not = ""  # its origin says that
     provenance = _joined(read.origin, why_not, f"Encoded by {peer.engine}.", read.note)
-    chosen = replace(read, engine=read.library, merges=None, provenance=provenance)
+    source = library_source(read)
+    chosen = replace(
+        read, engine=read.library, merges=None, source=source, parsed=None, provenance=provenance
+    )
     return chosen, NamedEncoder(read.name, peer, provenance)
 
 
@@ -103,10 +107,15 @@ def run_here(read: Description) -> Own:
         raise FormatError(
             "Its pre-tokenizer is a regular expression, which regex engines may read differently."
         )
-    native = NativeTokenizer(tokenizer, read.source, read.added_tokens, read.normalizer)
-    has_ordinary = len(native.special_tokens) < len(tokenizer.special_tokens)
-    is_plain = not (has_ordinary or native.normalizer_name or native.may_lack_bytes)
-    return tokenizer if is_plain and found_in_one_search(read.added_tokens) else native
+    is_plain = (
+        read.normalizer is None
+        and all(each.is_special for each in read.added_tokens)
+        and found_in_one_search(read.added_tokens)
+    )
+    if is_plain and tokenizer.table.complete:
+        return tokenizer
+    native = NativeTokenizer(tokenizer, library_source(read), read.added_tokens, read.normalizer)
+    return tokenizer if is_plain and not native.may_lack_bytes else native
 
 
 def run_by_library(read: Description) -> Encoder:
@@ -114,7 +123,7 @@ def run_by_library(read: Description) -> Encoder:
     if read.library == "sentencepiece":
         return SentencePieceTokenizer(read.source)
     if read.library == "tokenizers":
-        return ForeignTokenizer(read.source.decode(), read.special)
+        return ForeignTokenizer(library_source(read).decode(), read.special)
     assert read.ranks is not None
     return TiktokenTokenizer(read.ranks.ids, read.ranks.pattern, read.ranks.special_tokens)
 
@@ -133,9 +142,19 @@ def _exact_own(read: Description, *, is_known: bool = False) -> tuple[Own | None
         return own, ""
     tokenizer = own if isinstance(own, Tokenizer) else own.tokenizer
     probe = PROBE + last_tokens(tokenizer, 2_000)
-    if own.encode(probe) == run_by_library(read).encode(probe):
+    if own.encode(probe) == _encode_by_library(read, own, probe):
         return own, ""
     return None, "Its merges alone encode a probe of many scripts differently."
+
+
+def _encode_by_library(read: Description, own: Own, text: str) -> list[int]:
+    """Return the ids that the library gives a text, opened only to encode this one."""
+    if read.parsed is None:
+        return run_by_library(read).encode(text)
+    normalized = text if isinstance(own, Tokenizer) else own.normalized(text)
+    is_across = isinstance(own, AcrossWordsTokenizer)
+    written = normalized if is_across else to_printable(normalized.encode())
+    return encode_once(for_library(keep_merges_within(read.parsed, written)).decode(), text)
 
 
 def _chosen_own(
@@ -146,11 +165,10 @@ def _chosen_own(
         check_not_overruled(read.name, merges, pretokenizer, None)
     is_compared = bool(read.origin) or read.library != "bpe_core"
     provenance = _joined(read.origin, _how(own, "encoded exactly" if is_compared else "encoded"))
-    chosen = replace(read, provenance=provenance, ranks=None)
+    source = own.source if isinstance(own, NativeTokenizer) else b""
+    chosen = replace(read, provenance=provenance, ranks=None, source=source, parsed=None)
     if isinstance(own, Tokenizer):
-        chosen = replace(chosen, library="bpe_core", source=b"", normalizer=None, added_tokens=())
-    elif isinstance(own, AcrossWordsTokenizer):
-        chosen = replace(chosen, source=b"")
+        chosen = replace(chosen, library="bpe_core", normalizer=None, added_tokens=())
     return chosen, NamedEncoder(read.name, own, provenance)
 
 

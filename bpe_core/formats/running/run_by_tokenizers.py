@@ -196,12 +196,35 @@ class ForeignTokenizer(LibraryEncoder):
             return peer.encode_batch(texts, add_special_tokens=False)
 
     def _failures(self) -> AbstractContextManager[None]:
-        return library_failures(
-            lambda _: TokenizationError(
-                f"{self.engine} cannot encode this text with this tokenizer. Often the cause is an "
-                f"unknown token that its vocabulary lacks: check its file."
-            )
+        return _encoding_failures(self.engine)
+
+
+def encode_once(source: str, text: str) -> list[int]:
+    """Return the ids of one text without special tokens, as `ForeignTokenizer` does.
+
+    Raises what it raises. What that needs for other texts and its vocabulary is not built.
+
+    >>> import tokenizers
+    >>> peer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "aa": 1}, [("a", "a")]))
+    >>> encode_once(peer.to_str(), "aaa")
+    [1, 0]
+    """
+    with needs_extra("formats", "Encoding with Hugging Face's tokenizers"):
+        import tokenizers
+
+    peer = _built(tokenizers.Tokenizer, source)
+    peer.encode_special_tokens = True
+    with _encoding_failures(f"tokenizers {tokenizers.__version__}"):
+        return peer.encode(text, add_special_tokens=False).ids
+
+
+def _encoding_failures(engine: str) -> AbstractContextManager[None]:
+    return library_failures(
+        lambda _: TokenizationError(
+            f"{engine} cannot encode this text with this tokenizer. Often the cause is an unknown "
+            f"token that its vocabulary lacks: check its file."
         )
+    )
 
 
 def _built(peer: type[tokenizers.Tokenizer], described: str) -> tokenizers.Tokenizer:

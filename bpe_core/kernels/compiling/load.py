@@ -44,6 +44,7 @@ _ALSO: Final = (
     "pretokenizers/scanners.py",
     "tokenizer/compiled.py",
     "tokenizer/compiled_tables.py",
+    "tokenizer/token_parts.py",
     "trainers/compiled.py",
     "trainers/indexing.py",
     "unicode/utf8_states.py",
