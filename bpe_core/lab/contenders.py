@@ -20,7 +20,6 @@ from bpe_core.lab.usual_times import UsualTime
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import Trie
-from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.types import Merge, Pair
 
 ENCODERS: Final = (
@@ -174,7 +173,7 @@ def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
 
     def encode(text: str) -> list[int]:
         ids: list[int] = []
-        for word in tokenizer.pretokenizer.split(text):
+        for word in _words(tokenizer, text):
             if word not in known:
                 runs = _runs(tokenizer, word)
                 known[word] = [id for run in runs for id in encode_word(run)]
@@ -193,7 +192,7 @@ def differences(tokenizer: Tokenizer, text: str) -> Differences:
     ([' overwrites'], 4)
     """
     by_rank, longest = _hash_map(tokenizer), LongestMatch(tokenizer)
-    counts = Counter(tokenizer.pretokenizer.split(text))
+    counts = Counter(_words(tokenizer, text))
     found: list[DifferingWord] = []
     for word, count in counts.most_common():
         runs = list(_runs(tokenizer, word))
@@ -208,7 +207,7 @@ def _by_words(tokenizer: Tokenizer, encode_word: WordEncoder) -> Callable[[str],
     def encode(text: str) -> list[int]:
         return [
             id
-            for word in tokenizer.pretokenizer.split(text)
+            for word in _words(tokenizer, text)
             for run in _runs(tokenizer, word)
             for id in encode_word(run)
         ]
@@ -216,23 +215,17 @@ def _by_words(tokenizer: Tokenizer, encode_word: WordEncoder) -> Callable[[str],
     return encode
 
 
+def _words(tokenizer: Tokenizer, text: str) -> list[str]:
+    """Return the pre-tokens of a text as they are merged."""
+    return tokenizer.pretokenizer.split(tokenizer.pretokenizer.written(text))
+
+
 def _runs(tokenizer: Tokenizer, word: str) -> Iterator[list[int]]:
     """Yield runs of a word's symbols, split at symbols that the alphabet lacks.
 
     The last run ends with the end-of-word marker, if the tokenizer has one.
     """
-    run: list[int] = []
-    for symbol in split_symbols(word.encode(), tokenizer.base):
-        id = tokenizer.base_ids.get(symbol)
-        if id is not None:
-            run.append(id)
-        elif run:
-            yield run
-            run = []
-    if tokenizer.end_of_word_id is not None:
-        run.append(tokenizer.end_of_word_id)
-    if run:
-        yield run
+    return (ids for ids, _ in tokenizer.table.pieces(word) if ids is not None)
 
 
 def _ranks(merges: Sequence[Merge]) -> tuple[Mapping[Pair, int], list[int]]:
@@ -266,11 +259,12 @@ def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
         special_tokens=tokenizer.special_tokens,
         end_of_word=tokenizer.end_of_word,
         end_of_word_id=tokenizer.end_of_word_id,
+        byte_fallback=tokenizer.byte_ids.values(),
     )
     if not can_compile(table):
         raise ConfigError(
-            "The compiled encoder needs a byte tokenizer with all 256 bytes and no end-of-word "
-            "marker. This tokenizer is encoded by plain Python, by hash map."
+            "The compiled encoder needs all 256 bytes as tokens and no end-of-word marker. This "
+            "tokenizer is encoded by plain Python, by hash map."
         )
     if tokenizer.pretokenizer.drops_text:
         raise ConfigError(
@@ -278,7 +272,7 @@ def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
             f"{tokenizer.pretokenizer.name!r} drops white space."
         )
     encoder = CompiledEncoder(table, tokenizer.pretokenizer)
-    return lambda text: encoder.encode(text, 1)
+    return lambda text: encoder.encode(tokenizer.pretokenizer.written(text), 1)
 
 
 def _tiktoken(tokenizer: Tokenizer) -> Callable[[str], Any]:

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from bpe_core.counting.metaspace_words import choose_characters
 from bpe_core.counting.word_row import Layout, lay_out_pretokens
 from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
@@ -39,11 +40,11 @@ def largest_vocab_size(
     """Return the largest vocabulary that training on these pre-tokens reaches, or a bound on it.
 
     `config.vocab_size` is ignored. `symbols` are the base symbols that occur in the corpus, as for
-    training; they are not needed if the alphabet is all 256 bytes. If the distinct pre-tokens have
-    at most `max_slots` symbols, the size is exact, because training is tried to the end; None
-    chooses a limit that takes less than a second. Beyond it, the size is a bound: each merge
-    shortens at least one distinct pre-token by at least one symbol, and saves at least half as many
-    tokens of the corpus as its pair has occurrences.
+    training; they are not needed if the alphabet is all 256 bytes, or with byte fallback. If the
+    distinct pre-tokens have at most `max_slots` symbols, the size is exact, because training is
+    tried to the end; None chooses a limit that takes less than a second. Beyond it, the size is a
+    bound: each merge shortens at least one distinct pre-token by at least one symbol, and saves at
+    least half as many tokens of the corpus as its pair has occurrences.
 
     Raises CorpusError as `lay_out_pretokens` does.
 
@@ -55,6 +56,8 @@ def largest_vocab_size(
     LargestSize(size=261, is_exact=False)
     """
     config = replace(config, vocab_size=_NO_LIMIT)
+    if config.byte_fallback:
+        pretokens, symbols = choose_characters(pretokens, config.character_coverage)
     vocabulary = GrowingVocabulary(config, symbols)
     layout = lay_out_pretokens(
         pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id

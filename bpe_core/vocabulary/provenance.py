@@ -233,11 +233,14 @@ def _hits(
     run: TrainingRun, text: str, holding: dict[str, tuple[tuple[int, int], ...]], sure: int
 ) -> Iterator[tuple[int, int]]:
     """Yield the token's spans in a text, given its spans in each word."""
-    for start, end in run.tokenizer.pretokenizer.spans(text):
-        if end > sure:
+    pretokenizer = run.tokenizer.pretokenizer
+    written = pretokenizer.written(text)
+    n_added = len(written) - len(text)
+    for start, end in pretokenizer.spans(written):
+        if end - n_added > sure:
             return
-        for first, last in holding.get(text[start:end], ()):
-            yield start + first, start + last
+        for first, last in holding.get(written[start:end], ()):
+            yield max(0, start + first - n_added), start + last - n_added
 
 
 def _iterate_lines(

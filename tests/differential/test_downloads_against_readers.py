@@ -52,6 +52,14 @@ CONFIGS = {
     "words": TrainingConfig(900, pretokenizer="words-punctuation", special_tokens=SPECIAL),
     "seen": TrainingConfig(900, alphabet="seen", special_tokens=SPECIAL),
     "characters": TrainingConfig(1_500, base="characters", special_tokens=SPECIAL),
+    "llama": TrainingConfig(
+        1_500,
+        base="characters",
+        byte_fallback=True,
+        character_coverage=0.99,
+        pretokenizer="metaspace",
+        special_tokens=SPECIAL,
+    ),
 }
 LACKING = {
     ("whitespace", "tiktoken"),
@@ -59,6 +67,9 @@ LACKING = {
     ("seen", "tiktoken"),
     ("characters", "tiktoken"),
     ("characters", "gpt2"),
+    ("llama", "tiktoken"),
+    ("llama", "gpt2"),
+    *((name, "sentencepiece") for name in ("GPT-2", *CONFIGS) if name != "llama"),
     *((name, "gguf") for name in CONFIGS if name not in ("gpt2", "o200k")),
 }
 """The tokenizers that a format cannot hold, as (tokenizer, format)."""

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import tokenizers
 
+from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.words import count_pretokens
 from bpe_core.errors import ConfigError
-from bpe_core.formats.load_save import FORMATS, dumps, loads
+from bpe_core.formats.load_save import FORMATS, Format, dumps, loads
+from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.vocabulary.audit import count_uses, uses_in_run
 from bpe_core.vocabulary.pruning import added_in_run, prune
@@ -15,7 +17,7 @@ from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 TEXT = "The quick brown fox, it's 2024: naïve 日本語 🙂\n\treturn None  # \x00 <|endoftext|>"
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [each for each in FORMATS if each != "sentencepiece"])
 @pytest.mark.parametrize("min_uses", [1, 100])
 def test_a_pruned_run_encodes_the_same_after_a_round_trip_in_each_format(format, min_uses) -> None:
     run = load_run(SAMPLE_RUN_ID).run
@@ -27,6 +29,21 @@ def test_a_pruned_run_encodes_the_same_after_a_round_trip_in_each_format(format,
     )
     assert loaded.encode(TEXT) == pruned.encode(TEXT)
     assert loaded.decode(loaded.encode(TEXT)) == TEXT
+
+
+@pytest.mark.parametrize("format", ["huggingface", "transformers", "sentencepiece", "native"])
+def test_pruned_characters_with_bytes_for_the_rest_survive(format: Format) -> None:
+    run = train(
+        load_sample("multilingual"),
+        vocab_size=1_500,
+        base="characters",
+        byte_fallback=True,
+        pretokenizer="metaspace",
+    )
+    pruned = prune(run.tokenizer, uses_in_run(run), 5).tokenizer
+    assert pruned.vocab_size < run.tokenizer.vocab_size
+    assert loads(dumps(pruned, format)) == pruned
+    assert pruned.decode(pruned.encode(TEXT)) == TEXT
 
 
 def test_hugging_face_encodes_the_same_with_a_pruned_gpt2() -> None:

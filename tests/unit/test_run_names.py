@@ -134,6 +134,7 @@ def test_labels_have_only_the_settings_that_distinguish_the_runs() -> None:
         ({"tie_break": "first-seen"}, ("ties smallest-pair", "ties first-seen")),
         ({"min_frequency": 5}, ("minimum count 0", "minimum count 5")),
         ({"max_token_bytes": 8}, ("tokens of any length", "tokens up to 8 bytes")),
+        ({"character_coverage": 0.9995}, ("coverage 1", "coverage 0.9995")),
         ({"vocab_size": 5_000}, ("300 asked for", "5,000 asked for")),
     ],
 )

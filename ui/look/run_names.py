@@ -132,6 +132,7 @@ _SETTINGS: Final[tuple[_Describe, ...]] = (
     _setting(lambda config: f"ties {config.tie_break}"),
     _setting(lambda config: f"minimum count {config.min_frequency:,}"),
     _setting(_longest_token),
+    _setting(lambda config: f"coverage {config.character_coverage:.6g}"),
     _setting(lambda config: f"{config.vocab_size:,} asked for"),
 )
 

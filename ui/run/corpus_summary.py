@@ -15,6 +15,7 @@ from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.counting.counts_cut import as_counted, of_corpus
+from bpe_core.counting.metaspace_words import choose_characters
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -113,9 +114,7 @@ def largest_size(training: CorpusPart, config: TrainingConfig) -> LargestSize | 
 
     Returns None if its pre-tokens are not counted, because there are too many or counting fails.
     """
-    if isinstance(training, TextFigures):
-        return None
-    if training.word_counts is None and training.n_bytes > MAX_BYTES_COUNTED:
+    if isinstance(training, TextFigures) or not _is_counted(training):
         return None
     return _largest_size(training, training.sha256, replace(config, vocab_size=1))
 
@@ -127,6 +126,26 @@ def _largest_size(_corpus: Corpus, sha256: str, config: TrainingConfig) -> Large
     if isinstance(pretokens, str):
         return None
     return largest_vocab_size(pretokens, config, symbols_seen(_corpus, config.base))
+
+
+def _is_counted(training: Corpus) -> bool:
+    return training.word_counts is not None or training.n_bytes <= MAX_BYTES_COUNTED
+
+
+def alphabet_of(training: CorpusPart, config: TrainingConfig) -> frozenset[bytes]:
+    """Return the alphabet that a training text gives, or all its symbols if that is not known."""
+    is_filed = isinstance(training, TextFigures)
+    if is_filed or not config.byte_fallback or not _is_counted(training):
+        return symbols_seen(training, config.base)
+    return _covering(training, training.sha256, replace(config, vocab_size=1))
+
+
+@cached(seconds=600)
+def _covering(_corpus: Corpus, sha256: str, config: TrainingConfig) -> frozenset[bytes]:
+    pretokens = _pretokens(_corpus, sha256, config.pretokenizer)
+    if isinstance(pretokens, str):
+        return frozenset()
+    return choose_characters(pretokens, config.character_coverage)[1]
 
 
 def symbols_seen(corpus: CorpusPart, base: Base) -> frozenset[bytes]:

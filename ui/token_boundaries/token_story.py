@@ -189,6 +189,12 @@ def _word_around(reading: OwnReading, tokenizer: Tokenizer, index: int) -> tuple
     stop = len(found.ids) if is_last else int(starts[k + 1])
     begin = int(found.byte_ends[first - 1]) if first else 0
     piece = reading.text.encode()[begin : int(found.byte_ends[stop - 1])].decode()
+    if tokenizer.pretokenizer.adds_space:
+        # A space is put in front of the whole text, and of what follows a special token.
+        special = tokenizer.special_tokens.values()
+        piece = tokenizer.pretokenizer.written(piece)
+        if first and int(found.ids[first - 1]) not in special:
+            piece = piece[1:]
     if tokenizer.drops_text:
         spans = tokenizer.pretokenizer.spans(piece)
         piece = piece[spans[0][0] : spans[0][1]] if spans else piece

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import streamlit as st
 
@@ -14,7 +15,10 @@ from bpe_core.types import TrainingConfig
 from ui.look.glossary import PRE_TOKEN, SPECIAL_TOKEN, TIE
 from ui.look.labels import plain_markdown, token_label
 from ui.shell.number_field import FieldLimits, whole_number
+from ui.train.presets import CONFIGS, LLAMA
 
+METASPACE: Final = CONFIGS[LLAMA].pretokenizer
+MIN_COVERAGE: Final = 0.001
 _MAX_NAMED = 8
 _CUSTOM_REGEX = "your own regular expression"
 EMPTY_REGEX = "regex:"
@@ -122,13 +126,16 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             persist_state="session",
             disabled=cut is not None,
         )
+        is_metaspace = (cut or name) == METASPACE
         base = st.segmented_control(
             "Base symbols",
             ("bytes", "characters"),
             default="bytes",
             required=True,
             key="settings_base",
-            help="Bytes can spell any text; characters only text made of the corpus’s characters.",
+            help="Bytes can spell any text; characters only text made of the corpus’s characters, "
+            "except with metaspace, which always takes characters, and bytes for the others.",
+            disabled=is_metaspace,
             persist_state="session",
         )
         tie_break = st.segmented_control(
@@ -160,21 +167,37 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         )
         special = read_special_tokens(special or "")
         _show_notes(special.notes)
-        alphabet = st.segmented_control(
-            "Byte alphabet",
-            ("full", "seen"),
-            default="full",
-            required=True,
-            key="settings_alphabet",
-            help="All 256 bytes, or only those that occur in the corpus.",
-            disabled=base == "characters",
-            persist_state="session",
-        )
+        alphabet, coverage = "seen", 1.0
+        if is_metaspace:
+            coverage = st.number_input(
+                "Character coverage",
+                min_value=MIN_COVERAGE,
+                max_value=1.0,
+                value=CONFIGS[LLAMA].character_coverage,
+                step=0.0005,
+                format="%.4f",
+                key="settings_coverage",
+                help="The base symbols are the most frequent characters that make up this share of "
+                "the text. Bytes spell the others.",
+                persist_state="session",
+            )
+        else:
+            alphabet = st.segmented_control(
+                "Byte alphabet",
+                ("full", "seen"),
+                default="full",
+                required=True,
+                key="settings_alphabet",
+                help="All 256 bytes, or only those that occur in the corpus.",
+                disabled=base == "characters",
+                persist_state="session",
+            )
         end_of_word = st.text_input(
             "End-of-word marker",
             key="settings_end_of_word",
             placeholder="none",
             help="A symbol added to each pre-token, such as </w>. Leave empty for none.",
+            disabled=is_metaspace,
             persist_state="session",
         )
         marker = read_marker(end_of_word or "")
@@ -197,15 +220,18 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             persist_state="session",
         )
         name = f"{EMPTY_REGEX}{pattern or ''}"
+    by_characters = is_metaspace or base == "characters"
     config = TrainingConfig(
         pretokenizer=name,
-        base="characters" if base == "characters" else "bytes",
-        alphabet="seen" if alphabet == "seen" or base == "characters" else "full",
-        end_of_word=next(iter(marker.tokens), None),
+        base="characters" if by_characters else "bytes",
+        alphabet="seen" if alphabet == "seen" or by_characters else "full",
+        end_of_word=None if is_metaspace else next(iter(marker.tokens), None),
         special_tokens=special.tokens,
         min_frequency=min_frequency or 0,
         tie_break="first-seen" if tie_break == "first-seen" else "smallest-pair",
         max_token_bytes=max_token_bytes or None,
+        byte_fallback=is_metaspace,
+        character_coverage=coverage,
     )
     return CustomSettings(config, min_frequency is not None and max_token_bytes is not None)
 
@@ -228,6 +254,7 @@ def custom_widgets(config: TrainingConfig) -> dict[str, str | float]:
         "settings_alphabet": config.alphabet,
         "settings_end_of_word": config.end_of_word or "",
         "settings_max_token_bytes": float(config.max_token_bytes or 0),
+        "settings_coverage": max(config.character_coverage, MIN_COVERAGE),
     }
 
 

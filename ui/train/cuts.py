@@ -105,7 +105,7 @@ def shown_pretokens(
     >>> shown_pretokens(get_pretokenizer("gpt2"), Beginning("hug hugs pu", is_whole=False))
     (['hug', ' hugs'], False)
     """
-    pretokens = list(cutter.split(beginning.text))
+    pretokens = list(cutter.split(cutter.written(beginning.text)))
     if whole_line:
         return pretokens, False
     is_cut_short = False

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from bpe_core.types import TrainingConfig
 
 CUTS: Final = {"gpt2": "GPT-2", "cl100k": "GPT-4", "o200k": "GPT-4o", "llama3": "Llama 3"}
 """The pre-tokenizers that have a preset, with its name."""
+LLAMA: Final = "Llama 2 style"
 CLASSROOM: Final = "Classroom"
 CUSTOM: Final = "Custom"
 """The choice of every setting, next to the presets."""
 CONFIGS: Final = {
     **{name: TrainingConfig(pretokenizer=cut) for cut, name in CUTS.items()},
+    LLAMA: TrainingConfig(
+        pretokenizer="metaspace",
+        base="characters",
+        alphabet="seen",
+        special_tokens=("<unk>", "<s>", "</s>"),
+        byte_fallback=True,
+        character_coverage=0.9995,
+    ),
     CLASSROOM: TrainingConfig(
         pretokenizer="whitespace",
         base="characters",
@@ -25,7 +35,20 @@ CONFIGS: Final = {
 """The settings of each preset but Custom."""
 EXPLAINED: Final = (
     "GPT-2, GPT-4, GPT-4o and Llama 3: all 256 bytes, with the text cut as that model cuts it; "
-    "ties go to the lower ids, as in Hugging Face’s trainer. Classroom: the characters of the "
-    "text and an end-of-word marker, cut at white space; ties go to the pair seen first. Custom: "
-    "every setting, including your own regular expression."
+    "ties go to the lower ids, as in Hugging Face’s trainer. Llama 2 style: the characters that "
+    "make up 99.95% of the text, and bytes for all others; a space begins each word. Classroom: "
+    "the characters of the text and an end-of-word marker, cut at white space; ties go to the pair "
+    "seen first. Custom: every setting, including your own regular expression."
 )
+
+
+def with_cut(config: TrainingConfig, cut: str) -> TrainingConfig:
+    """Return settings with another pre-tokenizer, and the base that it needs.
+
+    >>> with_cut(CONFIGS["Llama 2 style"], "gpt2").byte_fallback
+    False
+    """
+    if cut == CONFIGS[LLAMA].pretokenizer:
+        base = CONFIGS[LLAMA]
+        return replace(base, vocab_size=config.vocab_size, special_tokens=config.special_tokens)
+    return replace(config, pretokenizer=cut, byte_fallback=False, character_coverage=1.0)

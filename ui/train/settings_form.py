@@ -12,13 +12,13 @@ from bpe_core.runs.check_config import check_config
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown
-from ui.run.corpus_summary import CorpusPart, symbols_seen
+from ui.run.corpus_summary import CorpusPart, alphabet_of
 from ui.shell import workspace
 from ui.shell.action_row import heading_row
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
 from ui.train.cuts import show_cuts
-from ui.train.presets import CONFIGS, CUSTOM, EXPLAINED
+from ui.train.presets import CONFIGS, CUSTOM, EXPLAINED, with_cut
 from ui.train.settings_address import settings_to_address
 from ui.train.size_field import Start
 
@@ -75,7 +75,7 @@ def choose_settings(
         config = CONFIGS[preset]
     shown = config
     if cut is not None and config.pretokenizer != cut:
-        config = replace(config, pretokenizer=cut)
+        config = with_cut(config, cut)
         st.markdown(
             f":gray[:small[The words of this corpus were cut by {plain_markdown(cut, 100)}, so "
             "that is the pre-tokenizer, whatever the preset says.]]"
@@ -141,12 +141,6 @@ def _begin_custom_as_shown() -> None:
         workspace.set_widget(key, value)
 
 
-def _symbols_seen(config: TrainingConfig, training: CorpusPart | None) -> frozenset[bytes]:
-    if training is None:
-        return frozenset()
-    return symbols_seen(training, config.base)
-
-
 def find_start(config: TrainingConfig, training: CorpusPart | None) -> Start:
     """Return the number of tokens before the first merge on this training text.
 
@@ -154,6 +148,7 @@ def find_start(config: TrainingConfig, training: CorpusPart | None) -> Start:
     257
     """
     all_bytes = config.base == "bytes" and config.alphabet == "full"
-    n_base = 256 if all_bytes else len(_symbols_seen(config, training))
+    n_base = 256 if all_bytes else 0 if training is None else len(alphabet_of(training, config))
     n_marker = int(config.end_of_word is not None)
-    return Start(config.base, n_base, len(config.special_tokens), n_marker)
+    n_bytes = 256 if config.byte_fallback else 0
+    return Start(config.base, n_base, len(config.special_tokens), n_marker, n_bytes)

@@ -11,6 +11,7 @@ from bpe_core.types import Base
 from ui.look.glossary import TOKEN
 from ui.shell import workspace
 from ui.shell.number_field import FieldLimits, checked, number_input, whole_number
+from ui.train.presets import CLASSROOM, CUSTOM, LLAMA
 
 _LABEL = "Vocabulary size"
 _BYTE_SIZES = (
@@ -52,10 +53,12 @@ class Start:
     n_base: int
     n_special: int
     n_marker: int
+    n_bytes: int = 0
+    """Those of bytes for characters outside the alphabet."""
 
     @property
     def total(self) -> int:
-        return self.n_base + self.n_special + self.n_marker
+        return self.n_base + self.n_bytes + self.n_special + self.n_marker
 
     @property
     def parts(self) -> list[str]:
@@ -65,6 +68,8 @@ class Start:
         ['256 bytes', '1 special']
         """
         parts = [f"{self.n_base:,} {self.base}"]
+        if self.n_bytes:
+            parts.append(f"{self.n_bytes} bytes")
         if self.n_special:
             parts.append(f"{self.n_special:,} special")
         if self.n_marker:
@@ -81,7 +86,7 @@ def size_field(preset: str, start: Start) -> int | None:
         why_most="The pages show vocabularies up to this size, four times the largest in use. "
         "`python -m bpe_core train` can train larger ones.",
     )
-    if preset == "Custom":
+    if preset == CUSTOM:
         return whole_number(
             _LABEL,
             limits,
@@ -90,11 +95,15 @@ def size_field(preset: str, start: Start) -> int | None:
             help="The number of tokens: base symbols, special tokens, the marker, and one for "
             f"each merge. {TOKEN}",
         )
-    if preset == "Classroom":
+    if preset == CLASSROOM:
         sizes = [start.total + merges for merges in _CLASSROOM_MERGES]
         first = start.total + _CLASSROOM_MERGE_COUNT
         # The choices depend on the corpus, so the keys do too.
         return _slider_and_field(sizes, first, limits, key=f"classroom_size_{start.total}")
+    if preset == LLAMA:
+        sizes = _sizes_from(start.total)
+        first = max(FIRST_SIZE, sizes[min(1, len(sizes) - 1)])
+        return _slider_and_field(sizes, first, limits, key=f"llama_size_{start.total}")
     return _slider_and_field(_BYTE_SIZES, FIRST_SIZE, limits, key="byte_size")
 
 
@@ -106,11 +115,13 @@ def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | fl
     >>> size_widgets("GPT-2", 5_000, 257)
     {'settings_byte_size': 4096, 'settings_exact_byte_size_4096': 5000.0}
     """
-    if preset == "Custom":
+    if preset == CUSTOM:
         return {"settings_vocab_size": float(size)}
-    is_classroom = preset == "Classroom"
-    key = f"classroom_size_{start_total}" if is_classroom else "byte_size"
-    sizes = [start_total + n for n in _CLASSROOM_MERGES] if is_classroom else _BYTE_SIZES
+    key, sizes = "byte_size", list(_BYTE_SIZES)
+    if preset == CLASSROOM:
+        key, sizes = f"classroom_size_{start_total}", [start_total + n for n in _CLASSROOM_MERGES]
+    elif preset == LLAMA:
+        key, sizes = f"llama_size_{start_total}", _sizes_from(start_total)
     nearest = _nearest(sizes, size)
     return {f"settings_{key}": nearest, _exact_key(key, nearest): float(size)}
 
@@ -163,6 +174,15 @@ def _move_slider(key: str, size: int, sizes: Sequence[int]) -> None:
     if typed is not None and (nearest := _nearest(sizes, typed)) != size:
         workspace.set_widget(f"settings_{key}", nearest)
         workspace.set_widget(_exact_key(key, nearest), typed)
+
+
+def _sizes_from(total: int) -> list[int]:
+    """Return a vocabulary's size before the first merge, and the usual sizes above it.
+
+    >>> _sizes_from(24_000)
+    [24000, 24576, 32768, 50257]
+    """
+    return [total, *(size for size in _BYTE_SIZES if size > total)]
 
 
 def _exact_key(key: str, size: int | str = "") -> str:

@@ -157,7 +157,8 @@ def own_words(
     check_text(text)
     base_ids, marker = tokenizer.base_ids, tokenizer.end_of_word_id
     words: list[list[int | str]] = []
-    for pretoken in tokenizer.pretokenizer.split(text):
+    pretokenizer = tokenizer.pretokenizer
+    for pretoken in pretokenizer.split(pretokenizer.written(text)):
         if base is not None:
             words.append(_base_tokens(base, pretoken.encode())[:MAX_WORD_LENGTH])
             continue

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from bpe_core.comparison.alignment import Stretches
 from bpe_core.formats.running.library_encoder import LibraryEncoder
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+from bpe_core.formats.running.spaces import Spaces
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text, made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
@@ -126,12 +127,13 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
     known = sorted(_with_parts(ids, made_by))
     merges = [made_by.get(token_id) for token_id in known]
     special = set(encoder.special_tokens.values())
+    writer = encoder if isinstance(encoder, LibraryEncoder | AcrossWordsTokenizer) else None
+    if isinstance(encoder, Tokenizer) and encoder.pretokenizer.adds_space:
+        writer = AcrossWordsTokenizer(encoder, Spaces("always"))
     return {
         "ids": known,
         "tokens": [token_for_browser(encoder.vocab[token_id]) for token_id in known],
-        "written": [encoder.written(token_id) for token_id in known]
-        if isinstance(encoder, LibraryEncoder | AcrossWordsTokenizer)
-        else [],
+        "written": [] if writer is None else [writer.written(token_id) for token_id in known],
         "left": [-1 if merge is None else merge.left for merge in merges],
         "right": [-1 if merge is None else merge.right for merge in merges],
         "rank": [-1 if merge is None else merge.rank for merge in merges],
