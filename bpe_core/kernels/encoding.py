@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.compiling.decorate import inlined, kernel, part
-from bpe_core.kernels.hashing import short_key, word_key
-from bpe_core.kernels.intrinsics import prefetch
+from bpe_core.kernels.compiling.decorate import kernel, part
+from bpe_core.kernels.hashing import LONG, word_key
+from bpe_core.kernels.intrinsics import BYTES, bytes_between, prefetch
 from bpe_core.kernels.new_words import merge_new_words
 from bpe_core.kernels.rank_merging import (
     enter_pairs,
@@ -139,7 +139,7 @@ def _is_pretoken(begin, ends, n_ends, start, stop):
     return abs(ends[low]) == stop and before == start
 
 
-@inlined
+@part
 def _cut(text, begin, ends, n_ends, joined, pieces):
     """Cut words too long for a key wherever no token contains the two adjacent bytes.
 
@@ -164,30 +164,46 @@ def _cut(text, begin, ends, n_ends, joined, pieces):
     return np.int64(n_pieces)
 
 
-@inlined
+@part
+def _may_need_cuts(text, begin, end, n_words):
+    """Return False for most text: all of ASCII, and not of very long words."""
+    if end - begin > n_words * LONG_WORD:
+        return True
+    wide = np.uint64(0)
+    while begin + BYTES <= end:
+        wide |= bytes_between(text, begin, 128, 255)
+        begin += BYTES
+    for i in range(begin, end):
+        wide |= np.uint64(text[i] > 127)
+    return wide != _NONE
+
+
+@part
 def _look_up(text, begin, pieces, i, n_pieces, lines, scratch, numbers):
     """Look up the words that end at pieces[i : i + n_pieces]: their entries' ids, or _NONE.
 
     Return how many of up to SHORT_WORD bytes are new; `numbers` receives which.
 
-    Nothing here branches on the result, and the lines are fetched before they are looked at.
+    Nothing here branches on the result, and the lines are fetched before they are looked at. The
+    entry of a longer word has no ids, but its line is near and its hash known when it is appended.
     """
     low, high, places = scratch.low, scratch.high, scratch.places
     first, last = scratch.first, scratch.last
     n_new = np.uint64(0)
     start = np.uint64(begin)
-    for j in range(n_pieces):
-        end = pieces[i + j]
+    n = np.uint64(n_pieces)
+    for j in range(n):
+        end = pieces[np.uint64(i) + j]
         # What the pattern drops ends at a negative place, and seems the longest of all.
         width = np.uint64(end) - start
-        short = np.uint64(width <= np.uint64(SHORT_WORD))
-        # A word too long for a key gets the key of the empty word, which is never stored;
-        # the few of them are looked up one by one.
-        low[j], high[j] = short_key(text, start, width & (_NONE - short))
+        # What the cache can't hold gets the key of the empty word, which is never stored.
+        low[j], high[j] = _NONE, _NONE
+        if width <= np.uint64(LONG_WORD):
+            low[j], high[j] = word_key(text, start, width)
         places[j] = find_line(lines, low[j], high[j])
         prefetch(lines, places[j])
         start = np.uint64(abs(end))
-    for j in range(n_pieces):
+    for j in range(n):
         line = places[j]
         at_first = np.uint64(lines[line] == low[j]) & np.uint64(lines[line + _ONE] == high[j])
         other = line + ENTRY
@@ -198,7 +214,7 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch, numbers):
         first[j] = lines[entry + _TWO] & found
         last[j] = lines[entry + _THREE]
         numbers[n_new] = j
-        n_new += ~found & np.uint64(high[j] != _NONE)
+        n_new += ~found & np.uint64(high[j] - _ONE < LONG - _ONE)
     return np.int64(n_new)
 
 
@@ -229,8 +245,11 @@ def _merge_long(merges, trie, text, start, width, out, k, scratch):
 @part
 def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written, scratch, new):
     """Append the ids of the words between scratch.ends; return the new number of ids."""
-    pieces, first, last = scratch.pieces, scratch.first, scratch.last
-    n_pieces = _cut(text, begin, scratch.ends, n_ends, merges.joined, pieces)
+    first, last = scratch.first, scratch.last
+    pieces, n_pieces = scratch.ends, n_ends
+    if _may_need_cuts(text, begin, abs(pieces[n_ends - 1]), n_ends):
+        pieces = scratch.pieces
+        n_pieces = _cut(text, begin, scratch.ends, n_ends, merges.joined, pieces)
     k = np.int64(written)
     start = np.int64(begin)
     for i in range(0, n_pieces, first.size):
@@ -251,7 +270,10 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
                 start = abs(pieces[i + j - 1]) if i + j > 0 else np.int64(begin)
                 width = stop - start
                 if SHORT_WORD < width <= LONG_WORD:
-                    after = append_cached_long(cache, text, start, width, out, k)
+                    at = np.uint64(j)
+                    after = append_cached_long(
+                        cache, scratch.low[at], scratch.high[at], text, start, width, out, k
+                    )
                     if after > k:
                         k = after
                         j += 1

@@ -23,13 +23,14 @@ LINE = 8
 """uint64 numbers per line, 64 bytes: two entries of key, key, ids, ids.
 
 An entry has room for four ids of 32 bits; their number is in the top byte of the first. If there
-are more, the second half holds their position in the arena. For a long word it always does, and
-above that, the position of its letters.
+are more, the second half holds their position in the arena. For a long word, the first half is
+zero, and the second holds the positions of its letters and, in the arena, of the number of its ids
+and these.
 """
 SHORT_WORD = 15
 """The most bytes that a key can hold."""
 LONG_WORD = 255
-"""The most bytes of a word that is cached; the number of its ids fits into a byte."""
+"""The most bytes of a word that is cached."""
 SLACK = SHORT_WORD + 1
 """The most ids that are written for a short word, some of them past its last."""
 ID_BITS = 24
@@ -81,9 +82,9 @@ def append_found(first, last, j, n, arena, out, k):
 
     Always writing four or sixteen ids avoids mispredicted branches.
     """
-    at = np.uint64(k)
-    while j < n:
-        entry, rest = first[j], last[j]
+    at, number, end = np.uint64(k), np.uint64(j), np.uint64(n)
+    while number < end:
+        entry, rest = first[number], last[number]
         count = entry >> _COUNT_AT & _ID_COUNT
         if count - _ONE < _INLINE:  # a count of 0 becomes very large
             store_pair(out, at, entry & _IDS)
@@ -94,8 +95,8 @@ def append_found(first, last, j, n, arena, out, k):
         else:
             break
         at += count
-        j += 1
-    return j, np.int64(at)
+        number += _ONE
+    return np.int64(number), np.int64(at)
 
 
 @part
@@ -137,19 +138,21 @@ def remember_new(cache, low, high, ids, n):
 
 
 @inlined
-def append_cached_long(cache, text, start, width, out, k):
-    """Append the ids of a word too long for a key; return k if it is not in the cache."""
-    low, high = word_key(text, np.uint64(start), np.uint64(width))
+def append_cached_long(cache, low, high, text, start, width, out, k):
+    """Append the ids of a word too long for a key; return k if it is not in the cache.
+
+    low, high: its hash.
+    """
     lines = cache.lines
     entry = find_line(lines, low, high)
     for _ in range(2):
         if lines[entry] == low and lines[entry + _ONE] == high:
             places = lines[entry + _THREE]
             if same_bytes(cache.letters, places >> _HALF, text, np.uint64(start), np.uint64(width)):
-                n = np.int64(lines[entry + _TWO] >> _COUNT_AT & _ID_COUNT)
                 at = np.int64(places & _LOW_HALF)
+                n = np.int64(cache.arena[at])
                 for j in range(n):
-                    out[k + j] = cache.arena[at + j]
+                    out[k + j] = cache.arena[at + 1 + j]
                 return k + n
         entry += ENTRY
     return k
@@ -159,17 +162,18 @@ def append_cached_long(cache, text, start, width, out, k):
 def remember_long(cache, text, start, width, ids, first, n):
     """Store a word too long for a key and ids[first : first + n]."""
     arena, letters, used = cache.arena, cache.letters, cache.used
-    if used[0] + n > arena.size - SLACK or used[2] + width > letters.size:
+    if used[0] + 1 + n > arena.size - SLACK or used[2] + width > letters.size:
         used[1] += 1
         return
+    arena[used[0]] = n
     for j in range(n):
-        arena[used[0] + j] = ids[first + j]
+        arena[used[0] + 1 + j] = ids[first + j]
     for j in range(width):
         letters[used[2] + j] = text[start + j]
     low, high = word_key(text, np.uint64(start), np.uint64(width))
     places = np.uint64(used[2]) << _HALF | np.uint64(used[0])
-    _enter(cache, low, high, np.uint64(n) << _COUNT_AT, places)
-    used[0] += n
+    _enter(cache, low, high, _EMPTY, places)
+    used[0] += 1 + n
     used[2] += width
 
 
@@ -189,9 +193,12 @@ def _enter(cache, low, high, first, last):
 
 @inlined
 def is_crowded(cache):
-    """Return whether the words that were lost are more than a sixteenth as many as the lines."""
+    """Return whether the words that were lost are more than a quarter as many as the lines.
+
+    Merging so many again takes longer than copying the table.
+    """
     n_lines = cache.lines.size // LINE
-    return n_lines < MAX_LINES and cache.used[1] > n_lines // 16
+    return n_lines < MAX_LINES and cache.used[1] > n_lines // 4
 
 
 @kernel

@@ -366,7 +366,7 @@ class _Worker:
         """
         cache = self.cache
         if (
-            cache.used[0] > len(cache.arena) - LONG_WORD - SLACK
+            cache.used[0] > len(cache.arena) - (1 + LONG_WORD) - SLACK
             or cache.used[2] > len(cache.letters) - LONG_WORD
         ):
             self.cache = larger_or_empty(cache)
