@@ -39,14 +39,19 @@ from bpe_core.tokenizer.compiled_tables import (
     twice_as_large,
 )
 from bpe_core.tokenizer.id_arrays import as_int32
-from bpe_core.tokenizer.shared_blocks import Taken, Waiting, cut_blocks, in_order
+from bpe_core.tokenizer.shared_blocks import (
+    Encoded,
+    Taken,
+    Waiting,
+    cut_blocks,
+    in_order,
+    join_texts,
+)
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.token_parts import choose_by_kernel
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 Ids = NDArray[np.int32]
-Encoded = tuple[Ids, NDArray[np.int64]]
-"""The ids of several sections of text, and the running number of ids after each section."""
 
 _MIN_BYTES_TO_SHARE: Final = 1 << 19
 """From about this size, a second thread is worth starting and filling its own cache."""
@@ -121,8 +126,13 @@ class CompiledEncoder:
         if n_threads is None:
             n_threads = _threads(len(text))
         blocks = cut_blocks(text, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
-        take = partial(self._encode_waiting, Waiting(blocks), len(text) // n_threads, left_out)
-        return self._beginnings.spell(in_order(threads.together([take] * n_threads)))
+        return self._encode_blocks(blocks, len(text), n_threads, left_out)[0]
+
+    def _encode_blocks(
+        self, blocks: Iterator[Block], n_characters: int, n_threads: int, left_out: bytes = b""
+    ) -> Encoded:
+        take = partial(self._encode_waiting, Waiting(blocks), n_characters // n_threads, left_out)
+        return self._beginnings.spell_sections(*in_order(threads.together([take] * n_threads)))
 
     def _encode_waiting(self, waiting: Waiting, n_likely: int, left_out: bytes) -> Taken:
         """Encode blocks until none is waiting, about `n_likely` bytes; their ids go to one array.
@@ -139,21 +149,22 @@ class CompiledEncoder:
         # A character has up to four bytes, and what is not written to takes no memory.
         ids = worker.room_for(min(4 * n_likely + SLACK, _MAX_KEPT))
         n_ids = n_done = 0
-        numbers, ends = list[int](), list[int]()
+        numbers, ends = list[int](), list[NDArray[np.int64]]()
         while (taken := waiting.take()) is not None:
             number, block = taken
             word_ends = _NO_ENDS
             if left_out:
                 block, word_ends = self._leave_out(left_out, block, worker)
-            n_bytes = int(block.bounds[1] - block.bounds[0])
+            n_bytes = int(block.bounds[-1] - block.bounds[0])
             if n_ids + n_bytes + SLACK > ids.size:
                 # As many as so far per byte, and a bit: a third of what the bytes could need.
                 likely = n_ids * n_likely // n_done * 17 // 16 if n_done else 0
                 ids = longer(ids, max(likely, n_ids) + n_bytes + SLACK)
-            n_ids = int(self._write(worker, block, word_ends, ids, n_ids)[-1])
+            section_ends = self._write(worker, block, word_ends, ids, n_ids)
+            n_ids = int(section_ends[-1])
             n_done += n_bytes
             numbers.append(number)
-            ends.append(n_ids)
+            ends.append(section_ends)
         return Taken(worker.taken(ids, n_ids), numbers, ends)
 
     def encode_batch(self, texts: Sequence[str], n_threads: int | None = None) -> Encoded:
@@ -161,11 +172,9 @@ class CompiledEncoder:
         if self._pretokenizer.name not in SCANNERS:
             parts = [self._encode_by_regex(text) for text in texts]
             return _joined((part, np.array([len(part)])) for part in parts)
-        encoded = [text.encode() for text in texts]
-        bounds = np.append(0, np.cumsum([len(data) for data in encoded], dtype=np.int64))
-        block = Block(np.frombuffer(b"".join(encoded), np.uint8), bounds)
-        shares = list(_shares(block, n_threads or _threads(block.text.size))) or [block]
-        return _joined(threads.together([partial(self._run, share) for share in shares]))
+        n_characters = sum(map(len, texts))
+        n_threads = n_threads or _threads(n_characters)
+        return self._encode_blocks(join_texts(texts, _PIECE), n_characters, n_threads)
 
     def encode_words(self, words: Sequence[bytes]) -> Encoded:
         """Return the ids of whole pre-tokens, and where each one's ids end."""
@@ -372,15 +381,6 @@ class _Worker:
             self.cache = larger_or_empty(cache)
         if len(self.scratch.ends) > 1 << 20:
             self.scratch = scratch(_SCAN_AHEAD, self._heap)
-
-
-def _shares(block: Block, n: int) -> Iterator[Block]:
-    """Cut a block between sections into at most n blocks of about equal size."""
-    begin, end = int(block.bounds[0]), int(block.bounds[-1])
-    wanted = [begin + (end - begin) * i // n for i in range(1, n)]
-    inner = {int(np.searchsorted(block.bounds, place)) for place in wanted}
-    for first, last in pairwise(sorted({0, *inner, len(block.bounds) - 1})):
-        yield Block(block.text, block.bounds[first : last + 1])
 
 
 def compile_all() -> None:

@@ -87,39 +87,75 @@ def _cut_and_convert(text: str, pretokenizer: Pretokenizer, size: int) -> Iterat
         begin, n_characters = stop - len(data[cut:].decode()), size
 
 
+def join_texts(texts: Sequence[str], size: int) -> Iterator[Block]:
+    """Join texts into blocks of at least `size` characters, except the last; each is a section.
+
+    >>> [block.bounds.tolist() for block in join_texts(["hug", "pugs", "bun"], 4)]
+    [[0, 3, 7], [0, 3]]
+    """
+    first = n_characters = 0
+    for number, text in enumerate(texts, 1):
+        n_characters += len(text)
+        if n_characters >= size or number == len(texts):
+            yield _join(texts[first:number])
+            first, n_characters = number, 0
+
+
+def _join(texts: Sequence[str]) -> Block:
+    if all(map(str.isascii, texts)):
+        utf8 = ascii_in_place("".join(texts))
+        lengths = map(len, texts)
+    else:
+        encoded = [text.encode() for text in texts]
+        utf8 = np.frombuffer(b"".join(encoded), np.uint8)
+        lengths = map(len, encoded)
+    return Block(utf8, np.array([0, *accumulate(lengths)]))
+
+
+Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]
+"""The ids of several sections of text, and the running number of ids after each section."""
+
+
 class Taken(NamedTuple):
     """The ids of the blocks that one thread has encoded."""
 
     ids: NDArray[np.int32]
     numbers: Sequence[int]
     """The numbers of its blocks."""
-    ends: Sequence[int]
-    """Where the ids of each of them end."""
+    ends: Sequence[NDArray[np.int64]]
+    """For each of them, where the ids of each section end."""
 
-    def each(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the number of each block, and where its ids begin and end."""
-        return zip(self.numbers, [0, *self.ends][:-1], self.ends, strict=True)
+    def each(self) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+        """Yield the number of each block, where its ids begin, and where those of sections end."""
+        begins = [0, *(int(ends[-1]) for ends in self.ends)]
+        return zip(self.numbers, begins, self.ends)  # noqa: B905, as the last has no block
 
 
-def in_order(all_taken: Sequence[Taken]) -> NDArray[np.int32]:
+def in_order(all_taken: Sequence[Taken]) -> Encoded:
     """Return the ids of all blocks in one array; each thread copies its own.
 
-    >>> first = Taken(np.array([7, 8, 9], np.int32), [0, 2], [2, 3])
-    >>> in_order([first, Taken(np.array([5], np.int32), [1], [1])]).tolist()
-    [7, 8, 5, 9]
+    >>> first = Taken(np.array([7, 8, 9], np.int32), [0, 2], [np.array([2]), np.array([3])])
+    >>> ids, ends = in_order([first, Taken(np.array([5], np.int32), [1], [np.array([1])])])
+    >>> ids.tolist(), ends.tolist()
+    ([7, 8, 5, 9], [2, 3, 4])
     """
-    if len(all_taken) == 1:
-        return all_taken[0].ids
-    sizes = [0] * sum(len(taken.numbers) for taken in all_taken)
+    n_blocks = sum(len(taken.numbers) for taken in all_taken)
+    sizes = [0] * n_blocks
+    section_ends = [np.empty(0, np.int64)] * n_blocks
     for taken in all_taken:
-        for number, begin, end in taken.each():
-            sizes[number] = end - begin
+        for number, begin, ends in taken.each():
+            section_ends[number] = ends - begin
+            sizes[number] = int(ends[-1]) - begin
     begins = [0, *accumulate(sizes)]
+    moved = [ends + begin for ends, begin in zip(section_ends, begins)]  # noqa: B905
+    all_ends = np.concatenate([np.empty(0, np.int64), *moved])
+    if len(all_taken) == 1:
+        return all_taken[0].ids, all_ends
     ids = np.empty(begins[-1], np.int32)
 
     def copy(taken: Taken) -> None:
-        for number, begin, end in taken.each():
-            ids[begins[number] : begins[number + 1]] = taken.ids[begin:end]
+        for number, begin, ends in taken.each():
+            ids[begins[number] : begins[number + 1]] = taken.ids[begin : ends[-1]]
 
     threads.together([partial(copy, taken) for taken in all_taken])
-    return ids
+    return ids, all_ends
