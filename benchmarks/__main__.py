@@ -18,6 +18,7 @@ from bpe_core.kernels.compiling.choose import compile_kernels
 PARTS = {
     "training": ("training", "against_peers", "Training"),
     "training-growth": ("training", "growth", "Training: growth and worst cases"),
+    "training-files": ("training_files", "from_files", "Training from files"),
     "extending": ("extending", "against_training", "Extending GPT-2"),
     "runs": ("runs", "watched_and_asked", "A run: progress reports, and counts at any step"),
     "memory": ("memory", "larger_than_memory", "Files larger than memory"),
