@@ -7,14 +7,16 @@ trainer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import code_points
+from bpe_core.counting.word_row import GAP, word_characters
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.byte_alphabet import META
+from bpe_core.unicode.utf8_states import AFTER_WORD
 
 
 def write_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> PretokenCounts:
@@ -30,19 +32,12 @@ def write_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> Pretok
     """
     if not pretokenizer.adds_space:
         return pretokens
-    meta = META.encode()
-    words: list[bytes] = []
-    counts: list[int] = []
-    for word, count in zip(pretokens.words, pretokens.counts.tolist(), strict=True):
-        if word.rfind(b" ") == 0 and meta not in word:
-            words.append(word)
-            counts.append(count)
-        else:
-            text = word.decode().replace(META, " ")
-            _, *parts = (text if text.startswith(" ") else f" {text}").split(" ")
-            words += [f" {part}".encode() for part in parts]
-            counts += [count] * len(parts)
-    return _add_equal(words, counts)
+    changed: dict[int, list[bytes]] = {}
+    for place in _find_others(pretokens.letters):
+        text = pretokens.words[place].decode().replace(META, " ")
+        _, *parts = (text if text.startswith(" ") else f" {text}").split(" ")
+        changed[place] = [f" {part}".encode() for part in parts]
+    return _replace(pretokens, changed)
 
 
 def choose_characters(
@@ -57,30 +52,64 @@ def choose_characters(
     >>> words.words, sorted(alphabet)
     ((b' hug', b' hu'), [b' ', b'g', b'h', b'u'])
     """
-    points, gap = code_points(pretokens.letters)
-    ends = np.flatnonzero(points == gap)
+    points = word_characters(pretokens.letters)
+    ends = np.flatnonzero(points == GAP)
     n_uses = np.zeros(0x110000, np.int64)
     np.add.at(n_uses, points, np.repeat(pretokens.counts, np.diff(ends, prepend=-1)))
-    n_uses[gap] = 0
-    n_uses[ord(META)] = n_uses[ord(" ")]
-    n_uses[ord(" ")] = 0
+    n_uses[GAP] = 0
+    n_uses[ord(META)], n_uses[ord(" ")] = n_uses[ord(" ")], 0
     found = np.flatnonzero(n_uses)
     order = found[np.argsort(-n_uses[found], kind="stable")]
-    covered = np.cumsum(n_uses[order])
+    covered = np.cumsum(n_uses[order]) / max(1, n_uses.sum())
     # What is covered before a character decides whether it is taken.
-    n_taken = int(np.searchsorted(covered / max(1, n_uses.sum()), coverage)) + 1
+    n_taken = 1 + int(np.searchsorted(covered, coverage))
     taken = {*map(chr, order[:n_taken].tolist())} - {META} | {" "}
-    alphabet = frozenset(character.encode() for character in taken)
-    rare = {character: None for character in order[n_taken:].tolist() if character != ord(META)}
-    if rare:
-        words = (word.decode().translate(rare).encode() for word in pretokens.words)
-        pretokens = _add_equal(words, pretokens.counts.tolist())
-    return pretokens, alphabet
+    rare = order[n_taken:][order[n_taken:] != ord(META)]
+    left_out = dict.fromkeys(rare.tolist())
+    is_rare = np.zeros(0x110000, np.bool_)
+    is_rare[rare] = True
+    places: list[int] = np.unique(np.searchsorted(ends, np.flatnonzero(is_rare[points]))).tolist()
+    changed = {
+        place: [pretokens.words[place].decode().translate(left_out).encode()] for place in places
+    }
+    return _replace(pretokens, changed), frozenset(each.encode() for each in taken)
 
 
-def _add_equal(words: Iterable[bytes], counts: Iterable[int]) -> PretokenCounts:
-    """Return counts of distinct words, in the order of first occurrence."""
-    total: dict[bytes, int] = {}
-    for word, count in zip(words, counts, strict=True):
-        total[word] = total.get(word, 0) + count
-    return PretokenCounts(total, np.array(list(total.values()), np.int64))
+def _find_others(letters: NDArray[np.uint8]) -> list[int]:
+    """Return the numbers of the words that do not begin with a space, or have another, or a ▁."""
+    gaps = np.flatnonzero(letters == AFTER_WORD)
+    begins = np.append(0, gaps[:-1] + 1)[: gaps.size]
+    spaces = letters == ord(" ")
+    begins_otherwise = np.flatnonzero(~spaces[begins])
+    spaces[begins] = False
+    first, second, third = META.encode()
+    places = np.flatnonzero(letters == second)
+    places = places[(letters[places - 1] == first) & (letters[places + 1] == third)]
+    inside = np.searchsorted(gaps, np.append(np.flatnonzero(spaces), places))
+    return np.unique(np.append(begins_otherwise, inside)).tolist()
+
+
+def _replace(pretokens: PretokenCounts, changed: Mapping[int, Sequence[bytes]]) -> PretokenCounts:
+    """Return counts with others in the place of some words, in the order of first occurrence."""
+    if not changed:
+        return pretokens
+    words = [*pretokens.words]
+    counts: list[int] = pretokens.counts.tolist()
+    numbers = dict(zip(words, range(len(words)), strict=True))
+    for place in changed:
+        del numbers[words[place]]
+    firsts: list[int] = (np.arange(len(words)) << 32).tolist()
+    for place, parts in changed.items():
+        for nth, part in enumerate(parts):
+            number = numbers.setdefault(part, len(words))
+            first = (place << 32) + nth
+            if number == len(words):
+                words.append(part)
+                counts.append(0)
+                firsts.append(first)
+            counts[number] += counts[place]
+            firsts[number] = min(firsts[number], first)
+    kept = np.fromiter(numbers.values(), np.int64, len(numbers))
+    in_order: list[int] = kept[np.argsort(np.array(firsts)[kept], kind="stable")].tolist()
+    ordered = np.array([counts[number] for number in in_order], np.int64)
+    return PretokenCounts([words[number] for number in in_order], ordered)

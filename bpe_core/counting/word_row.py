@@ -18,10 +18,14 @@ from bpe_core.errors import CorpusError
 from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.kernels.row import BETWEEN, MISSING
 from bpe_core.types import Base, PretokenCounts
+from bpe_core.unicode.kinds import code_points
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 NEVER = np.iinfo(np.int32).max
 """In `joined_at`: no merge joins this slot to the one before it."""
+
+GAP: Final = 0xDCFF
+"""In `word_characters`: between two words. No text has this surrogate."""
 
 BYTES_A_SLOT: Final = 12
 """About how many bytes of ordinary text there are per slot: 1 MB of Python source has 79,000 slots,
@@ -97,7 +101,7 @@ def lay_out_pretokens(
     if base == "bytes":
         symbols, gap, size = pretokens.letters, AFTER_WORD, 256
     else:
-        symbols, gap = code_points(pretokens.letters)
+        symbols, gap = word_characters(pretokens.letters), GAP
         size = 1 + int(symbols.max(initial=gap))
     id_of = np.full(size, MISSING, np.int32)
     for symbol, id in base_ids.items():
@@ -135,12 +139,19 @@ def lay_out_encoded(
     return Layout(in_row, pretokens.counts)
 
 
-def code_points(letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint32], int]:
-    """Return the characters of words, and the code point of the gap after each."""
-    # A byte that isn't UTF-8 is decoded to a surrogate, which no text contains.
-    text = letters.tobytes().decode(errors="surrogateescape")
-    code_points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return code_points, 0xDC00 + AFTER_WORD
+def word_characters(letters: NDArray[np.uint8]) -> NDArray[np.uint32]:
+    """Return the code points of words, with `GAP` after each word.
+
+    >>> words = PretokenCounts(("né".encode(), b"a"), np.array([3, 5]))
+    >>> [chr(code) for code in word_characters(words.letters) if code != GAP]
+    ['n', 'é', 'a']
+    """
+    is_gap = letters == AFTER_WORD
+    text = np.where(is_gap, np.uint8(0), letters).tobytes().decode()
+    points = code_points(text).copy()
+    n_begun = np.cumsum((letters & 0xC0) != 0x80)
+    points[n_begun[is_gap] - 1] = GAP
+    return points
 
 
 def _check_slots(n_slots: int) -> None:
