@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bpe_core.errors import (
     ArgumentTypeError,
     BpeError,
+    ChatTemplateError,
     ConfigError,
     CorpusError,
     EmptyCorpusError,
@@ -90,6 +91,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentTypeError",
     "BpeError",
+    "ChatTemplateError",
     "Comparison",
     "ConfigError",
     "Corpus",

@@ -15,6 +15,7 @@
     │   ├── InvalidTextError        a lone surrogate, which UTF-8 cannot encode
     │   ├── UnknownSymbolError      a character or byte outside the tokenizer's alphabet
     │   └── InvalidTokenIdError (IndexError)  an id outside the vocabulary
+    ├── ChatTemplateError (ValueError)  a chat template, or messages, that cannot be rendered
     ├── SearchError (ValueError)    an invalid search of a vocabulary
     ├── FormatError (ValueError)    a file that is not in the expected format
     │   ├── IntegrityError          data whose checksum differs from the published or stored one
@@ -96,6 +97,10 @@ class UnknownSymbolError(TokenizationError):
 
 class InvalidTokenIdError(TokenizationError, IndexError):
     """An id outside the tokenizer's vocabulary."""
+
+
+class ChatTemplateError(BpeError, ValueError):
+    """A chat template that fails or refuses the messages, or messages of another form."""
 
 
 class SearchError(BpeError, ValueError):

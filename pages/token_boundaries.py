@@ -6,12 +6,15 @@ from bpe_core.errors import BpeError
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.components.token_view import token_view
 from ui.corpus import own_reading
+from ui.corpus.own_reading import OwnReading
 from ui.corpus.own_text_field import own_text, text_field
 from ui.host.error_boundary import fragment
 from ui.look.glossary import definitions, tooltip
 from ui.look.labels import plain_markdown
 from ui.shell import frame, workspace
+from ui.shell.choices import choose_part
 from ui.storage.run_store import StoredRun
+from ui.token_boundaries import conversation
 from ui.token_boundaries.example_texts import FIRST_TEXT, offer_examples
 from ui.token_boundaries.opened_file import file_messages, file_opener
 from ui.token_boundaries.story_columns import ChosenToken, story_columns
@@ -21,6 +24,8 @@ from ui.tokenizers.additions import add_button
 from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
 from ui.tokenizers.normalized_part import normalized_part
 from ui.tokenizers.shelf import Member
+
+PARTS = ("Text", "Conversation")
 
 
 @fragment()
@@ -32,11 +37,40 @@ def text_and_tokens(stored: StoredRun) -> None:
 
 
 def draw_text_and_tokens(stored: StoredRun) -> None:
+    # In both parts the choice of a tokenizer has the same place, since one that moves loses its
+    # place in the address.
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("Your text", width="content")
+        is_chat = choose_part(PARTS, None) == PARTS[1]
         st.space("stretch")
-        offer_examples()
-        file_opener()
+        if not is_chat:
+            offer_examples()
+            file_opener()
+    with st.container():
+        text = "" if is_chat else draw_text()
+        messages = conversation.draw_messages() if is_chat else []
+        begins_answer = is_chat and conversation.answer_choice()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        chosen = choose_tokenizer(stored, key="tokenizer")
+        add_button(stored)
+        draw_badge(chosen)
+        st.space("stretch")
+        as_special, note = (True, "") if is_chat else special_choice(text, chosen)
+    draw_shelf_problems()
+    talk = None
+    if is_chat:
+        talk = conversation.render(chosen, messages, begins_answer=begins_answer)
+        if talk is None:
+            return
+        text = talk.text
+    allowed = tuple(chosen.encoder.special_tokens) if as_special else ()
+    reading = own_reading.read_own_text(text, chosen.encoder, allowed)
+    if talk is not None:
+        conversation.draw_shares(talk, reading)
+    draw_tokens(chosen, reading, text, as_special=as_special, note=note)
+    story_columns(stored, reading, chosen.encoder)
+
+
+def draw_text() -> str:
     file_messages()
     text = own_text(FIRST_TEXT)
     text_field(text, first=FIRST_TEXT, key="boundaries_text")
@@ -45,33 +79,32 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
             f"The text has {len(text):,} characters. Only the first "
             f"{own_reading.MAX_CHARACTERS:,} are read."
         )
-        text = text[: own_reading.MAX_CHARACTERS]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        chosen = choose_tokenizer(stored, key="tokenizer")
-        encoder = chosen.encoder
-        add_button(stored)
-        draw_badge(chosen)
-        st.space("stretch")
-        spelled = any(token in text for token in encoder.special_tokens)
-        as_special = spelled and st.toggle(
-            "Recognise special tokens",
-            value=True,
-            key="special",
-            help=tooltip("Special token"),
-            bind="query-params",
-        )
-    draw_shelf_problems()
-    note = ""
-    if spelled:
-        note = f"Special tokens are {'recognised' if as_special else 'read as plain text'}."
-    allowed = tuple(encoder.special_tokens) if as_special else ()
-    reading = own_reading.read_own_text(text, encoder, allowed)
+    return text[: own_reading.MAX_CHARACTERS]
+
+
+def special_choice(text: str, chosen: Member) -> tuple[bool, str]:
+    """Draw whether special tokens that the text spells are recognised; return it, also in words."""
+    if not any(token in text for token in chosen.encoder.special_tokens):
+        return False, ""
+    as_special = st.toggle(
+        "Recognise special tokens",
+        value=True,
+        key="special",
+        help=tooltip("Special token"),
+        bind="query-params",
+    )
+    return as_special, f"Special tokens are {'recognised' if as_special else 'read as plain text'}."
+
+
+def draw_tokens(
+    chosen: Member, reading: OwnReading, text: str, *, as_special: bool, note: str = ""
+) -> None:
     if not reading.is_all:
         st.warning(
             f"The text has {reading.n_tokens:,} tokens. Only the first {reading.n_shown:,} are "
             "shown."
         )
-    normalized_part(chosen.name, encoder, text, key="boundaries_normalized")
+    normalized_part(chosen.name, chosen.encoder, text, key="boundaries_normalized")
     token_view(
         reading.text,
         reading.packed,
@@ -85,7 +118,6 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         mark_terms=definitions("Mark"),
         key="boundaries_view",
     )
-    story_columns(stored, reading, encoder)
 
 
 def draw_badge(chosen: Member) -> None:

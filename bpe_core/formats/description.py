@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats.running.added_tokens import AddedToken
 from bpe_core.formats.running.spaces import Spaces
@@ -111,6 +112,10 @@ class Description:
     """True if the files say how text is cut into pre-tokens."""
     note: str = ""
     """A sentence that ends the provenance; may be empty."""
+    first_token: str = ""
+    """The text of the token that the library puts before every text; "" for none."""
+    chat: ChatTemplate | None = None
+    """The chat template, if the files have one."""
     engine: Engine = "bpe_core"
     """The library that encodes."""
     provenance: str = ""

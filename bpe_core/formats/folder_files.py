@@ -14,8 +14,11 @@ CONFIG: Final = "tokenizer_config.json"
 SPECIAL_TOKENS: Final = "special_tokens_map.json"
 ADDED_TOKENS: Final = "added_tokens.json"
 MODEL_CONFIG: Final = "config.json"
-SIDECARS: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, MODEL_CONFIG)
+CHAT_TEMPLATE: Final = "chat_template.jinja"
+JSON_SIDECARS: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, MODEL_CONFIG)
 """The files that transformers keeps next to a vocabulary, which add tokens to it."""
+SIDECARS: Final = (*JSON_SIDECARS, CHAT_TEMPLATE)
+"""All files that are read next to a vocabulary."""
 _SETS: Final = (
     ("tokenizer.bpe.json",),
     ("tokenizer.json",),  # before GPT-2's two files, as in transformers: they contain less

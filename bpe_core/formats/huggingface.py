@@ -20,6 +20,7 @@ import msgspec
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.across_words import find_plain_merges, read_listed_merges, write_steps
+from bpe_core.formats.chat_files import first_token
 from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
@@ -148,6 +149,7 @@ def describe_huggingface(
         library="tokenizers",
         parsed=described,
         names_cut=names_cut,
+        first_token=first_token(described),
     )
 
 

@@ -17,8 +17,8 @@ from bpe_core.formats.description import Given
 from bpe_core.formats.folder_files import (
     ADDED_TOKENS,
     CONFIG,
+    JSON_SIDECARS,
     MODEL_CONFIG,
-    SIDECARS,
     SPECIAL_TOKENS,
 )
 from bpe_core.formats.gpt2_files import read_merge_lines, special_by_look
@@ -146,7 +146,7 @@ class _Sidecars:
     @staticmethod
     def read(files: Mapping[str, bytes]) -> _Sidecars:
         """Read the files; raise `FormatError` if one has another form than transformers writes."""
-        parsed = {name: parse_json(files[name], name) for name in SIDECARS if name in files}
+        parsed = {name: parse_json(files[name], name) for name in JSON_SIDECARS if name in files}
         config = dict(parsed.get(CONFIG, {}))
         numbered: dict[str, Token] = {}
         if _DECODER in config:

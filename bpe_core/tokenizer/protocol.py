@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial
 from bpe_core.types import Segment
 
@@ -120,6 +121,8 @@ class NamedEncoder:
     encoder: Encoder
     provenance: str = ""
     """Its source and the library that encodes with it, in sentences; may quote the file."""
+    chat: ChatTemplate | None = None
+    """The chat template that its files have, or None."""
 
     @property
     def model(self) -> str:

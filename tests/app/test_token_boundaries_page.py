@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bpe_core.formats.load_save import dumps
+from bpe_core.formats.opening.opening import open_files
 from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
@@ -320,3 +323,85 @@ def test_token_lengths_add_up_to_the_text(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="日本語 שלום")
     lengths = unpacked(view(app)["packed"]["lengths"])
     assert int(np.sum(lengths)) == len("日本語 שלום".encode())
+
+
+CHAT_TEMPLATE = (
+    "{% for m in messages %}<|endoftext|>{{ m.role }}: {{ m.content | trim }}{% endfor %}"
+)
+
+
+@pytest.fixture
+def chat_shelf(tokenizer_json: bytes) -> str:
+    """Keep a tokenizer with a chat template; return what the address lists."""
+    config = json.dumps({"chat_template": CHAT_TEMPLATE}).encode()
+    files = {"tokenizer.json": tokenizer_json, "tokenizer_config.json": config}
+    return f"gpt2,file-{keep_tokenizer(files, None, open_files(files))}"
+
+
+@pytest.fixture(scope="module")
+def tokenizer_json() -> bytes:
+    return dumps(load_run(SAMPLE_RUN_ID).run.tokenizer, "huggingface")["tokenizer.json"]
+
+
+def test_a_conversation_is_rendered_by_the_template_and_its_share_is_counted(
+    open_app: OpenApp, chat_shelf: str
+) -> None:
+    chat = json.dumps([["system", " Be kind "], ["user", "Hug <b>?"], ["user", "a <|endoftext|>"]])
+    choices = {"part": "Conversation", "with": chat_shelf, "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", chat=chat, **choices)
+    written = "<|endoftext|>system: Be kind<|endoftext|>user: Hug <b>?<|endoftext|>user: a "
+    assert view(app)["text"] == written + "<|endoftext|>"
+    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
+    assert ids(app) == tokenizer.encode(view(app)["text"], allowed_special="all")
+    (share,) = [each.value for each in app.markdown if "of the template" in each.value]
+    assert share.startswith(f"**{len(ids(app))} tokens**: ")
+    (warning,) = app.warning
+    assert unescaped(warning.value).startswith("Message 3 (user) contains <|endoftext|>, which")
+
+
+def test_messages_are_added_removed_and_kept_in_the_address(
+    open_app: OpenApp, chat_shelf: str
+) -> None:
+    choices = {"part": "Conversation", "with": chat_shelf, "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", **choices)
+    assert "chat" not in app.query_params
+    first = view(app)["text"]
+    app.button(key="chat_add").click().run()
+    assert app.selectbox(key="chat_role_2").value == "user"
+    app.text_area(key="chat_text_2").set_value("Bye").run()
+    assert view(app)["text"] == f"{first}<|endoftext|>user: Bye"
+    app.button(key="chat_remove_0").click().run()
+    kept = [["assistant", "A model. I read tokens."], ["user", "Bye"]]
+    assert json.loads(app.query_params["chat"]) == kept
+    again = open_app("token_boundaries", chat=json.dumps(kept), **choices)
+    assert view(again)["text"] == view(app)["text"]
+
+
+@pytest.mark.parametrize("chat", ["", "[", "3", '{"a": 1}', "[1]", '[["user"]]', '[["root", "a"]]'])
+def test_a_damaged_conversation_in_the_address_gives_the_first_one(
+    open_app: OpenApp, chat_shelf: str, chat: str
+) -> None:
+    choices = {"part": "Conversation", "with": chat_shelf, "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", chat=chat, **choices)
+    assert "user: What are you?" in view(app)["text"]
+
+
+def test_a_tokenizer_without_a_template_says_what_to_add(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries", part="Conversation", tokenizer="GPT-2")
+    (info,) = app.info
+    assert unescaped(info.value).startswith(
+        "GPT-2 has no chat template. Add a chat model’s tokenizer.json"
+    )
+
+
+def test_a_template_that_refuses_says_why_and_keeps_the_messages(
+    open_app: OpenApp, tokenizer_json: bytes
+) -> None:
+    source = "{{ raise_exception('Roles must <b>alternate</b>') }}"
+    files = {"tokenizer.json": tokenizer_json, "chat_template.jinja": source.encode()}
+    key = f"file-{keep_tokenizer(files, None, open_files(files))}"
+    choices = {"part": "Conversation", "with": key, "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", **choices)
+    (error,) = app.error
+    assert unescaped(error.value).endswith("refuses these messages: Roles must <b>alternate</b>")
+    assert app.text_area(key="chat_text_0").value == "What are you?"

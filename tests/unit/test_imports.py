@@ -35,6 +35,7 @@ FLOORS = {
         ("trainers",),
         ("counting",),
         ("tokenizer",),
+        ("chat",),
         ("pretokenizers",),
         ("corpus",),
         ("types",),

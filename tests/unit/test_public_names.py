@@ -13,6 +13,7 @@ def test_the_public_names_are_frozen():
     assert sorted(bpe.__all__) == [
         "ArgumentTypeError",
         "BpeError",
+        "ChatTemplateError",
         "Comparison",
         "ConfigError",
         "Corpus",

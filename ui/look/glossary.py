@@ -26,6 +26,10 @@ SPECIAL_TOKEN: Final = (
     "A special token is a marker for the model, such as <|endoftext|>, rather than ordinary text. "
     "It is never split and never merged."
 )
+CHAT_TEMPLATE: Final = (
+    "A chat template is a small program in a chat model’s files. It writes the text that the model "
+    "reads: each message with its role, between special tokens that training used."
+)
 MERGE: Final = (
     "A merge joins two neighbouring tokens into one new token, wherever they stand side by side. "
     "Training learns one merge at a time, always of the most frequent pair."
@@ -46,6 +50,7 @@ GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
         "Pre-token": PRE_TOKEN,
         "Held-out text": HELD_OUT_TEXT,
         "Special token": SPECIAL_TOKEN,
+        "Chat template": CHAT_TEMPLATE,
         "Merge": MERGE,
         "Tie": TIE,
         "Mark": MARK,

@@ -44,6 +44,7 @@ def settle_memory() -> None:
 
 _WITH_CORPUS: Final = ("Train", "Adapt")
 _TEXTS_ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "chat": ("Token boundaries",),
     "terms": ("Compare",),
     "pasted": _WITH_CORPUS,
     "weighted": _WITH_CORPUS,

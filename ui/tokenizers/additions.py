@@ -149,7 +149,8 @@ def _files() -> None:
     # Not a form: its button would work while the files are still on their way, and send none.
     uploads = upload_files(
         "Files: tokenizer.json, .tiktoken, GGUF, SentencePiece’s .model, Tekken, vocab.json with "
-        "merges.txt, the small files next to these, a zip of all, or BPE Explorer’s JSON",
+        "merges.txt, the small files next to these, such as a chat template, a zip of all, or "
+        "BPE Explorer’s JSON",
         key=_UPLOAD_KEY + str(workspace.get(shelf.Shelf).files_added),
     )
     st.markdown(f":gray[:small[{LIMIT}]]")

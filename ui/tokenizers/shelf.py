@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.errors import BpeError
 from bpe_core.formats.folder_files import SIDECARS
 from bpe_core.runs.run import TrainingRun
@@ -69,6 +70,7 @@ class Member:
     encoder: Encoder
     note: str
     """Its origin, in a few words or sentences; may contain a visitor's own words."""
+    chat: ChatTemplate | None = None
 
     @property
     def merges_tokenizer(self) -> Tokenizer | None:
@@ -109,10 +111,7 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
     is_first = tuple(kept) == FIRST_SHELF
     address.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
     names = distinct([member.name for member in found])
-    return tuple(
-        Member(member.key, name, member.encoder, member.note)
-        for member, name in zip(found, names, strict=True)
-    )
+    return tuple(replace(member, name=name) for member, name in zip(found, names, strict=True))
 
 
 def add(keys: Iterable[str]) -> None:
@@ -250,9 +249,9 @@ def open_member(key: str) -> Member:
         return Member(key, "GPT-2", gpt2(), GPT2_NOTE)
     if key in BY_NAME:
         named = open_by_name(key)
-        return Member(key, named.name, named.encoder, named.provenance)
+        return Member(key, named.name, named.encoder, named.provenance, named.chat)
     if key.startswith(FILE_PREFIX):
         named = load_tokenizer(key.removeprefix(FILE_PREFIX))
-        return Member(key, named.name, named.encoder, named.provenance)
+        return Member(key, named.name, named.encoder, named.provenance, named.chat)
     stored = load_run(key.removeprefix(_RUN))
     return Member(key, stored.title, stored.run.tokenizer, "Another run")

@@ -7,9 +7,11 @@ SentencePiece model. GGUF files do not store normalizers such as NFC, so there i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
+from bpe_core.formats.chat_files import chat_of_gguf
 from bpe_core.formats.description import Description, Given
 from bpe_core.formats.gguf.gguf_cuts import BYTE_LEVEL, KNOWN_CUTS, find_cut
 from bpe_core.formats.gguf.gguf_header import GgufValue, parse_gguf
@@ -40,11 +42,13 @@ def describe_gguf(given: Given) -> Description:
         f"{part} {keys[_KEY + part]!s:.40}" for part in ("model", "pre") if _KEY + part in keys
     ]
     origin = f"The vocabulary of a GGUF file ({', '.join(kinds)})."
+    chat = chat_of_gguf(keys, _strings(keys, "tokens"))
     if isinstance(described, bytes):
-        return describe_sentencepiece(given, described, origin=origin)
+        return replace(describe_sentencepiece(given, described, origin=origin), chat=chat)
     # A pre-tokenizer that is given stands for a cut without a known name.
     names_cut = keys[_KEY + "model"] != "gpt2" or keys.get(_KEY + "pre") in KNOWN_CUTS
-    return describe_huggingface(given, described, origin=origin, names_cut=names_cut)
+    found = describe_huggingface(given, described, origin=origin, names_cut=names_cut)
+    return replace(found, chat=chat)
 
 
 def from_gguf(keys: Keys, pretokenizer: str | None = None) -> dict[str, Any] | bytes:

@@ -73,7 +73,7 @@ def choose_engine(
     chosen = replace(
         read, engine=read.library, merges=None, source=source, parsed=None, provenance=provenance
     )
-    return chosen, NamedEncoder(read.name, peer, provenance)
+    return chosen, NamedEncoder(read.name, peer, provenance, read.chat)
 
 
 def open_here(read: Description, pretokenizer: str | None = None) -> NamedEncoder | None:
@@ -88,7 +88,7 @@ def open_here(read: Description, pretokenizer: str | None = None) -> NamedEncode
 def build_encoder(chosen: Description) -> NamedEncoder:
     """Build the encoder of a description whose engine was chosen, here or in another process."""
     encoder = run_here(chosen) if chosen.engine == "bpe_core" else run_by_library(chosen)
-    return NamedEncoder(chosen.name, encoder, chosen.provenance)
+    return NamedEncoder(chosen.name, encoder, chosen.provenance, chosen.chat)
 
 
 def run_here(read: Description) -> Own:
@@ -169,7 +169,7 @@ def _chosen_own(
     chosen = replace(read, provenance=provenance, ranks=None, source=source, parsed=None)
     if isinstance(own, Tokenizer):
         chosen = replace(chosen, library="bpe_core", normalizer=None, added_tokens=())
-    return chosen, NamedEncoder(read.name, own, provenance)
+    return chosen, NamedEncoder(read.name, own, provenance, read.chat)
 
 
 def _how(own: Own, encoded: str) -> str:

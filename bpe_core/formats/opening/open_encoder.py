@@ -114,7 +114,7 @@ def open_published(found: Published) -> NamedEncoder:
     encoder = opened.encoder
     if found.encoding is not None:
         encoder = _add_tokens(encoder, TIKTOKEN_ENCODINGS[found.encoding])
-    return NamedEncoder(found.title, encoder, f"{who} {opened.provenance}")
+    return NamedEncoder(found.title, encoder, f"{who} {opened.provenance}", opened.chat)
 
 
 def _open_encoding(name: str) -> NamedEncoder:

@@ -1,0 +1,87 @@
+"""Conversations of real chat templates are rendered and encoded as transformers does."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, cast
+
+import pytest
+from transformers import AutoTokenizer
+from transformers.utils.chat_template_utils import render_jinja_template
+
+import bpe_core as bpe
+from bpe_core.tokenizer.protocol import NamedEncoder
+from scripts.get_tokenizers import CHAT, CHAT_PACKAGES, VOCABULARIES
+
+GGUF = ("command-r", "gemma-4", "phi-3", "qwen2", "qwen35")
+TALK = [
+    {"role": "user", "content": " What is 漢字 <|im_end|>?\n"},
+    {"role": "assistant", "content": "Letters.\n\n```py\nx = {'a': [1]}\n```"},
+    {"role": "user", "content": "Thanks 👩‍👩‍👧!  "},
+]
+CONVERSATIONS = {
+    "a talk": TALK,
+    "instructions first": [{"role": "system", "content": "Be <b>kind</b> & brief."}, *TALK],
+    "a question": TALK[:1],
+    "an answer last": TALK[:2],
+    "nothing": [{"role": "user", "content": ""}],
+    "twice the same role": [TALK[0], TALK[0]],
+}
+
+
+@cache
+def opened(name: str) -> NamedEncoder:
+    return bpe.open_encoder(CHAT / name)
+
+
+@cache
+def peer(name: str) -> Any:
+    return AutoTokenizer.from_pretrained(CHAT / name)
+
+
+@pytest.mark.parametrize("talk", CONVERSATIONS)
+@pytest.mark.parametrize("name", CHAT_PACKAGES)
+def test_a_folder_is_rendered_and_encoded_as_by_transformers(name: str, talk: str) -> None:
+    messages, chat = CONVERSATIONS[talk], opened(name).chat
+    assert chat is not None
+    for generation in (False, True):
+        try:
+            expected = peer(name).apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=generation
+            )
+        except Exception as error:
+            said = str(error).split()[0]
+            with pytest.raises(bpe.ChatTemplateError, match=f"refuses these messages: {said}"):
+                chat.render(messages, add_generation_prompt=generation)
+            continue
+        assert chat.render(messages, add_generation_prompt=generation) == expected
+        ids = peer(name).encode(expected, add_special_tokens=False)
+        assert opened(name).encode(expected, "all") == ids
+
+
+@pytest.mark.parametrize("name", CHAT_PACKAGES)
+def test_the_token_that_a_library_adds_to_every_text_is_known(name: str) -> None:
+    chat = opened(name).chat
+    assert chat is not None
+    with_added, without = (peer(name).encode("hug", add_special_tokens=a) for a in (True, False))
+    first = with_added[: len(with_added) - len(without)]
+    assert peer(name).decode(first) == chat.first_token
+
+
+@pytest.mark.parametrize("talk", CONVERSATIONS)
+@pytest.mark.parametrize("name", GGUF)
+def test_a_template_in_gguf_is_rendered_as_by_transformers(name: str, talk: str) -> None:
+    chat = bpe.open_encoder(VOCABULARIES / f"ggml-vocab-{name}.gguf").chat
+    assert chat is not None
+    try:
+        (expected,), _ = render_jinja_template(
+            [CONVERSATIONS[talk]],
+            chat_template=chat.source,
+            add_generation_prompt=True,
+            **cast("dict[str, Any]", dict(chat.tokens)),
+        )
+    except Exception:
+        with pytest.raises(bpe.ChatTemplateError):
+            chat.render(CONVERSATIONS[talk], add_generation_prompt=True)
+        return
+    assert chat.render(CONVERSATIONS[talk], add_generation_prompt=True) == expected

@@ -1,0 +1,219 @@
+"""Chat templates: what they may do, where a message stands in the text, and what is reported."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import bpe_core as bpe
+from bpe_core.chat.chat_template import ChatTemplate, check_messages
+from bpe_core.cli.commands import main
+from bpe_core.formats.chat_files import chat_beside, first_token
+from bpe_core.formats.load_save import dumps
+from bpe_core.formats.opening.opening import open_files
+from bpe_core.tokenizer.conversation import read_conversation
+from bpe_core.tokenizer.segment_arrays import boundaries
+
+PLAIN = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | trim }}\n{% endfor %}"
+HUG = [{"role": "user", "content": "hug"}]
+
+
+def user(content: object) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": content}]
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("{% for a in range(9999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "finish"),
+        ("{{ 'a' * 10 ** 10 }}", "1.0 GB of memory"),
+        ("{{ messages | tojson(indent=10 ** 9) }}", "1.0 GB of memory|finish"),
+        ("{% for a in range(9999) %}{{ 'x' * 10000 }}{% endfor %}", "more than 4,000,000 charac"),
+        ("{{ range(10 ** 9) | length }}", r"failed \(OverflowError\)"),
+        ("{{ ''.__class__.__mro__ }}", "no template may do.*'__class__'"),
+        ("{{ messages.append(1) }}", "no template may do.*'append'"),
+        ("{{ cycler.__init__.__globals__ }}", "no template may do.*'__init__'"),
+        ("{% include 'secrets' %}", "failed"),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", r"failed \(RecursionError\)"),
+        ("{{ nothing.here }}", "something that is not there: 'nothing' is undefined"),
+        ("a\n{% if %}", "an error on line 2"),
+        ("{{ raise_exception('Roles must <b>alternate</b>') }}", "refuses these messages: Roles"),
+    ],
+)
+def test_a_template_that_fails_says_how_and_ends(source: str, problem: str):
+    with pytest.raises(bpe.ChatTemplateError, match=problem):
+        ChatTemplate(source).render(HUG)
+
+
+@pytest.mark.parametrize(
+    ("messages", "problem"),
+    [
+        ("hug", "Expected a list of messages"),
+        ({"message": HUG}, "Expected a list of messages"),
+        ([], "Expected from 1 to 10,000 messages, got 0"),
+        ([*HUG, {"content": "hug"}], "Message 2 has no role"),
+        (["hug"], "Message 1 has no role"),
+    ],
+)
+def test_messages_of_another_form_are_refused(messages: object, problem: str):
+    with pytest.raises(bpe.ChatTemplateError, match=problem):
+        check_messages(messages)
+
+
+def test_a_template_is_given_what_transformers_gives_it():
+    source = (
+        "{% generation %}{{ bos_token }}{% set a = 1 %}{% endgeneration %}{{ tools is none }} "
+        "{{ messages | tojson }}{% for m in messages %}{% break %}{% endfor %}"
+        "{% if add_generation_prompt %} {{ strftime_now('%Y') | length }}{% endif %}"
+    )
+    text = ChatTemplate(source, {"bos_token": "<s>"}).render(user("é<"), add_generation_prompt=True)
+    assert text == '<s>True [{"role": "user", "content": "é<"}] 4'
+
+
+@pytest.mark.parametrize(
+    ("source", "contents", "expected"),
+    [
+        (PLAIN, [" user ", "s"], [(8, 12), (21, 22)]),  # the role's own letters are not it
+        (PLAIN, ["", "a"], [(8, 8), (17, 18)]),
+        ("{{ messages[1].content }}-{{ messages[0].content }}", ["a", "b"], [(0, 1), (2, 3)]),
+        ("{{ messages[0].content }}", ["a", "b"], [(0, 1)]),
+        # Marks are longer than the messages here, so they are not where the messages are.
+        ("{{ messages[0].content | length }}:{{ messages[0].content }}", ["abc", "b"], [(2, 5)]),
+    ],
+)
+def test_where_each_message_stands_in_the_text(
+    source: str, contents: list[str], expected: list[tuple[int, int]]
+):
+    messages = [{"role": "user", "content": content} for content in contents]
+    found = read_conversation(ChatTemplate(source), messages, bpe.gpt2())
+    assert list(found.messages) == expected
+
+
+def test_a_token_with_any_byte_of_a_message_is_the_messages():
+    found = read_conversation(
+        ChatTemplate("{{ messages[0].content }}gs漢"), user(" hu"), bpe.gpt2()
+    )
+    tokens = boundaries(found.text, bpe.gpt2())
+    assert [bpe.gpt2().vocab[id] for id in tokens.ids.tolist()][:1] == [b" hugs"]
+    assert found.n_message_tokens(tokens) == 1
+    empty = read_conversation(ChatTemplate(""), HUG, bpe.gpt2())
+    assert empty.n_message_tokens(boundaries("", bpe.gpt2())) == 0
+
+
+def test_parts_of_a_message_are_found_too():
+    source = "{% for p in messages[0].content %}[{{ p.text or p.type }}]{% endfor %}"
+    parts = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
+    found = read_conversation(ChatTemplate(source), user(parts), bpe.gpt2())
+    assert (found.text, found.messages) == ("[a][image][b]", ((1, 2), (11, 12)))
+
+
+def test_what_a_model_would_read_otherwise_is_reported():
+    tokens = {"bos_token": "<s>"}
+
+    def problems(template: ChatTemplate, content: str = "hug") -> tuple[str, ...]:
+        return read_conversation(template, user(content), bpe.gpt2()).problems
+
+    assert problems(ChatTemplate(PLAIN, tokens)) == ()
+    (twice,) = problems(ChatTemplate("{{ bos_token }}<s>{{ messages[0].content }}", tokens))
+    assert twice == "The conversation begins with <s> twice."
+    source = "{{ bos_token }}{{ messages[0].content }}"
+    assert problems(ChatTemplate(source, tokens)) == ()
+    (added,) = problems(ChatTemplate(source, tokens, "<s>"))
+    assert "the tokenizer adds <s> to every text" in added
+    (typed,) = problems(ChatTemplate(PLAIN), "hug <|endoftext|>")
+    assert typed.startswith("Message 1 (user) contains <|endoftext|>, which is read as that spec")
+    (gone,) = problems(ChatTemplate("nothing"))
+    assert gone == "Message 1 (user) is left out or changed by the template."
+
+
+CONFIG = {"chat_template": PLAIN, "bos_token": {"content": "<s>"}}
+
+
+def test_a_template_is_found_beside_a_vocabulary():
+    def found(files: dict[str, object]) -> ChatTemplate | None:
+        data = {
+            name: value if isinstance(value, bytes) else json.dumps(value).encode()
+            for name, value in files.items()
+        }
+        return chat_beside(data)
+
+    assert found({}) is None
+    assert found({"tokenizer_config.json": {"chat_template": None}}) is None
+    assert found({"tokenizer_config.json": CONFIG}) == ChatTemplate(PLAIN, {"bos_token": "<s>"})
+    named = [{"name": "tool_use", "template": "b"}, {"name": "default", "template": "a"}]
+    assert found({"tokenizer_config.json": {"chat_template": named}}) == ChatTemplate("a")
+    assert found({"tokenizer_config.json": {"chat_template": named[:1]}}) is None
+    both = {"tokenizer_config.json": CONFIG, "chat_template.jinja": b"c"}
+    assert found(both) == ChatTemplate("c", {"bos_token": "<s>"})
+    roles = {"special_tokens_map.json": {"eos_token": "</s>"}, "chat_template.jinja": b"c"}
+    assert found(roles) == ChatTemplate("c", {"eos_token": "</s>"})
+
+
+def test_the_first_token_is_that_of_any_post_processor():
+    single = [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}]
+    template = {"type": "TemplateProcessing", "single": single}
+    steps = {"type": "Sequence", "processors": [{"type": "ByteLevel"}, template]}
+    assert first_token({"post_processor": steps}) == "<s>"
+    assert first_token({"post_processor": template | {"single": single[::-1]}}) == ""
+    assert first_token({"post_processor": None}) == first_token({"post_processor": 3}) == ""
+
+
+def tokenizer_json() -> bytes:
+    run = bpe.train(["hug hugs hugging"], vocab_size=260)
+    return dumps(run.tokenizer, "huggingface")["tokenizer.json"]
+
+
+def test_an_opened_tokenizer_has_its_template():
+    files = {
+        "tokenizer.json": tokenizer_json(),
+        "tokenizer_config.json": json.dumps(CONFIG).encode(),
+    }
+    opened = open_files(files)
+    assert opened.chat is not None
+    assert opened.chat.render(HUG) == "<|user|>hug\n"
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as written:
+        for name, data in files.items():
+            written.writestr(f"model/{name}", data)
+        written.writestr("model/chat_template.jinja", "c")
+    zipped = open_files({"model.zip": archive.getvalue()})
+    assert zipped.chat == ChatTemplate("c", opened.chat.tokens, opened.chat.first_token)
+
+
+def test_the_command_prints_the_text_or_ids_and_reports_shares(tmp_path: Path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "tokenizer.json").write_bytes(tokenizer_json())
+    (folder / "tokenizer_config.json").write_text(json.dumps(CONFIG))
+    messages = json.dumps({"messages": user("hug <|endoftext|>")})
+    shown = CliRunner().invoke(main, ["chat", str(folder)], input=messages)
+    assert shown.exit_code == 0, shown.stderr
+    assert shown.stdout == "<|user|>hug <|endoftext|>\n"
+    assert shown.stderr.splitlines()[0].startswith("12 tokens: 3 of messages, 9 (75%) of the templ")
+    assert "contains <|endoftext|>" in shown.stderr
+    ids = CliRunner().invoke(main, ["chat", str(folder), "--ids"], input=messages)
+    tokenizer = bpe.load(folder)
+    expected = tokenizer.encode(shown.stdout, allowed_special="all")
+    assert list(map(int, ids.stdout.split())) == expected
+
+
+def test_the_command_says_what_is_missing(tmp_path: Path):
+    def refused(arguments: list[str], given: str) -> str:
+        result = CliRunner().invoke(main, ["chat", *arguments], input=given)
+        assert result.exit_code == 1
+        return result.stderr
+
+    assert "gpt2 has no chat template. Name the folder of a model" in refused(["gpt2"], "[]")
+    file = tmp_path / "own.jinja"
+    file.write_text(PLAIN)
+    own = ["gpt2", "--template", str(file)]
+    assert "The messages are not valid JSON" in refused(own, "[")
+    assert "Expected a list of messages" in refused(own, "3")
+    shown = CliRunner().invoke(main, ["chat", *own], input=json.dumps(HUG))
+    assert shown.stdout == "<|user|>hug\n"
