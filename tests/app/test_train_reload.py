@@ -298,7 +298,7 @@ def test_an_upload_that_is_no_longer_kept_is_named(open_app: OpenApp, upload_id:
     assert_press_is_refused(app)
 
 
-@pytest.mark.parametrize("preset", ["Classroom", "Custom"])
+@pytest.mark.parametrize("preset", ["Classroom", "Llama 2 style", "Custom"])
 def test_settings_come_back_before_they_are_trained_with(open_app: OpenApp, preset: str) -> None:
     app = choose(open_app(), source="Weighted words", preset=preset)
     (size,) = (w for w in app.number_input if "size" in str(w.key))

@@ -20,6 +20,7 @@ from tests.app.training import assert_press_is_refused, choose, in_address, trai
 from ui.run import corpus_summary
 from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_store import load_run
+from ui.train.presets import CONFIGS, LLAMA
 
 RHYME = "The cat sat on the mat,\nand the rat sat on the hat.\n" * 40
 
@@ -104,7 +105,7 @@ def test_an_invalid_exact_size_shows_an_error_and_prevents_training(open_app: Op
     assert_press_is_refused(app)
 
 
-@pytest.mark.parametrize("preset", ["Classroom", "GPT-4"])
+@pytest.mark.parametrize("preset", ["Classroom", "GPT-4", LLAMA])
 def test_the_largest_size_is_shown_before_training_and_then_reached(
     open_app: OpenApp, preset: str
 ) -> None:
@@ -116,7 +117,7 @@ def test_the_largest_size_is_shown_before_training_and_then_reached(
         key = next(k for f in app.number_input if (k := str(f.key)).startswith("settings_exact_"))
         app.number_input(key=key).set_value(500).run()
     else:
-        config = TrainingConfig(4_096, "cl100k" if preset == "GPT-4" else "gpt2")
+        config = replace(CONFIGS[preset], vocab_size=4_096)
     training, _ = Corpus.from_text(RHYME).split(0.08, seed=HELD_OUT_SEED)
     reached = train_run(training, replace(config, vocab_size=10_000)).tokenizer.vocab_size
     assert reached < config.vocab_size
@@ -215,7 +216,7 @@ def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: Ope
     assert "The form now has invalid settings." in page_text(app)
 
 
-@pytest.mark.parametrize("preset", ["Classroom", "GPT-4"])
+@pytest.mark.parametrize("preset", ["Classroom", "GPT-4", LLAMA])
 def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, preset: str) -> None:
     app = choose(open_app(), source="Weighted words", preset=preset)
     (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
@@ -228,12 +229,28 @@ def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, pres
         "GPT-2": ("gpt2", "bytes", ""),
         "Classroom": ("whitespace", "characters", "</w>"),
         "GPT-4": ("cl100k", "bytes", ""),
+        LLAMA: ("metaspace", "characters", ""),
     }[preset]
     assert shown == (
         app.selectbox(key="settings_pretokenizer").value,
         app.segmented_control(key="settings_base").value,
         app.text_input(key="settings_end_of_word").value,
     )
+
+
+def test_the_size_of_a_llama_begins_with_its_characters_and_all_bytes(open_app: OpenApp) -> None:
+    app = paste(open_app(), RHYME + "漢" * 3, LLAMA)
+    training, _ = Corpus.from_text(RHYME + "漢" * 3).split(0.08, seed=HELD_OUT_SEED)
+    run = train_run(training, replace(CONFIGS[LLAMA], vocab_size=400))
+    n_characters = len(run.tokenizer.base_ids)
+    assert f"{n_characters:,} characters + 256 bytes + 3 special" in find_sizes(app)[0]
+    app.segmented_control(key="settings_preset").set_value("Custom").run()
+    assert app.number_input(key="settings_coverage").value == 0.9995
+    app.number_input(key="settings_coverage").set_value(0.5).run()
+    assert f"{n_characters:,} characters" not in find_sizes(app)[0]
+    app.selectbox(key="settings_pretokenizer").set_value("gpt2").run()
+    assert not app.error
+    assert "256 bytes" not in find_sizes(app)[0]
 
 
 def find_sizes(app: AppTest) -> list[str]:

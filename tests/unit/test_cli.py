@@ -20,6 +20,8 @@ from bpe_core.counting.counts_file import read_counts
 from bpe_core.formats import load_save
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.readers import Reader
+from bpe_core.formats.load_save import load
+from bpe_core.formats.run_archive import load_run
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.commands import run, succeed
 
@@ -182,6 +184,27 @@ def test_a_character_not_in_the_alphabet_is_an_error_unless_skipped(tmp_path: Pa
     succeed("train", "-", "--vocab-size", "4", "--out", out, *settings, stdin=b"hug")
     assert "☃" in run("encode", out, stdin="h☃ug".encode()).stderr
     assert run("encode", "--skip-unknown", out, stdin="h☃ug".encode()).stdout == "1 2 0\n"
+
+
+def test_characters_with_bytes_for_the_rest_are_trained_and_checked(tmp_path: Path) -> None:
+    out = tmp_path / "mine.model"
+    settings = ["--base", "characters", "--byte-fallback", "--pretokenizer", "metaspace"]
+    for token in ("<unk>", "<s>", "</s>"):
+        settings += ["--special-token", token]
+    text = "hug hugs pug \n" * 40
+    saved = tmp_path / "mine.bpe-run"
+    settings += ["--character-coverage", "0.9", "--run", str(saved)]
+    succeed("train", "-", "--vocab-size", "280", "--out", out, *settings, stdin=text.encode())
+    assert out.read_bytes().startswith(b"\n\x0e\n\x05<unk>")
+    succeed("train", "-", "--vocab-size", "280", "--out", out, *settings, stdin=text.encode())
+    ids = succeed("encode", out, stdin="hug é".encode()).stdout
+    assert succeed("decode", out, stdin=ids.encode()).stdout == "hug é"
+    assert "same ids" in succeed("convert", out, tmp_path / "tokenizer.json", "--check").stderr
+    run_again = load_run(saved)
+    assert run_again.config.character_coverage == 0.9
+    assert run_again.tokenizer == load(out) == load(tmp_path / "tokenizer.json")
+    refused = run("train", "-", "--vocab-size", "280", "--out", out, "--byte-fallback", stdin=b"a")
+    assert "byte_fallback needs the pre-tokenizer metaspace" in refused.stderr
 
 
 def test_compare_prints_a_column_for_each_tokenizer(trained: Path) -> None:

@@ -44,6 +44,12 @@ MARK: Final = (
     "ordinary text; some tokenizers read a ▁ in it as a space."
 )
 
+BYTE_FALLBACK: Final = (
+    "Byte fallback is the spelling of rare characters with the tokens of their bytes, which no "
+    "merge joins. The most frequent characters, up to a share of the text that is called the "
+    "coverage, are base symbols."
+)
+
 GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
     {
         "Token": TOKEN,
@@ -54,6 +60,7 @@ GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
         "Merge": MERGE,
         "Tie": TIE,
         "Mark": MARK,
+        "Byte fallback": BYTE_FALLBACK,
     }
 )
 """Each term with its definition, in the order in which a reader meets them."""

@@ -54,7 +54,7 @@ def choose_settings(
     The address keeps them if they differ from those that a reload fills the form with.
     """
     with heading_row("settings_heading"):
-        explained = f"{EXPLAINED}\n\n{tooltip('Tie')}"
+        explained = f"{EXPLAINED}\n\n{tooltip('Tie', 'Byte fallback')}"
         st.header("How far to go", anchor=False, width="content", help=explained)
         preset = st.segmented_control(
             "Preset",
