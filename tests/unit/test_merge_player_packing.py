@@ -175,6 +175,17 @@ def test_a_visitors_words_are_pretokenized_like_the_training_text() -> None:
     assert spelled == [b"don", b"'t", b" panic"]
 
 
+def test_a_visitors_rare_characters_are_bytes_and_words_get_a_space() -> None:
+    config = TrainingConfig(300, base="characters", byte_fallback=True, pretokenizer="metaspace")
+    tokenizer = train(Corpus.from_text("hug pug"), config).tokenizer
+    words = own_words(tokenizer, "hug é")
+    vocab = tokenizer.vocab
+    assert [[vocab[id] for id in word if isinstance(id, int)] for word in words] == [
+        [b" ", b"h", b"u", b"g"],
+        [b" ", b"\xc3", b"\xa9"],
+    ]
+
+
 def test_an_unknown_symbol_in_a_visitors_words_stays_text(hug_run: TrainingRun) -> None:
     ids = hug_run.tokenizer.base_ids
     assert own_words(hug_run.tokenizer, "hé") == [

@@ -79,6 +79,17 @@ def test_an_unreachable_token_used_in_a_given_word_is_explained() -> None:
     ]
 
 
+def test_a_byte_is_told_from_the_character_of_the_same_byte() -> None:
+    config = TrainingConfig(300, base="characters", byte_fallback=True, pretokenizer="metaspace")
+    tokenizer = train(Corpus.from_text("hug pug"), config).tokenizer
+    inspection = inspect_vocabulary("Yours", tokenizer, CountedText("hugs", "the text"), None)
+    byte, character = tokenizer.byte_ids[b"h"], tokenizer.base_ids[b"h"]
+    cards = [card_data(inspection, id, None) for id in (byte, character)]
+    assert [card["shown"]["token"] for card in cards] == ["<0x68>", "h"]
+    assert ("kind", "byte, which spells characters outside the alphabet") in cards[0]["facts"]
+    assert ("kind", "base symbol, present before the first merge") in cards[1]["facts"]
+
+
 def test_the_tree_of_white_space_is_folded() -> None:
     run = load_run(SAMPLE_RUN_ID).run
     ids = {token: id for id, token in run.tokenizer.vocab.items()}

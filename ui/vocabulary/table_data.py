@@ -23,12 +23,17 @@ def shown_token(inspection: Inspection, id: int, rank: int | None = None) -> Sho
     if rank is None:
         row = inspection.find_row(id)
         rank = int(inspection.table.ranks[row])
+    token = inspection.encoder.vocab[id]
     kind: Kind = "special" if id in inspection.special_ids else "symbol" if rank < 0 else "merge"
+    tokenizer = inspection.tokenizer
+    if tokenizer is not None and tokenizer.byte_ids.get(token) == id:
+        # As files write it: the alphabet may have a character of the same byte.
+        return {"id": id, "token": f"<0x{token[0]:02X}>", "kind": "byte", "rank": rank}
     if inspection.derivations is None and kind == "symbol":
         kind = "token"
     return {
         "id": id,
-        "token": token_for_browser(inspection.encoder.vocab[id]),
+        "token": token_for_browser(token),
         "kind": kind,
         "rank": rank,
     }

@@ -80,6 +80,8 @@ def _origin(inspection: Inspection, own: ShownToken) -> tuple[str, str]:
         return "kind", f"{inspection.encoder.model} token, its merges not known"
     if own["id"] == tokenizer.end_of_word_id:
         return "kind", "end-of-word marker"
+    if own["kind"] == "byte":
+        return "kind", "byte, which spells characters outside the alphabet"
     if own["kind"] == "symbol":
         return "kind", "base symbol, present before the first merge"
     return "made by merge", f"{own['rank'] + 1:,} of {tokenizer.n_merges:,}"

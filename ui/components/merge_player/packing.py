@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,6 +162,11 @@ def own_words(
     for pretoken in pretokenizer.split(pretokenizer.written(text)):
         if base is not None:
             words.append(_base_tokens(base, pretoken.encode())[:MAX_WORD_LENGTH])
+            continue
+        if tokenizer.byte_ids:  # which spell what the alphabet lacks
+            found = (ids or () for ids, _ in tokenizer.table.pieces(pretoken))
+            spelled: list[int | str] = [*chain.from_iterable(found)]
+            words.append(spelled[:MAX_WORD_LENGTH])
             continue
         symbols = split_symbols(pretoken.encode(), tokenizer.base)
         word = [base_ids.get(symbol, _missing(symbol)) for symbol in symbols[:MAX_WORD_LENGTH]]

@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 
 from ui.components.shared import make_component
 
-Kind = Literal["merge", "symbol", "special", "token"]
+Kind = Literal["merge", "symbol", "byte", "special", "token"]
 """"token" if the merges are not known."""
 Callback = Callable[[], None]
 

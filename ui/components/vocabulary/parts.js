@@ -9,14 +9,15 @@ import { findBeginning } from "./beginnings.js";
 /** @import { Token } from "../shared/component.js" */
 
 /** A token as it is drawn; `rank` is -1 if no merge makes it.
-    @typedef {{ id: number, token: Token, kind: "merge" | "symbol" | "special" | "token", rank: number }} ShownToken */
+    @typedef {{ id: number, token: Token, kind: "merge" | "symbol" | "byte" | "special" | "token", rank: number }} ShownToken */
 
 /** Draw a token into an element as a tile.
     @template {HTMLElement} Element
     @param {Element} element
     @param {Pick<ShownToken, "id" | "token" | "kind">} shown */
 export function drawTile(element, { id, token, kind }, { small = false } = {}) {
-  const look = kind === "merge" || kind === "token" ? `slot-${colourSlot(id)}` : kind;
+  const plain = kind === "byte" ? "symbol" : kind;
+  const look = kind === "merge" || kind === "token" ? `slot-${colourSlot(id)}` : plain;
   element.className = `tile ${look}${small ? " small" : ""}`;
   const [shown, isCut] = findBeginning(token);
   const name = addPart(element, "span", "");
