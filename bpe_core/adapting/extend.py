@@ -97,6 +97,7 @@ def extend(
         min_frequency=min_frequency,
         tie_break=tie_break,
         max_token_bytes=max_token_bytes,
+        byte_fallback=base.pretokenizer.adds_space,
     )
     check_config(config)
     excluded = _parse_left_out(left_out)
