@@ -51,6 +51,27 @@ def test_each_token_has_the_steps_of_its_pretoken() -> None:
         assert row.note == f"merge {step.merge.rank + 1:,}"
 
 
+@pytest.mark.parametrize("start", ["", " ", "▁", "漢", "<s>"])
+def test_words_have_the_space_that_is_put_in_front_of_a_text(start: str) -> None:
+    config = TrainingConfig(
+        300,
+        base="characters",
+        byte_fallback=True,
+        pretokenizer="metaspace",
+        special_tokens=("<unk>", "<s>"),
+    )
+    tokenizer = train(Corpus.from_text("hug hugs pug"), config).tokenizer
+    text = f"{start}hug▁hugs  漢<s>pug x"
+    reading = read(text, tokenizer)
+    words = [word_steps(reading, tokenizer, index).word for index in range(len(reading.found.ids))]
+    parts = [tokenizer.pretokenizer.written(part) for part in text.split("<s>") if part]
+    split = [word for part in parts for word in tokenizer.pretokenizer.split(part)]
+    assert set(words) - {""} == set(split)
+    for word, id in zip(words, reading.found.ids.tolist(), strict=True):
+        if word:
+            assert id in tokenizer.encoder.encode_words([word.encode()])[0]
+
+
 def test_each_ring_marks_what_the_next_step_merges() -> None:
     reading = read("aaaa unbelievably", gpt2())
     for index in (0, len(reading.found.ids) - 1):

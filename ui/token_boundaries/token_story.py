@@ -115,7 +115,8 @@ def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
 
 
 def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
-    word, is_cut = _word_around(reading, tokenizer, index)
+    find = _written_word if tokenizer.pretokenizer.adds_space else _word_around
+    word, is_cut = find(reading, tokenizer, index)
     if is_cut:
         return WordSteps(word, (), "The shown text ends inside this pre-token.")
     return _list_steps(word, tokenizer)
@@ -189,16 +190,26 @@ def _word_around(reading: OwnReading, tokenizer: Tokenizer, index: int) -> tuple
     stop = len(found.ids) if is_last else int(starts[k + 1])
     begin = int(found.byte_ends[first - 1]) if first else 0
     piece = reading.text.encode()[begin : int(found.byte_ends[stop - 1])].decode()
-    if tokenizer.pretokenizer.adds_space:
-        # A space is put in front of the whole text, and of what follows a special token.
-        special = tokenizer.special_tokens.values()
-        piece = tokenizer.pretokenizer.written(piece)
-        if first and int(found.ids[first - 1]) not in special:
-            piece = piece[1:]
     if tokenizer.drops_text:
         spans = tokenizer.pretokenizer.spans(piece)
         piece = piece[spans[0][0] : spans[0][1]] if spans else piece
     return piece, is_last and not reading.is_all
+
+
+def _written_word(reading: OwnReading, tokenizer: Tokenizer, index: int) -> tuple[str, bool]:
+    """Return what `_word_around` does if each word begins with a space, put in front or not.
+
+    That space may be in no place of the text, but only the first token of a word has one.
+    """
+    vocab, special = tokenizer.vocab, tokenizer.special_tokens.values()
+    ids: list[int] = reading.found.ids.tolist()
+    first, stop = index, index + 1
+    while not vocab[ids[first]].startswith(b" "):
+        first -= 1
+    while stop < len(ids) and ids[stop] not in special and not vocab[ids[stop]].startswith(b" "):
+        stop += 1
+    word = b"".join(vocab[id] for id in ids[first:stop]).decode(errors="replace")
+    return word, stop == len(ids) and not reading.is_all
 
 
 def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:
