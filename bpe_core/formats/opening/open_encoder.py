@@ -57,14 +57,12 @@ def open_encoder(
         raise ArgumentTypeError(f"Expected a path or a name, got {describe(path_or_name)}.")
     if not os.fspath(path_or_name):
         raise FormatError("The path is empty. Name a file, a folder or a published tokenizer.")
-    if is_hub_name(path_or_name):
-        name = find_or_fetch(str(path_or_name))
-        files = read_files_at(snapshot_folder(name))
-        return named_after_hub(name, open_files(files, pretokenizer=pretokenizer))
-    path = Path(path_or_name)
+    model = find_or_fetch(str(path_or_name)) if is_hub_name(path_or_name) else None
+    path = Path(path_or_name) if model is None else snapshot_folder(model)
     try:
         if path.exists():
-            return open_files(read_files_at(path), pretokenizer=pretokenizer)
+            opened = open_files(read_files_at(path), pretokenizer=pretokenizer)
+            return opened if model is None else named_after_hub(model, opened)
     except BpeError:
         raise
     except ValueError:
@@ -91,7 +89,8 @@ def named_after_hub(name: HubName, opened: NamedEncoder) -> NamedEncoder:
     >>> found.name, found.provenance
     ('org/model', 'From hf:org/model@main. BPE.')
     """
-    return NamedEncoder(name.repo, opened.encoder, f"From {name}. {opened.provenance}")
+    provenance = f"From {name}. {opened.provenance}"
+    return NamedEncoder(name.repo, opened.encoder, provenance, opened.chat)
 
 
 def open_published(found: Published) -> NamedEncoder:
