@@ -284,17 +284,18 @@ def parse_special_tokens(options: tuple[str, ...]) -> dict[str, int]:
 
 def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]) -> Encoder:
     """Load what `load_tokenizer` loads, or else an encoder that another library runs."""
+    from bpe_core.formats.opening.open_encoder import open_plainest
+    from bpe_core.published.hub_names import is_hub_name
+
+    if not special_tokens and (is_hub_name(name) or Path(name).exists()):
+        fetch_watched(name)
+        return open_plainest(name, pretokenizer).encoder
     try:
         return load_tokenizer(name, pretokenizer, special_tokens)
     except FormatError:
-        from bpe_core.formats.opening.open_encoder import open_encoder
-        from bpe_core.published.hub_names import is_hub_name
-
-        is_known = is_hub_name(name) or _is_published(name) or Path(name).exists()
-        if special_tokens or not is_known:
+        if special_tokens or not _is_published(name):
             raise
-
-        return open_encoder(name, pretokenizer).encoder
+        return open_plainest(name, pretokenizer).encoder
 
 
 def load_merges(

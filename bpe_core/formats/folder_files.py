@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from bpe_core.errors import FormatError
-from bpe_core.formats import gpt2_files
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
 
+PAIRS: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+"""The two pairs of names in use for GPT-2's vocabulary and its merges."""
 CONFIG: Final = "tokenizer_config.json"
 SPECIAL_TOKENS: Final = "special_tokens_map.json"
 ADDED_TOKENS: Final = "added_tokens.json"
@@ -22,7 +23,7 @@ SIDECARS: Final = (*JSON_SIDECARS, CHAT_TEMPLATE)
 _SETS: Final = (
     ("tokenizer.bpe.json",),
     ("tokenizer.json",),  # before GPT-2's two files, as in transformers: they contain less
-    *gpt2_files.PAIRS,
+    *PAIRS,
     ("tokenizer.tiktoken",),
     ("tokenizer.gguf",),
     ("tekken.json",),
@@ -49,7 +50,7 @@ def choose_files(names: Sequence[str], where: str) -> list[str]:
             if any(names.count(name) > 1 for name in wanted):
                 raise FormatError(f"{where} has several {wanted[0]} files. Choose one tokenizer.")
             return [*wanted]
-    for pair in gpt2_files.PAIRS:
+    for pair in PAIRS:
         missing = [name for name in pair if name not in names]
         if len(missing) == 1:
             (found,) = set(pair) - set(missing)
@@ -76,7 +77,7 @@ def read_files_at(path: Path) -> dict[str, bytes]:
         folder = path
         listed = sorted(file.name for file in path.iterdir() if file.is_file())
         names = choose_files(listed, f"The folder {path}")
-    for pair in gpt2_files.PAIRS:
+    for pair in PAIRS:
         if path.name in pair and all((folder / name).is_file() for name in pair):
             names = [*pair]
     if path.is_dir() or len(names) > 1:

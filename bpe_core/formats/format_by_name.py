@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
 from bpe_core.errors import ConfigError
-from bpe_core.formats import gpt2_files
+from bpe_core.formats.folder_files import PAIRS
 from bpe_core.types import Format
 
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
@@ -22,7 +22,7 @@ _ENDINGS: Final[Mapping[str, Format]] = {
     ".gguf": "gguf",
     ".model": "sentencepiece",
 }
-_GPT2_NAMES: Final = frozenset(name for pair in gpt2_files.PAIRS for name in pair)
+_GPT2_NAMES: Final = frozenset(name for pair in PAIRS for name in pair)
 
 
 class Choice(NamedTuple):

@@ -13,6 +13,7 @@ from typing import Final
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.description import Description, Given, Merges
+from bpe_core.formats.folder_files import PAIRS
 from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -24,10 +25,7 @@ from bpe_core.unicode.byte_alphabet import (
     to_printable,
 )
 
-VOCABULARY: Final = "vocab.json"
-MERGES: Final = "merges.txt"
-# The two pairs of names in use for these files.
-PAIRS: Final = ((VOCABULARY, MERGES), ("encoder.json", "vocab.bpe"))
+VOCABULARY, MERGES = PAIRS[0]
 _HEADER: Final = "#version: 0.2"
 
 

@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import cast
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, BpeError, ConfigError, FormatError, MissingFileError
@@ -200,7 +201,16 @@ def load(
         raise MissingFileError(_missing(path)) from None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-    return loads(files, pretokenizer, special_tokens)
+    if special_tokens is not None:
+        return loads(files, pretokenizer, special_tokens)
+    # Imported when needed: writing a file needs neither.
+    from bpe_core.formats.opening.kept_encoders import open_kept
+    from bpe_core.tokenizer.protocol import NamedEncoder
+
+    loaded = open_kept(
+        "load", files, pretokenizer, lambda: NamedEncoder("", loads(files, pretokenizer))
+    )
+    return cast("Tokenizer", loaded.encoder)
 
 
 def _path(path: str | os.PathLike[str]) -> Path:

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,15 @@ from bpe_core.kernels.rank_merging import SYMBOL_BITS
 from bpe_core.kernels.word_cache import ID_BITS, LONG_WORD, SLACK, CachedWords
 from bpe_core.pretokenizers.blocks import Block, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
+from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.tokenizer.compiled_tables import (
-    Beginnings,
+    EncoderTables,
+    build_tables,
     count_symbols,
     empty_cache,
-    encoding_tables,
     larger_or_empty,
     new_words,
     scratch,
-    spelling,
     twice_as_large,
 )
 from bpe_core.tokenizer.id_arrays import as_int32
@@ -63,6 +62,7 @@ _LIKELY_BYTES: Final = 6
 """The expected average length of a token; if it is longer, decoding enlarges its buffer."""
 _MAX_KEPT: Final = 1 << 21
 """The most ids of a worker's buffer that is kept for the next text: 8 MB."""
+_MIN_IDS_TO_SHARE: Final = 5_000
 _SCAN_AHEAD: Final = 8192
 _NO_ENDS: Final = np.empty(0, np.int64)
 
@@ -102,18 +102,19 @@ class CompiledEncoder:
     [464, 2068, 7586, 21831]
     """
 
-    def __init__(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
+    def __init__(
+        self, table: TokenTable, pretokenizer: Pretokenizer, tables: EncoderTables | None = None
+    ) -> None:
         self._pretokenizer = pretokenizer
-        self._scanner = get_scanner(pretokenizer.name)
-        self._merges, self._whole, self._trie, cache = encoding_tables(table)
-        self._beginnings = Beginnings(table)
-        self._spelling = spelling(table)
+        made = tables or build_tables(table, pretokenizer.name)
+        self._scanner, self._merges, self._whole, self._trie = made[:4]
+        self._beginnings, self._spelling = made.beginnings, made.spelling
         self._longest = int(self._spelling.width.max())
-        self._objects = np.arange(len(self._spelling.width)).astype(object)
+        self._objects: NDArray[Any] | None = None
         # Each thread borrows a worker with its own word cache. The first worker's cache already
         # holds the vocabulary; the others see enough text to fill theirs. A worker takes 5 to
         # 30 MB, so no more are kept than there are processors: those returned last.
-        first = _Worker(cache, heap=not self._trie.symbol_at.size)
+        first = _Worker(made.cache, heap=not self._trie.symbol_at.size)
         self._workers = deque([first], maxlen=threads.n_threads())
 
     def encode(self, text: str, n_threads: int | None = None, *, left_out: bytes = b"") -> Ids:
@@ -214,6 +215,10 @@ class CompiledEncoder:
 
     def to_list(self, ids: Ids) -> list[int]:
         """Return ids as a list of ints, one shared object per id: half tolist's time and memory."""
+        if self._objects is None:
+            if len(ids) < _MIN_IDS_TO_SHARE:
+                return ids.tolist()
+            self._objects = np.arange(len(self._spelling.width)).astype(object)
         return self._objects.take(ids).tolist()
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8] | None:

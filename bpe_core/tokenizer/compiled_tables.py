@@ -13,9 +13,11 @@ from bpe_core.kernels.decoding import NOT_IN_ROW, ROW, Spelling
 from bpe_core.kernels.encoding import SCAN_UP_TO, EncodingScratch
 from bpe_core.kernels.new_words import ROOM, NewWords
 from bpe_core.kernels.rank_merging import MergeTable
+from bpe_core.kernels.scanning import Scanner
 from bpe_core.kernels.trie import TrieArrays
 from bpe_core.kernels.whole_words import WholeWords
 from bpe_core.kernels.word_cache import LINE, CachedWords
+from bpe_core.pretokenizers.scanners import get_scanner
 from bpe_core.tokenizer.tables import TokenTable
 
 _CACHE_LINES: Final = 1 << 16
@@ -182,22 +184,32 @@ def _build_characters(table: TokenTable) -> tuple[list[tuple[int, int, int]], li
     return built, beginnings
 
 
-class Beginnings:
+class Beginnings(NamedTuple):
     """The ids that kernels write where a character outside the alphabet begins like one of it.
 
     >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: "漢".encode()}
     >>> table = TokenTable(vocab=vocab, merges=[], base="characters", byte_fallback=range(256))
     >>> ids = np.array([257, 7], np.int32)  # the first two bytes of 漢, and another
-    >>> Beginnings(table).spell(ids).tolist(), list("漢".encode())[:2]
+    >>> Beginnings.of_table(table).spell(ids).tolist(), list("漢".encode())[:2]
     ([230, 188, 7], [230, 188])
     """
 
-    def __init__(self, table: TokenTable) -> None:
+    first_id: int
+    widths: NDArray[np.int64]
+    """int64[n]: how many bytes each beginning has."""
+    ids: NDArray[np.int32]
+    """int32[n, 3]: the ids of these bytes."""
+
+    @classmethod
+    def of_table(cls, table: TokenTable) -> Beginnings:
+        """Return the beginnings of the characters of a table's alphabet."""
         _, beginnings = _build_characters(table)
-        self._first_id = max(table.vocab) + 1
-        self._widths = np.array([len(each) for each in beginnings], np.int64)
         ids = [[table.byte_ids[bytes([byte])] for byte in each] for each in beginnings]
-        self._ids = np.array([[*each, 0][:3] for each in ids], np.int32).reshape(-1, 3)
+        return cls(
+            max(table.vocab) + 1,
+            np.array([len(each) for each in beginnings], np.int64),
+            np.array([[*each, 0][:3] for each in ids], np.int32).reshape(-1, 3),
+        )
 
     def spell(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return ids with those of the bytes of each beginning in its place."""
@@ -207,18 +219,46 @@ class Beginnings:
         self, ids: NDArray[np.int32], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return what `spell` returns, and where sections end then that ended at `ends`."""
-        places = np.flatnonzero(ids >= self._first_id) if self._widths.size else ids[:0]
+        places = np.flatnonzero(ids >= self.first_id) if self.widths.size else ids[:0]
         if not places.size:
             return ids, ends
-        found = ids[places] - self._first_id
+        found = ids[places] - self.first_id
         widths = np.ones(ids.size, np.int64)
-        widths[places] = self._widths[found]
+        widths[places] = self.widths[found]
         reached = np.append(0, np.cumsum(widths))
         spelled = np.repeat(ids, widths)
         for k in range(3):
-            has_byte = self._widths[found] > k
-            spelled[reached[places[has_byte]] + k] = self._ids[found[has_byte], k]
+            has_byte = self.widths[found] > k
+            spelled[reached[places[has_byte]] + k] = self.ids[found[has_byte], k]
         return spelled, reached[ends]
+
+
+class EncoderTables(NamedTuple):
+    """All that the kernels read of one tokenizer."""
+
+    scanner: Scanner
+    merges: MergeTable
+    whole: WholeWords
+    trie: TrieArrays
+    cache: CachedWords
+    """A word cache with the vocabulary."""
+    beginnings: Beginnings
+    spelling: Spelling
+
+
+def build_tables(table: TokenTable, pretokenizer: str) -> EncoderTables:
+    """Return the tables of kernels for a tokenizer that they support.
+
+    >>> table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
+    >>> build_tables(table, "gpt2").spelling.width.size
+    256
+    """
+    return EncoderTables(
+        get_scanner(pretokenizer),
+        *encoding_tables(table),
+        Beginnings.of_table(table),
+        spelling(table),
+    )
 
 
 def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArrays, CachedWords]:
@@ -234,7 +274,7 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArra
     """
     symbols = _symbols(table)
     tokens = symbols.tokens
-    widths = np.array([len(token) for token in tokens], np.int32)
+    widths = np.fromiter(map(len, tokens), np.int32, len(tokens))
     starts = np.append(0, np.cumsum(widths, dtype=np.int64))
     longest = int(widths.max())
     n_merges = len(symbols.lefts)
@@ -316,19 +356,20 @@ def spelling(table: TokenTable) -> Spelling:
     """
     ids = np.fromiter(table.vocab.keys(), np.int64)
     tokens = list(table.vocab.values())
-    lengths = np.array([len(token) for token in tokens], np.int32)
+    letters = np.frombuffer(b"".join(tokens), np.uint8)
+    lengths = np.fromiter(map(len, tokens), np.int32, len(tokens))
     n_ids = int(ids.max()) + 1
     width = np.full(n_ids, -1, np.int32)
     width[ids] = lengths
     start = np.zeros(n_ids, np.int64)
     start[ids] = np.cumsum(lengths) - lengths
     rows = np.full((n_ids, ROW), NOT_IN_ROW, np.uint8)
-    padded = b"".join([token[:ROW].ljust(ROW, b"\0") for token in tokens])
-    rows[ids] = np.frombuffer(padded, np.uint8).reshape(-1, ROW)
+    rows[ids] = 0
+    for k in range(ROW - 1):
+        longer = ids[lengths > k]
+        rows[longer, k] = letters[start[longer] + k]
     rows[ids, -1] = np.where(lengths < ROW, lengths, NOT_IN_ROW)
-    return Spelling(
-        rows.reshape(-1).view("<u8"), width, start, np.frombuffer(b"".join(tokens), np.uint8)
-    )
+    return Spelling(rows.reshape(-1).view("<u8"), width, start, letters)
 
 
 def _power_of_two(least: int) -> int:

@@ -7,6 +7,7 @@ from copy import copy
 from itertools import groupby
 from operator import add, eq, itemgetter, lt
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from bpe_core.checks import check_choice, describe, is_a, several
 from bpe_core.errors import ConfigError
@@ -21,6 +22,9 @@ from bpe_core.tokenizer.table_checks import (
 )
 from bpe_core.types import Base, Merge, Pair
 from bpe_core.unicode.byte_alphabet import BYTE_ORDER
+
+if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
+    from numpy.typing import NDArray
 
 _UNKNOWN = -1
 
@@ -53,6 +57,7 @@ class TokenTable:
         "end_of_word",
         "end_of_word_id",
         "ending_word",
+        "kernel_tables",
         "made",
         "parts",
         "ranks",
@@ -76,6 +81,8 @@ class TokenTable:
         whole_words_first: bool = False,
         byte_fallback: Iterable[int] = (),
     ) -> None:
+        self.kernel_tables: Mapping[str, NDArray[Any]] = {}
+        """The tables of kernels, if they were kept; see `kept_tables`."""
         check_mapping("the vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
         check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
         check_choice("base", base, Base, ConfigError)
@@ -133,13 +140,8 @@ class TokenTable:
         self._index_merges()
         self.content: Mapping[int, bytes] = self._without_marker()
         """The bytes of each id, without those of the marker."""
-        ids = self.base_ids if base == "bytes" else self.byte_ids
-        self._id_of_byte = [ids.get(bytes([byte]), _UNKNOWN) for byte in range(256)]
-        self._id_of_character = (
-            {symbol.decode(): id for symbol, id in self.base_ids.items()}
-            if base == "characters"
-            else {}
-        )
+        self._id_of_byte = self._find_bytes()
+        self._id_of_character = self._find_characters()
 
     @classmethod
     def trusted(
@@ -174,6 +176,7 @@ class TokenTable:
         table.ending_word = frozenset()
         table.whole_words_first, table.word_ids = False, {}
         table.byte_ids = MappingProxyType({})
+        table.kernel_tables = {}
         table._id_of_byte = [table.base_ids[bytes([byte])] for byte in range(256)]
         table._id_of_character = {}
         return table
@@ -225,6 +228,7 @@ class TokenTable:
             words = {vocab[made]: made for _, _, made in reversed(new)}
             longer.word_ids = {**words, **self.word_ids}
         longer.content = longer._without_marker()
+        longer.kernel_tables = {}
         return longer
 
     def join(self, ids: Iterable[int]) -> bytes:
@@ -305,6 +309,15 @@ class TokenTable:
             ids += [_UNKNOWN] if _UNKNOWN in spelled else spelled
             widths += [len(data)] if whole else [1] * len(data)
         return ids, widths if _UNKNOWN in ids else []
+
+    def _find_bytes(self) -> list[int]:
+        ids = self.base_ids if self.base == "bytes" else self.byte_ids
+        return [ids.get(bytes([byte]), _UNKNOWN) for byte in range(256)]
+
+    def _find_characters(self) -> dict[str, int]:
+        if self.base == "bytes":
+            return {}
+        return {symbol.decode(): id for symbol, id in self.base_ids.items()}
 
     def _map_words(self) -> dict[bytes, int]:
         special = set(self.special_tokens.values())

@@ -210,6 +210,11 @@ class Tokenizer(Immutable):
         return self._encoder
 
     @property
+    def kernels(self) -> Kernels:
+        """Its kernels, for code that keeps their tables."""
+        return self._kernels
+
+    @property
     def merges(self) -> tuple[Merge, ...]:
         """The merges in rank order."""
         if self._merges is None:

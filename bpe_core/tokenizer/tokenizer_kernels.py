@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 from bpe_core.kernels.compiling.choose import (
     MIN_BYTES_OF_CALL,
     MIN_BYTES_TO_ENCODE,
     compile_in_background,
+    kernels_are_ready,
     use_kernels,
     worth_waiting_for,
 )
@@ -18,7 +19,10 @@ from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.word_cache import forget_cached_words
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from bpe_core.tokenizer.compiled import CompiledEncoder
+    from bpe_core.tokenizer.compiled_tables import EncoderTables
 
 
 _encoders: Final[WeakSet[CompiledEncoder]] = WeakSet()
@@ -62,23 +66,47 @@ class Kernels:
 
     def worth(self, n: int) -> CompiledEncoder | None:
         """Return the compiled encoder if it is faster for n characters or ids, else None."""
-        if n < MIN_BYTES_OF_CALL or not self._suited:
+        # Kept tables are there at once, and what plain Python needs is not.
+        has_tables = bool(self._table.kernel_tables)
+        if (n < MIN_BYTES_OF_CALL and not has_tables) or not self._suited:
             return None
         if self._encoder is None:
             self._seen += n
-            if use_kernels(self._seen, MIN_BYTES_TO_ENCODE):
+            if use_kernels(self._seen, 0 if has_tables else MIN_BYTES_TO_ENCODE):
                 self._encoder = self._prepared()
             elif worth_waiting_for(self._seen):
                 compile_in_background()
         return self._encoder
 
-    def _prepared(self) -> CompiledEncoder | None:
-        from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
+    def tables_to_keep(self) -> dict[str, NDArray[Any]]:
+        """Return the tables of kernels by name, which are used from now on.
 
+        There are none if the kernels don't support the tokenizer, or are not compiled.
+        """
+        from bpe_core.tokenizer.compiled import can_compile
+        from bpe_core.tokenizer.compiled_tables import build_tables
+        from bpe_core.tokenizer.kept_tables import pack_tables
+
+        if not (kernels_are_ready() and self._suited and can_compile(self._table)):
+            return {}
+        tables = build_tables(self._table, self._pretokenizer.name)
+        packed = pack_tables(tables)
+        self._encoder = self._made(tables)
+        return packed
+
+    def _prepared(self) -> CompiledEncoder | None:
+        from bpe_core.tokenizer.compiled import can_compile
+        from bpe_core.tokenizer.kept_tables import unpack_tables
+
+        if self._table.kernel_tables:
+            return self._made(unpack_tables(self._table.kernel_tables))
         self._suited = can_compile(self._table)
-        if not self._suited:
-            return None
-        encoder = CompiledEncoder(self._table, self._pretokenizer)
+        return self._made(None) if self._suited else None
+
+    def _made(self, tables: EncoderTables | None) -> CompiledEncoder:
+        from bpe_core.tokenizer.compiled import CompiledEncoder
+
+        encoder = CompiledEncoder(self._table, self._pretokenizer, tables)
         with _lock:
             _encoders.add(encoder)
         return encoder

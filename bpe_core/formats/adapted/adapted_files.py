@@ -33,6 +33,7 @@ from bpe_core.formats.adapted.adapted_vocabulary import (
     unlisted,
 )
 from bpe_core.formats.adapted.json_places import members, replace_spans, write_like
+from bpe_core.formats.folder_files import PAIRS
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
 from bpe_core.formats.load_save import Format
@@ -51,7 +52,7 @@ OLD_IDS: Final = "old_ids.npy"
 PARTS: Final = "parts.npy"
 ROWS: Final = "embedding_rows.json"
 
-_ENDINGS: Final = tuple(zip(*gpt2_files.PAIRS, strict=True))
+_ENDINGS: Final = tuple(zip(*PAIRS, strict=True))
 
 
 def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bpe_core.errors import BpeError, FormatError, MissingFileError
-from bpe_core.formats import gpt2_files, huggingface
+from bpe_core.formats import huggingface
 from bpe_core.formats.adapted.adapted_files import BESIDE
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
-from bpe_core.formats.folder_files import SIDECARS, read_files_at
+from bpe_core.formats.folder_files import PAIRS, SIDECARS, read_files_at
 from bpe_core.formats.gguf.gguf_header import MAGIC, mapped
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening.open_encoder import open_encoder, open_published
@@ -62,7 +62,7 @@ def open_base(
         described = read_files_at(path)
         beside = [path / name for name in BESIDE] if path.is_dir() else []
         if path.is_dir() and huggingface.FILE_NAME in described:
-            for pair in gpt2_files.PAIRS:
+            for pair in PAIRS:
                 if all((path / name).is_file() for name in pair):
                     beside += [path / name for name in pair]
         companions = {file.name: file.read_bytes() for file in beside if file.is_file()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import (
@@ -13,20 +14,16 @@ from bpe_core.errors import (
     FormatError,
     MissingFileError,
 )
-from bpe_core.formats.description import check_not_overruled
 from bpe_core.formats.folder_files import read_files_at
-from bpe_core.formats.opening.engines import choose_engine
-from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.opening.reading import read_description
-from bpe_core.formats.tiktoken_file import build_from_ranks
+from bpe_core.formats.opening.kept_encoders import open_kept
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
-from bpe_core.published.hub import find_or_fetch
 from bpe_core.published.hub_names import HubName, is_hub_name, snapshot_folder
 from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS, TiktokenEncoding
-from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+
+_Purpose = Literal["open", "open as merges"]
 
 
 def open_encoder(
@@ -53,16 +50,39 @@ def open_encoder(
     >>> opened.encode("The quick"), opened.engine, opened.name
     ([464, 2068], 'bpe_core', 'GPT-2')
     """
+    return _open(path_or_name, pretokenizer, "open")
+
+
+def open_plainest(
+    path_or_name: str | os.PathLike[str], pretokenizer: str | None = None
+) -> NamedEncoder:
+    """Open a file as the `Tokenizer` that `load` returns if it does, or else as `open_encoder`.
+
+    Files are read once. Raises what `open_encoder` raises.
+
+    >>> open_plainest("gpt2").name
+    'GPT-2'
+    """
+    return _open(path_or_name, pretokenizer, "open as merges")
+
+
+def _open(
+    path_or_name: str | os.PathLike[str], pretokenizer: str | None, purpose: _Purpose
+) -> NamedEncoder:
     if not is_a(path_or_name, str, os.PathLike):
         raise ArgumentTypeError(f"Expected a path or a name, got {describe(path_or_name)}.")
     if not os.fspath(path_or_name):
         raise FormatError("The path is empty. Name a file, a folder or a published tokenizer.")
-    model = find_or_fetch(str(path_or_name)) if is_hub_name(path_or_name) else None
-    path = Path(path_or_name) if model is None else snapshot_folder(model)
+    if is_hub_name(path_or_name):
+        # Imported when needed: other names and files need no process that downloads.
+        from bpe_core.published.hub import find_or_fetch
+
+        name = find_or_fetch(str(path_or_name))
+        return named_after_hub(name, _open_path(snapshot_folder(name), pretokenizer, purpose))
+    path = Path(path_or_name)
     try:
         if path.exists():
-            opened = open_files(read_files_at(path), pretokenizer=pretokenizer)
-            return opened if model is None else named_after_hub(model, opened)
+            return _open_path(path, pretokenizer, purpose)
     except BpeError:
         raise
     except ValueError:
@@ -73,12 +93,26 @@ def open_encoder(
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
     if (name := find_published(str(path_or_name))) is not None:
         opened = open_published(CATALOGUE[name]) if name in CATALOGUE else _open_encoding(name)
-        _check_cut(opened, pretokenizer)
+        if pretokenizer is not None:
+            _check_cut(opened, pretokenizer)
         return opened
     raise MissingFileError(
         f"{path} is neither a file nor the name of a published tokenizer. Check the path, use one "
         f"of {', '.join((*NAMES, *TIKTOKEN_ENCODINGS))}, or hf:org/model for a model on the hub."
     )
+
+
+def _open_path(path: Path, pretokenizer: str | None, purpose: _Purpose) -> NamedEncoder:
+    """Open the files at a path, as an earlier process did if it kept them."""
+
+    def open_first() -> NamedEncoder:
+        from bpe_core.formats.opening.opening import open_as_merges, open_files
+
+        first = open_files if purpose == "open" else open_as_merges
+        return first(files, pretokenizer=pretokenizer)
+
+    files = read_files_at(path)
+    return open_kept(purpose, files, pretokenizer, open_first)
 
 
 def named_after_hub(name: HubName, opened: NamedEncoder) -> NamedEncoder:
@@ -89,8 +123,7 @@ def named_after_hub(name: HubName, opened: NamedEncoder) -> NamedEncoder:
     >>> found.name, found.provenance
     ('org/model', 'From hf:org/model@main. BPE.')
     """
-    provenance = f"From {name}. {opened.provenance}"
-    return NamedEncoder(name.repo, opened.encoder, provenance, opened.chat)
+    return NamedEncoder(name.repo, opened.encoder, f"From {name}. {opened.provenance}")
 
 
 def open_published(found: Published) -> NamedEncoder:
@@ -107,9 +140,16 @@ def open_published(found: Published) -> NamedEncoder:
 
         cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
         return NamedEncoder(found.title, gpt2(), f"{who} {cut}")
-    # The SHA-256 was checked, and the tests compare these files with their libraries.
-    read = read_description({found.file_name: read_cached(found)})
-    opened = choose_engine(read, is_known=True)[1]
+    files = {found.file_name: read_cached(found)}
+
+    def open_first() -> NamedEncoder:
+        from bpe_core.formats.opening.engines import choose_engine
+        from bpe_core.formats.opening.reading import read_description
+
+        # The SHA-256 was checked, and the tests compare these files with their libraries.
+        return choose_engine(read_description(files), is_known=True)[1]
+
+    opened = open_kept("open published", files, None, open_first)
     encoder = opened.encoder
     if found.encoding is not None:
         encoder = _add_tokens(encoder, TIKTOKEN_ENCODINGS[found.encoding])
@@ -128,6 +168,8 @@ def _add_tokens(base: Encoder, encoding: TiktokenEncoding) -> Encoder:
     if encoding.special_tokens is not None and isinstance(base, Tokenizer):
         special = set(base.special_tokens.values())
         ranks = {token: id for id, token in base.vocab.items() if id not in special}
+        from bpe_core.formats.tiktoken_file import build_from_ranks
+
         base = build_from_ranks(
             ranks | dict(encoding.more_ranks),
             pretokenizer=base.pretokenizer.name,
@@ -136,12 +178,15 @@ def _add_tokens(base: Encoder, encoding: TiktokenEncoding) -> Encoder:
     return base
 
 
-def _check_cut(opened: NamedEncoder, pretokenizer: str | None) -> None:
+def _check_cut(opened: NamedEncoder, pretokenizer: str) -> None:
     """Raise `ConfigError` if a pre-tokenizer is not the one of a published tokenizer."""
+    from bpe_core.formats.description import check_not_overruled
+    from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
+
     merges = made_by_merges(opened)
     if merges is not None:
         check_not_overruled(opened.name, merges, pretokenizer, None)
-    elif pretokenizer is not None:
+    else:
         raise ConfigError(
             f"{opened.name} itself says how text is cut, and {opened.engine} cuts it so. Leave "
             "pretokenizer out."

@@ -17,11 +17,13 @@ from typing import Final
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.errors import BpeError, FormatError, ProcessError, UnforeseenError
 from bpe_core.formats.checking.probe import PROBE
-from bpe_core.formats.description import Description
+from bpe_core.formats.description import Description, check_not_overruled
+from bpe_core.formats.huggingface import build_tokenizer
 from bpe_core.formats.opening.engines import build_encoder, choose_engine, open_here
 from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.opening.zipped import looks_like_zip
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.text_growth import check_growth
 from bpe_core.processes.call import call
 from bpe_core.processes.limits import GB, Limits
 from bpe_core.tokenizer.protocol import NamedEncoder
@@ -58,6 +60,24 @@ def open_files(
     """
     opened = open_here(read_description(files, pretokenizer), pretokenizer)
     return opened or _open_elsewhere(files, pretokenizer, place)
+
+
+def open_as_merges(files: Mapping[str, bytes], *, pretokenizer: str | None = None) -> NamedEncoder:
+    """Open files as the `Tokenizer` that `load` returns if it does, or else as `open_files` does.
+
+    >>> open_as_merges({"a.tiktoken": b"YQ== 0\\n"}, pretokenizer="gpt2").encode("aa")
+    [0, 0]
+    """
+    read = read_description(files, pretokenizer, merges_only=True)
+    try:
+        tokenizer = build_tokenizer(read)
+    except FormatError:
+        if read.parsed is not None:
+            check_growth(read.parsed)
+        return open_here(read, pretokenizer) or _open_elsewhere(files, pretokenizer, nullcontext)
+    if read.names_cut or read.library == "tokenizers":
+        check_not_overruled(read.name, tokenizer, pretokenizer, None)
+    return NamedEncoder(read.name, tokenizer)
 
 
 def open_untrusted(

@@ -9,7 +9,7 @@ from bpe_core.errors import FormatError
 from bpe_core.formats import gpt2_files
 from bpe_core.formats.chat_files import chat_beside
 from bpe_core.formats.description import Description, Given
-from bpe_core.formats.folder_files import MAX_BYTES, SIDECARS
+from bpe_core.formats.folder_files import MAX_BYTES, PAIRS, SIDECARS
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import describe_gguf
 from bpe_core.formats.huggingface import FILE_NAME, describe_huggingface
@@ -73,7 +73,7 @@ def _read_pair(given: Given, merges: bytes) -> Description:
 
 def _read_one(given: Given) -> Description:
     name, data = given.name, given.data
-    for vocabulary, merges in gpt2_files.PAIRS:
+    for vocabulary, merges in PAIRS:
         if name == merges:
             raise FormatError(
                 f"{name} holds only merges. Add the vocabulary they belong to, {vocabulary}."

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
 from typing import Any, Final, NamedTuple, cast
 
 from bpe_core.errors import FormatError
@@ -147,16 +148,12 @@ class AddedTokenFinder:
         self._always = frozenset(each.text for each in added if not each.is_special)
         # The library skips a token that it finds but may not use, which hides a shorter one within
         # it.
-        longest = sorted((each.text for each in added), key=len, reverse=True)
-        self._any = re.compile(_match_any(longest) if longest else "")
-        by_first = defaultdict[str, list[str]](list)
-        for text in longest:
-            by_first[text[0]].append(text[1:])
-        # A pattern that begins with a certain character is searched for ten times as fast.
-        self._by_first = [
-            (first, re.compile(re.escape(first) + _match_any(rest)))
-            for first, rest in by_first.items()
-        ]
+        self._longest = sorted((each.text for each in added), key=len, reverse=True)
+        self._by_first = defaultdict[str, list[str]](list)
+        for text in self._longest:
+            self._by_first[text[0]].append(text[1:])
+        # Compiled when a text needs them: thousands of tokens take 0.1 s.
+        self._patterns: dict[str, re.Pattern[str]] = {}
 
     def split(self, text: str, allowed: Set[str]) -> Iterator[tuple[str, int | None]]:
         """Yield added tokens with their ids, and what is between them without one.
@@ -176,12 +173,22 @@ class AddedTokenFinder:
             yield text[start:] if start else text, None
 
     def _matches(self, text: str) -> Iterable[re.Match[str]]:
-        occurring = [
-            pattern for first, pattern in self._by_first if first in text and pattern.search(text)
-        ]
+        firsts = filter(text.__contains__, self._by_first)
+        occurring = [each for first in firsts if (each := self._starting_with(first)).search(text)]
         if not occurring:
             return ()
         return (occurring[0] if len(occurring) == 1 else self._any).finditer(text)
+
+    def _starting_with(self, first: str) -> re.Pattern[str]:
+        """Return a pattern for the tokens that begin with a character, found ten times as fast."""
+        if first not in self._patterns:
+            pattern = re.escape(first) + _match_any(self._by_first[first])
+            self._patterns[first] = re.compile(pattern)
+        return self._patterns[first]
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        return re.compile(_match_any(self._longest))
 
 
 def _match_any(texts: Sequence[str], depth: int = _DEPTH) -> str:

@@ -74,6 +74,11 @@ class AcrossWordsTokenizer(OwnEncoder):
         return AcrossWordsTokenizer, (self._tokenizer, self._spaces, self._added)
 
     @property
+    def spaces(self) -> Spaces:
+        """How it writes spaces."""
+        return self._spaces
+
+    @property
     def normalizer_name(self) -> str:
         """What is done to a text before it is merged."""
         return "spaces as ▁" + ("" if self._spaces.prefix == "never" else ", one put in front")

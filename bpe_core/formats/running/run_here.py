@@ -66,7 +66,6 @@ class NativeTokenizer(OwnEncoder):
                     raise FormatError(f"Its normalizer changes the added token {each.text!r:.60}.")
         self._lacking = _lacking(tokenizer)
         self._left_out = _left_out(tokenizer)
-        self._last_id = max(tokenizer.vocab, default=-1)
 
     def __reduce__(self) -> tuple[object, ...]:
         return NativeTokenizer, (self._tokenizer, self._source, self._added, self._normalizer)
@@ -75,6 +74,11 @@ class NativeTokenizer(OwnEncoder):
     def source(self) -> bytes:
         """The tokenizer.json that `tokenizers` is given."""
         return self._source
+
+    @property
+    def normalizer(self) -> Mapping[str, Any] | None:
+        """The part of tokenizer.json that changes a text first, or None."""
+        return self._normalizer
 
     @property
     def normalizer_name(self) -> str:
@@ -147,6 +151,10 @@ class NativeTokenizer(OwnEncoder):
     def _lacks_some(self, ids: NDArray[np.int32]) -> bool:
         """Return True if some ids are those of bytes that are not tokens."""
         return self._lacking is not None and bool((ids > self._last_id).any())
+
+    @cached_property
+    def _last_id(self) -> int:
+        return max(self.vocab, default=-1)
 
     def _placed(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
         check_text(text)

@@ -1,0 +1,147 @@
+"""Keep what opening a tokenizer's files found out, so that the next process opens them at once.
+
+Kept are encoders that run here, of files that take long to open: vocabulary, merges, added tokens
+and the tables of kernels, as arrays (see `kept_arrays`). The key is a hash of the files, of the
+arguments, of this package's sources and of the versions of the libraries that the first opening
+compares with. So all that was checked then holds, or the files are opened anew.
+
+Only files that a program names are kept, never those of a server's visitors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bpe_core.files.kept_arrays import Kept, find_kept, keep
+from bpe_core.kernels.compiling.choose import kernels_are_ready
+from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from bpe_core.tokenizer.protocol import Encoder
+
+MIN_BYTES: Final = 200_000
+"""The size of files from which they are kept; smaller ones open in 0.1 s."""
+_LIBRARIES: Final = ("numpy", "regex", "sentencepiece", "tiktoken", "tokenizers")
+_PACKAGE: Final = Path(__file__).parents[2]
+_TABLES: Final = "kernels:"
+
+
+def open_kept(
+    purpose: str,
+    files: Mapping[str, bytes],
+    pretokenizer: str | None,
+    open_first: Callable[[], NamedEncoder],
+) -> NamedEncoder:
+    """Return what is kept of these files, or what `open_first` returns, which is kept then.
+
+    `purpose` names what they are opened for, which decides what is refused.
+    """
+    if sum(map(len, files.values())) < MIN_BYTES:
+        return open_first()
+    key = _hash_all(purpose, files, pretokenizer)
+    kept = find_kept(key)
+    if kept is not None:
+        return _to_encoder(kept)
+    opened = open_first()
+    to_keep = _to_keep(opened)
+    if to_keep is not None:
+        keep(key, to_keep)
+    return opened
+
+
+def _hash_all(purpose: str, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    from_it = [_hash_sources(), _versions(), kernels_are_ready()]
+    parts = [purpose, hashes, repr(pretokenizer), *from_it]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@cache
+def _hash_sources() -> str:
+    """Return a hash of the modules that decide how files are read and encoded."""
+    digest = hashlib.sha256(sys.byteorder.encode())
+    for folder in ("formats", "kernels", "pretokenizers", "tokenizer", "unicode"):
+        for path in sorted((_PACKAGE / folder).rglob("*.py")):
+            digest.update(str(path.relative_to(_PACKAGE)).encode() + b" " + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _versions() -> list[str]:
+    return [_version(library) for library in _LIBRARIES]
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _to_keep(opened: NamedEncoder) -> Kept | None:
+    """Return what has to be kept of an encoder; None of one that another library runs."""
+    # Imported when needed: the next process may need none of them.
+    from bpe_core.formats.running.own_encoder import OwnEncoder
+    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+    from bpe_core.formats.running.run_here import NativeTokenizer
+
+    encoder = opened.encoder
+    tokenizer = encoder.tokenizer if isinstance(encoder, OwnEncoder) else encoder
+    if not isinstance(tokenizer, Tokenizer) or not can_store(tokenizer.table):
+        return None
+    table, arrays = table_to_arrays(tokenizer.table)
+    facts: dict[str, Any] = {
+        "name": opened.name,
+        "provenance": opened.provenance,
+        "pretokenizer": tokenizer.pretokenizer.name,
+        "table": table,
+    }
+    if isinstance(encoder, OwnEncoder):
+        facts["added"] = [list(each) for each in encoder.added]
+    if isinstance(encoder, AcrossWordsTokenizer):
+        facts["spaces"] = [encoder.spaces.prefix, encoder.spaces.if_missing]
+    if isinstance(encoder, NativeTokenizer):
+        import numpy as np
+
+        facts["normalizer"] = encoder.normalizer
+        arrays["source"] = np.frombuffer(encoder.source, np.uint8)
+    tables = tokenizer.kernels.tables_to_keep()
+    return Kept(facts, arrays | {f"{_TABLES}{name}": array for name, array in tables.items()})
+
+
+def _to_encoder(kept: Kept) -> NamedEncoder:
+    facts = kept.facts
+    tables = {
+        name.removeprefix(_TABLES): array
+        for name, array in kept.arrays.items()
+        if name.startswith(_TABLES)
+    }
+    table = StoredTable(facts["table"], kept.arrays, tables)
+    tokenizer = Tokenizer.from_table(table, facts["pretokenizer"])
+    return NamedEncoder(facts["name"], _add_steps(tokenizer, kept), facts["provenance"])
+
+
+def _add_steps(tokenizer: Tokenizer, kept: Kept) -> Encoder:
+    """Return the encoder that does what comes before the merges, too."""
+    facts: Mapping[str, Any] = kept.facts
+    if "added" not in facts:
+        return tokenizer
+    from bpe_core.formats.running.added_tokens import AddedToken
+
+    added = [AddedToken(*each) for each in facts["added"]]
+    if "spaces" in facts:
+        from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+        from bpe_core.formats.running.spaces import Spaces
+
+        return AcrossWordsTokenizer(tokenizer, Spaces(*facts["spaces"]), added)
+    from bpe_core.formats.running.run_here import NativeTokenizer
+
+    return NativeTokenizer(tokenizer, kept.arrays["source"].tobytes(), added, facts["normalizer"])

@@ -1,0 +1,251 @@
+"""A tokenizer that is opened again is the one that was opened first, made from what was kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bpe_core as bpe
+from bpe_core.errors import FormatError
+from bpe_core.formats import json_files
+from bpe_core.formats.load_save import dumps
+from bpe_core.formats.opening import kept_encoders
+from bpe_core.formats.opening.open_encoder import open_encoder
+from bpe_core.formats.running.own_encoder import OwnEncoder
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+from bpe_core.formats.running.run_here import NativeTokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.stored_table import StoredTable, table_to_arrays
+from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from tests.commands import succeed
+from tests.unit.test_across_words import TEXTS, described
+from tests.without_compilation import printed_without_compilation
+
+HOSTILE = (
+    *TEXTS,
+    "",
+    "The quick brown fox's 2024!\r\n\t  x",
+    "é e\u0301 ﬁ 漢字 👩‍👩‍👧🏽 \x00\u3000\u2028<|endoftext|>",
+    "a" * 5_000,
+    "incomprehensibilities " * 200,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder, in which a second one holds what is kept; files of any size are kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(kept_encoders, "MIN_BYTES", 0)
+    return tmp_path
+
+
+def kept_files(folder: Path) -> list[Path]:
+    return sorted((folder / "cache" / "bpe-explorer" / "opened").iterdir())
+
+
+def write(folder: Path, described: dict[str, Any]) -> Path:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(described))
+    return path
+
+
+def gpt2_json(**parts: Any) -> dict[str, Any]:
+    return {**json.loads(dumps(gpt2(), "huggingface")["tokenizer.json"]), **parts}
+
+
+def refuse_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("It was read again.")
+
+    monkeypatch.setattr("bpe_core.formats.opening.opening.read_description", refuse)
+    monkeypatch.setattr("bpe_core.formats.opening.reading.read_description", refuse)
+
+
+def assert_alike(one: NamedEncoder, other: NamedEncoder) -> None:
+    assert type(one.encoder) is type(other.encoder)
+    assert (one.name, one.provenance, one.engine) == (other.name, other.provenance, other.engine)
+    for text in HOSTILE:
+        assert one.encode(text) == other.encode(text)
+        assert one.encode(text, "all") == other.encode(text, "all")
+        assert one.segments(text) == other.segments(text)
+    assert one.vocab == other.vocab
+    assert one.special_tokens == other.special_tokens
+    assert one.fingerprint == other.fingerprint
+
+
+NFC = {"type": "NFC"}
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (gpt2_json, Tokenizer),
+        (lambda: gpt2_json(normalizer=NFC), NativeTokenizer),
+        (described, AcrossWordsTokenizer),
+    ],
+)
+def test_the_second_opening_reads_nothing_and_encodes_alike(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[], dict[str, Any]],
+    kind: type,
+) -> None:
+    path = write(folder, make())
+    first = open_encoder(path)
+    assert isinstance(first.encoder, kind)
+    refuse_to_read(monkeypatch)
+    second = open_encoder(path)
+    own = second.encoder
+    merges = own.tokenizer if isinstance(own, OwnEncoder) else own
+    assert isinstance(merges, Tokenizer)
+    table = merges.table
+    assert isinstance(table, StoredTable)
+    assert_alike(first, second)
+    assert_alike(first, pickle.loads(pickle.dumps(second)))  # noqa: S301
+
+
+def test_what_is_kept_of_loading_is_another_thing(folder: Path) -> None:
+    path = write(folder, described())
+    assert open_encoder(path).encode("ab ab")
+    for _ in range(2):
+        with pytest.raises(FormatError, match="merges across words"):
+            bpe.load(path)
+    plain = write(folder, gpt2_json())
+    assert bpe.load(plain) == bpe.load(plain) == gpt2()
+    assert len(kept_files(folder)) == 2
+
+
+def test_a_changed_file_is_noticed(folder: Path) -> None:
+    path = write(folder, gpt2_json())
+    before = path.stat()
+    assert open_encoder(path).special_tokens == {"<|endoftext|>": 50_256}
+    path.write_text(path.read_text().replace("<|endoftext|>", "<|endoftexT|>"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert open_encoder(path).special_tokens == {"<|endoftexT|>": 50_256}
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda _: b""])
+def test_damage_is_repaired(folder: Path, damage: Callable[[bytes], bytes]) -> None:
+    path = write(folder, gpt2_json())
+    first = open_encoder(path)
+    (file,) = kept_files(folder)
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    assert_alike(first, open_encoder(path))
+    assert file.read_bytes() == whole
+
+
+def test_another_version_of_a_library_compares_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(folder, described())
+    open_encoder(path)
+    monkeypatch.setattr(kept_encoders.metadata, "version", lambda _: "99.0")
+    open_encoder(path)
+    assert len(kept_files(folder)) == 2
+
+
+def test_a_folder_that_cannot_be_written_to_changes_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(folder, described())
+    first = open_encoder(path)
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    for _ in range(2):
+        assert_alike(first, open_encoder(path))
+
+
+def test_what_is_kept_serves_plain_python_too(folder: Path) -> None:
+    path = write(folder, gpt2_json())
+    expected = [open_encoder(path).encode(text) for text in HOSTILE]
+    code = f"""
+import json, sys
+from bpe_core.formats.opening import kept_encoders
+from bpe_core.formats.opening.open_encoder import open_encoder
+from bpe_core.tokenizer.stored_table import StoredTable
+
+for is_stored in (False, True):
+    opened = open_encoder({str(path)!r}).encoder
+    assert isinstance(opened.table, StoredTable) == is_stored
+    assert not opened.table.kernel_tables
+texts = json.loads({json.dumps(json.dumps(HOSTILE))})
+print(json.dumps([opened.encode(text) for text in texts]))
+"""
+    assert json.loads(printed_without_compilation(code)) == expected
+    assert len(kept_files(folder)) == 2
+
+
+def test_processes_that_open_a_file_together_all_open_it(folder: Path) -> None:
+    path = write(folder, gpt2_json())
+    code = f"import bpe_core; print(bpe_core.open_encoder({str(path)!r}).encode('The quick'))"
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    assert {each.communicate()[0] for each in running} == {"[464, 2068]\n"}
+    assert len(kept_files(folder)) == 1
+    assert open_encoder(path).encode("The quick") == [464, 2068]
+
+
+def test_a_file_that_only_a_library_runs_is_not_kept(folder: Path) -> None:
+    path = write(folder, gpt2_json(normalizer={"type": "Lowercase"}))
+    assert open_encoder(path).engine.startswith("tokenizers")
+    assert not (folder / "cache").exists()
+
+
+def test_the_command_reads_a_file_that_merges_across_words_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(folder, described())
+    n_read: list[object] = []
+
+    def parse(data: bytes) -> Any:
+        n_read.append(data)
+        return json.JSONDecoder().decode(data.decode())
+
+    monkeypatch.setattr(json_files.json, "loads", parse)
+    assert succeed("encode", str(path), stdin=b"ab ab").output.split()
+    assert len(n_read) == 1
+
+
+def test_a_stored_table_has_all_that_its_table_has() -> None:
+    byte_fallback = TokenTable(
+        vocab={
+            **{byte: bytes([byte]) for byte in range(256)},
+            256: b"a",
+            257: b"aa",
+            258: "漢".encode(),
+        },
+        merges=[(256, 256, 257)],
+        base="characters",
+        special_tokens={},
+        byte_fallback=range(256),
+    )
+    twice = TokenTable(
+        vocab={0: b"a", 1: b"aa", 2: b"aaa"}, merges=[(0, 0, 1), (0, 1, 2), (1, 0, 2)]
+    )
+    whole = TokenTable(
+        vocab={1: b"a", 0: b"ab", 5: b"<s>"},
+        merges=[],
+        whole_words_first=True,
+        special_tokens={"<s>": 5},
+    )
+    for table in (byte_fallback, twice, whole, gpt2().table):
+        stored = StoredTable(*table_to_arrays(table))
+        for name in TokenTable.__slots__:
+            assert getattr(stored, name) == getattr(table, name), name
+        last = max(table.vocab)
+        left = next(iter(table.base_ids.values()))
+        new = [(left, left, last + 1)]
+        if (left, left) not in table.ranks:
+            assert stored.extended(new, None).ranks == table.extended(new, None).ranks
