@@ -34,6 +34,7 @@ def remove_reference(
     stay = {
         *tokenizer.special_tokens.values(),
         *tokenizer.base_ids.values(),
+        *tokenizer.byte_ids.values(),
         *pinned,
         tokenizer.end_of_word_id,
     }
@@ -75,10 +76,13 @@ def _uses(
             uses[whole[word.encode()]] += count
             continue
         symbols = word if tokenizer.base == "characters" else [bytes([b]) for b in word.encode()]
-        ids = [
-            tokenizer.base_ids.get(each.encode() if isinstance(each, str) else each, -1)
-            for each in symbols
-        ]
+        ids: list[int] = []
+        for each in symbols:
+            symbol = each.encode() if isinstance(each, str) else each
+            if symbol in tokenizer.base_ids or not tokenizer.byte_ids:
+                ids.append(tokenizer.base_ids.get(symbol, -1))
+            else:
+                ids += [tokenizer.byte_ids[bytes([byte])] for byte in symbol]
         if tokenizer.end_of_word_id is not None:
             ids.append(tokenizer.end_of_word_id)
         for left, right, made in merges:  # rank after rank, each from left to right

@@ -39,12 +39,12 @@ TERMS = st.one_of(
 @st.composite
 def bases(draw: st.DrawFn) -> Tokenizer:
     """Draw tokenizers with any merges, special tokens, gaps between ids, and unreachable tokens."""
-    kind = draw(st.sampled_from(["bytes", "full", "characters", "marked"]))
+    kind = draw(st.sampled_from(["bytes", "full", "characters", "fallback", "marked"]))
     found = draw(
         tokenizers(
             "abcé<>/w",
             n_merges=12,
-            base="characters" if kind == "characters" else "bytes",
+            base="characters" if kind in ("characters", "fallback") else "bytes",
             end_of_word="</w>" if kind == "marked" else None,
         )
     )
@@ -58,6 +58,10 @@ def bases(draw: st.DrawFn) -> Tokenizer:
         if text == "<s>" or draw(st.booleans()):
             special[text] = len(tokens)
         tokens[len(tokens)] = text.encode()  # without a merge, unless `found` has it too
+    fallback: list[int] = []
+    if kind == "fallback":  # as in SentencePiece's family
+        fallback = list(range(len(tokens), len(tokens) + 256))
+        tokens |= {id: bytes([byte]) for byte, id in enumerate(fallback)}
     n_ids = len(tokens)
     # Move the ids apart and out of order.
     step, offset = draw(st.sampled_from([(1, 0), (2, 3), (3, 0)]))
@@ -74,7 +78,8 @@ def bases(draw: st.DrawFn) -> Tokenizer:
         special_tokens={text: new_id[old] for text, old in special.items()},
         end_of_word=found.end_of_word,
         end_of_word_id=None if marker is None else new_id[marker],
-        whole_words_first=found.end_of_word is None and draw(st.booleans()),
+        whole_words_first=kind not in ("fallback", "marked") and draw(st.booleans()),
+        byte_fallback=[new_id[old] for old in fallback],
     )
 
 

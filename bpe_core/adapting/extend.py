@@ -12,18 +12,18 @@ from bpe_core.adapting.merge_terms import merge_terms
 from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
-from bpe_core.counting.word_row import lay_out_encoded
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ArgumentTypeError, FormatError
 from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.check_config import check_config
-from bpe_core.runs.continuation import Continued
+from bpe_core.runs.continuation import Continued, reviving_tokens
 from bpe_core.runs.count import count
 from bpe_core.runs.learn import learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.token_curves import lay_out_tokens
 from bpe_core.tokenizer.by_name import to_encoder
-from bpe_core.tokenizer.equivalent_tokenizer import changes_text, equivalent_tokenizer
+from bpe_core.tokenizer.equivalent_tokenizer import changes_text, made_by_merges
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer, extended
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
@@ -104,7 +104,7 @@ def extend(
     tried = checked_terms(terms)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
     counted = count(corpus, config.pretokenizer, None, watch)
-    vocabulary = ContinuedVocabulary(base.vocab, excluded)
+    vocabulary = ContinuedVocabulary(base.vocab, excluded, reviving_tokens(base))
     choose = partial(
         merge_terms,
         terms=tried,
@@ -118,7 +118,7 @@ def extend(
     )
     return learn_run(
         counted,
-        lay_out_encoded(counted.pretokens, *base.encoder.encode_pretokens(counted.pretokens)),
+        lay_out_tokens(base, counted.pretokens),
         vocabulary,
         lambda learned: extended(base, learned.merges, learned.counts),
         config,
@@ -142,8 +142,9 @@ def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:
             f"Expected a tokenizer to adapt, got {describe(encoder)}. bpe_core.load and "
             "bpe_core.open_encoder return one."
         )
-    merges = equivalent_tokenizer(encoder)
-    if merges is not None:
+    merges = made_by_merges(encoder)
+    # Of SentencePiece's family, nothing but how spaces are written is changed.
+    if merges is not None and (merges.byte_ids or not changes_text(encoder)):
         _check_ids(name, merges)
         return merges
     if encoder.model != "BPE":

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import Layout, lay_out_pretokens
+from bpe_core.counting.word_row import Layout, lay_out_encoded, lay_out_pretokens
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import stay_apart
@@ -56,9 +56,13 @@ class LeafRow:
         held_out: NDArray[np.int64],
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        layout = lay_out_pretokens(
-            pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
-        )
+        if tokenizer.byte_ids:  # symbols that spell a character in bytes are several
+            symbols = tokenizer.truncated(0).encoder.encode_pretokens(pretokens)
+            layout = lay_out_encoded(pretokens, *symbols)
+        else:
+            layout = lay_out_pretokens(
+                pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
+            )
         self._symbols: list[int] = layout.ids.tolist()
         # No token is written yet.
         self._ids = array("i", np.where(layout.ids >= 0, _WITHIN, _GAP).astype(np.int32).tobytes())
@@ -80,6 +84,7 @@ class LeafRow:
             left, right = (self._n_symbols.get(part, 1) for part in merge.pair)
             self._n_symbols[merge.id] = left + right
         self._each_made_once = len(self._parts) == len(self._made)
+        self._has_late = _contain_late(tokenizer)
         self._vocab = tokenizer.vocab
         self._word_ids = _ids_by_bytes(tokenizer)
         self.uses = [0] * (max(tokenizer.vocab) + 1)
@@ -153,6 +158,8 @@ class LeafRow:
         self._write(start, end, merged)
 
     def _stay_apart(self, left: int, right: int) -> bool:
+        if left in self._has_late or right in self._has_late:
+            return False  # or not known
         return stay_apart(left, right, self._ranks, self._parts)
 
     def _piece_around(self, slot: int) -> tuple[int, int]:
@@ -215,6 +222,27 @@ class LeafRow:
         self.n_tokens += weight
         self.n_held_out += held_out
         self._touched.add(id)
+
+
+def _contain_late(tokenizer: Tokenizer) -> set[int]:
+    """Return the tokens whose merge comes before one of their parts', and what contains them.
+
+    In SentencePiece's family, some runs of spaces are such tokens. Their ranks don't tell when they
+    are made.
+    """
+    found: set[int] = set()
+    if not tokenizer.byte_ids:
+        return found
+    ranks = {made: rank for rank, (_, _, made) in enumerate(tokenizer.table.triples)}
+    goes_on = True
+    while goes_on:
+        before = len(found)
+        for rank, (left, right, made) in enumerate(tokenizer.table.triples):
+            is_late = max(ranks.get(left, -1), ranks.get(right, -1)) > rank
+            if is_late or left in found or right in found:
+                found.add(made)
+        goes_on = len(found) > before
+    return found
 
 
 def _ids_by_bytes(tokenizer: Tokenizer) -> dict[bytes, list[int]]:

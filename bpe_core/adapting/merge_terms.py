@@ -32,6 +32,7 @@ MAX_WORK: Final = 50_000_000
 NO_SYMBOL: Final = "It has a character that the base has no symbol for."
 LEFT_OUT: Final = "It is among the tokens to leave out."
 NO_MERGES: Final = "The base has a token for it that its merges do not make."
+REVIVING: Final = "It would complete a token of the base that its merges do not make."
 NO_WAY: Final = "Every way to make it goes through a token that is left out or exists already."
 TOO_MUCH: Final = "The terms took too long to try: they share parts with too many words."
 CANCELLED: Final = "The run was cancelled before it was tried."
@@ -166,6 +167,8 @@ class _Chooser:
             return NO_SYMBOL
         if self._vocabulary.forbidden.spells_left_out(token):
             return LEFT_OUT
+        if self._vocabulary.forbidden.spells_reviving(token):
+            return REVIVING
         if self._vocabulary.forbidden.spells(token):
             return NO_MERGES
         if self._max_bytes is not None and len(token) > self._max_bytes:
@@ -275,7 +278,7 @@ def find_term_forms(
     found: list[list[Form]] = []
     for term, words in zip(terms, texts, strict=True):
         if isinstance(term, bytes):
-            found.append([Form(parts.look_up_ids(term))])
+            found.append([_part_form(term, base, parts)])
         elif words:
             # The form with the space comes first if both occur equally often: most words follow a
             # space.
@@ -294,9 +297,20 @@ def _spell_term(term: str, base: Tokenizer) -> list[str]:
     return [text for text in written if base.pretokenizer.split(text) == [text]]
 
 
+def _part_form(term: bytes, base: Tokenizer, parts: _Parts) -> Form:
+    """Return the form of bytes, which may be a part of a word."""
+    ids = parts.look_up_ids(term)
+    if base.byte_ids and -1 not in ids:
+        # A file of this family has no pre-tokenizer, so the token would be made across words.
+        words = base.pretokenizer.split(term.decode())
+        return Form(ids, _pieces(words) if len(words) > 1 else None)
+    return Form(ids)
+
+
 def _encode_word(word: str, base: Tokenizer) -> list[int]:
     ids, _ = base.encoder.encode_words([word.encode()])
-    return ids.tolist()
+    spelling = {*base.byte_ids.values()}  # these bytes stand for missing characters
+    return [-1 if id in spelling else id for id in ids.tolist()]
 
 
 class _Parts:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bpe_core.adapting.merge_terms import MAX_PARTS, MAX_TRIED
+from bpe_core.runs.continuation import reviving_tokens
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import apply_merge, choose_pair, count_pairs, encode_reference
 from bpe_core.types import Merge, Pair, StopReason, TieBreak
@@ -47,14 +48,16 @@ def extend_reference(
 ) -> ReferenceExtension:
     """Encode words with the base, merge for terms, then merge the most frequent pair repeatedly.
 
-    A pair whose bytes spell a token of the base, or one of `left_out`, is never merged.
+    A pair whose bytes spell a token of the base, one of `left_out` or one of `reviving_tokens` is
+    never merged.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> extended = extend_reference(gpt2(), {" tokenizer": 2, " tokens": 1}, n_tokens=1)
     >>> [(gpt2().vocab[merge.left], gpt2().vocab[merge.right]) for merge in extended.merges]
     [(b' token', b'izer')]
     """
-    corpus = _Corpus(base, word_counts, {*base.vocab.values(), *left_out}, max_token_bytes)
+    taken = {*base.vocab.values(), *left_out, *reviving_tokens(base)}
+    corpus = _Corpus(base, word_counts, taken, max_token_bytes)
     costs = [_make_term(corpus, base, term, n_tokens, tie_break) for term in terms]
     stop_reason: StopReason = "vocab-size"
     while len(corpus.merges) < n_tokens:
@@ -87,6 +90,7 @@ class _Corpus:
         self.spelled: dict[int, tuple[int, ...]] = {id: (id,) for id in self.tokens}
         self.merges: list[Merge] = []
         self._taken = taken
+        self._spelling = {*base.byte_ids.values()}
         self._max_token_bytes = max_token_bytes
 
     def __len__(self) -> int:
@@ -100,8 +104,8 @@ class _Corpus:
         """Count the pairs that may merge."""
         pairs: dict[Pair, int] = {}
         for (left, right), count in count_pairs(self.words, self._counts).items():
-            if min(left, right) < 0:  # a symbol missing from the alphabet
-                continue
+            if min(left, right) < 0 or {left, right} & self._spelling:
+                continue  # a symbol missing from the alphabet
             if self.may_merge(left, right):
                 pairs[left, right] = count
         return pairs
@@ -143,7 +147,7 @@ def _make_term(
     for ids in _spell_term(term, base, corpus.word_counts):
         for merge in corpus.merges:
             ids = apply_merge(ids, merge.pair, merge.id)
-        if min(ids) < 0:
+        if min(ids) < 0 or set(ids) & {*base.byte_ids.values()}:
             continue
         if len(ids) == 1:
             return corpus.tokens[ids[0]], 0, 0
@@ -174,7 +178,8 @@ def _spell_term(
 ) -> list[list[int]]:
     """Return the base's ids of each way to write a term, the more frequent one first."""
     if isinstance(term, bytes):
-        return [_encode_bytes(base, term)]
+        crosses = base.byte_ids and len(base.pretokenizer.split(term.decode())) > 1
+        return [] if crosses else [_encode_bytes(base, term)]
     words = [term] if term[0].isspace() else [f" {term}", term]
     words = [word for word in words if base.pretokenizer.split(word) == [word]]
     words.sort(key=lambda word: -word_counts.get(word, 0))
@@ -249,7 +254,12 @@ def encode_word(tokenizer: Tokenizer, word: str) -> list[int]:
         symbols = [bytes([byte]) for byte in word.encode()]
     else:
         symbols = [character.encode() for character in word]
-    ids = [tokenizer.base_ids.get(symbol, -1) for symbol in symbols]
+    ids: list[int] = []
+    for symbol in symbols:
+        if symbol in tokenizer.base_ids or not tokenizer.byte_ids:
+            ids.append(tokenizer.base_ids.get(symbol, -1))
+        else:
+            ids += [tokenizer.byte_ids[bytes([byte])] for byte in symbol]
     if tokenizer.end_of_word_id is not None:
         ids.append(tokenizer.end_of_word_id)
     return encode_reference(ids, {merge.pair: merge for merge in tokenizer.merges})

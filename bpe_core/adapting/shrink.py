@@ -236,7 +236,12 @@ class _Leaves:
     def __init__(
         self, tokenizer: Tokenizer, pinned: Collection[int], scripts: Collection[str] | None
     ) -> None:
-        stay = {*tokenizer.special_tokens.values(), *tokenizer.base_ids.values(), *pinned}
+        stay = {
+            *tokenizer.special_tokens.values(),
+            *tokenizer.base_ids.values(),
+            *tokenizer.byte_ids.values(),
+            *pinned,
+        }
         if tokenizer.end_of_word_id is not None:
             stay.add(tokenizer.end_of_word_id)
         self._may_go = {

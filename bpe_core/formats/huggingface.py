@@ -175,23 +175,24 @@ def for_library(described: Mapping[str, Any]) -> bytes:
         return json.dumps(plain).encode()
 
 
-def build_tokenizer(described: Description) -> Tokenizer:
+def build_tokenizer(described: Description, *, across_words: bool = False) -> Tokenizer:
     """Build the plain tokenizer that encodes as a description says.
 
     Added tokens become special tokens, so encoding with `allowed_special="all"` gives the ids that
-    `tokenizers` gives with `add_special_tokens=False`.
+    `tokenizers` gives with `add_special_tokens=False`. With `across_words`, merges that go across
+    words are allowed: their tokenizer has a space for each ▁, and puts none in front of a text.
 
     Raises `FormatError` if there is none, and `MissingExtraError` for a custom pattern in a
     tokenizer.json if the `tokenizers` library, which checks those, is not installed.
     """
     if described.spaces is not None and described.merges is not None:
         plain = find_plain_merges(described.merges, described.added_tokens, described.spaces)
-        if plain is None:
+        if plain is None and not across_words:
             raise FormatError(
                 "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
                 "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
             )
-        described = replace(described, merges=plain)
+        described = replace(described, merges=plain or described.merges)
     if described.normalizer is not None:
         raise FormatError(
             f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "

@@ -91,12 +91,26 @@ def loads(
     >>> loads(dumps(tokenizer, "native")) == tokenizer
     True
     """
+    return read_merges(files, pretokenizer, special_tokens)
+
+
+def read_merges(
+    files: Mapping[str, bytes],
+    pretokenizer: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    *,
+    across_words: bool = False,
+) -> Tokenizer:
+    """Build a tokenizer from its files as `loads` does, or with `across_words` its merges alone.
+
+    Such a tokenizer has a space for each ▁, and puts none in front of a text.
+    """
     # Imported when needed: writing a file needs no reader.
     from bpe_core.formats.huggingface import build_tokenizer
     from bpe_core.formats.opening.reading import read_description
 
     read = read_description(files, pretokenizer, special_tokens, merges_only=True)
-    tokenizer = build_tokenizer(read)
+    tokenizer = build_tokenizer(read, across_words=across_words)
     if read.names_cut or read.library == "tokenizers":
         check_not_overruled(read.name, tokenizer, pretokenizer, special_tokens)
     return tokenizer

@@ -1,4 +1,4 @@
-"""SentencePiece's `.model` file: read its description of itself, or write one from a vocabulary.
+"""SentencePiece's `.model` file: read its description of itself, or write one.
 
 The file is a protocol buffer, `ModelProto` in sentencepiece_model.proto. It is read here before the
 library sees it, so a damaged file is refused with the place of the damage.
@@ -143,8 +143,7 @@ def write_model(
     """Return a `.model` file; it has byte fallback if a piece is of the type for bytes."""
     written = bytearray()
     for piece in pieces:
-        inner = field(1, piece.text.encode()) + fixed32(2, struct.pack("<f", piece.score))
-        written += field(_PIECE, inner + field(3, piece.type))
+        written += _written_piece(piece)
     fallback = any(piece.type == BYTE for piece in pieces)
     model_type = next(number for number, name in _KINDS.items() if name == kind)
     trainer = field(_MODEL_TYPE, model_type) + field(_VOCAB_SIZE, len(pieces))
@@ -160,6 +159,31 @@ def write_model(
         + field(_ESCAPE, 1)
     )
     return bytes(written) + field(_TRAINER, trainer) + field(_NORMALIZER, normalizer)
+
+
+def replace_pieces(data: bytes, pieces: Sequence[int | Piece]) -> bytes:
+    """Return a `.model` file with other pieces, and everything else in it unchanged.
+
+    A number stands for that piece of the file, to the byte. Raises what `read_model` raises.
+
+    >>> data = write_model([Piece("<unk>", 0, UNKNOWN), Piece("a", 0, NORMAL)], "BPE")
+    >>> read_model(replace_pieces(data, [0, Piece("b", -1, NORMAL)])).pieces[1].text
+    'b'
+    """
+    found = [(number, at) for number, _, _, at in fields(memoryview(data))]
+    ends = [*(at for _, at in found[1:]), len(data)]
+    spans = [(number, data[at:end]) for (number, at), end in zip(found, ends, strict=True)]
+    old = [span for number, span in spans if number == _PIECE]
+    new = [old[each] if isinstance(each, int) else _written_piece(each) for each in pieces]
+    first = next((at for at, (number, _) in enumerate(spans) if number == _PIECE), 0)
+    before = [span for _, span in spans[:first]]
+    after = [span for number, span in spans[first:] if number != _PIECE]
+    return b"".join([*before, *new, *after])
+
+
+def _written_piece(piece: Piece) -> bytes:
+    inner = field(1, piece.text.encode()) + fixed32(2, struct.pack("<f", piece.score))
+    return field(_PIECE, inner + field(3, piece.type))
 
 
 def _read_piece(message: memoryview, at: int) -> Piece:

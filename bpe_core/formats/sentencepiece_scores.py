@@ -189,22 +189,29 @@ def _check_ties(
 ) -> None:
     """Raise unless pieces of equal score are joined alike by rank and from left to right.
 
-    That is known for runs of one character of the lowest score, such as Llama's runs of spaces,
-    where all of its runs are: whatever else is joined before, they are joined on their own.
+    That is known for runs of one character, such as Llama's runs of spaces, if no piece of a higher
+    score has two of it in a row: whatever else is joined before, they are joined on their own. Then
+    pieces of lower scores are joined. If these have runs too, each run must be made before.
     """
     scored = groupby(in_order, key=lambda text: pieces[normal[text]].score)
-    tied = [same for _, each in scored if len(same := list(each)) > 1]
-    for same in tied:
-        (first, *_), characters = same[0], set("".join(same))
-        runs = [text for text in in_order if set(text) == characters]
-        inside = any(first * 2 in text for text in in_order if text not in set(same))
-        if len(characters) > 1 or len(runs) != len(same) or inside or same[-1] != in_order[-1]:
+    end = 0
+    for _, each in scored:
+        same = list(each)
+        start, end = end, end + len(same)
+        if len(same) == 1:
+            continue
+        (first, *_), lengths = same[0], [len(text) for text in same]
+        are_runs = set("".join(same)) == {first}
+        inside = any(first * 2 in text for text in in_order[:start])
+        if not are_runs or inside:
             raise FormatError(
                 f"The pieces {same[0]!r:.60} and {same[1]!r:.60} have the same score."
             )
-        lengths = [len(text) for text in same]
+        has_later = any(set(text) == {first} for text in in_order[end:])
         for n in range(2, 4 * max(lengths) + 1):
-            if _joined_by_rank(n, lengths) != _joined_from_left(n, set(lengths)):
+            joined = _joined_from_left(n, set(lengths))
+            is_late = has_later and n in lengths and joined != [n]
+            if is_late or joined != _joined_by_rank(n, lengths):
                 raise FormatError(f"The runs of {first!r} have the same score.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from bpe_core.errors import ConfigError
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import Merge
+
+# A longer token than any text is merged to; its parts would be too many to list.
+_MAX_REVIVED: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,36 @@ class Continuation:
             Merge(rank, merge.left, merge.right, merge.id, count)
             for rank, (merge, count) in enumerate(zip(new, self.counts, strict=True))
         )
+
+
+def reviving_tokens(base: Tokenizer) -> frozenset[bytes]:
+    """Return what no new merge may make, because of tokens that the base's own merges don't make.
+
+    A SentencePiece model lists no merges: whatever two neighbours spell a token is joined. If a new
+    token were the missing part of a token that the base never makes, that one would be made too,
+    before all new ones, and text would be encoded differently. So of two parts that such a token
+    can be cut into, one is never made. Empty for a base that lists its merges alone.
+
+    >>> vocab = {0: b"\\xe2", 1: b"a", 2: b"b", 3: b"c", 4: b"d", 5: b"abcd"}
+    >>> base = Tokenizer(
+    ...     vocab=vocab, merges=[], pretokenizer="none", base="characters", byte_fallback=[0]
+    ... )
+    >>> sorted(reviving_tokens(base))
+    [b'abc', b'bcd', b'cd']
+    """
+    if not base.byte_ids:
+        return frozenset()
+    made = {*base.table.parts, *base.base_ids.values()}
+    parts = {base.vocab[id] for id in made}
+    never_made = base.vocab.keys() - made - {*base.byte_ids.values()}
+    found: set[bytes] = set()
+    for id in never_made - {*base.special_tokens.values()}:
+        text = base.vocab[id].decode(errors="replace")
+        if len(text) <= _MAX_REVIVED:
+            for cut in range(1, len(text)):
+                left, right = text[:cut].encode(), text[cut:].encode()
+                found.add(left if right in parts else right)
+    return frozenset(found - parts)
 
 
 def spelled_by(merges: Iterable[Merge]) -> dict[int, tuple[int, ...]]:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from bpe_core.checks import check_whole, describe, is_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.corpus.held_out import Split
-from bpe_core.counting.word_row import Layout, at_step, lay_out_encoded
+from bpe_core.counting.word_row import Layout, at_step
 from bpe_core.errors import ArgumentTypeError, OutOfRangeError
 from bpe_core.extras import to_frame
 from bpe_core.immutable import Immutable
-from bpe_core.runs.continuation import Continuation, TermCost, spelled_by
-from bpe_core.runs.token_curves import joined_tokens, lay_out_for, tokens_on
+from bpe_core.runs.continuation import Continuation, TermCost, reviving_tokens, spelled_by
+from bpe_core.runs.token_curves import joined_tokens, lay_out_for, lay_out_tokens, tokens_on
 from bpe_core.runs.trace import trace_merges
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.forbidden_pairs import AllowedPairs, ForbiddenPairs
@@ -336,7 +336,8 @@ class TrainingRun(Immutable):
         tokens = self.tokens()
         forbidden = None
         if self.base is not None:
-            forbidden = ForbiddenPairs(tokens, self.base.vocab, self.left_out)
+            reviving = reviving_tokens(self.base)
+            forbidden = ForbiddenPairs(tokens, self.base.vocab, self.left_out, reviving)
         return AllowedPairs(tokens, self.config.max_token_bytes, forbidden)
 
     # Internals
@@ -355,8 +356,7 @@ class TrainingRun(Immutable):
         """The words as they were before any merge."""
         if self.base is None:
             return lay_out_for(self.tokenizer, self.pretokens)
-        encoded = self.base.encoder.encode_pretokens(self.pretokens)
-        return lay_out_encoded(self.pretokens, *encoded)
+        return lay_out_tokens(self.base, self.pretokens)
 
     def _count_pairs(self, step: int) -> PairTable:
         return pair_table(self.layout_at(step), self.allowed_pairs)

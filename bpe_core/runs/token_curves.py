@@ -16,6 +16,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.word_row import NEVER, Layout, lay_out_encoded, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens
 from bpe_core.kernels.compiling.choose import use_kernels
+from bpe_core.kernels.row import MISSING
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.incremental import MergeState
 from bpe_core.trainers.pair_table import BITS
@@ -46,8 +47,7 @@ def tokens_on(
     if should_stop():
         return None
     if n_before or tokenizer.byte_ids:
-        encoded = tokenizer.truncated(n_before).encoder.encode_pretokens(pretokens)
-        layout = lay_out_encoded(pretokens, *encoded)
+        layout = lay_out_tokens(tokenizer.truncated(n_before), pretokens)
     else:
         layout = lay_out_for(tokenizer, pretokens)
     return replayed_tokens(layout, tokenizer.merges[n_before:], should_stop)
@@ -58,6 +58,21 @@ def lay_out_for(tokenizer: Tokenizer, pretokens: PretokenCounts) -> Layout:
     return lay_out_pretokens(
         pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
     )
+
+
+def lay_out_tokens(base: Tokenizer, pretokens: PretokenCounts) -> Layout:
+    """Lay out pre-tokens in one row, as the tokens of a base whose training is continued.
+
+    Bytes that spell a character outside its alphabet are MISSING, because nothing merges them.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> lay_out_tokens(gpt2(), PretokenCounts((b"hugs",), np.array([3]))).ids.tolist()
+    [-1, 71, 10339, -1]
+    """
+    ids, ends = base.encoder.encode_pretokens(pretokens)
+    if base.byte_ids:
+        ids = np.where(np.isin(ids, [*base.byte_ids.values()]), np.int32(MISSING), ids)
+    return lay_out_encoded(pretokens, ids, ends)
 
 
 def joined_tokens(layout: Layout, joined_at: NDArray[np.int32], n_merges: int) -> NDArray[np.int64]:

@@ -11,7 +11,8 @@ class ContinuedVocabulary:
     """A vocabulary during continued training: the base's tokens at first, then one per merge.
 
     New ids follow the highest id in use; ids that the base skips stay free. A pair whose bytes
-    spell a token of the base, or one that is `left_out`, is forbidden. The trainers use this class
+    spell a token of the base, one that is `left_out` or one of `reviving` (see
+    `runs.continuation.reviving_tokens`) is forbidden. The trainers use this class
     in the same way as `base_vocabulary.GrowingVocabulary`.
 
     >>> vocabulary = ContinuedVocabulary({0: b"h", 1: b"u", 5: b"hu"})
@@ -21,13 +22,18 @@ class ContinuedVocabulary:
     (True, 6, b'huhu')
     """
 
-    def __init__(self, vocab: Mapping[int, bytes], left_out: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self,
+        vocab: Mapping[int, bytes],
+        left_out: Sequence[bytes] = (),
+        reviving: Iterable[bytes] = (),
+    ) -> None:
         self.tokens = [b""] * (1 + max(vocab))
         """tokens[id]: the bytes of a token; empty for an id that is not in use."""
         for id, token in vocab.items():
             self.tokens[id] = token
         self._n_free = len(self.tokens) - len(vocab)
-        self.forbidden = ForbiddenPairs(self.tokens, vocab, left_out)
+        self.forbidden = ForbiddenPairs(self.tokens, vocab, left_out, reviving)
         """The pairs that must not merge."""
 
     def __len__(self) -> int:

@@ -22,7 +22,8 @@ _BITS: Final = (1 << 64) - 1
 class ForbiddenPairs:
     """Recognises pairs of ids whose joined bytes are a token of the base, or were left out.
 
-    `tokens` are the bytes of each id. The sequence is kept and may grow.
+    `tokens` are the bytes of each id. The sequence is kept and may grow. `reviving` are further
+    bytes that no merge may make, for the sake of tokens that no merge makes.
 
     >>> forbidden = ForbiddenPairs([b"h", b"u", b"hu", b"hug", b"g"], [3])
     >>> forbidden.has(2, 4), forbidden.has(0, 1)
@@ -32,14 +33,20 @@ class ForbiddenPairs:
     """
 
     def __init__(
-        self, tokens: Sequence[bytes], base_ids: Iterable[int], left_out: Sequence[bytes] = ()
+        self,
+        tokens: Sequence[bytes],
+        base_ids: Iterable[int],
+        left_out: Sequence[bytes] = (),
+        reviving: Iterable[bytes] = (),
     ) -> None:
         self._tokens = tokens
         self._left_out = frozenset(left_out)
+        self._reviving = frozenset(reviving)
         ids = list(base_ids)
-        self._spelled = frozenset([*map(tokens.__getitem__, ids), *left_out])
+        others = [*left_out, *self._reviving]
+        self._spelled = frozenset([*map(tokens.__getitem__, ids), *others])
         self._hashes, self._factors = hash_tokens(tokens)
-        self.spelled_hashes = np.sort(np.append(self._hashes[ids], hash_tokens(left_out)[0]))
+        self.spelled_hashes = np.sort(np.append(self._hashes[ids], hash_tokens(others)[0]))
         """uint64[n], ascending: the hashes of the bytes that no merge may make."""
 
     def spells(self, token: bytes) -> bool:
@@ -49,6 +56,10 @@ class ForbiddenPairs:
     def spells_left_out(self, token: bytes) -> bool:
         """Return True if a token with these bytes was left out."""
         return token in self._left_out
+
+    def spells_reviving(self, token: bytes) -> bool:
+        """Return True if a token with these bytes would make one of those that no merge makes."""
+        return token in self._reviving
 
     def has(self, left: int, right: int) -> bool:
         """Return True if a pair must not merge."""

@@ -1,8 +1,9 @@
 """Write an adapted tokenizer into its base's own files, with nothing else in them changed.
 
 In a tokenizer.json, the vocabulary, the merges and the ids of added tokens are replaced; the
-normalizer, the pre-tokenizer, the template and every other byte stay. A GGUF file is written
-without tensors. Each file is read again before it is returned, and must give the adapted tokenizer.
+normalizer, the pre-tokenizer, the template and every other byte stay. So does everything but the
+pieces of a SentencePiece model. A GGUF file is written without tensors. Each file is read again
+before it is returned, and must give the adapted tokenizer.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from bpe_core.formats.adapted.adapted_json import (
     tokenizer_config,
     tokenizer_json,
 )
+from bpe_core.formats.adapted.adapted_model import model_file
 from bpe_core.formats.adapted.adapted_tekken import tekken_json
 from bpe_core.formats.adapted.adapted_vocabulary import (
     build_vocabulary,
@@ -38,6 +40,7 @@ from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
 from bpe_core.formats.load_save import Format
 from bpe_core.formats.opening.zipped import looks_like_zip, unzip_tokenizer
+from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.formats.tekken import looks_like_tekken
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -59,7 +62,8 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     """Return the base's files, as file name -> bytes, with the adapted tokenizer in them.
 
     `files` are the base's: a tokenizer.json, GPT-2's two files, a .tiktoken file, a Tekken file, a
-    GGUF file or a native one, and any files next to them; or a zip of these, which is unpacked.
+    SentencePiece model, a GGUF file or a native one, and any files next to them; or a zip of these,
+    which is unpacked.
     Among these files, the ids in tokenizer_config.json and added_tokens.json are renumbered
     and all others kept. A GGUF file with tensors loses them, and gets a name that ends with
     -vocab.gguf. Raises `FormatError` for other formats, and `ConfigError` if the format cannot
@@ -88,6 +92,9 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
             del written[name]
             written[alone] = adapted_gguf(adapted, keys, name)
             done = True
+        elif looks_like_sentencepiece(data):
+            written[name] = model_file(adapted, data, name)
+            done = True
         elif name.endswith(".json") and name != transformers_folder.SPECIAL_TOKENS:
             described = parse_json(data, name)
             if isinstance(described.get("model"), dict):  # in a vocab.json it may be a token
@@ -114,8 +121,8 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     if not done:
         raise FormatError(
             f"{', '.join(files) or 'No file'} cannot be written with another vocabulary: only "
-            f"tokenizer.json, vocab.json with merges.txt, .tiktoken, Tekken, GGUF and native files "
-            f"can. Save the adapted tokenizer in the huggingface format instead."
+            f"tokenizer.json, vocab.json with merges.txt, .tiktoken, Tekken, SentencePiece, GGUF "
+            f"and native files can. Save the adapted tokenizer in the huggingface format instead."
         )
     return written
 

@@ -15,6 +15,7 @@ from typing import Final, cast
 from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.adapted.adapted_vocabulary import (
+    continue_scores,
     kept_merges,
     new_merges,
     renumbered,
@@ -61,8 +62,7 @@ def vocabulary_alone(data: bytes | memoryview, name: str) -> tuple[str, bytes]:
 def adapted_gguf(adapted: Adapted, data: bytes, name: str) -> bytes:
     """Return a GGUF file with the adapted vocabulary and without tensors; errors give its `name`.
 
-    A new token has the type NORMAL. If the base has scores, the first new one is 1 less than the
-    lowest of the base, and each further one 1 less again, as SentencePiece numbers merges. The keys
+    A new token has the type NORMAL, and a score below all others if the base has scores. The keys
     of a split model and `tokenizer.huggingface.json`, a second copy of the tokenizer, are left out.
     Raises `FormatError` for a damaged file, and `ConfigError` if a key uses a removed token or if
     the file would encode differently.
@@ -139,13 +139,7 @@ def _vocabulary(
             NORMAL if new else types[old] for old, new in zip(old_ids, is_new, strict=True)
         ]
     if "scores" in listed:
-        scores = cast("list[float]", listed["scores"])
-        lowest = min(scores, default=0.0)
-        continued: list[float] = []
-        for old, new in zip(old_ids, is_new, strict=True):
-            lowest -= int(new)
-            continued.append(lowest if new else scores[old])
-        found["scores"] = continued
+        found["scores"] = continue_scores(adapted, cast("list[float]", listed["scores"]))
     return {_KEY + name: value for name, value in found.items()}
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError
+from bpe_core.formats.running.spaces import META
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import to_printable
 
@@ -85,7 +88,36 @@ def unlisted(vocabulary: Mapping[str, int], special: Mapping[str, int]) -> dict[
 def token_text(tokenizer: Tokenizer, id: int) -> str:
     """Return how the files write an ordinary token."""
     token = tokenizer.vocab[id]
-    return to_printable(token) if tokenizer.base == "bytes" else token.decode()
+    if tokenizer.base == "bytes":
+        return to_printable(token)
+    return token.decode().replace(" ", META) if tokenizer.byte_ids else token.decode()
+
+
+def continue_scores(adapted: Adapted, scores: Sequence[float]) -> list[float]:
+    """Return the scores of the adapted tokenizer's ids, those of new tokens below all others.
+
+    The first new one is 1 less than the lowest of the base, and each further one 1 less again, as
+    SentencePiece numbers merges. Of very low scores it is the next number that float32 has.
+
+    >>> import bpe_core as bpe
+    >>> from bpe_core.adapting.adapted import trace_ids
+    >>> run = bpe.extend(bpe.gpt2(), bpe.Corpus.from_text("hugging hugging"), n_tokens=2)
+    >>> adapted = trace_ids(bpe.gpt2(), run.tokenizer)
+    >>> [continue_scores(adapted, [lowest] * 50_257)[-2:] for lowest in (0.0, -1e9)]
+    [[-1.0, -2.0], [-1000000064.0, -1000000128.0]]
+    """
+    made_again = set(adapted.removed)
+    lowest = min(scores, default=0.0)
+    continued: list[float] = []
+    old_ids: list[int] = adapted.old_ids.tolist()
+    for old in old_ids:
+        if old != NO_OLD_ID and old not in made_again:
+            continued.append(scores[old])
+            continue
+        below = float(np.nextafter(np.float32(lowest), np.float32(-np.inf)))
+        lowest = min(float(np.float32(lowest - 1)), below)
+        continued.append(lowest)
+    return continued
 
 
 def kept_merges(

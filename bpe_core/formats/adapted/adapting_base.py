@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bpe_core.adapting.extend import extendable
 from bpe_core.errors import BpeError, FormatError, MissingFileError
 from bpe_core.formats import huggingface
 from bpe_core.formats.adapted.adapted_files import BESIDE
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
 from bpe_core.formats.folder_files import PAIRS, SIDECARS, read_files_at
 from bpe_core.formats.gguf.gguf_header import MAGIC, mapped
-from bpe_core.formats.load_save import dumps, loads
+from bpe_core.formats.load_save import dumps, read_merges
 from bpe_core.formats.opening.open_encoder import open_encoder, open_published
 from bpe_core.published.cache import cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE, find_published, published
 from bpe_core.published.hub import find_or_fetch
 from bpe_core.published.hub_names import is_hub_name, snapshot_folder
-from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
@@ -42,6 +42,7 @@ def open_base(
     and the chat template. A folder with a tokenizer.json is read from that file, and `files` also
     has its vocab.json and merges.txt, which contain less. Added tokens that match ordinary text,
     such as DeepSeek's, do not matter here: training reads a corpus as text without special tokens.
+    Of SentencePiece's family, the tokenizer is the merges alone, with a space for each ▁.
     For a GGUF file, however large, `files` has the keys without the tensors. Raises `FormatError`
     for a tokenizer that bpe_core cannot run, and what `load` and `open_encoder` raise.
 
@@ -58,7 +59,9 @@ def open_base(
         if path.is_file() and _head(path) == MAGIC:
             with mapped(path) as view:
                 name, keys = vocabulary_alone(view, path.name)
-            return BaseFiles(loads({path.name: keys}, pretokenizer, special_tokens), {name: keys})
+            files = {path.name: keys}
+            merges = read_merges(files, pretokenizer, special_tokens, across_words=True)
+            return BaseFiles(merges, {name: keys})
         described = read_files_at(path)
         beside = [path / name for name in BESIDE] if path.is_dir() else []
         if path.is_dir() and huggingface.FILE_NAME in described:
@@ -73,7 +76,8 @@ def open_base(
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
     files = {name: data for name, data in described.items() if name not in SIDECARS}
-    return BaseFiles(loads(described, pretokenizer, special_tokens), {**files, **companions})
+    merges = read_merges(described, pretokenizer, special_tokens, across_words=True)
+    return BaseFiles(merges, {**files, **companions})
 
 
 def _head(path: Path) -> bytes:
@@ -94,12 +98,5 @@ def _published(name: str) -> BaseFiles:
         return BaseFiles(encoder, dumps(encoder, "gpt2" if found.package is None else "tiktoken"))
     files = {found.file_name: read_cached(found)}
     if found.file_name.endswith(".json"):
-        return BaseFiles(loads(files), files)
-    encoder = open_published(found).encoder
-    merges = equivalent_tokenizer(encoder)
-    if merges is None:
-        raise FormatError(
-            f"{found.title} cannot be adapted, because it is not a pre-tokenizer and merges alone: "
-            f"it merges across words. Adapt a byte-level tokenizer."
-        )
-    return BaseFiles(merges, files)
+        return BaseFiles(read_merges(files, across_words=True), files)
+    return BaseFiles(extendable(open_published(found)), files)

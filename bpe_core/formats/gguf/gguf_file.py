@@ -135,7 +135,7 @@ def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
 
     try:
         given = Given(FILE_NAME, written, {}, tokenizer.pretokenizer.name, merges_only=True)
-        read = build_tokenizer(describe_gguf(given))
+        read = build_tokenizer(describe_gguf(given), across_words=True)
     except BpeError as error:
         raise ConfigError(f"GGUF cannot express this tokenizer. {error}") from error
     if read != tokenizer:
