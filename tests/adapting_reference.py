@@ -12,6 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from bpe_core.adapting.reference import ReferenceExtension, encode_word, extend_reference
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.reference import encode_reference
+from bpe_core.types import Merge
 from bpe_core.unicode.token_scripts import token_script
 from bpe_core.vocabulary.pruning import keep_only
 
@@ -28,9 +30,14 @@ def remove_reference(
 
     With `scripts`, only tokens of these may go.
     """
-    words = Counter(corpus.word_counts or {})
+    cut = tokenizer.pretokenizer
+    words = Counter[str]()
+    for word, count in (corpus.word_counts or {}).items():
+        written = word if word.startswith(" ") else cut.written(word)
+        for part in cut.split(written) if cut.adds_space else [word]:
+            words[part] += count
     for document in corpus.documents:
-        words.update(tokenizer.pretokenizer.split(document))
+        words.update(cut.split(cut.written(document)))
     stay = {
         *tokenizer.special_tokens.values(),
         *tokenizer.base_ids.values(),
@@ -85,6 +92,9 @@ def _uses(
                 ids += [tokenizer.byte_ids[bytes([byte])] for byte in symbol]
         if tokenizer.end_of_word_id is not None:
             ids.append(tokenizer.end_of_word_id)
+        if tokenizer.byte_ids:  # a merge may come before those that make its parts
+            ranked = {(m[0], m[1]): Merge(rank, *m) for rank, m in enumerate(merges)}
+            ids = encode_reference(ids, ranked)
         for left, right, made in merges:  # rank after rank, each from left to right
             place = 0
             while place < len(ids) - 1:

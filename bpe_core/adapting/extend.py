@@ -23,7 +23,7 @@ from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.token_curves import lay_out_tokens
 from bpe_core.tokenizer.by_name import to_encoder
-from bpe_core.tokenizer.equivalent_tokenizer import changes_text, made_by_merges
+from bpe_core.tokenizer.equivalent_tokenizer import adaptable_tokenizer, changes_text
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer, extended
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
@@ -91,6 +91,7 @@ def extend(
         vocab_size=base.vocab_size + int(n_tokens),
         pretokenizer=base.pretokenizer.name,
         base=base.base,
+        byte_fallback=base.pretokenizer.adds_space,
         alphabet="full" if len(base.base_ids) == 256 and base.base == "bytes" else "seen",
         end_of_word=base.end_of_word,
         special_tokens=tuple(base.special_tokens),
@@ -142,9 +143,8 @@ def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:
             f"Expected a tokenizer to adapt, got {describe(encoder)}. bpe_core.load and "
             "bpe_core.open_encoder return one."
         )
-    merges = made_by_merges(encoder)
-    # Of SentencePiece's family, nothing but how spaces are written is changed.
-    if merges is not None and (merges.byte_ids or not changes_text(encoder)):
+    merges = adaptable_tokenizer(encoder)
+    if merges is not None:
         _check_ids(name, merges)
         return merges
     if encoder.model != "BPE":

@@ -83,6 +83,8 @@ class LeafRow:
             self._parts.setdefault(merge.id, (merge.rank, *merge.pair))
             left, right = (self._n_symbols.get(part, 1) for part in merge.pair)
             self._n_symbols[merge.id] = left + right
+        if tokenizer.byte_ids:  # a merge may come before those that make its parts
+            self._n_symbols = {id: len(tokenizer.vocab[id].decode()) for id in self._made}
         self._each_made_once = len(self._parts) == len(self._made)
         self._has_late = _contain_late(tokenizer)
         self._vocab = tokenizer.vocab

@@ -1,6 +1,6 @@
 """Turn counted pre-tokens into the words that a tokenizer of SentencePiece's family learns from.
 
-Each word begins with a space, the first of a text too, and has no other; in files, it is a ▁.
+Each word begins with a space, the first of a text too; in files, it is a ▁.
 Characters beyond the share that the alphabet covers are left out of the words, as in Hugging Face's
 trainer.
 """
@@ -35,8 +35,8 @@ def write_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> Pretok
     changed: dict[int, list[bytes]] = {}
     for place in _find_others(pretokens.letters):
         text = pretokens.words[place].decode().replace(META, " ")
-        _, *parts = (text if text.startswith(" ") else f" {text}").split(" ")
-        changed[place] = [f" {part}".encode() for part in parts]
+        parts = pretokenizer.split(text if text.startswith(" ") else f" {text}")
+        changed[place] = [part.encode() for part in parts]
     return _replace(pretokens, changed)
 
 

@@ -7,7 +7,7 @@ that have both, such as Gemma's GGUF, the list is followed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
@@ -100,8 +100,8 @@ def build_merges(
 def find_plain_merges(merges: Merges, added: Sequence[AddedToken], spaces: Spaces) -> Merges | None:
     """Return the merges for a `Tokenizer`, which puts a space in front of a text itself, or None.
 
-    It cuts a text before each space, so no merge may go across one, and it finds only special
-    tokens.
+    It cuts a text before each run of spaces, or before each space if no merge goes across one, and
+    it finds only special tokens.
 
     >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" ", 257: b"a", 258: b" a"}
     >>> merges = Merges(vocab, [(256, 257, 258)], "sentencepiece", byte_fallback=range(256))
@@ -109,11 +109,39 @@ def find_plain_merges(merges: Merges, added: Sequence[AddedToken], spaces: Space
     'metaspace'
     >>> find_plain_merges(merges, (), Spaces("never"))
     """
-    crosses = any(b" " in merges.vocab[right] for _, right, _ in merges.merges)
+    rights = (merges.vocab[right] for _, right, _ in merges.merges)
+    cut = find_plain_cut(merges.pretokenizer, rights, added, spaces)
+    return None if cut is None else replace(merges, pretokenizer=cut)
+
+
+def find_plain_cut(
+    pretokenizer: str, rights: Iterable[bytes], added: Sequence[AddedToken], spaces: Spaces
+) -> str | None:
+    """Return the pre-tokenizer that puts a space in front of a text and cuts it alike, or None.
+
+    `rights` are the right parts of the merges.
+
+    >>> find_plain_cut("sentencepiece", [b"a", b" "], (), Spaces("always"))
+    'llama2'
+    """
     others = any(each.is_normalized or not each.is_special for each in added)
-    if crosses or others or spaces != Spaces("always"):
+    if others or spaces != Spaces("always") or pretokenizer != "sentencepiece":
         return None
-    return replace(merges, pretokenizer="metaspace")
+    return "llama2" if any(b" " in right for right in rights) else "metaspace"
+
+
+def reads_as(read: Tokenizer, wanted: Tokenizer) -> bool:
+    """Return True if a file was read as the tokenizer that it was written from.
+
+    Without a merge that was removed, a file of this family may be cut at more places.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> reads_as(gpt2(), gpt2())
+    True
+    """
+    if wanted.byte_ids:
+        read = Tokenizer.from_table(read.table, wanted.pretokenizer.name)
+    return read == wanted
 
 
 def write_texts(tokenizer: Tokenizer) -> dict[int, str]:

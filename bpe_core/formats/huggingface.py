@@ -179,20 +179,23 @@ def build_tokenizer(described: Description, *, across_words: bool = False) -> To
     """Build the plain tokenizer that encodes as a description says.
 
     Added tokens become special tokens, so encoding with `allowed_special="all"` gives the ids that
-    `tokenizers` gives with `add_special_tokens=False`. With `across_words`, merges that go across
-    words are allowed: their tokenizer has a space for each ▁, and puts none in front of a text.
+    `tokenizers` gives with `add_special_tokens=False`. With `across_words`, the merges alone are
+    returned where a tokenizer cannot do what is done before them, such as finding added tokens in
+    any text.
 
     Raises `FormatError` if there is none, and `MissingExtraError` for a custom pattern in a
     tokenizer.json if the `tokenizers` library, which checks those, is not installed.
     """
     if described.spaces is not None and described.merges is not None:
         plain = find_plain_merges(described.merges, described.added_tokens, described.spaces)
-        if plain is None and not across_words:
+        if plain is None and across_words:
+            return plain_tokenizer(described)
+        if plain is None:
             raise FormatError(
                 "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
                 "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
             )
-        described = replace(described, merges=plain or described.merges)
+        described = replace(described, merges=plain)
     if described.normalizer is not None:
         raise FormatError(
             f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "

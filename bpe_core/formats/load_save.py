@@ -101,10 +101,7 @@ def read_merges(
     *,
     across_words: bool = False,
 ) -> Tokenizer:
-    """Build a tokenizer from its files as `loads` does, or with `across_words` its merges alone.
-
-    Such a tokenizer has a space for each ▁, and puts none in front of a text.
-    """
+    """Build a tokenizer as `loads` does; `across_words` is as for `build_tokenizer`."""
     # Imported when needed: writing a file needs no reader.
     from bpe_core.formats.huggingface import build_tokenizer
     from bpe_core.formats.opening.reading import read_description

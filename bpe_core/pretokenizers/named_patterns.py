@@ -91,6 +91,7 @@ NAMED: Final = MappingProxyType(
         # merge of Gemma's that crosses a space joins ">" and " </".
         "sentencepiece": NamedPattern(r" *[^ ]+| +", ends_before_space=False),
         "gemma3": NamedPattern(r" *(?:[^ >]|> *)+| +", ends_before_space=False),
+        "llama2": NamedPattern(r" *[^ ]+| +", ends_before_space=False, adds_space=True),
         # Hugging Face's Metaspace, with a space for each ▁.
         "metaspace": NamedPattern(r" [^ ]*|[^ ]+", ends_before_space=False, adds_space=True),
         "none": NamedPattern(None, ends_before_space=False),

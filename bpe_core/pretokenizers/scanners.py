@@ -43,6 +43,7 @@ _RULES: Final = {
     "words-punctuation": rules.WORDS,
     "sentencepiece": rules.SPACES_AND_WORDS,
     "gemma3": rules.SPACES_AND_WORDS | rules.SPACES_AFTER_GREATER,
+    "llama2": rules.SPACES_AND_WORDS,
     "metaspace": rules.SPACES_AND_WORDS | rules.EACH_SPACE,
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.types import Alphabet, Base, TieBreak, TrainingConfig
 
 _MAX_ID: Final = int(np.iinfo(np.int32).max)
@@ -69,10 +70,10 @@ def _check_fallback(config: TrainingConfig) -> None:
             f"character_coverage is {coverage}, but without byte_fallback no token would spell the "
             "other characters. Set byte_fallback=True, or a coverage of 1."
         )
-    is_metaspace = config.pretokenizer == "metaspace"
-    if fallback != is_metaspace:
+    adds_space = get_pretokenizer(config.pretokenizer).adds_space
+    if fallback != adds_space:
         missing = "the pre-tokenizer metaspace" if fallback else "byte_fallback=True"
-        given = "byte_fallback" if fallback else "The pre-tokenizer metaspace"
+        given = "byte_fallback" if fallback else f"The pre-tokenizer {config.pretokenizer}"
         raise ConfigError(f"{given} needs {missing}, and base='characters'. Set all three.")
     if fallback and config.base != "characters":
         raise ConfigError(

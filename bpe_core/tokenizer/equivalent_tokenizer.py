@@ -17,6 +17,12 @@ class _Wrapping(Protocol):
     def normalizer_name(self) -> str: ...
 
 
+@runtime_checkable
+class _Adaptable(Protocol):
+    @property
+    def adaptable(self) -> Tokenizer: ...
+
+
 def equivalent_tokenizer(encoder: Encoder) -> Tokenizer | None:
     """Return the Tokenizer that encodes like this encoder, ignoring added tokens, or None.
 
@@ -28,6 +34,20 @@ def equivalent_tokenizer(encoder: Encoder) -> Tokenizer | None:
     True
     """
     return None if changes_text(encoder) else made_by_merges(encoder)
+
+
+def adaptable_tokenizer(encoder: Encoder) -> Tokenizer | None:
+    """Return the Tokenizer whose merges can be changed in an encoder's own file, or None.
+
+    Unlike `equivalent_tokenizer`, it also returns one of SentencePiece's family, where nothing but
+    how spaces are written is changed.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> adaptable_tokenizer(gpt2()) == gpt2()
+    True
+    """
+    inner = _inner(encoder)
+    return inner.adaptable if isinstance(inner, _Adaptable) else equivalent_tokenizer(inner)
 
 
 def made_by_merges(encoder: Encoder) -> Tokenizer | None:

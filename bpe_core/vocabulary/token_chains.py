@@ -36,7 +36,7 @@ CONTEXTS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     **dict.fromkeys(("gpt2", "cl100k", "whitespace", "words-punctuation", "none"), _IN_CONTRACTION),
     "starcoder": _IN_CONTRACTION,
     **dict.fromkeys(("falcon", "sentencepiece", "gemma3"), (_ALONE,)),
-    "metaspace": _AFTER_RARE,
+    **dict.fromkeys(("metaspace", "llama2"), _AFTER_RARE),
     "llama3": _IN_SPACE,
     "qwen2": _IN_SPACE,
     "tekken": _IN_WORD,

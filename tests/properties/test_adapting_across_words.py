@@ -146,8 +146,9 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(
 @given(models(), TEXTS)
 def test_it_learns_what_the_naive_twin_learns(base: Model, corpus: list[str]) -> None:
     words: dict[str, int] = {}
+    cut = base.tokenizer.pretokenizer
     for text in [*corpus, "ab"]:
-        for word in base.tokenizer.pretokenizer.split(text):
+        for word in cut.split(cut.written(text)):
             words[word] = words.get(word, 0) + 1
     run = extend(base.tokenizer, Corpus.from_word_counts(words), 8, terms=["abca", b"bb", b"a b"])
     naive = extend_reference(base.tokenizer, words, 8, terms=["abca", b"bb", b"a b"])
@@ -160,7 +161,8 @@ def test_it_learns_what_the_naive_twin_learns(base: Model, corpus: list[str]) ->
 def test_what_is_left_is_encoded_as_by_the_libraries(
     base: Model, texts: list[str], data: st.DataObject
 ) -> None:
-    corpus = Corpus.from_documents([*texts, "ab"])
+    # Counting does not tell a text's own first space from the one that is put in front.
+    corpus = Corpus.from_documents([*(text.lstrip(" ▁") for text in texts), "ab"])
     removals = remove_leaves(base.tokenizer, corpus)
     assert removals is not None
     order, sizes = remove_reference(base.tokenizer, corpus)

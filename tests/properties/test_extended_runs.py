@@ -17,6 +17,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError, OutOfRangeError
 from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.kernels.row import BETWEEN, MISSING
+from bpe_core.runs.continuation import reviving_tokens
 from bpe_core.runs.pair_lives import PairLives
 from bpe_core.runs.pair_statistics import vocab_size_after
 from bpe_core.runs.run import TrainingRun
@@ -31,7 +32,10 @@ from tests.extending import Case, cases
 
 def words_at(case: Case, run: TrainingRun, step: int) -> list[list[int]]:
     """Encode the words with the base and apply the first merges to them."""
-    words = [encode_word(case.base, word) for word in case.words]
+    spelling = {*case.base.byte_ids.values()}  # which no merge joins
+    words = [
+        [-1 if id in spelling else id for id in encode_word(case.base, word)] for word in case.words
+    ]
     for merge in run.merges[:step]:
         words = [apply_merge(word, merge.pair, merge.id) for word in words]
     return words
@@ -39,7 +43,7 @@ def words_at(case: Case, run: TrainingRun, step: int) -> list[list[int]]:
 
 def pairs_at(case: Case, run: TrainingRun, step: int) -> dict[Pair, int]:
     """Count the pairs that may merge, in order of first occurrence."""
-    taken = {*case.base.vocab.values(), *case.left_out}
+    taken = {*case.base.vocab.values(), *case.left_out, *reviving_tokens(case.base)}
     vocab = run.tokenizer.vocab
     most = case.max_token_bytes or 1 << 30
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import get_args
 
@@ -13,6 +14,8 @@ from bpe_core.counting.word_row import Layout, lay_out, lay_out_encoded
 from bpe_core.counting.words import count_pretokens
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.continuation import reviving_tokens
+from bpe_core.runs.token_curves import lay_out_tokens
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers import compiled, forbidden_pairs, incremental
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
@@ -32,11 +35,12 @@ def learn_both(
     layout: Layout,
     config: TrainingConfig,
     left_out: tuple[bytes, ...] = (),
+    reviving: Collection[bytes] = (),
 ) -> list[LearnedMerges]:
     learned: list[LearnedMerges] = []
     tokens: list[list[bytes]] = []
     for trainer in (incremental, compiled):
-        vocabulary = ContinuedVocabulary(vocab, left_out)
+        vocabulary = ContinuedVocabulary(vocab, left_out, reviving)
         used_up = Layout(layout.ids.copy(), layout.counts)
         learned.append(trainer.learn_merges(used_up, vocabulary, config, lambda *_: False))
         tokens.append(vocabulary.tokens)
@@ -64,8 +68,9 @@ def learn_case(case: Case) -> list[LearnedMerges]:
         tie_break=case.tie_break,
         max_token_bytes=case.max_token_bytes,
     )
-    layout = lay_out_encoded(pretokens, *case.base.encoder.encode_pretokens(pretokens))
-    return learn_both(dict(case.base.vocab), layout, config, case.left_out)
+    layout = lay_out_tokens(case.base, pretokens)
+    reviving = reviving_tokens(case.base)
+    return learn_both(dict(case.base.vocab), layout, config, case.left_out, reviving)
 
 
 @given(cases.map(without_terms))

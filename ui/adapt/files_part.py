@@ -12,7 +12,14 @@ import streamlit as st
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.errors import BpeError
-from bpe_core.formats.adapted.adapted_files import OLD_IDS, PARTS, ROWS, adapted_files, row_files
+from bpe_core.formats.adapted.adapted_files import (
+    OLD_IDS,
+    PARTS,
+    ROWS,
+    adapted_files,
+    is_ranks,
+    row_files,
+)
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -118,15 +125,6 @@ def files_label(files: Collection[str]) -> str:
     return plain_markdown(names) if len(names) <= _MAX_LABEL_LENGTH else "Tokenizer files"
 
 
-def is_ranks(names: Collection[str]) -> bool:
-    """Return whether a tokenizer's files are one file of ranks, as tiktoken reads.
-
-    >>> is_ranks(["tokenizer.model"]), is_ranks(["tokenizer.json"]), is_ranks(["vocab.gguf"])
-    (True, False, False)
-    """
-    return len(names) == 1 and not any(name.endswith((".json", ".gguf")) for name in names)
-
-
 def without_folders(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return files by their names alone, so no archive of them writes elsewhere.
 
@@ -168,7 +166,9 @@ def _offer_own_format(offered: Offered, base: BaseName, name: str, stem: str, ke
             f":gray[{what} {plain_markdown(name)} with this vocabulary{rest}.]",
             width="content",
         )
-    if any(is_ranks(names) for names, _ in found) and offered.base.special_tokens:
+    if offered.base.special_tokens and any(
+        is_ranks(dict.fromkeys(names, data)) for names, data in found
+    ):
         st.warning(_RANKS_SAY)
 
 

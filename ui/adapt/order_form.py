@@ -10,10 +10,9 @@ import streamlit as st
 from bpe_core.adapting.extend import extendable
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.formats.load_save import loads
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
-from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
+from bpe_core.formats.huggingface import build_tokenizer
+from bpe_core.formats.opening.reading import read_description
+from bpe_core.tokenizer.equivalent_tokenizer import adaptable_tokenizer
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.background_work import Order
@@ -33,9 +32,8 @@ _KEY: Final = "adapt_base"
 _PARAMETER: Final = "base"
 _MAX_KEY_LENGTH: Final = 64
 _MAX_NAME_LENGTH: Final = 60
-_MERGES_ACROSS: Final = "It is of SentencePiece’s family, which merges across words."
 _INSTEAD: Final = (
-    "Adapt a byte-level tokenizer, such as GPT-2’s, Llama 3’s or Qwen’s, or train a new one."
+    "Adapt another tokenizer, such as GPT-2’s, Llama 3’s or Mistral 7B’s, or train a new one."
 )
 
 
@@ -56,12 +54,10 @@ class Base:
         """
         own = self.encoder
         name = plain_text(self.name.name, _MAX_NAME_LENGTH)
-        if own.model == "BPE" and equivalent_tokenizer(own) is None:
+        if own.model == "BPE" and adaptable_tokenizer(own) is None:
             found = _read_merges(self.name.key)
             if isinstance(found, str):
-                is_across = isinstance(own, AcrossWordsTokenizer | SentencePieceTokenizer)
-                why = _MERGES_ACROSS if is_across else found
-                raise FormatError(f"{name} cannot be adapted. {why} {_INSTEAD}")
+                raise FormatError(f"{name} cannot be adapted. {found} {_INSTEAD}")
             own = found
         return extendable(NamedEncoder(name, own, self.note))
 
@@ -70,7 +66,8 @@ class Base:
 def _read_merges(key: str) -> Tokenizer | str:
     """Return the tokenizer in a file, or why it cannot be read as pre-tokenizer and merges."""
     try:
-        return loads(stored_files(key))
+        read = read_description(stored_files(key), merges_only=True)
+        return read.why_not if read.merges is None else build_tokenizer(read)
     except BpeError as error:
         return str(error)
 

@@ -142,8 +142,18 @@ def format_for(
     'transformers'
     >>> format_for(dumps(bpe.gpt2(), "gpt2"), bpe.gpt2())
     """
-    is_ranks = len(files) == 1 and _is_tiktoken(*next(iter(files.items())))
-    return "transformers" if wanted is None and is_ranks and base.special_tokens else wanted
+    if wanted is None and base.special_tokens and is_ranks(files):
+        return "transformers"
+    return wanted
+
+
+def is_ranks(files: Mapping[str, bytes]) -> bool:
+    """Return whether a tokenizer's files are one file of ranks, as tiktoken reads.
+
+    >>> is_ranks({"tokenizer.model": b"IQ== 0"}), is_ranks({"tokenizer.json": b"{}"})
+    (True, False)
+    """
+    return len(files) == 1 and _is_tiktoken(*next(iter(files.items())))
 
 
 def row_files(adapted: Adapted) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from typing import Any, cast
 from bpe_core.adapting.adapted import Adapted
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import transformers_folder
+from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.adapted.adapted_vocabulary import (
     build_vocabulary,
     kept_merges,
@@ -81,7 +82,7 @@ def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
             changes.append((start, end, str(new_id(int(text[start:end])))))
     written = replace_spans(text, changes)
     again = {"tokenizer.json": written.encode()}
-    if read_merges(again, across_words=True) != adapted.tokenizer:
+    if not reads_as(read_merges(again, across_words=True), adapted.tokenizer):
         raise ConfigError(
             "The adapted tokenizer.json would encode differently. Save the adapted tokenizer in "
             "the native format."

@@ -8,9 +8,8 @@ import numpy as np
 
 from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError
-from bpe_core.formats.running.spaces import META
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode.byte_alphabet import META, to_printable
 
 
 def _new_ids(adapted: Adapted) -> dict[int, int]:

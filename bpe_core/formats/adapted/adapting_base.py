@@ -42,7 +42,7 @@ def open_base(
     and the chat template. A folder with a tokenizer.json is read from that file, and `files` also
     has its vocab.json and merges.txt, which contain less. Added tokens that match ordinary text,
     such as DeepSeek's, do not matter here: training reads a corpus as text without special tokens.
-    Of SentencePiece's family, the tokenizer is the merges alone, with a space for each ▁.
+    The same holds for those of Gemma, which are found before characters are merged across words.
     For a GGUF file, however large, `files` has the keys without the tensors. Raises `FormatError`
     for a tokenizer that bpe_core cannot run, and what `load` and `open_encoder` raise.
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.formats.across_words import find_plain_cut
 from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
 from bpe_core.formats.running.own_encoder import OwnEncoder
@@ -77,6 +78,14 @@ class AcrossWordsTokenizer(OwnEncoder):
     def spaces(self) -> Spaces:
         """How it writes spaces."""
         return self._spaces
+
+    @property
+    def adaptable(self) -> Tokenizer:
+        """The merges as a `Tokenizer` that puts a space in front of a text itself, if possible."""
+        table = self._tokenizer.table
+        rights = (table.vocab[right] for _, right, _ in table.triples)
+        cut = find_plain_cut(self._tokenizer.pretokenizer.name, rights, self._added, self._spaces)
+        return self._tokenizer if cut is None else Tokenizer.from_table(table, cut)
 
     @property
     def normalizer_name(self) -> str:
