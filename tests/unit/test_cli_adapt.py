@@ -118,7 +118,10 @@ def test_published_names_and_another_format(
     assert (tmp_path / "b" / "tokenizer.json").is_file()
     refused = run("shrink", "mistral-7b", text, "--size", "300", "--out", tmp_path / "c")
     assert refused.exit_code == 1
-    assert "cannot be adapted" in refused.stderr
+    assert "cannot shrink below" in refused.stderr
+    succeed("extend", "mistral-7b", text, "--tokens", "3", "--out", tmp_path / "d")
+    (model,) = (tmp_path / "d").glob("*.model")
+    assert bpe.load(model).vocab_size == 32_003
 
 
 def test_impossible_numbers_and_paths_are_one_line(text: Path, tmp_path: Path) -> None:
