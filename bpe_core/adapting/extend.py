@@ -91,7 +91,6 @@ def extend(
         vocab_size=base.vocab_size + int(n_tokens),
         pretokenizer=base.pretokenizer.name,
         base=base.base,
-        byte_fallback=base.pretokenizer.adds_space,
         alphabet="full" if len(base.base_ids) == 256 and base.base == "bytes" else "seen",
         end_of_word=base.end_of_word,
         special_tokens=tuple(base.special_tokens),
