@@ -191,7 +191,7 @@ def _threads(tools: Tools, folder: Path | None) -> list[str]:
         for _ in range(ROUNDS)
     ]
     ratio = middle([one / two for one, two in pairs])
-    return [f"Two threads on 20 MB: {against(ratio, 1.6, at_most=False)} times as fast as one."]
+    return [f"Two threads on 20 MB: {against(ratio, 1.8, at_most=False)} times as fast as one."]
 
 
 def _many_short(tools: Tools, folder: Path | None) -> list[str]:
