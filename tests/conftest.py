@@ -34,6 +34,7 @@ def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("BPE_EXPLORER_TOKENIZERS", str(tmp_path_factory.getbasetemp() / "tokenizers"))
         # No folder can be made there, so each test opens tokenizers' files as for the first time.
         patch.setenv("XDG_CACHE_HOME", os.devnull)
+        patch.setenv("HF_HOME", str(tmp_path_factory.getbasetemp() / "hub-home"))
         # Nothing listens there, so no test asks the hub; some start one on this machine.
         patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
         patch.setenv("HF_HUB_CACHE", str(tmp_path_factory.getbasetemp() / "hub"))

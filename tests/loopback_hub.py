@@ -16,6 +16,7 @@ Manner = Literal[
     "well",
     "another file",
     "gated",
+    "forbidden",
     "html",
     "truncated",
     "wrong bytes",
@@ -117,6 +118,8 @@ class _Handler(BaseHTTPRequestHandler):
         commit = model.commits.get(found[2] or "main")
         if model.manner == "html":
             self._send(200, b"<html>Sign in</html>", {"Content-Type": "text/html"})
+        elif model.manner == "forbidden":
+            self._send(403, b"{}")
         elif model.manner == "failing":
             self._send(500, b"no")
         elif commit is None:

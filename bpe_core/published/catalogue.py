@@ -398,3 +398,19 @@ def find_published(name: str) -> str | None:
     except (ImportError, KeyError):
         return None
     return encoding if encoding in CATALOGUE or encoding in TIKTOKEN_ENCODINGS else None
+
+
+def listed_name(name: str) -> str | None:
+    """Return a published tokenizer's own name in the catalogue, if it has one there.
+
+    >>> listed_name("gpt-5"), listed_name("o200k_harmony"), listed_name("p50k_base")
+    ('gpt4o', 'gpt-oss', 'p50k_base')
+    """
+    known = find_published(name)
+    if known is None or known in CATALOGUE:
+        return known
+    encoding = TIKTOKEN_ENCODINGS[known]
+    if encoding.special_tokens is None:
+        return encoding.published
+    named = (each.name for each in CATALOGUE.values() if each.encoding == known)
+    return next(named, known)

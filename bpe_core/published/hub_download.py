@@ -93,9 +93,9 @@ def download_files(
             f"{name.repo} has no revision {name.revision}. Its revisions are at {page}/tree/main."
         ) from None
     except errors.LocalEntryNotFoundError as error:
-        raise _unavailable(constants.ENDPOINT, error.__cause__ or error) from None
+        raise _unavailable(name, error.__cause__ or error) from None
     except (errors.HTTPError, OSError) as error:  # pyright: ignore[reportPrivateImportUsage]
-        raise _unavailable(constants.ENDPOINT, error) from None
+        raise _unavailable(name, error) from None
     return commit
 
 
@@ -205,12 +205,14 @@ def _origin(url: str) -> tuple[str, str, int]:
         raise ConfigError(f"{url!r:.80} is not an address. Check HF_ENDPOINT.") from None
 
 
-def _unavailable(endpoint: str, error: BaseException) -> UnavailableError:
+def _unavailable(name: HubName, error: BaseException) -> UnavailableError:
     """Return the error for a failure of the network, or for a status that has no meaning here."""
+    endpoint = constants.ENDPOINT
     response = error.response if isinstance(error, errors.HfHubHTTPError) else None
     if response is not None and response.status_code in (401, 403):
         return UnavailableError(
-            f"{endpoint} refused access (status {response.status_code}). Check HF_TOKEN."
+            f"{name.repo} cannot be read (status {response.status_code}). Ask for access at "
+            f"{endpoint}/{name.repo}, and check HF_TOKEN."
         )
     if response is not None:
         return UnavailableError(

@@ -115,6 +115,14 @@ def hub_cache() -> Path:
     return Path(constants.HF_HUB_CACHE)
 
 
+def hub_address() -> str:
+    """Return the address of the hub, which HF_ENDPOINT names."""
+    with needs_extra("hub", "Opening a model by its name on the hub"):
+        from huggingface_hub import constants
+
+    return constants.ENDPOINT
+
+
 def model_folder(repo: str) -> str:
     """Return the name of a model's folder in the cache.
 

@@ -22,6 +22,7 @@ from ui.lab import measurements
 from ui.pair_frequencies import sample_work
 from ui.run import opened as opening
 from ui.serving.warm_up import warm_up_rest
+from ui.tokenizers.downloads import downloads
 from ui.train import best_cut
 from ui.vocabulary import background_work
 from ui.work import jobs
@@ -41,6 +42,7 @@ SERVER_MANAGERS = (
     adapting.replacings,
     sample_work.checks,
     best_cut.checks,
+    downloads,
 )
 
 

@@ -110,6 +110,7 @@ def test_the_client_itself_opens_what_was_fetched(
 
 BAD: dict[Manner, tuple[type[BpeError], str]] = {
     "gated": (UnavailableError, "gated.*{hub}/org/model.*HF_TOKEN"),
+    "forbidden": (UnavailableError, "status 403.*Ask for access at {hub}/org/model"),
     "html": (UnavailableError, "does not answer as the hub does"),
     "truncated": (UnavailableError, "almost nothing|broke off"),
     "wrong bytes": (IntegrityError, "published hash"),

@@ -25,21 +25,24 @@ INVALID = {
     "DAYS_KEPT": ("1", "0", "9999", "3.5", "ninety"),
     "UPLOADS_MB": ("0", "1e3", "1000001", "x"),
     "QUEUE": ("0", "-3", "1001", "lots"),
+    "HUB": ("on", "org", "org/", "*/model", "o*g/m", "../x", "hf:org/m", "org/m@v1"),
     "METRICS": ("yes", "true", "2"),
     "LOG_LEVEL": ("loud", "trace"),
 }
 
 
 def test_without_variables_all_have_their_defaults() -> None:
-    assert parse_settings({}) == Settings("", "", 4.0, 90, 2000, 500, 16, 3, False, "info")
+    assert parse_settings({}) == Settings("", "", ("*",), 4.0, 90, 2000, 500, 16, 3, False, "info")
     empty = {each.name: " " for each in SETTINGS}
     assert parse_settings(empty) == parse_settings({"PATH": "/bin"}) == parse_settings({})
 
 
 def test_each_variable_sets_its_field() -> None:
-    values = ("/data", "/kept", "0.5", "7", "80", "150", "3", "2", "1", "ERROR")
+    values = ("/data", "/kept", "org/*, a/b", "0.5", "7", "80", "150", "3", "2", "1", "ERROR")
     given = {each.name: value for each, value in zip(SETTINGS, values, strict=True)}
-    assert parse_settings(given) == Settings("/data", "/kept", 0.5, 7, 80, 150, 3, 2, True, "error")
+    assert parse_settings(given) == Settings(
+        "/data", "/kept", ("org/*", "a/b"), 0.5, 7, 80, 150, 3, 2, True, "error"
+    )
     assert [each.field for each in SETTINGS] == [each.name for each in fields(Settings)]
 
 

@@ -15,6 +15,8 @@ from functools import cache, partial
 from typing import Any, Final, Literal, get_args
 
 from bpe_core.errors import BpeError
+from bpe_core.published.hub_names import PREFIX as HUB
+from bpe_core.published.hub_names import parse_hub_name
 
 PREFIX: Final = "BPE_EXPLORER_"
 Level = Literal["debug", "info", "warning", "error"]
@@ -34,6 +36,8 @@ class Settings:
     """The folder of the store; empty for the default, which `bpe_core.files.store.place` finds."""
     tokenizers: str
     """The folder of fetched tokenizers; empty for what `bpe_core.published.cache` finds."""
+    hub: tuple[str, ...]
+    """The models on the hub that visitors may fetch, as patterns such as "org/*"."""
     store_gigabytes: float
     days_kept: int
     uploads_megabytes: int
@@ -77,6 +81,18 @@ def _switch(text: str) -> bool:
     return _choose(_SWITCH, text)
 
 
+def _models(text: str) -> tuple[str, ...]:
+    if text in ("off", "any"):
+        return ("*",) if text == "any" else ()
+    patterns = tuple(text.replace(",", " ").split())
+    for pattern in patterns:
+        # A name in full, or one that ends in a star.
+        parse_hub_name(pattern[:-1] + "x" if pattern.endswith("*") else pattern)
+        if pattern.startswith(HUB) or "@" in pattern:
+            raise ValueError(pattern)
+    return patterns
+
+
 def _level(text: str) -> str:
     return _choose({level: level for level in LEVELS}, text.lower())
 
@@ -113,6 +129,16 @@ SETTINGS: Final = (
         "a folder",
         "The folder of fetched tokenizers. Empty: `bpe-explorer/tokenizers` in the user's cache "
         "folder.",
+    ),
+    Setting(
+        f"{PREFIX}HUB",
+        "hub",
+        "any",
+        _models,
+        "off, any, or names such as org/model and org/*",
+        "The models on Hugging Face's hub whose tokenizers visitors may fetch by name, separated "
+        "by spaces. With `off`, the hub is never asked. With `HF_TOKEN`, visitors can fetch what "
+        "that account can read. `compose.yaml` sets `off`.",
     ),
     Setting(
         f"{PREFIX}STORE_GB",

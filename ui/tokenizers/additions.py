@@ -7,10 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
+from bpe_core.errors import BpeError, IntegrityError
 from bpe_core.files.store.place import is_id
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.published.catalogue import CATALOGUE
+from ui.host.settings import settings
 from ui.look.labels import plain_markdown, plain_text
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, upload_files
@@ -20,11 +21,15 @@ from ui.tokenizers import shelf
 from ui.tokenizers.by_name import (
     BY_NAME,
     download_words,
-    fetch_with_bar,
     format_label,
+    is_by_name,
+    is_here,
     licence_line,
+    pinned,
+    read_name,
 )
 from ui.tokenizers.choice import draw_problems
+from ui.tokenizers.downloads import begin_download
 from ui.tokenizers.submitted_files import submitted_files
 
 _WHAT_TO_DO = "Open the run that you want to add, copy the address of its page, and paste it here."
@@ -84,6 +89,7 @@ def _additions(stored: StoredRun) -> None:
         _runs(stored, on_shelf)
     st.markdown(f":small[:gray[{download_words(_BUTTONS)}]]")
     _by_name(on_shelf)
+    _model()
     _address(stored, on_shelf)
     _files()
 
@@ -104,6 +110,27 @@ def _by_name(on_shelf: Sequence[str]) -> None:
         st.markdown(f":small[:gray[{plain_markdown(licence_line(name), 300)}]]")
     if st.button("Add by name", key="add_by_name_button", disabled=name is None) and name:
         _add(name)
+
+
+def _model() -> None:
+    if not settings().hub:
+        return
+    with st.form("add_model", border=False):
+        text = st.text_input(
+            "A model on Hugging Face’s hub",
+            placeholder="Qwen/Qwen3-8B",
+            key="add_model_name",
+            help="Its name, with @ and a branch, tag or commit if you like, or the address of its "
+            "page. Only the files of its tokenizer are downloaded. OpenAI’s names, such as "
+            "gpt-4o, work too.",
+        )
+        if st.form_submit_button("Add model"):
+            try:
+                key = read_name(text)
+            except BpeError as error:
+                st.error(plain_markdown(str(error), 600))
+            else:
+                _add(key)
 
 
 def _runs(stored: StoredRun, on_shelf: Sequence[str]) -> None:
@@ -173,11 +200,24 @@ def _files() -> None:
 def _add(key: str) -> None:
     """Put a tokenizer on the shelf, or say next to the buttons why it cannot be opened."""
     try:
-        if key in BY_NAME:
-            fetch_with_bar(key)
-        shelf.open_member(key)
+        if _must_fetch(key):
+            begin_download(key)
+        else:
+            shelf.add([shelf.open_member(key).key])
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
     else:
-        shelf.add([key])
         st.rerun()
+
+
+def _must_fetch(key: str) -> bool:
+    """Return whether a tokenizer is missing or damaged, or may have a newer commit."""
+    if not is_by_name(key):
+        return False
+    if not is_here(key) or pinned(key) != key:
+        return True
+    try:
+        shelf.open_member(key)
+    except IntegrityError:
+        return True
+    return False

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from bpe_core.formats.load_save import dumps
 from bpe_core.published.cache import cached_path, cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.published.hub_names import is_hub_name, parse_hub_name
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.upload_store import tokenizer_files
+from ui.tokenizers.by_name import hub_files
 from ui.tokenizers.shelf import FILE_PREFIX, GPT2
 
 
@@ -37,7 +39,9 @@ def stored_files(key: str) -> Mapping[str, bytes]:
     """
     if key.startswith(FILE_PREFIX):
         return tokenizer_files(key.removeprefix(FILE_PREFIX))
+    if is_hub_name(key):
+        return hub_files(parse_hub_name(key))
     found = CATALOGUE.get(key)
-    if key == GPT2 or found is None or cached_state(found) == "missing":
+    if key == GPT2 or found is None or found.encoding or cached_state(found) == "missing":
         return {}
     return {cached_path(found).name: read_cached(found)}

@@ -1,21 +1,110 @@
-"""Open published tokenizers by name, and say before a click what it takes to add one."""
+"""Open tokenizers by name, and say what a name stands for and what it takes to add it.
+
+A name is that of a published tokenizer, such as "llama3" or "gpt-4o", or of a model on Hugging
+Face's hub, such as "hf:org/model". Keys of the shelf are such names in one spelling.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Final
 
-import streamlit as st
-
-from bpe_core.errors import UnavailableError
-from bpe_core.formats.opening.open_encoder import open_published
+from bpe_core.errors import BpeError, ConfigError, UnavailableError
+from bpe_core.formats.folder_files import read_files_at
+from bpe_core.formats.opening.open_encoder import named_after_hub, open_encoder
 from bpe_core.published.cache import cached_state
-from bpe_core.published.catalogue import CATALOGUE, Published
-from bpe_core.published.fetch import FetchProgress, fetch
+from bpe_core.published.catalogue import (
+    CATALOGUE,
+    Published,
+    find_published,
+    listed_name,
+    published,
+)
+from bpe_core.published.hub_names import (
+    PREFIX,
+    HubName,
+    find_cached,
+    is_hub_name,
+    parse_hub_name,
+    snapshot_folder,
+)
 from bpe_core.tokenizer.protocol import NamedEncoder
+from ui.host.settings import settings
+from ui.host.sized_cache import cached
 from ui.look.labels import size_text
+from ui.storage.upload_store import open_uploaded
 
 BY_NAME: tuple[str, ...] = tuple(name for name in CATALOGUE if name != "gpt2")
 """The names of the published tokenizers that are fetched; GPT-2's comes with the app."""
+_PAGE: Final = re.compile(
+    r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/([^/?#]+/[^/?#]+)(?:/(?:tree|commit)/([^/?#]+))?.*"
+)
+
+
+class NotAllowedError(BpeError):
+    """A model on the hub that this server does not fetch."""
+
+
+def read_name(text: str) -> str:
+    """Return the key of a tokenizer that is given by name, or by a model's page on the hub.
+
+    Raises ConfigError if it is neither.
+
+    >>> read_name("gpt-4o"), read_name("org/model"), read_name("hf:org/model@v1")
+    ('gpt4o', 'hf:org/model@main', 'hf:org/model@v1')
+    >>> read_name("https://huggingface.co/org/model/tree/v2")
+    'hf:org/model@v2'
+    """
+    text = text.strip()
+    if page := _PAGE.fullmatch(text):
+        text = f"{PREFIX}{page[1]}" + (f"@{page[2]}" if page[2] else "")
+    if (listed := listed_name(text)) is not None:
+        return listed
+    if is_hub_name(text) or "/" in text:
+        return str(parse_hub_name(text))
+    raise ConfigError(
+        f"{text!r:.80} is not a name that is known here. Expected a model on Hugging Face’s hub, "
+        "such as org/model, or one of OpenAI’s, such as gpt-4o."
+    )
+
+
+def is_by_name(key: str) -> bool:
+    """Return whether a key of the shelf is a name, other than GPT-2's."""
+    return is_hub_name(key) or (key != "gpt2" and find_published(key) is not None)
+
+
+def is_here(key: str) -> bool:
+    """Return whether the tokenizer of a name can be opened without the network.
+
+    Raises NotAllowedError for a model on the hub that this server does not fetch.
+    """
+    if not is_hub_name(key):
+        return cached_state(published(key)) != "missing"
+    name = parse_hub_name(key)
+    if not any(fnmatchcase(name.repo, pattern) for pattern in settings().hub):
+        allowed = ", ".join(settings().hub) or "none"
+        raise NotAllowedError(
+            f"{name.repo} is not among the models that this server fetches by name ({allowed}). "
+            "Add its tokenizer.json from a file."
+        )
+    return find_cached(name) is not None
+
+
+def short_name(key: str) -> str:
+    """Return what to call a tokenizer before it is opened.
+
+    >>> short_name("llama3"), short_name(f"hf:org/model@{'a' * 40}")
+    ('Llama 3', 'org/model@aaaaaaaa')
+    """
+    return parse_hub_name(key).short if is_hub_name(key) else published(key).title
+
+
+def pinned(key: str) -> str:
+    """Return a key with the commit that is here, for a model on the hub; any other as it is."""
+    found = find_cached(parse_hub_name(key)) if is_hub_name(key) else None
+    return key if found is None else str(found)
 
 
 def format_label(name: str) -> str:
@@ -35,9 +124,11 @@ def licence_line(name: str) -> str:
     'Published by Meta under the Llama 3 Community License'
     """
     found = CATALOGUE[name]
-    kind = found.licence if found.licence.endswith("License") else f"{found.licence} license"
+    kind = found.licence
+    if not kind.endswith(("License", "Terms of Use")):
+        kind += " license"
     line = f"Published by {found.publisher} under the {kind}."
-    if cached_state(found) == "missing" and found.package is not None:
+    if cached_state(found) == "missing":
         size = size_text(found.download_bytes)
         line += f" Adding it downloads {size}, once; then it needs no network."
     return line
@@ -53,46 +144,40 @@ def download_words(names: Sequence[str]) -> str:
     sentences = [f"{', '.join(here)}: on this server."] if here else []
     for name in names:
         found = CATALOGUE[name]
-        if found.title not in here and found.package is not None:
+        if found.title not in here:
             size = size_text(found.download_bytes)
             sentences.append(f"{found.title} needs a download ({size}, once).")
     return " ".join(sentences)
 
 
-def fetch_with_bar(name: str) -> None:
-    """Fetch a tokenizer that is not here, under a progress bar; raises what `fetch` raises."""
-    found = CATALOGUE[name]
-    bar = st.progress(0.0, text=f"Fetching {found.title}")
+def open_by_name(key: str) -> NamedEncoder:
+    """Open the tokenizer of a name, which must be here.
 
-    def show(progress: FetchProgress) -> None:
-        done, total = size_text(progress.done_bytes), size_text(progress.total_bytes)
-        share = progress.done_bytes / max(1, progress.total_bytes)
-        bar.progress(share, text=f"Fetching {found.title}: {done} of {total}")
+    Raises UnavailableError if it is not, and NotAllowedError as `is_here`.
+    """
+    # Checked every time: its files may have been deleted since it was opened.
+    if not is_here(key):
+        raise UnavailableError(f"{short_name(key)} is not on this server yet.")
+    return _open_model(pinned(key)) if is_hub_name(key) else _open_published(key)
 
+
+@cached(spinner="Opening a tokenizer")
+def _open_published(name: str) -> NamedEncoder:
+    return open_encoder(name)
+
+
+@cached(spinner="Opening a tokenizer")
+def _open_model(key: str) -> NamedEncoder:
+    name = parse_hub_name(key)
+    return named_after_hub(name, open_uploaded(hub_files(name), None))
+
+
+def hub_files(name: HubName) -> dict[str, bytes]:
+    """Return the files of a model's tokenizer; raise UnavailableError if they cannot be read."""
     try:
-        fetch(name, show)
-    except UnavailableError as error:
-        # The error names the package, which the visitor does not know.
-        raise UnavailableError(f"{found.title} could not be added. {error}") from error
-    finally:
-        bar.empty()
-
-
-def open_by_name(name: str) -> NamedEncoder:
-    """Open a tokenizer that was fetched; raise UnavailableError if it was not."""
-    found = CATALOGUE[name]
-    # Checked every time: the file of a cached tokenizer may have been deleted since.
-    if cached_state(found) == "missing":
-        raise UnavailableError(
-            f"{found.title} is not on this server yet. Press “Add a tokenizer” to download it, or "
-            f"run: bpe fetch {name}"
-        )
-    return _opened(name)
-
-
-@st.cache_resource(max_entries=16, show_spinner="Opening a tokenizer")
-def _opened(name: str) -> NamedEncoder:
-    return open_published(CATALOGUE[name])
+        return read_files_at(snapshot_folder(name))
+    except OSError as error:
+        raise UnavailableError(f"{name.short} cannot be read: {error.strerror}.") from None
 
 
 def _state(found: Published) -> str:

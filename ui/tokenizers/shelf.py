@@ -1,7 +1,8 @@
 """Keep the shelf: the tokenizers that pages offer in addition to the run's own.
 
-Each is named by a key: "gpt2" or another published name, "run-ID" or "file-ID". The keys are in the
-address, so the shelf survives a refresh and can be shared by a link.
+Each has a key: a name such as "gpt2" or "hf:org/model@COMMIT", "run-ID" or "file-ID". The keys are
+in the address, so the shelf survives a refresh and can be shared by a link, which names the commit
+of a model that it showed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bpe_core.chat.chat_template import ChatTemplate
-from bpe_core.errors import BpeError
+from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats.folder_files import SIDECARS
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
@@ -25,7 +26,8 @@ from ui.shell import address, workspace
 from ui.shell.file_upload import counted_as_kept
 from ui.storage.run_store import StoredRun, load_run
 from ui.storage.upload_store import keep_tokenizer, load_tokenizer, open_uploaded
-from ui.tokenizers.by_name import BY_NAME, open_by_name
+from ui.tokenizers.by_name import is_by_name, is_here, open_by_name, pinned, read_name
+from ui.tokenizers.downloads import Downloads, end_downloads
 
 OWN: Final = "own"
 GPT2: Final = "gpt2"
@@ -34,9 +36,7 @@ GPT2_NOTE: Final = "OpenAI’s files, byte for byte"
 _NOTHING = "none"
 _RUN = "run-"
 FILE_PREFIX: Final = "file-"
-_KNOWN_KEY = re.compile(
-    rf"gpt2|{'|'.join(map(re.escape, BY_NAME))}|run-sample|(run|file)-[0-9a-f]{{32}}"
-)
+_STORED_KEY: Final = re.compile("run-sample|(run|file)-[0-9a-f]{32}")
 _MAX_NAME_LENGTH = 40
 _MAX_ADDRESS_LENGTH: Final = 8_000
 """About two hundred keys; browsers and servers may refuse a longer address."""
@@ -92,26 +92,52 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
     """Return the run's own tokenizer and those on the shelf.
 
     A tokenizer that cannot be opened is removed from the shelf, and its error is kept for the page.
+    One that must be fetched first stays there, for `missing_keys`.
     """
+    end_downloads(_replace, _note)
     found = [Member(OWN, "Your tokenizer", stored.run.tokenizer, stored.title)]
     problems: list[str] = []
     kept: list[str] = []
     for key in wanted_keys():
         try:
+            if is_by_name(key):
+                if not is_here(key):
+                    kept.append(key)
+                    continue
+                key = pinned(key)
             member = open_member(key)
         except BpeError as error:
             problems.append(str(error))
             continue
-        kept.append(key)
-        if key != _RUN + stored.id:
+        if key != _RUN + stored.id and key not in kept:
             found.append(member)
-    if problems:
-        all_problems = tuple(dict.fromkeys((*workspace.get(Shelf).problems, *problems)))
-        workspace.update(Shelf, keys=tuple(kept), problems=all_problems)
+        kept.append(key)
+    kept = list(dict.fromkeys(kept))
+    if tuple(kept) != wanted_keys():
+        workspace.update(Shelf, keys=tuple(kept))
+    for problem in problems:
+        _note(problem)
     is_first = tuple(kept) == FIRST_SHELF
     address.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
     names = distinct([member.name for member in found])
     return tuple(replace(member, name=name) for member, name in zip(found, names, strict=True))
+
+
+def missing_keys() -> tuple[str, ...]:
+    """Return the keys on the shelf that must be fetched, and are not being fetched."""
+    fetching = workspace.get(Downloads).keys
+    names = [key for key in wanted_keys() if is_by_name(key) and key not in fetching]
+    return tuple(key for key in names if not is_here(key))
+
+
+def read_key(text: str) -> str | None:
+    """Return the key that a text in an address stands for, or None."""
+    if _STORED_KEY.fullmatch(text):
+        return text
+    try:
+        return read_name(text)
+    except ConfigError:
+        return None
 
 
 def add(keys: Iterable[str]) -> None:
@@ -214,7 +240,7 @@ def loading_line(member: Member) -> str:
     """Return the line of Python that opens a tokenizer like this one."""
     if member.key == GPT2:
         return "tokenizer = bpe.gpt2()"
-    if member.key in BY_NAME:
+    if is_by_name(member.key):
         return f'tokenizer = bpe.open_encoder("{member.key}")'
     if member.key.startswith(FILE_PREFIX):
         return 'tokenizer = bpe.open_encoder("tokenizer.json")'
@@ -229,8 +255,19 @@ def _read_keys() -> tuple[str, ...]:
     text = address.query_text("with", _MAX_ADDRESS_LENGTH)
     if text == _NOTHING:
         return ()
-    known = [key for key in (text or "").split(",") if _KNOWN_KEY.fullmatch(key)]
-    return tuple(dict.fromkeys(known)) or FIRST_SHELF
+    known = [read_key(part) for part in (text or "").split(",")]
+    return tuple(dict.fromkeys(key for key in known if key is not None)) or FIRST_SHELF
+
+
+def _replace(key: str, by: str) -> None:
+    """Put a tokenizer that was fetched on the shelf, in the place of its key if that is there."""
+    keys = [by if other == key else other for other in wanted_keys()]
+    workspace.update(Shelf, keys=tuple(dict.fromkeys((*keys, by))))
+
+
+def _note(problem: str) -> None:
+    problems = dict.fromkeys((*workspace.get(Shelf).problems, problem))
+    workspace.update(Shelf, problems=tuple(problems))
 
 
 def _files_on_shelf() -> list[NamedEncoder]:
@@ -247,7 +284,7 @@ def open_member(key: str) -> Member:
     """Open a tokenizer by its key; raise BpeError if it cannot be opened."""
     if key == GPT2:
         return Member(key, "GPT-2", gpt2(), GPT2_NOTE)
-    if key in BY_NAME:
+    if is_by_name(key):
         named = open_by_name(key)
         return Member(key, named.name, named.encoder, named.provenance, named.chat)
     if key.startswith(FILE_PREFIX):

@@ -73,16 +73,17 @@ def _open(
         raise ArgumentTypeError(f"Expected a path or a name, got {describe(path_or_name)}.")
     if not os.fspath(path_or_name):
         raise FormatError("The path is empty. Name a file, a folder or a published tokenizer.")
+    model = None
     if is_hub_name(path_or_name):
         # Imported when needed: other names and files need no process that downloads.
         from bpe_core.published.hub import find_or_fetch
 
-        name = find_or_fetch(str(path_or_name))
-        return named_after_hub(name, _open_path(snapshot_folder(name), pretokenizer, purpose))
-    path = Path(path_or_name)
+        model = find_or_fetch(str(path_or_name))
+    path = Path(path_or_name) if model is None else snapshot_folder(model)
     try:
         if path.exists():
-            return _open_path(path, pretokenizer, purpose)
+            opened = _open_path(path, pretokenizer, purpose)
+            return opened if model is None else named_after_hub(model, opened)
     except BpeError:
         raise
     except ValueError:
@@ -123,7 +124,8 @@ def named_after_hub(name: HubName, opened: NamedEncoder) -> NamedEncoder:
     >>> found.name, found.provenance
     ('org/model', 'From hf:org/model@main. BPE.')
     """
-    return NamedEncoder(name.repo, opened.encoder, f"From {name}. {opened.provenance}")
+    provenance = f"From {name}. {opened.provenance}"
+    return NamedEncoder(name.repo, opened.encoder, provenance, opened.chat)
 
 
 def open_published(found: Published) -> NamedEncoder:
