@@ -8,7 +8,7 @@ import click
 
 from bpe_core.cli.options import format_option, out_option, tokenizer_options
 from bpe_core.cli.outputs import check_outputs, format_to_write, write_tokenizer
-from bpe_core.cli.support import load_merges, load_tokenizer, note_what_lacks
+from bpe_core.cli.support import load_encoder, load_merges, load_tokenizer, note_what_lacks
 from bpe_core.errors import FormatError
 
 if TYPE_CHECKING:
@@ -35,6 +35,11 @@ MAX_SPECIAL_TOKENS = 10
     is_flag=True,
     help="Open it in each library that is installed, and compare 100,000 tokens.",
 )
+@click.option(
+    "--llama-cpp",
+    is_flag=True,
+    help="Print llama.cpp's name for how it cuts text, or a text on which no name fits.",
+)
 @tokenizer_options
 def inspect(
     tokenizer: str,
@@ -42,6 +47,7 @@ def inspect(
     n_merges: int,
     *,
     opens_in: bool,
+    llama_cpp: bool,
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
 ) -> None:
@@ -55,10 +61,17 @@ def inspect(
         merge 762: u + g
         merge 10083: ug + s
       h ugs
+      $ bpe inspect gpt2 --llama-cpp
+      llama.cpp calls this cut gpt-2 (also phi-2, mpt, olmo, jais, trillion, granite-docling).
     """
     from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
     from bpe_core.unicode.byte_alphabet import to_printable
 
+    if llama_cpp:
+        from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
+
+        click.echo(llama_cpp_cut(load_encoder(tokenizer, pretokenizer, special_tokens)).sentence)
+        return
     if opens_in:
         _list_readers(load_tokenizer(tokenizer, pretokenizer, special_tokens))
         return

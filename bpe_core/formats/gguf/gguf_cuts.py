@@ -70,8 +70,7 @@ def _named(name: str) -> list[Part]:
 
 
 _FALCON: Final[list[Part]] = [BYTE_LEVEL if step == BY_REGEX else dict(step) for step in FALCON]
-# The parts of the cut, whether a whole pre-token is looked up first, and llama.cpp's names for it.
-_FAMILIES: Final[tuple[tuple[list[Part], bool, tuple[str, ...]], ...]] = (
+FAMILIES: Final[tuple[tuple[list[Part], bool, tuple[str, ...]], ...]] = (
     ([BYTE_LEVEL], False, ("gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "granite-docling")),
     (
         [dict(STEPS["starcoder"][0]), BYTE_LEVEL],
@@ -93,9 +92,10 @@ _FAMILIES: Final[tuple[tuple[list[Part], bool, tuple[str, ...]], ...]] = (
     (_splits(*_DEEPSEEK_CODER), False, ("deepseek-coder",)),
     (_FALCON, False, ("falcon",)),
 )
+"""The parts of a cut, whether whole pre-tokens are looked up first, and llama.cpp's names."""
 _BY_NAME: Final[Mapping[str, tuple[list[Part], bool]]] = {
     name: (parts, whole_words_first)
-    for parts, whole_words_first, names in _FAMILIES
+    for parts, whole_words_first, names in FAMILIES
     for name in names
 }
 # The published models of these pre-tokenizers look up whole pre-tokens first, or cut in steps.

@@ -71,6 +71,11 @@ class TiktokenTokenizer(LibraryEncoder):
         return TiktokenTokenizer, (self._ranks, self._pattern, dict(self._special_tokens))
 
     @property
+    def pattern(self) -> str:
+        """The pattern whose matches are pre-tokens."""
+        return self._pattern
+
+    @property
     def model(self) -> str:
         """The model: "BPE"."""
         return "BPE"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from operator import itemgetter
@@ -88,6 +88,11 @@ class ForeignTokenizer(LibraryEncoder):
         call would affect calls in other threads.
         """
         return _built(type(self._peer), self._source)
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """The tokenizer.json, parsed."""
+        return self._described
 
     @property
     def model(self) -> str:
