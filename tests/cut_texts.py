@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import bpe_core as bpe
@@ -65,4 +66,6 @@ def word_tokenizer(name: str) -> bpe.Tokenizer:
     """Return a tokenizer that encodes each pre-token of the texts here as one token."""
     texts = [TEXT, ASCII_TEXT, *(before + ending for before in BEFORE for ending in ENDINGS)]
     config = bpe.TrainingConfig(100_000, pretokenizer=name, special_tokens=("<s>", "<s>§"))
+    if bpe.get_pretokenizer(name).adds_space:
+        config = replace(config, base="characters", byte_fallback=True)
     return bpe.train(bpe.Corpus.from_documents(texts), config).tokenizer
