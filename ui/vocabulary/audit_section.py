@@ -6,9 +6,13 @@ from functools import partial
 
 import streamlit as st
 
+from bpe_core.errors import BpeError
+from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
+from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.vocabulary.reachability import Reachability
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.vocabulary import finding_list
+from ui.host.sized_cache import cached
 from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem, plain_markdown
 from ui.shell import frame
@@ -45,6 +49,8 @@ def _draw_findings(
         key="findings",
         on_chosen=partial(toggle_finding, "findings"),
     )
+    cut = _llama_cpp(inspection.encoder.fingerprint, inspection.encoder)
+    st.markdown(f":gray[{plain_markdown(cut, 600)}]")
     if search is None:
         st.markdown(
             ":gray[Another library runs this tokenizer, or it changes text before it merges. So "
@@ -58,6 +64,16 @@ def _draw_findings(
         show_ended(
             background_work.searches(), search, "search for unreachable tokens", key="search"
         )
+
+
+@cached()
+def _llama_cpp(fingerprint: str, _encoder: Encoder) -> str:
+    """Return what llama.cpp calls the tokenizer's cut, in a sentence."""
+    del fingerprint  # the key, in place of the encoder
+    try:
+        return llama_cpp_cut(_encoder).sentence
+    except BpeError as error:
+        return str(error)
 
 
 def _draw_lengths(inspection: Inspection, record: Record) -> None:
