@@ -83,6 +83,18 @@ def assert_alike(one: NamedEncoder, other: NamedEncoder) -> None:
     assert one.fingerprint == other.fingerprint
 
 
+def test_the_chat_template_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = folder / "model"
+    model.mkdir()
+    write(model, gpt2_json())
+    config = {"chat_template": "{{ bos_token }}", "bos_token": "<s>"}
+    (model / "tokenizer_config.json").write_text(json.dumps(config))
+    first = open_encoder(model)
+    refuse_to_read(monkeypatch)
+    assert first.chat is not None
+    assert open_encoder(model).chat == first.chat
+
+
 NFC = {"type": "NFC"}
 
 

@@ -19,6 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.files.kept_arrays import Kept, find_kept, keep
 from bpe_core.kernels.compiling.choose import kernels_are_ready
 from bpe_core.tokenizer.protocol import NamedEncoder
@@ -104,6 +105,8 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
         "pretokenizer": tokenizer.pretokenizer.name,
         "table": table,
     }
+    if (chat := opened.chat) is not None:
+        facts["chat"] = [chat.source, dict(chat.tokens), chat.first_token]
     if isinstance(encoder, OwnEncoder):
         facts["added"] = [list(each) for each in encoder.added]
     if isinstance(encoder, AcrossWordsTokenizer):
@@ -126,7 +129,8 @@ def _to_encoder(kept: Kept) -> NamedEncoder:
     }
     table = StoredTable(facts["table"], kept.arrays, tables)
     tokenizer = Tokenizer.from_table(table, facts["pretokenizer"])
-    return NamedEncoder(facts["name"], _add_steps(tokenizer, kept), facts["provenance"])
+    chat = ChatTemplate(*facts["chat"]) if "chat" in facts else None
+    return NamedEncoder(facts["name"], _add_steps(tokenizer, kept), facts["provenance"], chat)
 
 
 def _add_steps(tokenizer: Tokenizer, kept: Kept) -> Encoder:
