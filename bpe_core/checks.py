@@ -27,6 +27,15 @@ def describe(value: object) -> str:
     return f"{shown if len(shown) <= _MAX_SHOWN else shown[:_MAX_SHOWN] + '...'} ({name})"
 
 
+def printable(text: str) -> str:
+    """Return a text with its code points in place of what does not print, such as U+001B.
+
+    >>> printable("a\x1b[31m")
+    'aU+001B[31m'
+    """
+    return "".join(each if each.isprintable() else f"U+{ord(each):04X}" for each in text)
+
+
 def is_a(value: object, *kinds: type) -> bool:
     """Return True if a value has one of these types, without narrowing it for type checkers.
 

@@ -10,7 +10,7 @@ from bpe_core.errors import ChatTemplateError, ProcessError, TimeLimitError
 from bpe_core.processes.call import call
 from bpe_core.processes.limits import GB, Limits
 
-_LIMITS: Final = Limits(seconds=20, processor_seconds=2, memory=GB)
+_LIMITS: Final = Limits(seconds=20, processor_seconds=2, memory=GB, niceness=5)
 MAX_MESSAGES: Final = 10_000
 
 Message = Mapping[str, Any]
@@ -60,6 +60,11 @@ class ChatTemplate:
         checked = [check_messages(messages) for messages in conversations]
         try:
             return call(render_here, self.source, checked, variables, limits=_LIMITS)
+        except (UnicodeEncodeError, OverflowError, TypeError, RecursionError):
+            raise ChatTemplateError(
+                "The messages or the template hold what cannot be passed on: a lone surrogate, a "
+                "number beyond 64 bits, or values that are not JSON."
+            ) from None
         except TimeLimitError:
             raise ChatTemplateError(
                 f"The chat template did not finish in {_LIMITS.processor_seconds} seconds."

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NoReturn
 
+from bpe_core.checks import printable
 from bpe_core.errors import BpeError, ChatTemplateError
 from bpe_core.extras import needs_extra
 
@@ -68,7 +69,12 @@ def _render(template: Template, messages: Sequence[Any], variables: Mapping[str,
                 f"The chat template writes more than {MAX_CHARACTERS:,} characters."
             )
         parts.append(part)
-    return "".join(parts)
+    text = "".join(parts)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ChatTemplateError("The chat template writes a lone surrogate.") from None
+    return text
 
 
 class _Generation(Extension):
@@ -85,8 +91,8 @@ class _Generation(Extension):
 
 
 def _environment() -> Environment:
-    def raise_exception(message: str) -> NoReturn:
-        raise TemplateError(message)
+    def raise_exception(message: object) -> NoReturn:
+        raise TemplateError(str(message))
 
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
@@ -118,7 +124,7 @@ def _now(format: str) -> str:
 
 
 def _refusal(error: TemplateError) -> ChatTemplateError:
-    said = " ".join((error.message or "").split())[:300]
+    said = printable(" ".join((error.message or "").split())[:300])
     if isinstance(error, TemplateSyntaxError):
         return ChatTemplateError(f"The chat template has an error on line {error.lineno}: {said}")
     if isinstance(error, SecurityError):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import click
 
+from bpe_core.cli.downloads import fetch_watched
 from bpe_core.cli.options import out_option
 from bpe_core.cli.outputs import check_output, write_text
 from bpe_core.cli.support import is_watched, read_text
@@ -41,9 +42,10 @@ def chat(
 ) -> None:
     """Print what a model is given for MESSAGES, a JSON list, by the tokenizer's chat template.
 
-    TOKENIZER is a folder with a tokenizer_config.json or chat_template.jinja, or a GGUF file. How
-    many tokens the template adds, and what a model would read otherwise than it was meant, such as
-    a special token that somebody typed, is reported on stderr.
+    TOKENIZER is a folder with a tokenizer_config.json or chat_template.jinja, a GGUF file, or a
+    model of the hub, such as hf:Qwen/Qwen3-8B. How many tokens the template adds, and what a model
+    would read otherwise than it was meant, such as a special token that somebody typed, is reported
+    on stderr.
 
     \b
     Examples:
@@ -60,6 +62,7 @@ def chat(
     out = out or "-"
     inputs = [tokenizer, messages, *([template_file] if template_file else [])]
     check_output(IDS if ids else None, out, inputs, force=force)
+    fetch_watched(tokenizer)
     opened = open_encoder(tokenizer)
     template = opened.chat
     if template_file is not None:
@@ -68,7 +71,8 @@ def chat(
     if template is None:
         raise ChatTemplateError(
             f"{tokenizer} has no chat template. Name the folder of a model, with its "
-            "tokenizer_config.json or chat_template.jinja, or add --template FILE."
+            "tokenizer_config.json or chat_template.jinja, or a model of the hub, such as "
+            "hf:Qwen/Qwen3-8B, or add --template FILE."
         )
     try:
         parsed: object = json.loads(read_text(messages))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.chat.chat_template import ChatTemplate, Message, with_texts
+from bpe_core.checks import printable
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
 
@@ -74,10 +75,12 @@ def read_conversation(
     places = _match(text, rendered[-1], written) or _search(text, written)
     problems = _beginning(template, text)
     for (number, wrote), place in zip(written, places, strict=True):
-        who = f"Message {number:,} ({messages[number - 1]['role']})"
+        who = f"Message {number:,} ({printable(messages[number - 1]['role'])})"
         if place is None and wrote.strip():
             problems.append(f"{who} is left out or changed by the template.")
         problems += _typed_tokens(who, wrote, encoder)
+    for number, message in enumerate(messages, start=1):
+        problems += _typed_tokens(f"The role of message {number:,}", message["role"], encoder)
     return Conversation(text, tuple(sorted(filter(None, places))), tuple(problems))
 
 
@@ -107,12 +110,14 @@ def _match(text: str, marked: str, written: _Written) -> list[Place | None] | No
 
     Returns None if the template treats the texts otherwise than the marks.
     """
-    around = re.split(_MARK.format("([0-9]+)"), marked)
+    around = re.split(_MARK.format("([0-9]{1,6})"), marked)
     places: list[Place | None] = [None] * len(written)
     if not text.startswith(around[0]):
         return None
     end = len(around[0])
     for mark, after in zip(around[1::2], around[2::2], strict=True):
+        if int(mark) >= len(written):  # the template, or a role, wrote a mark itself
+            return None
         wrote = written[int(mark)][1]
         # Most templates strip white space from a message.
         for wanted in (wrote, wrote.strip()):
@@ -157,7 +162,7 @@ def _beginning(template: ChatTemplate, text: str) -> list[str]:
 
 def _typed_tokens(who: str, written: str, encoder: Encoder) -> list[str]:
     return [
-        f"{who} contains {token}, which is read as that special token, not as text."
+        f"{who} contains {printable(token)}, which is read as that special token, not as text."
         for token in encoder.special_tokens
         if token in written
     ]

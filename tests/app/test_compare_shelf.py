@@ -16,7 +16,7 @@ from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, all_sent, sent
 from ui.shell.workspace import state_key
 from ui.storage.run_store import Trained, store_run
-from ui.tokenizers.shelf import Shelf
+from ui.tokenizers.shelf import FILE_PREFIX, Shelf, open_member
 
 NOTHING = Corpus.from_text("x").split(0.0)[1]
 SMALL = train(load_sample("notebook"), TrainingConfig(vocab_size=280))
@@ -128,6 +128,20 @@ def test_a_bad_file_shows_an_error_and_keeps_the_shelf(open_app: OpenApp) -> Non
         (error,) = app.error
         assert message in error.value.replace("\\", "")
         assert len(others(app)) == 2
+
+
+def test_the_same_file_with_a_chat_template_replaces_it(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    files = dumps(SMALL.tokenizer, "huggingface")
+    with_template = {**files, "chat_template.jinja": b"{{ messages[0].content }}"}
+    for added, has_template in ((files, False), (with_template, True), (files, True)):
+        add_files(app, added)
+        (key,) = [key for key in wanted(app) if key.startswith(FILE_PREFIX)]
+        assert (open_member(key).chat is not None) is has_template
+
+
+def wanted(app: AppTest) -> tuple[str, ...]:
+    return app.session_state[state_key(Shelf)].keys or ()
 
 
 def test_the_same_file_is_added_once_and_any_number_is_compared(open_app: OpenApp) -> None:

@@ -377,7 +377,9 @@ def test_messages_are_added_removed_and_kept_in_the_address(
     assert view(again)["text"] == view(app)["text"]
 
 
-@pytest.mark.parametrize("chat", ["", "[", "3", '{"a": 1}', "[1]", '[["user"]]', '[["root", "a"]]'])
+@pytest.mark.parametrize(
+    "chat", ["", "[", "[" * 900, "3", '{"a": 1}', "[1]", '[["user"]]', '[["root", "a"]]']
+)
 def test_a_damaged_conversation_in_the_address_gives_the_first_one(
     open_app: OpenApp, chat_shelf: str, chat: str
 ) -> None:
@@ -386,11 +388,17 @@ def test_a_damaged_conversation_in_the_address_gives_the_first_one(
     assert "user: What are you?" in view(app)["text"]
 
 
+def test_a_lone_surrogate_in_the_address_is_replaced(open_app: OpenApp, chat_shelf: str) -> None:
+    choices = {"part": "Conversation", "with": chat_shelf, "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", chat='[["user", "a\\ud800"]]', **choices)
+    assert view(app)["text"].endswith("user: a?")
+
+
 def test_a_tokenizer_without_a_template_says_what_to_add(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", part="Conversation", tokenizer="GPT-2")
     (info,) = app.info
     assert unescaped(info.value).startswith(
-        "GPT-2 has no chat template. Add a chat model’s tokenizer.json"
+        "GPT-2 has no chat template. Add a chat model by its name on the hub"
     )
 
 

@@ -44,6 +44,11 @@ def user(content: object) -> list[dict[str, Any]]:
         ("{{ nothing.here }}", "something that is not there: 'nothing' is undefined"),
         ("a\n{% if %}", "an error on line 2"),
         ("{{ raise_exception('Roles must <b>alternate</b>') }}", "refuses these messages: Roles"),
+        ("{{ raise_exception(5) }}", "refuses these messages: 5"),
+        (r"{{ raise_exception('\x1b[31mred') }}", r"messages: U\+001B\[31mred"),
+        (r"{{ raise_exception('\ud800') }}", r"messages: U\+D800"),
+        (r"{{ '\ud800' }}", "writes a lone surrogate"),
+        ("\ud800", "cannot be passed on: a lone surrogate"),
     ],
 )
 def test_a_template_that_fails_says_how_and_ends(source: str, problem: str):
@@ -93,6 +98,26 @@ def test_where_each_message_stands_in_the_text(
     messages = [{"role": "user", "content": content} for content in contents]
     found = read_conversation(ChatTemplate(source), messages, bpe.gpt2())
     assert list(found.messages) == expected
+
+
+@pytest.mark.parametrize("number", ["99", "9" * 5_000, "0"])
+def test_a_template_that_writes_marks_of_its_own_is_searched(number: str):
+    mark = f"\U000ffff0{number}\U000ffff1"
+    source = f"{mark}{{{{ messages[0].content }}}}"
+    found = read_conversation(ChatTemplate(source), HUG, bpe.gpt2())
+    assert [found.text[a:b] for a, b in found.messages] == ["hug"]
+
+
+def test_a_special_token_in_a_role_is_reported():
+    messages = [{"role": "<|endoftext|>\x1b", "content": "hug"}]
+    (problem,) = read_conversation(ChatTemplate(PLAIN), messages, bpe.gpt2()).problems
+    assert problem.startswith("The role of message 1 contains <|endoftext|>")
+
+
+@pytest.mark.parametrize("content", ["a\ud800", 2**70])
+def test_what_cannot_be_passed_to_a_process_is_refused(content: object):
+    with pytest.raises(bpe.ChatTemplateError, match="cannot be passed on"):
+        ChatTemplate(PLAIN).render(user(content))
 
 
 def test_a_token_with_any_byte_of_a_message_is_the_messages():

@@ -69,8 +69,18 @@ def test_a_pattern_that_tiktoken_runs_is_compared_too() -> None:
 
 
 def test_only_byte_level_bpe_has_a_cut_to_name() -> None:
-    piece = tokenizers.Tokenizer(tokenizers.models.Unigram([("<unk>", 0.0), ("a", -1.0)], 0))
-    unigram = ForeignTokenizer(piece.to_str())
-    for encoder, model in ((unigram, "t5"), (ForeignTokenizer(word_piece().to_str()), "bert")):
-        with pytest.raises(bpe.ConfigError, match=f"has the model {model}, and names no cut"):
-            llama_cpp_cut(encoder)
+    unigram = tokenizers.models.Unigram([("<unk>", 0.0), ("a", -1.0)], 0)
+    fallback = tokenizers.models.BPE({"a": 0, "<0x41>": 1}, [], byte_fallback=True)
+    for model in (unigram, fallback):
+        with pytest.raises(bpe.ConfigError, match="Only byte-level BPE needs a name for its cut"):
+            llama_cpp_cut(ForeignTokenizer(tokenizers.Tokenizer(model).to_str()))
+    with pytest.raises(bpe.ConfigError, match="Only byte-level BPE"):
+        llama_cpp_cut(ForeignTokenizer(word_piece().to_str()))
+
+
+def test_byte_level_bpe_that_is_not_cut_has_no_name() -> None:
+    by_bytes = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    found = llama_cpp_cut(foreign(pre_tokenizer={**by_bytes, "trim_offsets": True}))
+    assert found.names == ()
+    uncut = llama_cpp_cut(foreign(pre_tokenizer=None, normalizer={"type": "ByteLevel"}))
+    assert uncut.pieces == (uncut.text,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import BoundedSemaphore
 from typing import Final, cast
 
 import streamlit as st
@@ -26,9 +27,13 @@ FIRST: Final = (("user", "What are you?"), ("assistant", "A model. I read tokens
 _NAME: Final = "chat"
 _MAX_MESSAGES: Final = 50
 _ROLE_WIDTH: Final = 130
+_SECONDS_KEPT: Final = 3_600.0
+"""Templates may write the date."""
+_places: Final = BoundedSemaphore(2)
+"""Each process that runs a template may take a gigabyte."""
 _NO_TEMPLATE: Final = (
-    "has no chat template. Add a chat model’s tokenizer.json together with its "
-    "tokenizer_config.json or chat_template.jinja, a zip of these, or a GGUF file."
+    "has no chat template. Add a chat model by its name on the hub, or its tokenizer.json together "
+    "with its tokenizer_config.json or chat_template.jinja, a zip of these, or a GGUF file."
 )
 
 
@@ -102,18 +107,18 @@ def render(
     if (chat := chosen.chat) is None:
         st.info(f"{plain_markdown(chosen.name)} {_NO_TEMPLATE}")
         return None
-    try:
-        return _rendered(
-            tuple((each["role"], each["content"]) for each in messages),
-            begins_answer,
-            (chat.source, *sorted(chat.tokens.items()), chat.first_token),
-            chosen.encoder.fingerprint,
-            chat,
-            chosen.encoder,
-        )
-    except ChatTemplateError as error:
-        st.error(plain_markdown(str(error), 600))
-        return None
+    rendered = _rendered(
+        tuple((each["role"], each["content"]) for each in messages),
+        begins_answer,
+        (chat.source, *sorted(chat.tokens.items()), chat.first_token),
+        chosen.encoder.fingerprint,
+        chat,
+        chosen.encoder,
+    )
+    if isinstance(rendered, Conversation):
+        return rendered
+    st.error(plain_markdown(rendered, 600))
+    return None
 
 
 def draw_shares(conversation: Conversation, reading: OwnReading) -> None:
@@ -130,7 +135,7 @@ def draw_shares(conversation: Conversation, reading: OwnReading) -> None:
         st.warning(plain_markdown(problem, 600))
 
 
-@cached(spinner="Rendering the chat template")
+@cached(spinner="Rendering the chat template", seconds=_SECONDS_KEPT)
 def _rendered(
     messages: tuple[tuple[str, str], ...],
     begins_answer: bool,
@@ -138,10 +143,17 @@ def _rendered(
     fingerprint: str,
     _template: ChatTemplate,
     _encoder: Encoder,
-) -> Conversation:
+) -> Conversation | str:
+    """Return the conversation, or why the template did not render it."""
     del template_key, fingerprint  # what the two others are known by
     listed = [{"role": role, "content": content} for role, content in messages]
-    return read_conversation(_template, listed, _encoder, add_generation_prompt=begins_answer)
+    with _places:
+        try:
+            return read_conversation(
+                _template, listed, _encoder, add_generation_prompt=begins_answer
+            )
+        except ChatTemplateError as error:
+            return str(error)
 
 
 def _start(messages: Sequence[tuple[str, str]]) -> tuple[int, ...]:
@@ -174,13 +186,14 @@ def _read_address() -> list[tuple[str, str]]:
     """Return the messages that the address holds; none if it has other than these."""
     try:
         parsed: object = json.loads(address_text.read_address_text(_NAME) or "[]")
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     found: list[tuple[str, str]] = []
     for each in cast("list[object]", parsed if isinstance(parsed, list) else []):
         match each:
             case [str(role), str(content)] if role in ROLES:
-                found.append((role, content))
+                # A lone surrogate can be written in JSON, but not shown.
+                found.append((role, content.encode("utf-8", "replace").decode()))
             case _:
                 pass
     return found[:_MAX_MESSAGES]

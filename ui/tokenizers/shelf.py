@@ -155,21 +155,27 @@ def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
     """Open and store uploads, and add them to the shelf; return True if all could be opened.
 
     The error of an upload that cannot be opened is kept, to be shown next to the button. Uploads
-    may share a name; one that encodes exactly like a file on the shelf is not added.
+    may share a name. One that encodes exactly like a file on the shelf is not added, or replaces
+    it if it has another chat template.
     """
-    known = {found.encoder.fingerprint for found in _files_on_shelf()}
+    known = {found.encoder.fingerprint: (key, found.chat) for key, found in _files_on_shelf()}
     keys: list[str] = []
     problems: list[str] = []
     for group in file_groups(files):
         try:
             opened = open_uploaded(group, pretokenizer)
-            if opened.encoder.fingerprint not in known:
-                with counted_as_kept(sum(map(len, group.values()))):
-                    keys.append(FILE_PREFIX + keep_tokenizer(group, pretokenizer, opened))
+            same, chat = known.get(opened.encoder.fingerprint, ("", None))
+            if same and opened.chat in (None, chat):
+                continue
+            with counted_as_kept(sum(map(len, group.values()))):
+                key = FILE_PREFIX + keep_tokenizer(group, pretokenizer, opened)
         except BpeError as error:
             problems.append(f"{', '.join(group)}: {error}")
             continue
-        known.add(opened.encoder.fingerprint)
+        known[opened.encoder.fingerprint] = key, opened.chat
+        if same:
+            remove(same)
+        keys = [*(each for each in keys if each != same), key]
     add(keys)
     workspace.update(Shelf, addition_problems=tuple(problems))
     return not problems
@@ -270,13 +276,13 @@ def _note(problem: str) -> None:
     workspace.update(Shelf, problems=tuple(problems))
 
 
-def _files_on_shelf() -> list[NamedEncoder]:
-    found: list[NamedEncoder] = []
+def _files_on_shelf() -> list[tuple[str, NamedEncoder]]:
+    found: list[tuple[str, NamedEncoder]] = []
     for key in wanted_keys():
         if key.startswith(FILE_PREFIX):
             # The error of a missing file is shown where the shelf is drawn.
             with suppress(BpeError):
-                found.append(load_tokenizer(key.removeprefix(FILE_PREFIX)))
+                found.append((key, load_tokenizer(key.removeprefix(FILE_PREFIX))))
     return found
 
 

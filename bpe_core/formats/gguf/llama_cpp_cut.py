@@ -17,8 +17,7 @@ from bpe_core.extras import needs_extra
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.gguf.gguf_cuts import BYTE_LEVEL, FAMILIES, find_cut
 from bpe_core.formats.patterns import isolated, pre_tokenizer_part
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
+from bpe_core.formats.running.library_errors import library_failures
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
@@ -111,7 +110,7 @@ def _cut_of(encoder: Encoder | NamedEncoder) -> tuple[Part | None, bool]:
         encoder = encoder.encoder
     if isinstance(encoder, TiktokenTokenizer):
         return _joined([dict(isolated(encoder.pattern)), _BYTES]), True
-    if isinstance(encoder, ForeignTokenizer) and encoder.model == "BPE":
+    if isinstance(encoder, ForeignTokenizer) and _is_byte_level(encoder):
         described = encoder.described
         return described["pre_tokenizer"], bool(described["model"].get("ignore_merges"))
     own = encoder.tokenizer if isinstance(encoder, NativeTokenizer) else encoder
@@ -121,11 +120,16 @@ def _cut_of(encoder: Encoder | NamedEncoder) -> tuple[Part | None, bool]:
         if cut.drops_text:
             return pre_tokenizer_part(cut, by_bytes=True), own.whole_words_first
         return find_cut(None, cut.name)[0], own.whole_words_first
-    model = "llama"
-    if not isinstance(encoder, AcrossWordsTokenizer | SentencePieceTokenizer):
-        model = {"WordPiece": "bert", "Unigram": "t5"}.get(encoder.model, "")
-    kind = f"A GGUF file of this tokenizer has the model {model}, and" if model else "Its GGUF file"
-    raise ConfigError(f"{kind} names no cut: only byte-level BPE needs a tokenizer.ggml.pre.")
+    raise ConfigError(
+        "Only byte-level BPE needs a name for its cut: the GGUF file of another model has no "
+        "tokenizer.ggml.pre."
+    )
+
+
+def _is_byte_level(encoder: ForeignTokenizer) -> bool:
+    """Return whether a tokenizer.json writes text in GPT-2's printable bytes."""
+    steps = [encoder.described.get("pre_tokenizer"), encoder.described.get("normalizer")]
+    return encoder.model == "BPE" and '"ByteLevel"' in json.dumps(steps)
 
 
 def _joined(steps: Sequence[Part]) -> Part:
@@ -141,6 +145,9 @@ def _cutter(part: Part | None) -> Callable[[str], Pieces]:
     peer: Any = tokenizers.Tokenizer.from_str(json.dumps(described)).pre_tokenizer
 
     def cut(text: str) -> Pieces:
-        return tuple(piece for piece, _ in peer.pre_tokenize_str(text))
+        with library_failures(lambda _: ConfigError(f"tokenizers cannot cut {text!r:.60}.")):
+            return (
+                (text,) if peer is None else tuple(each for each, _ in peer.pre_tokenize_str(text))
+            )
 
     return cut
