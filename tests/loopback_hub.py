@@ -28,6 +28,7 @@ Manner = Literal[
     "no sizes",
     "too large",
     "failing",
+    "evil etag",
 ]
 _LFS_BYTES = 1_000
 
@@ -49,6 +50,8 @@ class LoopbackHub:
     address: str = ""
     other: LoopbackHub | None = None
     """Another server, to which it may redirect."""
+    evil_etag: str = ""
+    """Sent in the manner of that name."""
     models: dict[str, Model] = field(default_factory=dict[str, Model])
     requests: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Method and path."""
@@ -136,6 +139,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"X-Repo-Commit": commit, "ETag": f'"{_etag(data)}"'}
         if _is_lfs(data):
             headers |= {"X-Linked-Size": str(len(data)), "X-Linked-Etag": f'"{_etag(data)}"'}
+        if model.manner == "evil etag":
+            headers = {"X-Repo-Commit": commit, "ETag": self.hub.evil_etag}
         if self.command == "HEAD":
             if model.manner == "elsewhere" and self.hub.other is not None:
                 self._send(302, b"", {**headers, "Location": f"{self.hub.other.address}/{name}"})

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from bpe_core.errors import ProcessError, UnavailableError
+from bpe_core.errors import IntegrityError, ProcessError, UnavailableError
 from bpe_core.processes.call import call
 from bpe_core.processes.limits import GB, Limits
 from bpe_core.processes.report import Report
@@ -55,15 +55,19 @@ def fetch_from_hub(
 ) -> HubName:
     """Fetch the files of a model's tokenizer into the cache; return the name with their commit.
 
-    The hub is asked for the newest commit of a branch, even if the cache has an older one. Raises
-    `UnavailableError`, with what to do, if the model cannot be downloaded; `FormatError` if it has
-    no tokenizer; `IntegrityError` if a file is not what the hub says; and CancelledError once
-    `should_stop` returns True. Then the cache is as it was.
+    The hub is asked even if the cache has the revision: a branch may have a newer commit, and what
+    other programs kept of a commit may lack files. If it cannot be asked, the cache will do for a
+    commit. Raises `UnavailableError`, with what to do, if the model cannot be downloaded;
+    `FormatError` if it has no tokenizer; `IntegrityError` if a file is not what the hub says; and
+    CancelledError once `should_stop` returns True. Then the cache is as it was.
     """
-    if name.is_pinned and find_cached(name) is not None:
-        return name
-    with downloaded(name, {}, on_progress, should_stop) as (pinned, folder):
-        _keep(name, pinned, folder)
+    try:
+        with downloaded(name, {}, on_progress, should_stop) as (pinned, folder):
+            _keep(name, pinned, folder)
+    except UnavailableError:
+        if name.is_pinned and find_cached(name) is not None:
+            return name
+        raise
     return pinned
 
 
@@ -128,13 +132,15 @@ def _keep(name: HubName, pinned: HubName, folder: Path) -> None:
     cache = hub_cache()
     source, target = (place / model_folder(name.repo) for place in (folder, cache))
     snapshot = snapshot_folder(pinned)
+    files = [*snapshot_folder(pinned, folder).iterdir()]
+    if not all(file.resolve().is_relative_to(folder.resolve()) for file in files):
+        raise IntegrityError(f"A file of {name.short} is outside its folder. Nothing was kept.")
     try:
         snapshot.mkdir(parents=True, exist_ok=True)
         for part in ("blobs", "refs"):
             (target / part).mkdir(exist_ok=True)
         for blob in (source / "blobs").iterdir():
             os.replace(blob, target / "blobs" / blob.name)
-        files = [*snapshot_folder(pinned, folder).iterdir()]
         for file in sorted(files, key=lambda file: file.lstat().st_mtime_ns):
             os.replace(file, snapshot / file.name)
         if not name.is_pinned:

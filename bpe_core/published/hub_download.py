@@ -7,6 +7,7 @@ endlessly or with anything else can be given up at any moment.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ MAX_BYTES: Final = 128_000_000
 _HUB_DOMAINS: Final = ("huggingface.co", "hf.co")
 _CHUNK: Final = 1 << 16
 _SECONDS_TO_ANSWER: Final = 10
+_ETAG: Final = re.compile(r'(?:W/)?"?(?:[0-9a-f]{40}|[0-9a-f]{64})"?')
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,10 @@ def download_files(
     # The client writes, and reports, after each of these.
     constants.DOWNLOAD_CHUNK_SIZE = _CHUNK
     session: Any = type(hub.get_session())
-    guard = {"request": [_refuse_strange_hosts(constants.ENDPOINT)]}
+    guard = {
+        "request": [_refuse_strange_hosts(constants.ENDPOINT)],
+        "response": [_refuse_strange_etags],
+    }
     hub.set_client_factory(
         lambda: session(follow_redirects=True, timeout=_SECONDS_TO_ANSWER, event_hooks=guard)
     )
@@ -75,6 +80,8 @@ def download_files(
             path = hub.hf_hub_download(  # pyright: ignore[reportUnknownMemberType]
                 name.repo, file.name, revision=commit, cache_dir=folder, tqdm_class=follow
             )
+            if not Path(path).resolve().is_relative_to(folder.resolve()):
+                raise _strange(constants.ENDPOINT)
             _check(Path(path), file, name)
     except BpeError:
         raise
@@ -191,6 +198,21 @@ def _refuse_strange_hosts(endpoint: str) -> Callable[[Any], None]:
             )
 
     return refuse
+
+
+def _refuse_strange_etags(response: Any) -> None:
+    """Refuse a file whose ETag is not a hash: the client takes it for the name of a file to write.
+
+    It reads that from the answers to HEAD; without an ETag it refuses the file itself.
+    """
+    if response.request.method != "HEAD" or response.is_error:
+        return
+    etag = response.headers.get("X-Linked-Etag") or response.headers.get("ETag")
+    if etag is not None and _ETAG.fullmatch(etag) is None:
+        raise UnavailableError(
+            f"{constants.ENDPOINT} names a file by {etag!r:.80}, which is not a hash, so nothing "
+            "was kept. Check HF_ENDPOINT."
+        )
 
 
 def _origin(url: str) -> tuple[str, str, int]:

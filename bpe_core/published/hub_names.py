@@ -22,9 +22,10 @@ _SIDECARS: Final = (
     "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
+    "config.json",
     "chat_template.jinja",
 )
-_VOCABULARIES: Final = ("tokenizer.json", "tekken.json", "vocab.json", "merges.txt")
+_PAIR: Final = ("vocab.json", "merges.txt")
 _ENDINGS: Final = (".model", ".tiktoken")
 
 
@@ -87,23 +88,22 @@ def parse_hub_name(text: str) -> HubName:
     return HubName(found[1], found[2] or "main")
 
 
-def is_vocabulary(name: str) -> bool:
-    """Return True for the name of a file that holds a tokenizer's vocabulary or its merges."""
-    return name in _VOCABULARIES or name.endswith(_ENDINGS)
-
-
 def choose_hub_files(names: list[str]) -> list[str]:
     """Return the files to download among those of a model; none without a vocabulary.
 
-    A tokenizer.json contains what other vocabularies do, so those are left out next to it. The
-    vocabulary comes last.
+    A tokenizer.json contains what other vocabularies do, so those are left out next to it, and a
+    vocab.json is none without its merges.txt. The vocabulary comes last.
 
     >>> choose_hub_files(["model.safetensors", "tokenizer.json", "vocab.json", "code/a.model"])
     ['tokenizer.json']
     """
-    vocabularies = [name for name in names if is_vocabulary(name) and "/" not in name]
-    if "tokenizer.json" in vocabularies:
+    at_root = [name for name in names if "/" not in name]
+    if "tokenizer.json" in at_root:
         vocabularies = ["tokenizer.json"]
+    else:
+        vocabularies = [n for n in at_root if n == "tekken.json" or n.endswith(_ENDINGS)]
+        if all(name in at_root for name in _PAIR):
+            vocabularies += _PAIR
     return [name for name in _SIDECARS if name in names] + vocabularies if vocabularies else []
 
 
@@ -149,4 +149,4 @@ def find_cached(name: HubName) -> HubName | None:
         files = [file.name for file in snapshot_folder(name).iterdir()]
     except OSError:
         return None
-    return name if name.is_pinned and any(map(is_vocabulary, files)) else None
+    return name if name.is_pinned and choose_hub_files(files) else None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from click.testing import CliRunner
 import bpe_core as bpe
 from bpe_core.cli.commands import main
 from bpe_core.errors import BpeError, ConfigError, FormatError, IntegrityError, UnavailableError
+from bpe_core.formats.folder_files import SIDECARS
 from bpe_core.formats.load_save import dumps
 from bpe_core.published import catalogue
 from bpe_core.published import fetch as fetch_module
@@ -28,9 +30,12 @@ from bpe_core.published.hub_names import (
     choose_hub_files,
     find_cached,
     is_hub_name,
+    model_folder,
     parse_hub_name,
+    snapshot_folder,
 )
 from tests.loopback_hub import LoopbackHub, Manner, loopback_hub
+from ui.tokenizers.by_name import read_name
 
 TEXT = "hug hugs hugging"
 SMALL = bpe.train([TEXT] * 3, vocab_size=265, special_tokens=("<|end|>",)).tokenizer
@@ -75,7 +80,8 @@ def test_only_the_tokenizers_files_are_fetched_and_then_no_hub_is_needed(
     assert opened.name == "org/model"
     assert f"hf:org/model@{commit}" in opened.provenance
     fetched = {path.rpartition("/")[2] for path in hub.paths("GET") if "/resolve/" in path}
-    assert fetched == {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"}
+    sidecars = {"tokenizer_config.json", "special_tokens_map.json", "config.json"}
+    assert fetched == {"tokenizer.json", *sidecars}
     n_requests = len(hub.requests)
     assert bpe.load(f"hf:org/model@{commit}") == bpe.load("hf:org/model")
     assert bpe.compare(TEXT, ["hf:org/model", SMALL]).rows[0].n_tokens == len(SMALL.encode(TEXT))
@@ -144,6 +150,40 @@ def test_a_bad_answer_is_an_error_in_seconds_and_nothing_is_kept(
     assert set(hub.tokens) == {"Bearer hf_secret"}
     assert hub.other is not None
     assert hub.other.requests == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "etag", ['"{outside}"', 'W/"{outside}"', '"../../../evil"', '"."', '""', '"W/abc"', "{hash}/.."]
+)
+def test_an_etag_that_is_no_hash_writes_nothing(
+    hub: LoopbackHub, cache: Path, tmp_path: Path, etag: str
+) -> None:
+    hub.add(NAME.repo, FILES, "evil etag")
+    hub.evil_etag = etag.format(outside=tmp_path / "evil" / "file.pth", hash="a" * 40)
+    with pytest.raises(UnavailableError, match=r"not a hash, so nothing was kept.*HF_ENDPOINT"):
+        fetching.fetch_from_hub(NAME)
+    assert kept(tmp_path) == [cache]
+
+
+def test_no_file_from_outside_the_download_is_kept(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pinned = HubName(NAME.repo, "a" * 40)
+    folder, outside = tmp_path / "download", tmp_path / "outside.json"
+    outside.write_bytes(b"{}")
+
+    @contextmanager
+    def downloaded(*_: object) -> Generator[tuple[HubName, Path]]:
+        (folder / model_folder(NAME.repo) / "blobs").mkdir(parents=True)
+        snapshot_folder(pinned, folder).mkdir(parents=True)
+        (snapshot_folder(pinned, folder) / "tokenizer.json").symlink_to(outside)
+        yield pinned, folder
+
+    monkeypatch.setattr(fetching, "downloaded", downloaded)
+    with pytest.raises(IntegrityError, match="outside its folder"):
+        fetching.fetch_from_hub(NAME)
+    assert kept(cache) == []
 
 
 @pytest.mark.slow
@@ -217,12 +257,58 @@ def test_names_are_read_as_the_hub_writes_them() -> None:
         assert parse_hub_name(f"hf:{repo}@v1.0") == HubName(repo, "v1.0")
 
 
+@pytest.mark.parametrize("part", ["tree", "commit", "blob", "resolve", "raw"])
+@pytest.mark.parametrize("rest", ["", "/tokenizer.json", "/tokenizer.json?download=true"])
+def test_the_address_of_a_page_keeps_its_revision(part: str, rest: str) -> None:
+    assert read_name(f"https://huggingface.co/org/model/{part}/v2{rest}") == "hf:org/model@v2"
+
+
+@pytest.mark.parametrize("page", ["datasets/org/data", "datasets/data", "spaces/org/app/tree/main"])
+def test_the_page_of_anything_but_a_model_is_refused(page: str) -> None:
+    with pytest.raises(ConfigError, match="Expected the page of a model"):
+        read_name(f"https://huggingface.co/{page}")
+
+
 def test_one_vocabulary_is_chosen_and_comes_last() -> None:
     names = ["tekken.json", "tokenizer.json", "merges.txt", "vocab.json", "chat_template.jinja"]
     assert choose_hub_files(names) == ["chat_template.jinja", "tokenizer.json"]
     assert choose_hub_files(["vocab.json", "merges.txt"]) == ["vocab.json", "merges.txt"]
     assert choose_hub_files(["qwen.tiktoken", "tokenizer_config.json"])[-1] == "qwen.tiktoken"
     assert choose_hub_files(["tokenizer_config.json", "model.safetensors"]) == []
+    assert choose_hub_files(["tokenizer_config.json", "vocab.json"]) == []
+
+
+def test_all_that_is_read_next_to_a_vocabulary_is_fetched() -> None:
+    assert set(SIDECARS) <= set(choose_hub_files([*SIDECARS, "tokenizer.json"]))
+
+
+@pytest.mark.parametrize("files", [["vocab.json"], ["merges.txt"], ["tokenizer_config.json"]])
+def test_half_a_vocabulary_in_the_cache_is_none(cache: Path, files: list[str]) -> None:
+    name = HubName(NAME.repo, "a" * 40)
+    snapshot_folder(name).mkdir(parents=True)
+    for file in files:
+        (snapshot_folder(name) / file).touch()
+    assert find_cached(name) is None
+    for file in ("vocab.json", "merges.txt"):
+        (snapshot_folder(name) / file).touch()
+    assert find_cached(name) == name
+
+
+@pytest.mark.slow
+def test_what_another_program_left_out_of_the_cache_is_fetched(
+    hub: LoopbackHub, cache: Path
+) -> None:
+    files = {**FILES, "chat_template.jinja": b"{{ messages }}"}
+    pinned = HubName(NAME.repo, hub.add(NAME.repo, files))
+    snapshot = snapshot_folder(pinned)
+    snapshot.mkdir(parents=True)
+    (snapshot / "tokenizer.json").write_bytes(FILES["tokenizer.json"])
+    hub.models[NAME.repo].manner = "failing"
+    assert fetching.fetch_from_hub(pinned) == pinned
+    assert len([*snapshot.iterdir()]) == 1
+    hub.models[NAME.repo].manner = "well"
+    assert bpe.fetch(str(pinned)) == str(pinned)
+    assert {file.name for file in snapshot.iterdir()} == set(choose_hub_files([*files]))
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from bpe_core.errors import BpeError, IntegrityError
 from bpe_core.files.store.place import is_id
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.published.hub_names import is_hub_name
 from ui.host.settings import settings
 from ui.look.labels import plain_markdown, plain_text
 from ui.shell import workspace
@@ -25,7 +26,6 @@ from ui.tokenizers.by_name import (
     is_by_name,
     is_here,
     licence_line,
-    pinned,
     read_name,
 )
 from ui.tokenizers.choice import draw_problems
@@ -211,10 +211,10 @@ def _add(key: str) -> None:
 
 
 def _must_fetch(key: str) -> bool:
-    """Return whether a tokenizer is missing or damaged, or may have a newer commit."""
+    """Return whether a tokenizer is missing or damaged, or may have newer or more files."""
     if not is_by_name(key):
         return False
-    if not is_here(key) or pinned(key) != key:
+    if not is_here(key) or is_hub_name(key):
         return True
     try:
         shelf.open_member(key)

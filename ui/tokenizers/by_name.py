@@ -39,7 +39,8 @@ from ui.storage.upload_store import open_uploaded
 BY_NAME: tuple[str, ...] = tuple(name for name in CATALOGUE if name != "gpt2")
 """The names of the published tokenizers that are fetched; GPT-2's comes with the app."""
 _PAGE: Final = re.compile(
-    r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/([^/?#]+/[^/?#]+)(?:/(?:tree|commit)/([^/?#]+))?.*"
+    r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/([^/?#]+/[^/?#]+)"
+    r"(?:/(?:tree|commit|blob|resolve|raw)/([^/?#]+))?.*"
 )
 
 
@@ -56,9 +57,16 @@ def read_name(text: str) -> str:
     ('gpt4o', 'hf:org/model@main', 'hf:org/model@v1')
     >>> read_name("https://huggingface.co/org/model/tree/v2")
     'hf:org/model@v2'
+    >>> read_name("https://huggingface.co/org/model/blob/v2/tokenizer.json")
+    'hf:org/model@v2'
     """
     text = text.strip()
     if page := _PAGE.fullmatch(text):
+        if page[1].startswith(("datasets/", "spaces/")):
+            raise ConfigError(
+                f"{text!r:.80} is the page of a data set or a space, which has no tokenizer. "
+                "Expected the page of a model."
+            )
         text = f"{PREFIX}{page[1]}" + (f"@{page[2]}" if page[2] else "")
     if (listed := listed_name(text)) is not None:
         return listed
@@ -158,7 +166,12 @@ def open_by_name(key: str) -> NamedEncoder:
     # Checked every time: its files may have been deleted since it was opened.
     if not is_here(key):
         raise UnavailableError(f"{short_name(key)} is not on this server yet.")
-    return _open_model(pinned(key)) if is_hub_name(key) else _open_published(key)
+    if not is_hub_name(key):
+        return _open_published(key)
+    key = pinned(key)
+    # A commit never changes, but files of it that the cache lacked may have been fetched.
+    files = snapshot_folder(parse_hub_name(key)).iterdir()
+    return _open_model(key, tuple(sorted(file.name for file in files)))
 
 
 @cached(spinner="Opening a tokenizer")
@@ -167,7 +180,8 @@ def _open_published(name: str) -> NamedEncoder:
 
 
 @cached(spinner="Opening a tokenizer")
-def _open_model(key: str) -> NamedEncoder:
+def _open_model(key: str, files: tuple[str, ...]) -> NamedEncoder:
+    del files  # tells results apart
     name = parse_hub_name(key)
     return named_after_hub(name, open_uploaded(hub_files(name), None))
 
