@@ -22,6 +22,7 @@ from tests.loopback_hub import LoopbackHub, loopback_hub
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
 from ui.host.settings import settings
+from ui.look.labels import plain_markdown
 from ui.tokenizers import by_name, downloads
 
 
@@ -208,7 +209,7 @@ def test_a_link_to_a_model_asks_the_hub_only_after_a_press(
     app = open_app("token_boundaries", tokenizer=key, text="hug hugs")
     assert hub.requests == []
     button = app.button(key=f"fetch_{key}")
-    assert button.label == f"Fetch org/model@{commit[:8]}"
+    assert button.label == f"Fetch {plain_markdown(f'org/model@{commit[:8]}')}"
     button.click().run()
     finish(app, key)
     assert app.segmented_control(key="tokenizer").value == "org/model"

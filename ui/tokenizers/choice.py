@@ -37,11 +37,9 @@ def draw_shelf_problems() -> None:
     draw_problems(workspace.get(Shelf).problems)
     draw_downloads()
     for key in shelf.missing_keys():
-        name = short_name(key)
+        name = plain_markdown(short_name(key))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(
-                f":gray[{plain_markdown(name)} is not on this server yet.]", width="content"
-            )
+            st.markdown(f":gray[{name} is not on this server yet.]", width="content")
             if st.button(f"Fetch {name}", key=f"fetch_{key}", help=_what_is_fetched(key)):
                 try:
                     begin_download(key)

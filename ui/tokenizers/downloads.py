@@ -18,7 +18,7 @@ from bpe_core.errors import UnavailableError
 from bpe_core.published.fetch import FetchProgress, fetch
 from bpe_core.published.hub_names import hub_address, is_hub_name, parse_hub_name
 from ui.host.settings import settings
-from ui.look.labels import size_text
+from ui.look.labels import plain_markdown, size_text
 from ui.shell import workspace
 from ui.shell.visitor import visitor
 from ui.tokenizers.by_name import is_here, pinned, short_name
@@ -71,9 +71,9 @@ def draw_downloads() -> None:
     """Draw a bar and a button to cancel for each download, and the pages of models that failed."""
     for key in filter(is_hub_name, workspace.get(Downloads).failed):
         repo = parse_hub_name(key).repo
-        st.link_button(f"{repo} on the hub", f"{hub_address()}/{repo}")
+        st.link_button(f"{plain_markdown(repo)} on the hub", f"{hub_address()}/{repo}")
     for number, key in enumerate(workspace.get(Downloads).keys):
-        what = f"Fetching {short_name(key)}"
+        what = f"Fetching {plain_markdown(short_name(key))}"
         watch_work(downloads(), key, what, key=f"download_{number}", written=size_text)
 
 

@@ -27,9 +27,9 @@ def watch_work(
 ) -> None:
     """Redraw live work twice a second, and the whole page once it has ended.
 
-    `what` is the unit of progress, such as "Characters", and `written` formats a number of it.
-    Visitors who ask for the same work share its id and wait together, so the help text says that
-    Cancel ends it for all of them.
+    `what` is Markdown for the unit of progress, such as "Characters", and `written` formats a
+    number of it. Visitors who ask for the same work share its id and wait together, so the help
+    text says that Cancel ends it for all of them.
     """
     status = background.status(id)
     if not status.is_live:
