@@ -294,7 +294,8 @@ class TrainingConfig:
         the smallest ids, as in Hugging Face's trainer; "first-seen" for the one that occurs first.
     max_token_bytes: the longest token that a merge may make, with the marker; None for any length.
     byte_fallback: 256 tokens for bytes, after the special tokens, spell the characters outside the
-        alphabet, as in Llama 2; for characters with the pre-tokenizer metaspace, which needs it.
+        alphabet, as in Llama 2; for characters with the pre-tokenizers metaspace and llama2,
+        which need it.
     character_coverage: the share of the text that the alphabet covers, which is made of the most
         frequent characters; others are left out of the words that are trained on.
 

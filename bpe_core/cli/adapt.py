@@ -387,13 +387,16 @@ def _written(adapted: Adapted, opened: BaseFiles, common: dict[str, Any]) -> dic
     from bpe_core.formats.adapted.adapted_files import adapted_files, format_for
     from bpe_core.formats.huggingface import FILE_NAME
     from bpe_core.formats.load_save import dumps
+    from bpe_core.formats.transformers_folder import role_files
 
     format_name = format_for(opened.files, opened.tokenizer, common["format_name"])
     if format_name is None:
         return adapted_files(adapted, opened.files)
-    files = dumps(adapted.tokenizer, format_name)
     if format_name in ("huggingface", "transformers") and FILE_NAME in opened.files:
-        # The base's own files hold more, such as a chat template.
+        # The base's own files hold more, such as a chat template or another normalizer.
         own = adapted_files(adapted, opened.files)
-        return {**files, **own} if format_name == "transformers" else {FILE_NAME: own[FILE_NAME]}
-    return files
+        is_folder = format_name == "transformers"
+        return (
+            {**role_files(adapted.tokenizer), **own} if is_folder else {FILE_NAME: own[FILE_NAME]}
+        )
+    return dumps(adapted.tokenizer, format_name)

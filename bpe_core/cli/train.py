@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     "--byte-fallback",
     is_flag=True,
     help="Spell characters outside the alphabet in bytes, as Llama 2 does; with --base characters "
-    "and --pretokenizer metaspace.",
+    "and --pretokenizer metaspace or llama2.",
 )
 @click.option(
     "--character-coverage",

@@ -94,6 +94,8 @@ def keep(key: str, kept: Kept) -> None:
 
 def _folder(*, create: bool = False) -> Path | None:
     """Return the folder, or None if there is none in which only the user can write."""
+    if not hasattr(os, "geteuid"):  # Windows does not say whose a folder is
+        return None
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(home, "bpe-explorer", "opened")
     if not folder.is_absolute():  # the user has no home folder

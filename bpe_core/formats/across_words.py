@@ -84,9 +84,10 @@ def build_merges(
             raise FormatError(f"No token spells the byte 0x{byte.hex().upper()}.")
     merges = find_live_merges(listed, texts)
     others = {id: text for text, id in {**ids, **added}.items() if id not in texts}
-    # A special token is listed with its own text, and ▁ is a space in all texts here.
-    special = {text.replace(META, " "): id for text, id in added.items() if id in others}
+    special = {text: id for text, id in added.items() if id in others}
     vocab = {id: text.replace(META, " ").encode() for id, text in {**others, **texts}.items()}
+    # An added token is found as it is, so it keeps its ▁.
+    vocab |= {id: text.encode() for text, id in special.items()}
     return Merges(
         vocab={**vocab, **bytes_of},
         merges=merges,

@@ -271,6 +271,12 @@ def _write_steps(tokenizer: Tokenizer) -> Part:
 
 
 def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    if tokenizer.byte_ids:
+        raise ConfigError(
+            "This tokenizer spells rare characters in bytes and puts no space in front of a text, "
+            "which only its base's own files or the native format hold. Save it in the native "
+            "format."
+        )
     if tokenizer.end_of_word is not None:
         raise ConfigError(
             f"tokenizer.json cannot express an end-of-word marker that is a symbol of its "

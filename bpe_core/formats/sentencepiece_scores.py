@@ -122,8 +122,9 @@ def write_sentencepiece(tokenizer: Tokenizer) -> bytes:
     if not tokenizer.pretokenizer.adds_space:
         raise ConfigError(
             "A SentencePiece model merges characters, with bytes for rare ones and ▁ for spaces. "
-            "Train with base='characters', byte_fallback=True and the pre-tokenizer metaspace, or "
-            "save this tokenizer in another format."
+            "This one puts no space in front of a text. Train with base='characters', "
+            "byte_fallback=True and the pre-tokenizer metaspace or llama2, or save this tokenizer "
+            "in the native format."
         )
     special = sorted(tokenizer.special_tokens, key=tokenizer.special_tokens.__getitem__)
     if not special or set(tokenizer.vocab) != set(range(tokenizer.vocab_size)):

@@ -6,7 +6,8 @@ special token gets a role by its name. A beginning or an end that has no token o
 other's, as in GPT-2, and a special token that is the only one, and has no other role, is both. The
 rest are additional special tokens. An unknown token is never set: byte-pair encoding has none.
 
-Chat templates are not written, because the files of tokenizers read here do not hold them.
+Chat templates are not written: a `Tokenizer` has none. An adapted tokenizer that is written into
+its base's own files keeps the base's.
 """
 
 from __future__ import annotations
@@ -48,12 +49,22 @@ def write_transformers(tokenizer: Tokenizer) -> dict[str, bytes]:
     >>> list(write_transformers(gpt2()))
     ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json']
     """
-    roles = special_roles(tokenizer.special_tokens)
     described = huggingface.write_huggingface(tokenizer)
     if (begin := added_begin(tokenizer.special_tokens)) is not None:
         template = _begun_with(begin, tokenizer.special_tokens[begin])
         with_template = json.loads(described) | {"post_processor": template}
         described = json.dumps(with_template, ensure_ascii=False).encode()
+    return {huggingface.FILE_NAME: described, **role_files(tokenizer)}
+
+
+def role_files(tokenizer: Tokenizer) -> dict[str, bytes]:
+    """Return the two files next to tokenizer.json, which say what the special tokens are for.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> list(role_files(gpt2()))
+    ['tokenizer_config.json', 'special_tokens_map.json']
+    """
+    roles = special_roles(tokenizer.special_tokens)
     config = {
         "added_tokens_decoder": {
             str(id): {
@@ -72,11 +83,7 @@ def write_transformers(tokenizer: Tokenizer) -> dict[str, bytes]:
         "tokenizer_class": "PreTrainedTokenizerFast",
         **roles,
     }
-    return {
-        huggingface.FILE_NAME: described,
-        CONFIG: _written(config),
-        SPECIAL_TOKENS: _written(roles),
-    }
+    return {CONFIG: _written(config), SPECIAL_TOKENS: _written(roles)}
 
 
 def special_roles(special_tokens: Mapping[str, int]) -> dict[str, str | list[str]]:

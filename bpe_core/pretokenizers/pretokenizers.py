@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(NAMED)
 """The names that `get_pretokenizer` accepts, besides regex:PATTERN."""
+SPACE_ADDING: Final = frozenset(name for name, named in NAMED.items() if named.adds_space)
+"""The names of those that put a space in front of a text, which need byte fallback."""
 
 _CUSTOM: Final = "regex:"
 _MAX_PATTERN_LENGTH: Final = 2_000

@@ -72,7 +72,7 @@ def _check_fallback(config: TrainingConfig) -> None:
         )
     adds_space = get_pretokenizer(config.pretokenizer).adds_space
     if fallback != adds_space:
-        missing = "the pre-tokenizer metaspace" if fallback else "byte_fallback=True"
+        missing = "the pre-tokenizer metaspace or llama2" if fallback else "byte_fallback=True"
         given = "byte_fallback" if fallback else f"The pre-tokenizer {config.pretokenizer}"
         raise ConfigError(f"{given} needs {missing}, and base='characters'. Set all three.")
     if fallback and config.base != "characters":

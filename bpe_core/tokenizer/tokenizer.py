@@ -14,6 +14,7 @@ import bpe_core  # its functions that load and save are above this module
 from bpe_core.checks import check_choice, describe, is_a, is_whole, several
 from bpe_core.errors import (
     ArgumentTypeError,
+    ConfigError,
     OutOfRangeError,
     TokenizationError,
 )
@@ -42,9 +43,9 @@ class Tokenizer(Immutable):
     byte (or one character, depending on `base`) that is neither special, nor the marker, nor made
     by a merge. With `whole_words_first`, a pre-token that is a token becomes that token, even if no
     merges make it, as in tiktoken. `byte_fallback` are the ids of single bytes that spell
-    characters outside the alphabet, as in SentencePiece. With the pre-tokenizer metaspace, a space
-    is put in front of a text, and ▁ is read as one. Raises `ConfigError` if the arguments are
-    inconsistent.
+    characters outside the alphabet, as in SentencePiece. With the pre-tokenizers metaspace and
+    llama2, which need it, a space is put in front of a text, and ▁ is read as one. Raises
+    `ConfigError` if the arguments are inconsistent.
 
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
@@ -103,6 +104,12 @@ class Tokenizer(Immutable):
         return tokenizer
 
     def _start(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
+        if pretokenizer.adds_space and not table.byte_ids:
+            raise ConfigError(
+                f"The pre-tokenizer {pretokenizer.name} is for tokenizers of characters that spell "
+                f"rare ones in bytes, and this vocabulary has no such bytes. Use another "
+                f"pre-tokenizer, or name those bytes with byte_fallback."
+            )
         self._table = table
         self._pretokenizer = pretokenizer
         # Both are computed on first use, because encoding needs neither: for 50,000 merges, the

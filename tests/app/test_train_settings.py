@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Button
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING, get_pretokenizer
 from bpe_core.runs import largest_size
+from bpe_core.runs.check_config import check_config
 from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, page_text
@@ -20,7 +21,7 @@ from tests.app.training import assert_press_is_refused, choose, in_address, trai
 from ui.run import corpus_summary
 from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_store import load_run
-from ui.train.presets import CONFIGS, LLAMA
+from ui.train.presets import CONFIGS, LLAMA, with_cut
 
 RHYME = "The cat sat on the mat,\nand the rat sat on the hat.\n" * 40
 
@@ -255,3 +256,16 @@ def test_the_size_of_a_llama_begins_with_its_characters_and_all_bytes(open_app: 
 
 def find_sizes(app: AppTest) -> list[str]:
     return [text.value for text in app.markdown if text.value.startswith("Vocabulary size **")]
+
+
+@pytest.mark.parametrize("cut", sorted(SPACE_ADDING))
+def test_a_cut_that_adds_a_space_takes_characters_and_bytes_for_the_others(
+    open_app: OpenApp, cut: str
+) -> None:
+    app = paste(open_app(), "hug pug hugs", "Custom")
+    app.selectbox(key="settings_pretokenizer").set_value(cut).run()
+    assert not app.exception
+    assert not app.error
+    assert app.number_input(key="settings_coverage").value is not None
+    assert "256 bytes" in find_sizes(app)[0]
+    check_config(with_cut(CONFIGS["GPT-2"], cut))

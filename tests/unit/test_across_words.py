@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import tokenizers
 
-from bpe_core.errors import FormatError
-from bpe_core.formats.load_save import loads
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
@@ -229,6 +229,56 @@ def test_ids_become_the_text_that_the_library_makes_of_them(parts: Mapping[str, 
         ids = ours.encode(text, "all")
         decoded = theirs.decode(ids, skip_special_tokens=False)
         assert ours.decode_bytes(ids).decode() == decoded, text
+
+
+def with_special_meta(**parts: Any) -> dict[str, Any]:
+    file = described(**parts)
+    file["added_tokens"].append(added("<b▁of>", len(file["model"]["vocab"]), special=True))
+    return file
+
+
+def test_a_special_token_keeps_its_meta() -> None:
+    file = with_special_meta(normalizer=BOTH, decoder=DECODER)
+    peer = tokenizers.Tokenizer.from_str(json.dumps(file))
+    plain = loads({"tokenizer.json": json.dumps(file).encode()})
+    ours = opened(file).encoder
+    assert isinstance(ours, AcrossWordsTokenizer)
+    for text in ("ab <b▁of> ab", "ab <b of> ab"):
+        ids = peer.encode(text, add_special_tokens=False).ids
+        assert plain.encode(text, "all") == ours.encode(text, "all") == ids
+        assert ours.decode_bytes(ids).decode() == peer.decode(ids, skip_special_tokens=False)
+
+
+@pytest.mark.parametrize("normalizer", [BOTH, REPLACE])
+def test_an_adapted_file_names_a_special_token_as_its_base_does(
+    normalizer: dict[str, Any], tmp_path: Path
+) -> None:
+    base, text, out = tmp_path / "tokenizer.json", tmp_path / "notes.txt", tmp_path / "out"
+    base.write_text(json.dumps(with_special_meta(normalizer=normalizer)), encoding="utf-8")
+    text.write_text("abba abba abba", encoding="utf-8")
+    succeed("extend", base, text, "--tokens", "1", "--out", out)
+    vocabulary = tokenizers.Tokenizer.from_file(str(out / "tokenizer.json")).get_vocab()
+    assert [each for each in vocabulary if "of>" in each] == ["<b▁of>"]
+
+
+def test_a_tokenizer_without_a_space_in_front_keeps_its_own_tokenizer_json(tmp_path: Path) -> None:
+    base, text, out = tmp_path / "tokenizer.json", tmp_path / "notes.txt", tmp_path / "out"
+    base.write_text(json.dumps(described(normalizer=REPLACE)), encoding="utf-8")
+    text.write_text("abba abba abba", encoding="utf-8")
+    succeed("extend", base, text, "--tokens", "1", "--format", "transformers", "--out", out)
+    assert json.loads((out / "tokenizer.json").read_text())["normalizer"] == REPLACE
+    assert (out / "tokenizer_config.json").exists()
+    adapted = loads({"tokenizer.bpe.json": native_of(base, text, tmp_path)})
+    assert adapted.byte_ids
+    for format_name in ("huggingface", "transformers"):
+        with pytest.raises(ConfigError, match="in the native format"):
+            dumps(adapted, format_name)
+
+
+def native_of(base: Path, text: Path, folder: Path) -> bytes:
+    out = folder / "native"
+    succeed("extend", base, text, "--tokens", "1", "--format", "native", "--out", out)
+    return (out / "tokenizer.bpe.json").read_bytes()
 
 
 def test_the_commands_explain_and_decode_it(tmp_path: Path) -> None:

@@ -55,6 +55,15 @@ def test_writing_to_an_array_changes_it_for_nobody_else(folder: Path) -> None:
         found.arrays["ids"][3] = 0
 
 
+def test_nothing_is_kept_where_a_folder_has_no_known_owner(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "geteuid")
+    keep("a", KEPT)
+    assert find_kept("a") is None
+    assert not folder.exists()
+
+
 def test_a_damaged_file_counts_as_absent(folder: Path) -> None:
     keep("a", KEPT)
     (file,) = folder.iterdir()

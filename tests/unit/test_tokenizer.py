@@ -19,6 +19,7 @@ from bpe_core.errors import (
     TokenizationError,
     UnknownSymbolError,
 )
+from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
 from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
 from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan
@@ -380,6 +381,13 @@ def test_inconsistent_arguments_are_rejected(changes: dict[str, object], message
 
 
 # Speed, as ratios that a quadratic algorithm far exceeds
+
+
+@pytest.mark.parametrize("name", sorted(SPACE_ADDING))
+def test_a_space_is_added_only_by_tokenizers_that_spell_characters_in_bytes(name: str) -> None:
+    table = Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="none").table
+    with pytest.raises(ConfigError, match="this vocabulary has no such bytes"):
+        Tokenizer.from_table(table, name)
 
 
 def test_encoding_takes_time_proportional_to_the_number_of_letters() -> None:

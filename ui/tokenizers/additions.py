@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.errors import BpeError, IntegrityError
 from bpe_core.files.store.place import is_id
-from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.published.hub_names import is_hub_name
 from ui.host.settings import settings
@@ -183,7 +183,7 @@ def _files() -> None:
     st.markdown(f":gray[:small[{LIMIT}]]")
     pretokenizer = st.selectbox(
         "Pre-tokenizer",
-        [_FROM_FILE, *PRETOKENIZER_NAMES],
+        [_FROM_FILE, *(name for name in PRETOKENIZER_NAMES if name not in SPACE_ADDING)],
         key="add_pretokenizer",
         help="Needed for a .tiktoken file, unless it is a published one, and for a GGUF file that "
         "does not name its own.",

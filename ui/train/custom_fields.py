@@ -10,14 +10,13 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.corpus.word_counts import MAX_COUNT
-from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import PRE_TOKEN, SPECIAL_TOKEN, TIE
 from ui.look.labels import plain_markdown, token_label
 from ui.shell.number_field import FieldLimits, whole_number
 from ui.train.presets import CONFIGS, LLAMA
 
-METASPACE: Final = CONFIGS[LLAMA].pretokenizer
 MIN_COVERAGE: Final = 0.001
 _MAX_NAMED = 8
 _CUSTOM_REGEX = "your own regular expression"
@@ -126,7 +125,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             persist_state="session",
             disabled=cut is not None,
         )
-        is_metaspace = (cut or name) == METASPACE
+        adds_space = (cut or name) in SPACE_ADDING
         base = st.segmented_control(
             "Base symbols",
             ("bytes", "characters"),
@@ -134,8 +133,9 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             required=True,
             key="settings_base",
             help="Bytes can spell any text; characters only text made of the corpus’s characters, "
-            "except with metaspace, which always takes characters, and bytes for the others.",
-            disabled=is_metaspace,
+            "except with metaspace and llama2, which always take characters, and bytes for the "
+            "others.",
+            disabled=adds_space,
             persist_state="session",
         )
         tie_break = st.segmented_control(
@@ -168,7 +168,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         special = read_special_tokens(special or "")
         _show_notes(special.notes)
         alphabet, coverage = "seen", 1.0
-        if is_metaspace:
+        if adds_space:
             coverage = st.number_input(
                 "Character coverage",
                 min_value=MIN_COVERAGE,
@@ -197,7 +197,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             key="settings_end_of_word",
             placeholder="none",
             help="A symbol added to each pre-token, such as </w>. Leave empty for none.",
-            disabled=is_metaspace,
+            disabled=adds_space,
             persist_state="session",
         )
         marker = read_marker(end_of_word or "")
@@ -220,17 +220,17 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             persist_state="session",
         )
         name = f"{EMPTY_REGEX}{pattern or ''}"
-    by_characters = is_metaspace or base == "characters"
+    by_characters = adds_space or base == "characters"
     config = TrainingConfig(
         pretokenizer=name,
         base="characters" if by_characters else "bytes",
         alphabet="seen" if alphabet == "seen" or by_characters else "full",
-        end_of_word=None if is_metaspace else next(iter(marker.tokens), None),
+        end_of_word=None if adds_space else next(iter(marker.tokens), None),
         special_tokens=special.tokens,
         min_frequency=min_frequency or 0,
         tie_break="first-seen" if tie_break == "first-seen" else "smallest-pair",
         max_token_bytes=max_token_bytes or None,
-        byte_fallback=is_metaspace,
+        byte_fallback=adds_space,
         character_coverage=coverage,
     )
     return CustomSettings(config, min_frequency is not None and max_token_bytes is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
 from bpe_core.types import TrainingConfig
 
 CUTS: Final = {"gpt2": "GPT-2", "cl100k": "GPT-4", "o200k": "GPT-4o", "llama3": "Llama 3"}
@@ -48,7 +49,7 @@ def with_cut(config: TrainingConfig, cut: str) -> TrainingConfig:
     >>> with_cut(CONFIGS["Llama 2 style"], "gpt2").byte_fallback
     False
     """
-    if cut == CONFIGS[LLAMA].pretokenizer:
-        base = CONFIGS[LLAMA]
+    if cut in SPACE_ADDING:
+        base = replace(CONFIGS[LLAMA], pretokenizer=cut)
         return replace(base, vocab_size=config.vocab_size, special_tokens=config.special_tokens)
     return replace(config, pretokenizer=cut, byte_fallback=False, character_coverage=1.0)

@@ -122,7 +122,8 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
         raise FormatError(
             f"{', '.join(files) or 'No file'} cannot be written with another vocabulary: only "
             f"tokenizer.json, vocab.json with merges.txt, .tiktoken, Tekken, SentencePiece, GGUF "
-            f"and native files can. Save the adapted tokenizer in the huggingface format instead."
+            f"and native files can. Save the adapted tokenizer in the "
+            f"{'native' if adapted.tokenizer.byte_ids else 'huggingface'} format instead."
         )
     return written
 
@@ -264,7 +265,7 @@ def _check(name: str, *, is_equal: bool) -> None:
     if not is_equal:
         raise ConfigError(
             f"The adapted {name} would encode differently. Save the adapted tokenizer in the "
-            f"huggingface or native format."
+            f"native format."
         )
 
 

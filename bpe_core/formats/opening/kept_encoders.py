@@ -70,9 +70,10 @@ def _hash_all(purpose: str, files: Mapping[str, bytes], pretokenizer: str | None
 def _hash_sources() -> str:
     """Return a hash of the modules that decide how files are read and encoded."""
     digest = hashlib.sha256(sys.byteorder.encode())
-    for folder in ("formats", "kernels", "pretokenizers", "tokenizer", "unicode"):
-        for path in sorted((_PACKAGE / folder).rglob("*.py")):
-            digest.update(str(path.relative_to(_PACKAGE)).encode() + b" " + path.read_bytes())
+    folders = ("chat", "formats", "kernels", "pretokenizers", "published", "tokenizer", "unicode")
+    inside = (path for folder in folders for path in (_PACKAGE / folder).rglob("*.py"))
+    for path in sorted([*_PACKAGE.glob("*.py"), *inside]):
+        digest.update(str(path.relative_to(_PACKAGE)).encode() + b" " + path.read_bytes())
     return digest.hexdigest()
 
 

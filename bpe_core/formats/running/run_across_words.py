@@ -147,6 +147,8 @@ class AcrossWordsTokenizer(OwnEncoder):
         One space at the start is left out if one is put in front of a text, as its library does.
         """
         decoded = self._tokenizer.decode_bytes(ids)
+        if self._adds_meta:
+            decoded = decoded.replace(META.encode(), b" ")
         return decoded if self._spaces.prefix == "never" else decoded.removeprefix(b" ")
 
     def word_around(self, text: str, place: int) -> str:
@@ -234,6 +236,11 @@ class AcrossWordsTokenizer(OwnEncoder):
             byte_start += n_bytes
         all_ends = np.concatenate(ends)
         return TokenColumns(np.concatenate(ids), all_ends[:-1], all_ends[1:])
+
+    @cached_property
+    def _adds_meta(self) -> bool:
+        """True if an added token has a ▁, which its library decodes as a space."""
+        return any(META in text for text in self._tokenizer.special_tokens)
 
     @cached_property
     def _widths(self) -> NDArray[np.int64]:
