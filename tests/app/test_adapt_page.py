@@ -226,7 +226,7 @@ def test_deepseek_whose_added_tokens_are_found_in_text_is_extended(
     stored = load_run(in_address(app, "run"))
     assert stored.run.base == open_base("deepseek-v3").tokenizer
     assert len(stored.run.merges) == 3
-    assert "deepseek-v3.json" in download_labels(app)
+    assert "deepseek-v3.tokenizer.json" in download_labels(app)
     app.session_state[files_part.OTHER_FORMATS] = True
     app.run()
     assert "tokenizer.json" in download_labels(app)

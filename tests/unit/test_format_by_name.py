@@ -122,9 +122,9 @@ def test_a_name_that_fits_several_formats_is_no_disagreement(name: str, format: 
 
 
 def test_an_ending_that_says_no_format_is_reported() -> None:
-    with pytest.warns(UserWarning, match=r"No format is written as \.model"):
-        bpe.save(TOKENIZER, "x.model")
-    assert "model" in json.loads(Path("x.model").read_bytes())
+    with pytest.warns(UserWarning, match=r"No format is written as \.bin"):
+        bpe.save(TOKENIZER, "x.bin")
+    assert "model" in json.loads(Path("x.bin").read_bytes())
 
 
 @pytest.mark.parametrize("name", ["vocab.json", "merges.txt", "encoder.json"])
