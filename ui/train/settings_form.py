@@ -91,7 +91,9 @@ def choose_settings(
     cuts = (
         st.container() if is_custom else row.popover("Cuts", type="tertiary", key="settings_cuts")
     )
-    if size is not None:
+    with cuts:
+        works = show_cuts(config.pretokenizer, example, is_custom=is_custom)
+    if size is not None and works:  # a pattern that does not work is told of there
         config = replace(config, vocab_size=size)
         try:
             check_config(config)
@@ -107,8 +109,6 @@ def choose_settings(
                 width="content",
                 help=tooltip("Token", "Special token"),
             )
-    with cuts:
-        works = show_cuts(config.pretokenizer, example, is_custom=is_custom)
     is_valid = works and are_complete and size is not None
     return ChosenSettings(config, beside_size, below_size) if is_valid else None
 
