@@ -14,9 +14,9 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import (
+    choose_option,
     go_to_address,
     open_page,
-    scroll_to,
     wait_until_idle,
 )
 from tests.browser.training import (
@@ -39,11 +39,7 @@ def pack(path: Path, documents: dict[str, str]) -> Path:
 def hold_out(page: Page, what: str) -> None:
     """Open the choice of what is held out, and choose."""
     open_parts(page)
-    choice = page.get_by_role("combobox", name="What is held out")
-    # A list closes when the page scrolls, so scrolling must have ended before the click.
-    scroll_to(choice)
-    choice.click()
-    page.get_by_role("option", name=what, exact=True).click()
+    choose_option(page.get_by_role("combobox", name="What is held out"), what)
     wait_until_idle(page)
 
 
