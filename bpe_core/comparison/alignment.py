@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import TokenizationError
 from bpe_core.types import Segment
-from bpe_core.unicode.kinds import WORD, classify, code_points, utf8_lengths
+from bpe_core.unicode.kinds import WORD, byte_offsets, classify, code_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ tokenizations of this text.
     ([0, 2], [2, 4], [0, 2])
     """
     points = code_points(text)
-    at = np.concatenate([[0], np.cumsum(utf8_lengths(points))])
+    at = byte_offsets(text)
     n_bytes = int(at[-1])
     # The number of tokenizations that cut at each byte; tokens of length 0 must not count twice.
     n_cuts = np.zeros(n_bytes + 1, np.int32)

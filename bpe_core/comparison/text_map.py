@@ -14,9 +14,9 @@ from bpe_core.unicode.kinds import (
     WHITE_SPACE,
     WORD,
     are_numbers,
+    byte_offsets,
     classify,
     code_points,
-    utf8_lengths,
 )
 from bpe_core.unicode.script_codes import (
     NO_LETTER,
@@ -125,7 +125,7 @@ class TextMap:
     def __init__(self, text: str) -> None:
         points = code_points(text)
         kinds = classify(points)
-        offsets = np.concatenate([[0], np.cumsum(utf8_lengths(points))])
+        offsets = byte_offsets(text)
         in_word = np.concatenate([[False], kinds == WORD, [False]])
         edges = np.flatnonzero(in_word[1:] != in_word[:-1])
         self.n_characters = len(text)

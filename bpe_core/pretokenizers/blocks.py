@@ -18,7 +18,7 @@ from bpe_core.kernels.arrays import longer
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import class_table, space_table
 from bpe_core.unicode.ascii_in_place import ascii_in_place
-from bpe_core.unicode.kinds import code_points, utf8_lengths
+from bpe_core.unicode.kinds import byte_offsets
 
 Section = Sequence[bytes | memoryview]
 """A whole document, or a part of one cut where no pre-token crosses, in pieces of UTF-8."""
@@ -188,6 +188,4 @@ def byte_ends(text: str, pretokenizer: Pretokenizer) -> NDArray[np.int64]:
     [2, 3]
     """
     ends = np.array([end for _, end in pretokenizer.spans(text)], np.int64)
-    if text.isascii():
-        return ends
-    return np.cumsum(utf8_lengths(code_points(text)))[ends - 1]
+    return ends if text.isascii() else byte_offsets(text)[ends]

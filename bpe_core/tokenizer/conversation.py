@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from bpe_core.chat.chat_template import ChatTemplate, Message, with_texts
 from bpe_core.checks import printable
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
+from bpe_core.unicode.kinds import byte_offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +36,14 @@ class Conversation:
 
     def _holds_message(self, found: Boundaries) -> NDArray[np.bool_]:
         """Return bool[n]: whether each segment shares a byte with a message."""
-        n_bytes = int(found.byte_ends[-1]) if len(found.byte_ends) else 0
-        within = np.zeros(n_bytes + 1, np.int64)
-        offsets = np.cumsum([0, *(len(part.encode()) for part in self._cut())])
-        for start, end in zip(offsets[1::2], offsets[2::2], strict=True):
-            within[start] += 1
-            within[end] -= 1
-        # The number of bytes of messages before each byte.
-        before = np.concatenate([[0], np.cumsum(np.cumsum(within)[:-1])])
-        starts = np.concatenate([[0], found.byte_ends[:-1]]).astype(np.int64)
-        return before[found.byte_ends] > before[starts]
-
-    def _cut(self) -> list[str]:
-        """Return the text in parts: of the template, of a message, of the template, ..."""
-        places = [0, *(place for span in self.messages for place in span), len(self.text)]
-        return [self.text[a:b] for a, b in pairwise(places)][:-1]
+        written = [span for span in self.messages if span[0] < span[1]]
+        spans = byte_offsets(self.text)[np.array(written, np.int64).reshape(-1, 2)]
+        ends = found.byte_ends
+        starts = np.concatenate([[0], ends[:-1]])
+        # More messages begin before a segment's end than are over at its start.
+        begun = np.searchsorted(spans[:, 0], ends)
+        over = np.searchsorted(spans[:, 1], starts, side="right")
+        return (begun > over) & (starts < ends)
 
 
 def read_conversation(

@@ -20,7 +20,7 @@ from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 from bpe_core.tokenizer.protocol import BatchEncoder, Encoder, TokenColumns
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
-from bpe_core.unicode.kinds import code_points, utf8_lengths
+from bpe_core.unicode.kinds import byte_offsets
 
 _MAX_ID: Final = 1 << 22  # of a table with an entry an id: 32 MB
 
@@ -126,7 +126,7 @@ def _special_in(text: str, columns: TokenColumns, own: Tokenizer) -> list[Specia
     rows = np.flatnonzero(np.isin(columns.ids, known))
     if not len(rows):
         return []
-    offsets = _byte_offsets(text)
+    offsets = byte_offsets(text)
     starts, ends = (np.searchsorted(offsets, of[rows]) for of in columns[1:])
     places = zip(starts.tolist(), ends.tolist(), columns.ids[rows].tolist(), strict=True)
     return [SpecialToken(*place) for place in places]
@@ -146,7 +146,7 @@ def _starts(
     """Return which tokens, or which of the first `most`, begin a pre-token or are special."""
     if not isinstance(encoder, Tokenizer) or not len(byte_ends):
         return np.zeros(len(byte_ends), np.bool_)
-    offsets = None if text.isascii() else _byte_offsets(text)
+    offsets = None if text.isascii() else byte_offsets(text)
     before = len(text)
     if most is not None and most < len(byte_ends):
         before = int(byte_ends[most])
@@ -169,8 +169,3 @@ def _starts(
     byte_starts = np.concatenate([np.zeros(1, np.int64), byte_ends[:-1]])
     # A separate end-of-word marker covers no text, so nothing begins with it.
     return starts[byte_starts] & (byte_ends > byte_starts)
-
-
-def _byte_offsets(text: str) -> NDArray[np.int64]:
-    """Return int64[len(text) + 1]: each character's UTF-8 offset, then the text's length."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(utf8_lengths(code_points(text)))])

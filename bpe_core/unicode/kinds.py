@@ -112,6 +112,17 @@ def utf8_lengths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
     return lengths
 
 
+def byte_offsets(text: str) -> NDArray[np.int64]:
+    """Return int64[len(text) + 1]: each character's UTF-8 offset, then the text's length.
+
+    >>> byte_offsets("aé!").tolist()
+    [0, 1, 3, 4]
+    """
+    if text.isascii():
+        return np.arange(len(text) + 1, dtype=np.int64)
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(utf8_lengths(code_points(text)))])
+
+
 def classify(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """Return the kind of each code point: WORD, PUNCTUATION or WHITE_SPACE, uint8[n_characters].
 

@@ -10,18 +10,7 @@ from numpy.typing import NDArray
 
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.types import Segment
-from bpe_core.unicode.kinds import code_points, utf8_lengths
-
-
-def byte_offsets(text: str) -> NDArray[np.int64]:
-    """Return int64[len(text) + 1]: each character's UTF-8 offset, then the text's length.
-
-    >>> byte_offsets("aé!").tolist()
-    [0, 1, 3, 4]
-    """
-    if text.isascii():
-        return np.arange(len(text) + 1, dtype=np.int64)
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(utf8_lengths(code_points(text)))])
+from bpe_core.unicode.kinds import byte_offsets
 
 
 def locate_tokens(
