@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from bpe_core.errors import ChatTemplateError, ProcessError, TimeLimitError
-from bpe_core.processes.call import call
 from bpe_core.processes.limits import GB, Limits
 
 _LIMITS: Final = Limits(seconds=20, processor_seconds=2, memory=GB, niceness=5)
@@ -49,7 +48,9 @@ class ChatTemplate:
 
         If a later one is refused, the result ends before it.
         """
-        from bpe_core.chat.rendering import render_here  # Jinja is optional
+        # Imported when needed: Jinja is optional, and most commands start no process.
+        from bpe_core.chat.rendering import render_here
+        from bpe_core.processes.call import call
 
         variables = {
             **self.tokens,

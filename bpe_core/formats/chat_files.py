@@ -20,20 +20,20 @@ _GGUF_KEY: Final = "tokenizer.chat_template"
 _GGUF_ROLES: Final = {"padding": "pad", "seperator": "sep", "unknown": "unk"}
 
 
-def chat_beside(beside: Mapping[str, bytes], first_token: str = "") -> ChatTemplate | None:
+def find_chat(beside: Mapping[str, bytes], first_token: str = "") -> ChatTemplate | None:
     """Return the chat template that files next to a vocabulary hold, or None.
 
     `first_token` is what the tokenizer itself puts before a text. Raises `FormatError` for files
     that are not JSON.
 
     >>> config = b'{"chat_template": "Hug {{ bos_token }}", "bos_token": "<s>"}'
-    >>> chat_beside({"tokenizer_config.json": config}).tokens
+    >>> find_chat({"tokenizer_config.json": config}).tokens
     {'bos_token': '<s>'}
     """
-    parsed = [parse_json(beside[name], name) for name in (SPECIAL_TOKENS, CONFIG) if name in beside]
     known: dict[str, Any] = {}
-    for each in parsed:
-        known |= each
+    for name in (SPECIAL_TOKENS, CONFIG):
+        if name in beside:
+            known |= parse_json(beside[name], name)
     source = _default(known.get(_KEY))
     if CHAT_TEMPLATE in beside:
         source = beside[CHAT_TEMPLATE].decode("utf-8", "replace")
@@ -42,11 +42,11 @@ def chat_beside(beside: Mapping[str, bytes], first_token: str = "") -> ChatTempl
     return ChatTemplate(source, _tokens(known), first_token)
 
 
-def chat_of_gguf(keys: Mapping[str, GgufValue], tokens: list[str]) -> ChatTemplate | None:
+def find_gguf_chat(keys: Mapping[str, GgufValue], tokens: list[str]) -> ChatTemplate | None:
     """Return the chat template of a GGUF file, or None; `tokens` is its vocabulary.
 
     >>> keys = {"tokenizer.chat_template": "Hug", "tokenizer.ggml.bos_token_id": 1}
-    >>> chat_of_gguf(keys, ["a", "<s>"]).tokens
+    >>> find_gguf_chat(keys, ["a", "<s>"]).tokens
     {'bos_token': '<s>'}
     """
     source = keys.get(_GGUF_KEY)

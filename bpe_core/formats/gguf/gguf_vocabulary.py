@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.chat_files import chat_of_gguf
+from bpe_core.formats.chat_files import find_gguf_chat
 from bpe_core.formats.description import Description, Given
 from bpe_core.formats.gguf.gguf_cuts import BYTE_LEVEL, KNOWN_CUTS, find_cut
 from bpe_core.formats.gguf.gguf_header import GgufValue, parse_gguf
@@ -42,7 +42,7 @@ def describe_gguf(given: Given) -> Description:
         f"{part} {keys[_KEY + part]!s:.40}" for part in ("model", "pre") if _KEY + part in keys
     ]
     origin = f"The vocabulary of a GGUF file ({', '.join(kinds)})."
-    chat = chat_of_gguf(keys, _strings(keys, "tokens"))
+    chat = find_gguf_chat(keys, _strings(keys, "tokens"))
     if isinstance(described, bytes):
         return replace(describe_sentencepiece(given, described, origin=origin), chat=chat)
     # A pre-tokenizer that is given stands for a cut without a known name.

@@ -168,10 +168,10 @@ def _open_encoding(name: str) -> NamedEncoder:
 def _add_tokens(base: Encoder, encoding: TiktokenEncoding) -> Encoder:
     """Return what a file's tokenizer becomes with the tokens of an encoding that it lacks."""
     if encoding.special_tokens is not None and isinstance(base, Tokenizer):
-        special = set(base.special_tokens.values())
-        ranks = {token: id for id, token in base.vocab.items() if id not in special}
         from bpe_core.formats.tiktoken_file import build_from_ranks
 
+        special = set(base.special_tokens.values())
+        ranks = {token: id for id, token in base.vocab.items() if id not in special}
         base = build_from_ranks(
             ranks | dict(encoding.more_ranks),
             pretokenizer=base.pretokenizer.name,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bpe_core.errors import FormatError
 from bpe_core.formats import gpt2_files
-from bpe_core.formats.chat_files import chat_beside
+from bpe_core.formats.chat_files import find_chat
 from bpe_core.formats.description import Description, Given
 from bpe_core.formats.folder_files import MAX_BYTES, PAIRS, SIDECARS
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
@@ -61,7 +61,7 @@ def read_description(
         ", ".join(main), main[names[0]], beside, pretokenizer, special_tokens, merges_only
     )
     found = _read_pair(given, main[names[1]]) if len(names) == 2 else _read_one(given)
-    chat = chat_beside(beside, found.first_token)
+    chat = find_chat(beside, found.first_token)
     return found if chat is None else replace(found, chat=chat)
 
 
