@@ -95,16 +95,7 @@ def size_field(preset: str, start: Start) -> int | None:
             help="The number of tokens: base symbols, special tokens, the marker, and one for "
             f"each merge. {TOKEN}",
         )
-    if preset == CLASSROOM:
-        sizes = [start.total + merges for merges in _CLASSROOM_MERGES]
-        first = start.total + _CLASSROOM_MERGE_COUNT
-        # The choices depend on the corpus, so the keys do too.
-        return _slider_and_field(sizes, first, limits, key=f"classroom_size_{start.total}")
-    if preset == LLAMA:
-        sizes = _sizes_from(start.total)
-        first = max(FIRST_SIZE, sizes[min(1, len(sizes) - 1)])
-        return _slider_and_field(sizes, first, limits, key=f"llama_size_{start.total}")
-    return _slider_and_field(_BYTE_SIZES, FIRST_SIZE, limits, key="byte_size")
+    return _slider_and_field(_slider(preset, start.total), limits)
 
 
 def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | float]:
@@ -117,13 +108,9 @@ def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | fl
     """
     if preset == CUSTOM:
         return {"settings_vocab_size": float(size)}
-    key, sizes = "byte_size", list(_BYTE_SIZES)
-    if preset == CLASSROOM:
-        key, sizes = f"classroom_size_{start_total}", [start_total + n for n in _CLASSROOM_MERGES]
-    elif preset == LLAMA:
-        key, sizes = f"llama_size_{start_total}", _sizes_from(start_total)
-    nearest = _nearest(sizes, size)
-    return {f"settings_{key}": nearest, _exact_key(key, nearest): float(size)}
+    slider = _slider(preset, start_total)
+    nearest = _nearest(slider.sizes, size)
+    return {f"settings_{slider.key}": nearest, _exact_key(slider.key, nearest): float(size)}
 
 
 def size_sentence(size: int, start: Start) -> str:
@@ -132,20 +119,44 @@ def size_sentence(size: int, start: Start) -> str:
     return f"Vocabulary size **{size:,}** :gray[= {parts}]"
 
 
-def _slider_and_field(
-    sizes: Sequence[int], first: int, limits: FieldLimits, *, key: str
-) -> int | None:
+@dataclass(frozen=True, slots=True)
+class _Slider:
+    """The sizes that a slider offers, and the one that a new visitor sees."""
+
+    key: str
+    sizes: Sequence[int]
+    first: int
+
+
+def _slider(preset: str, total: int) -> _Slider:
+    """Return the slider of a preset whose vocabulary starts with this many tokens.
+
+    >>> _slider(LLAMA, 24_000)
+    _Slider(key='llama_size_24000', sizes=[24000, 24576, 32768, 50257], first=24576)
+    """
+    # Where the choices depend on the corpus, the keys do too.
+    if preset == CLASSROOM:
+        sizes = [total + merges for merges in _CLASSROOM_MERGES]
+        return _Slider(f"classroom_size_{total}", sizes, total + _CLASSROOM_MERGE_COUNT)
+    if preset == LLAMA:
+        sizes = [total, *(size for size in _BYTE_SIZES if size > total)]
+        return _Slider(f"llama_size_{total}", sizes, max(FIRST_SIZE, min(sizes[1:], default=total)))
+    return _Slider("byte_size", _BYTE_SIZES, FIRST_SIZE)
+
+
+def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
     """Draw a slider and a field for one size; the field decides, the slider shows the nearest.
 
     Each place of the slider has its own field. If one field were set after each step, steps
     that outrun the page would come back with the field's old value, and undo later ones.
     """
+    key, sizes = slider.key, slider.sizes
     with st.container(horizontal=True, gap="medium"):
         with st.container(gap=None):
             size = st.select_slider(
                 _LABEL,
                 sizes,
-                first,
+                slider.first,
                 format_func=lambda size: f"{size:,}",
                 key=f"settings_{key}",
                 label_visibility="collapsed",
@@ -174,15 +185,6 @@ def _move_slider(key: str, size: int, sizes: Sequence[int]) -> None:
     if typed is not None and (nearest := _nearest(sizes, typed)) != size:
         workspace.set_widget(f"settings_{key}", nearest)
         workspace.set_widget(_exact_key(key, nearest), typed)
-
-
-def _sizes_from(total: int) -> list[int]:
-    """Return a vocabulary's size before the first merge, and the usual sizes above it.
-
-    >>> _sizes_from(24_000)
-    [24000, 24576, 32768, 50257]
-    """
-    return [total, *(size for size in _BYTE_SIZES if size > total)]
 
 
 def _exact_key(key: str, size: int | str = "") -> str:
