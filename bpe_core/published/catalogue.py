@@ -28,7 +28,7 @@ from bpe_core.published.packages import (
     QWEN3,
     Package,
 )
-from bpe_core.published.special_tokens import llama3_special, llama4_special, numbered
+from bpe_core.published.special_tokens import llama3_special, llama4_special, number_tokens
 from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
 
 
@@ -212,7 +212,7 @@ _ALL: Final = (
         publisher="Alibaba",
         licence="Apache 2.0",
         pretokenizer="qwen2",
-        special_tokens=numbered(["<|endoftext|>", "<|im_start|>", "<|im_end|>"], 151_643),
+        special_tokens=number_tokens(["<|endoftext|>", "<|im_start|>", "<|im_end|>"], 151_643),
         roles={"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
         note="Alibaba’s own library normalises text to NFC first; this does not.",
     ),

@@ -6,12 +6,22 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 
-def numbered(names: list[str], first: int) -> Mapping[str, int]:
-    return MappingProxyType({name: first + place for place, name in enumerate(names)})
+def number_tokens(tokens: list[str], first: int) -> Mapping[str, int]:
+    """Return tokens with their ids, from the first id on.
+
+    >>> dict(number_tokens(["<|endoftext|>", "<|im_start|>"], 151_643))
+    {'<|endoftext|>': 151643, '<|im_start|>': 151644}
+    """
+    return MappingProxyType({token: first + place for place, token in enumerate(tokens)})
 
 
 def llama3_special() -> Mapping[str, int]:
-    named = [
+    """Return the special tokens of Llama 3, of which most are reserved.
+
+    >>> llama3_special()["<|eot_id|>"], len(llama3_special())
+    (128009, 256)
+    """
+    names = [
         "begin_of_text",
         "end_of_text",
         "reserved_special_token_0",
@@ -25,11 +35,16 @@ def llama3_special() -> Mapping[str, int]:
         "python_tag",
         "image",
     ]
-    reserved = [f"reserved_special_token_{2 + number}" for number in range(256 - len(named))]
-    return numbered([f"<|{name}|>" for name in named + reserved], 128_000)
+    return _fill_up(names, 256, 2, 128_000)
 
 
 def llama4_special() -> Mapping[str, int]:
+    """Return the special tokens of Llama 4, of which most are reserved.
+
+    >>> llama4_special()["<|eot|>"], len(llama4_special())
+    (200008, 2048)
+    """
+
     def reserved(of: str, numbers: range) -> list[str]:
         return [f"{of}_reserved_special_token_{number}" for number in numbers]
 
@@ -63,5 +78,11 @@ def llama4_special() -> Mapping[str, int]:
         "reasoning_thinking_start",
         "reasoning_thinking_end",
     ]
-    rest = [f"reserved_special_token_{number}" for number in range(2_048 - len(names))]
-    return numbered([f"<|{name}|>" for name in names + rest], 200_000)
+    return _fill_up(names, 2_048, 0, 200_000)
+
+
+def _fill_up(names: list[str], n: int, first_reserved: int, first_id: int) -> Mapping[str, int]:
+    """Return n special tokens: those named, and reserved ones after them."""
+    numbers = range(first_reserved, first_reserved + n - len(names))
+    names = names + [f"reserved_special_token_{number}" for number in numbers]
+    return number_tokens([f"<|{name}|>" for name in names], first_id)
