@@ -19,8 +19,8 @@ VOCAB_SIZE = 32_000
 N_FILES = 8
 ROUNDS = 3
 SIZES = (80, 365)
-MOST_TIME = {80: 0.75, 365: 0.45}
-MOST_MEMORY = 1.3
+MAX_TIME_RATIO = {80: 0.75, 365: 0.45}
+MAX_MEMORY_RATIO = 1.3
 _COMMANDS = {
     "bpe_core": """
 import sys
@@ -118,6 +118,6 @@ def _rows(megabytes: int, name: str, runs: list[dict[str, dict[str, Any]]]) -> l
             middle([run[tool][figure] for run in runs]) for figure in ("seconds", "megabytes")
         )
         rows.append([name, tool, f"{seconds:.2f} s", "", f"{memory:,.0f} MB", ""])
-    rows[1][3] = against(ratios["seconds"], MOST_TIME[megabytes])
-    rows[1][5] = against(ratios["megabytes"], MOST_MEMORY)
+    rows[1][3] = against(ratios["seconds"], MAX_TIME_RATIO[megabytes])
+    rows[1][5] = against(ratios["megabytes"], MAX_MEMORY_RATIO)
     return rows

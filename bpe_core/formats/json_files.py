@@ -17,9 +17,8 @@ MAX_VALUES: Final = 12_000_000
 """The most values in a file: a tokenizer of a million merges has seven million."""
 MAX_TOKENS: Final = 2_000_000
 """The most tokens in a file; the largest vocabularies in use have a quarter of a million."""
-
-
 MAX_ID: Final = (1 << 31) - 1
+"""The largest id that other libraries can hold."""
 
 
 def parse_json(data: bytes, what: str) -> dict[str, Any]:

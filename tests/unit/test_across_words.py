@@ -268,14 +268,14 @@ def test_a_tokenizer_without_a_space_in_front_keeps_its_own_tokenizer_json(tmp_p
     succeed("extend", base, text, "--tokens", "1", "--format", "transformers", "--out", out)
     assert json.loads((out / "tokenizer.json").read_text())["normalizer"] == REPLACE
     assert (out / "tokenizer_config.json").exists()
-    adapted = loads({"tokenizer.bpe.json": native_of(base, text, tmp_path)})
+    adapted = loads({"tokenizer.bpe.json": write_native(base, text, tmp_path)})
     assert adapted.byte_ids
     for format_name in ("huggingface", "transformers"):
         with pytest.raises(ConfigError, match="in the native format"):
             dumps(adapted, format_name)
 
 
-def native_of(base: Path, text: Path, folder: Path) -> bytes:
+def write_native(base: Path, text: Path, folder: Path) -> bytes:
     out = folder / "native"
     succeed("extend", base, text, "--tokens", "1", "--format", "native", "--out", out)
     return (out / "tokenizer.bpe.json").read_bytes()

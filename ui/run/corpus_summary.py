@@ -132,7 +132,7 @@ def _is_counted(training: Corpus) -> bool:
     return training.word_counts is not None or training.n_bytes <= MAX_BYTES_COUNTED
 
 
-def alphabet_of(training: CorpusPart, config: TrainingConfig) -> frozenset[bytes]:
+def find_alphabet(training: CorpusPart, config: TrainingConfig) -> frozenset[bytes]:
     """Return the alphabet that a training text gives, or all its symbols if that is not known."""
     is_filed = isinstance(training, TextFigures)
     if is_filed or not config.byte_fallback or not _is_counted(training):

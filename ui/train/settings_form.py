@@ -12,7 +12,7 @@ from bpe_core.runs.check_config import check_config
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown
-from ui.run.corpus_summary import CorpusPart, alphabet_of
+from ui.run.corpus_summary import CorpusPart, find_alphabet
 from ui.shell import workspace
 from ui.shell.action_row import heading_row
 from ui.train import size_field
@@ -148,7 +148,7 @@ def find_start(config: TrainingConfig, training: CorpusPart | None) -> Start:
     257
     """
     all_bytes = config.base == "bytes" and config.alphabet == "full"
-    n_base = 256 if all_bytes else 0 if training is None else len(alphabet_of(training, config))
+    n_base = 256 if all_bytes else 0 if training is None else len(find_alphabet(training, config))
     n_marker = int(config.end_of_word is not None)
     n_bytes = 256 if config.byte_fallback else 0
     return Start(config.base, n_base, len(config.special_tokens), n_marker, n_bytes)
