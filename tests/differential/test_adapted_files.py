@@ -23,6 +23,7 @@ from bpe_core.formats.adapted.adapted_files import adapted_files, parts_table, r
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.load_save import dumps, loads
+from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -40,7 +41,7 @@ NAMES = ["gpt2", "llama3", "qwen2", "deepseek-v3"]
 def base_file(name: str) -> bytes:
     """Return the tokenizer.json of a published tokenizer, its own or one written here."""
     if name == "deepseek-v3":
-        return (TOKENIZERS / "deepseek-v3.json").read_bytes()
+        return (TOKENIZERS / CATALOGUE[name].file_name).read_bytes()
     encoder = opened_by_name(name).encoder
     assert isinstance(encoder, Tokenizer)
     return dumps(encoder, "huggingface")["tokenizer.json"]

@@ -15,7 +15,7 @@ from tests.oracles import TOKENIZERS
 
 FILES = (
     "claude-2.json",
-    "deepseek-v3.json",
+    "deepseek-v3.tokenizer.json",
     "gemini.json",
     "gemma.gguf",
     "gemma3.json",
