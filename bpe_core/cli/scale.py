@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.counting.counts_file import CountsSummary, WordCounts
     from bpe_core.counting.scale.count_files import CountingProgress
-    from bpe_core.counting.scale.engines import Engine
+    from bpe_core.scale.engines import Engine
     from bpe_core.types import TrainingConfig
 
 _UNITS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -52,8 +52,8 @@ class CountingPlan:
         """Return the paths and URLs of what will be read; files of counts are skipped."""
         if not self.is_for(sources):
             return [*sources]
-        from bpe_core.counting.scale.sources import find_sources
         from bpe_core.formats.written_kinds import COUNTS
+        from bpe_core.scale.sources import find_sources
 
         found = [source.url for source in find_sources(sources)]
         return [url for url in found if is_url(url) or kind_at(url) != COUNTS]
@@ -70,7 +70,7 @@ class CountingPlan:
         self._check(sources)
         from bpe_core.corpus.notes import group_notes
         from bpe_core.counting.scale.count_files import count_files
-        from bpe_core.counting.scale.work_folder import WorkFolder
+        from bpe_core.scale.work_folder import WorkFolder
 
         work = self.work or f"{out}.work"
         with self._engine() as engine:
@@ -128,7 +128,7 @@ class CountingPlan:
             summary = kept.count(sources, counts, config.pretokenizer, text_column, errors)
             found = read_counts(counts)
         if self.work is None:
-            from bpe_core.counting.scale.work_folder import WorkFolder
+            from bpe_core.scale.work_folder import WorkFolder
 
             WorkFolder(kept.work or "").clear()
         report_counts(summary)
@@ -148,7 +148,7 @@ class CountingPlan:
 
     @contextmanager
     def _engine(self) -> Generator[Engine]:
-        from bpe_core.counting.scale.engines import (
+        from bpe_core.scale.engines import (
             DaskWorkers,
             ThisProcess,
             cluster,

@@ -263,3 +263,35 @@ def _lines_beyond_ascii(data: bytes) -> bytes:
         lines.append(data[begin : min(end, begin + _SAMPLE_BYTES)])
         size += end - begin
     return b"".join(lines)
+
+
+def whole_characters(data: bytes) -> tuple[bytes, bytes]:
+    """Split off a character that continues in the next piece.
+
+    >>> whole_characters("né".encode()[:2])
+    (b'n', b'\\xc3')
+    """
+    for back in range(1, min(3, len(data)) + 1):
+        if data[-back] >= 0xC0:
+            width = 2 if data[-back] < 0xE0 else 3 if data[-back] < 0xF0 else 4
+            return (data[:-back], data[-back:]) if width > back else (data, b"")
+        if data[-back] < 0x80:
+            break
+    return data, b""
+
+
+def decoded(piece: bytes, name: str, at: int, where: str = "") -> str:
+    """Return a piece of a file as text; raise TextDecodingError with its place if it is not UTF-8.
+
+    The piece begins at byte `at`; `where` follows the place in the message.
+
+    >>> decoded("né".encode(), "a.txt", 0)
+    'né'
+    """
+    try:
+        return piece.decode()
+    except UnicodeDecodeError as error:
+        raise TextDecodingError(
+            f"{name} is not valid UTF-8 at byte {at + error.start:,}{where} "
+            f"(0x{piece[error.start]:02X}). Save it again as UTF-8, or {REPLACING}."
+        ) from None

@@ -17,13 +17,13 @@ import pytest
 from bpe_core.counting import compiled as compiled_counting
 from bpe_core.counting import pieces, streamed, words
 from bpe_core.counting.compiled import count_documents, count_sections
-from bpe_core.counting.scale.sources import Source
-from bpe_core.counting.scale.stretches import FilePart, text_bounds
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.pretokenizers import blocks
 from bpe_core.pretokenizers.blocks import sections
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.scale.sources import Source
+from bpe_core.scale.stretches import FilePart, text_bounds
 from bpe_core.tokenizer import compiled, shared_blocks
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.types import PretokenCounts

@@ -18,12 +18,12 @@ from click.testing import CliRunner
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.corpus.samples import load_sample
-from bpe_core.counting.scale.engines import cluster
 from bpe_core.errors import BpeError, MissingExtraError
 from bpe_core.extras import DISTRIBUTION, Extra
 from bpe_core.formats.load_save import loads
 from bpe_core.lab.contenders import encoders
 from bpe_core.lab.training_contenders import trainers
+from bpe_core.scale.engines import cluster
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.foreign_models import library_encoder
 

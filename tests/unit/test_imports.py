@@ -34,6 +34,7 @@ FLOORS = {
         ("comparison",),
         ("trainers",),
         ("counting",),
+        ("scale",),
         ("tokenizer",),
         ("chat",),
         ("pretokenizers",),

@@ -19,8 +19,6 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import urls
 from bpe_core.counting.scale.count_files import CountedFiles, CountingProgress, count_files
-from bpe_core.counting.scale.engines import Engine
-from bpe_core.counting.scale.work_folder import WorkFolder
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -30,6 +28,8 @@ from bpe_core.errors import (
     UnsupportedFileError,
 )
 from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.scale.engines import Engine
+from bpe_core.scale.work_folder import WorkFolder
 from bpe_core.types import PretokenCounts
 from tests.zipping import make_zip
 
@@ -115,7 +115,8 @@ def test_a_run_that_was_killed_twice_goes_on(folder: Path, tmp_path: Path) -> No
     again: list[CountingProgress] = []
     found, counts = count([folder], work, on_progress=again.append)
     assert again[0].stretches_found == again[0].stretches > 5
-    assert again[-1].shards_done == again[-1].shards - 3
+    assert min(each.shards_done for each in again if each.shards_done) == 3
+    assert again[-1].shards_done == again[-1].shards
     whole, expected = count([folder], tmp_path / "other")
     assert found == whole
     assert counts.pretokens.words == expected.pretokens.words

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from os import PathLike, fspath
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
-from bpe_core.checks import check_choice, is_whole, several
+from bpe_core.checks import is_whole
 from bpe_core.corpus.notes import Note
-from bpe_core.corpus.readers import reasons
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import is_url, shown
 from bpe_core.counting.counts_file import CountsSummary, write_tables
-from bpe_core.counting.scale.engines import Engine, ThisProcess
 from bpe_core.counting.scale.shuffle import Shard, iterate_words, reduce_shard
-from bpe_core.counting.scale.sources import FileFacts, describe_or_skip, find_sources
 from bpe_core.counting.scale.stretch_words import count_stretch
-from bpe_core.counting.scale.stretches import Stretch, divide_files, stretch_bytes_for
-from bpe_core.counting.scale.work_folder import N_SHARDS, WorkFolder
-from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
+from bpe_core.counting.scale.word_parts import N_SHARDS
+from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.scale.engines import Engine, ThisProcess
+from bpe_core.scale.steps import divide_sources, work_on
+from bpe_core.scale.stretches import Stretch
+from bpe_core.scale.work_folder import Record, WorkFolder
 
 _LARGEST: Final = (1 << 63) - 1
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 class CountingProgress(NamedTuple):
@@ -93,28 +88,26 @@ def count_files(
     ...     count_files([folder], f"{folder}/counts.parquet", work=f"{folder}/work").n_words
     2
     """
-    remedy = "give a list of paths or URLs"
-    names: list[str] = [fspath(each) for each in several(sources, "sources", remedy)]
     get_pretokenizer(pretokenizer)
     if not is_whole(floor) or floor < 1:
         raise ConfigError(f"Expected a whole number of 1 or more as the floor, got {floor!r}.")
     doing = engine or ThisProcess()
-    folder = WorkFolder(_absolute(fspath(work)))
-    files = [source for source in find_sources(names) if source.size]
-    check_choice("errors", errors, DecodingErrors, ConfigError)
-    look = partial(describe_or_skip, text_column=text_column, errors=errors)
-    looked_at = _all(doing, look, files)
-    described = [each for each in looked_at if isinstance(each, FileFacts)]
-    notes = [each for each in looked_at if isinstance(each, Note)]
-    if not described and notes:
-        why = reasons([(note.file, CorpusError(note.text)) for note in notes])
-        raise UnsupportedFileError(f"None of the files could be read. {why}")
-    size = stretch_bytes or stretch_bytes_for(sum(source.size for source in files))
-    stretches = list(divide_files(described, pretokenizer, size, errors))
+    folder = WorkFolder.at(fspath(work))
+    divided = divide_sources(
+        sources,
+        doing,
+        pretokenizer=pretokenizer,
+        text_column=text_column,
+        errors=errors,
+        stretch_bytes=stretch_bytes,
+    )
+    stretches = divided.stretches
     watch = _Watch(on_progress, len(stretches))
-    counted = _count(stretches, folder, doing, watch)
+    count = partial(count_stretch, folder=folder, n_threads=doing.n_threads)
+    counted = work_on(stretches, count, folder, doing, watch.stretches)
     described_all = _summary(counted, pretokenizer)
-    reduced = _reduce(stretches, counted, folder, int(floor), doing, watch)
+    shards = _shards(stretches, counted, int(floor))
+    reduced = work_on(shards, partial(reduce_shard, folder=folder), folder, doing, watch.shards)
     summary = described_all._replace(
         floor=int(floor),
         dropped_words=sum(record["dropped_words"] for record in reduced),
@@ -135,8 +128,8 @@ def count_files(
         sum(record["n_skipped"] for record in counted),
         n_words,
         sum(record["n_replaced"] for record in counted),
-        (*notes, *(Note(*note) for record in counted for note in record["notes"])),
-        tuple((shown(each.source.url), each.column) for each in described if each.column),
+        (*divided.notes, *(Note(*note) for record in counted for note in record["notes"])),
+        divided.columns,
     )
 
 
@@ -148,15 +141,18 @@ class _Watch:
     ) -> None:
         self._report = on_progress
         self._now = CountingProgress(0, n_stretches, 0, 0, N_SHARDS)
+        self._has_begun = False
 
-    def found(self, n: int) -> None:
-        self._tell(self._now._replace(stretches_done=n, stretches_found=n))
+    def stretches(self, records: Sequence[Record]) -> None:
+        done = self._now.stretches_done + len(records)
+        # The first records are those that were found.
+        found = self._now.stretches_found if self._has_begun else done
+        self._has_begun = True
+        self._tell(self._now._replace(stretches_done=done, stretches_found=found))
 
-    def stretch(self) -> None:
-        self._tell(self._now._replace(stretches_done=self._now.stretches_done + 1))
-
-    def shard(self) -> None:
-        self._tell(self._now._replace(shards_done=self._now.shards_done + 1))
+    def shards(self, records: Sequence[Record]) -> None:
+        if records:
+            self._tell(self._now._replace(shards_done=self._now.shards_done + len(records)))
 
     def _tell(self, now: CountingProgress) -> None:
         self._now = now
@@ -164,55 +160,18 @@ class _Watch:
             self._report(now)
 
 
-def _count(
-    stretches: Sequence[Stretch], folder: WorkFolder, engine: Engine, watch: _Watch
-) -> list[dict[str, Any]]:
-    """Count the stretches that no earlier run has counted; return the records of all."""
-    keys = [stretch.key for stretch in stretches]
-    done = folder.done()
-    records = {key: folder.record(done[key]) for key in keys if key in done}
-    watch.found(len(records))
-    left = [stretch for stretch, key in zip(stretches, keys, strict=True) if key not in records]
-    work = partial(count_stretch, folder=folder, n_threads=engine.n_threads)
-    for place, record in engine.run(work, left):
-        records[left[place].key] = record
-        watch.stretch()
-    return [records[key] for key in keys]
-
-
-def _reduce(
-    stretches: Sequence[Stretch],
-    counted: Sequence[dict[str, Any]],
-    folder: WorkFolder,
-    floor: int,
-    engine: Engine,
-    watch: _Watch,
-) -> list[dict[str, Any]]:
+def _shards(stretches: Sequence[Stretch], counted: Sequence[Record], floor: int) -> list[Shard]:
     identity = hashlib.sha256(b"%d" % floor)
     for stretch, record in zip(stretches, counted, strict=True):
         identity.update(f"{stretch.key} {record['words']} ".encode())
     parts = tuple((record["words"], record["n_runs"]) for record in counted)
-    shards = [
+    return [
         Shard(f"{identity.hexdigest()[:32]}-{number}", number, parts, floor)
         for number in range(N_SHARDS)
     ]
-    done = folder.done()
-    records = {
-        shard.number: folder.record(done[shard.key]) for shard in shards if shard.key in done
-    }
-    left = [shard for shard in shards if shard.number not in records]
-    for place, record in engine.run(partial(reduce_shard, folder=folder), left):
-        records[left[place].number] = record
-        watch.shard()
-    return [records[number] for number in range(N_SHARDS)]
 
 
-def _all(engine: Engine, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    found = dict(engine.run(function, items))
-    return [found[place] for place in range(len(items))]
-
-
-def _summary(counted: Sequence[dict[str, Any]], pretokenizer: str) -> CountsSummary:
+def _summary(counted: Sequence[Record], pretokenizer: str) -> CountsSummary:
     n_bytes = sum(record["n_bytes"] for record in counted)
     if not n_bytes:
         raise EmptyCorpusError("The corpus is empty: give at least one character.")
@@ -239,8 +198,3 @@ def _nothing_found(summary: CountsSummary, pretokenizer: str) -> str:
         f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of "
         f"{summary.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
     )
-
-
-def _absolute(path: str) -> str:
-    """Return a path that workers in other working directories understand."""
-    return path if is_url(path) else os.path.abspath(path)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 from bpe_core.corpus.urls import reading
 from bpe_core.counting.counts_file import add_up
-from bpe_core.counting.scale.work_folder import N_SHARDS, WorkFolder, schema
-from bpe_core.extras import needs_extra
+from bpe_core.counting.scale.word_parts import N_SHARDS, import_arrow, schema, write_words
+from bpe_core.scale.work_folder import Record, WorkFolder
 
 _MIN_ROWS: Final = 1 << 20
 _WORDS_OF_A_STRETCH: Final = 1 << 40
@@ -25,12 +24,9 @@ class Shard(NamedTuple):
     floor: int
 
 
-def reduce_shard(shard: Shard, folder: WorkFolder) -> dict[str, Any]:
+def reduce_shard(shard: Shard, folder: WorkFolder) -> Record:
     """Add up a shard's words, drop those below the floor, and keep the rest in the work folder."""
-    with needs_extra("tables", "Counting in parts"):
-        arrow: Any = import_module("pyarrow")
-        compute: Any = import_module("pyarrow.compute")
-        ipc: Any = import_module("pyarrow.ipc")
+    arrow, compute, ipc = import_arrow()
     total: Any = schema().empty_table()
     pending: list[Any] = []
     n_rows = 0
@@ -55,14 +51,13 @@ def reduce_shard(shard: Shard, folder: WorkFolder) -> dict[str, Any]:
         "dropped_words": int((~kept).sum()),
         "dropped_occurrences": int(counts[~kept].sum()),
     }
-    return folder.write(shard.key, total.filter(arrow.array(kept)).to_batches(), record)
+    batches = total.filter(arrow.array(kept)).to_batches()
+    return write_words(folder, shard.key, batches, record)
 
 
 def iterate_words(folder: WorkFolder, name: str) -> Iterator[Any]:
     """Yield the table of a shard that was added up, if it has any words."""
-    with needs_extra("tables", "Counting in parts"):
-        ipc: Any = import_module("pyarrow.ipc")
     with reading(folder.path(name)) as file:
-        table = ipc.open_file(file).read_all()
+        table = import_arrow().ipc.open_file(file).read_all()
         if table.num_rows:
             yield table

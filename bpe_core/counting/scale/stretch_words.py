@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 from zlib import crc32
 
@@ -12,16 +11,16 @@ import numpy as np
 
 from bpe_core.counting.counts_file import find_characters
 from bpe_core.counting.pieces import count_in_runs
-from bpe_core.counting.scale.documents import StretchReading
-from bpe_core.counting.scale.stretches import Stretch
-from bpe_core.counting.scale.work_folder import N_SHARDS, WorkFolder
-from bpe_core.extras import needs_extra
+from bpe_core.counting.scale.word_parts import N_SHARDS, import_arrow, write_words
 from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.scale.documents import StretchReading
+from bpe_core.scale.stretches import Stretch
+from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.types import PretokenCounts
 
 
-def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -> dict[str, Any]:
+def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -> Record:
     """Count a stretch into a part of the work folder; return the part's record.
 
     Each run of `stretch.run_bytes` makes N_SHARDS batches of words. Raises what reading raises.
@@ -32,9 +31,8 @@ def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -
         wait_for_kernels()
     pretokenizer = get_pretokenizer(stretch.pretokenizer)
     reader = StretchReading(stretch, collect_characters=pretokenizer.drops_text)
-    record: dict[str, Any] = {"n_runs": 0, "n_occurrences": 0, "n_words": 0}
-    with needs_extra("tables", "Counting in parts"):
-        arrow: Any = import_module("pyarrow")
+    record: Record = {"n_runs": 0, "n_occurrences": 0, "n_words": 0}
+    arrow = import_arrow().arrow
 
     def batches() -> Iterator[Any]:
         for words in count_in_runs(
@@ -59,7 +57,7 @@ def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -
             characters="".join(sorted(reader.characters)),
         )
 
-    return folder.write(stretch.key, batches(), record)
+    return write_words(folder, stretch.key, batches(), record)
 
 
 def find_shard(word: bytes) -> int:

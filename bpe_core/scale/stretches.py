@@ -7,12 +7,11 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final, NamedTuple
 
-from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.counting.scale.sources import FileFacts, Source
-from bpe_core.counting.streamed import whole_characters
+from bpe_core.corpus.text_decoding import DecodingErrors, whole_characters
 from bpe_core.pretokenizers.blocks import safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.scale.sources import FileFacts, Source
 
 STRETCH_BYTES: Final = 64 << 20
 _MAX_STRETCHES: Final = 4_096

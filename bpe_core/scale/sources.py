@@ -28,10 +28,14 @@ from bpe_core.corpus.file_kinds import (
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file, refuse_counts
 from bpe_core.corpus.readers import skipped
-from bpe_core.corpus.text_decoding import DecodingErrors, decode_text, refuse_other_kinds
+from bpe_core.corpus.text_decoding import (
+    DecodingErrors,
+    decode_text,
+    refuse_other_kinds,
+    whole_characters,
+)
 from bpe_core.corpus.urls import FoundFile, files_at, reading, shown
 from bpe_core.corpus.values import text_in
-from bpe_core.counting.streamed import whole_characters
 from bpe_core.errors import (
     BpeError,
     CorpusError,

@@ -12,12 +12,12 @@ from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.corpus.readers import ReadOptions, read_source, skipped
+from bpe_core.corpus.text_decoding import decoded, whole_characters
 from bpe_core.corpus.urls import reading, shown
 from bpe_core.corpus.values import is_chat, text_in
-from bpe_core.counting.scale.sources import lines_from, opened
-from bpe_core.counting.scale.stretches import FilePart, Stretch, text_bounds
-from bpe_core.counting.streamed import decoded, whole_characters
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
+from bpe_core.scale.sources import lines_from, opened
+from bpe_core.scale.stretches import FilePart, Stretch, text_bounds
 
 _PIECE: Final = 1 << 20
 
@@ -180,7 +180,7 @@ def _read(file: BinaryIO, begin: int, end: int, part: FilePart) -> Iterator[byte
                 return
             raise CorpusError(
                 f"{shown(part.source.url)} had {part.source.size:,} bytes and now has {at:,}. "
-                "Count again once it has stopped changing."
+                "Run the command again once it has stopped changing."
             )
         at += len(data)
         yield data

@@ -121,7 +121,7 @@ def cluster(address: str) -> Generator[Client]:
 
     Raises MissingExtraError if Dask is not installed, and ConfigError if no scheduler answers.
     """
-    with needs_extra("cluster", "Counting on a cluster"):
+    with needs_extra("cluster", "Work on a cluster"):
         from distributed import Client
     try:
         client: Any = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
@@ -143,7 +143,7 @@ def local_processes(memory: int, n_processes: int | None = None) -> Generator[Cl
     Each has an equal share, and so has this process. By default there is one for each processor, as
     far as there is room. Raises ConfigError for too little memory, and MissingExtraError.
     """
-    with needs_extra("cluster", "Counting within a memory limit"):
+    with needs_extra("cluster", "Work within a memory limit"):
         from distributed import Client, LocalCluster
     if memory < MIN_MEMORY:
         raise ConfigError(

@@ -1,0 +1,104 @@
+"""The steps of a job on more text than one machine holds: divide it, then work on each part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from os import PathLike, fspath
+from typing import NamedTuple, Protocol, TypeVar
+
+from bpe_core.checks import check_choice, several
+from bpe_core.corpus.notes import Note
+from bpe_core.corpus.readers import reasons
+from bpe_core.corpus.text_decoding import DecodingErrors
+from bpe_core.corpus.urls import shown
+from bpe_core.errors import ConfigError, CorpusError, UnsupportedFileError
+from bpe_core.scale.engines import Engine
+from bpe_core.scale.sources import FileFacts, describe_or_skip, find_sources
+from bpe_core.scale.stretches import Stretch, divide_files, stretch_bytes_for
+from bpe_core.scale.work_folder import Record, WorkFolder
+
+
+class DividedSources(NamedTuple):
+    """The text of some sources in stretches, and what was found out about their files."""
+
+    stretches: list[Stretch]
+    notes: list[Note]
+    """On files that are skipped."""
+    columns: tuple[tuple[str, str], ...]
+    """The column of text that is taken from each table."""
+
+
+class Item(Protocol):
+    """A part of a job: its key is equal only for parts with the same result."""
+
+    @property
+    def key(self) -> str:
+        """The name under which its record is kept."""
+        ...
+
+
+Part = TypeVar("Part", bound=Item)
+
+
+def divide_sources(
+    sources: Iterable[str | PathLike[str]],
+    engine: Engine,
+    *,
+    pretokenizer: str,
+    text_column: str | None = None,
+    errors: DecodingErrors = "strict",
+    stretch_bytes: int | None = None,
+) -> DividedSources:
+    """Find the files of sources, have the workers look at them, and divide their text.
+
+    Raises ConfigError, and CorpusError or a subclass for what cannot be read.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bpe_core.scale.engines import ThisProcess
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_text("hug hugs")
+    ...     divided = divide_sources([folder], ThisProcess(), pretokenizer="gpt2")
+    >>> [stretch.n_bytes for stretch in divided.stretches]
+    [8]
+    """
+    remedy = "give a list of paths or URLs"
+    names: list[str] = [fspath(each) for each in several(sources, "sources", remedy)]
+    check_choice("errors", errors, DecodingErrors, ConfigError)
+    files = [source for source in find_sources(names) if source.size]
+    look = partial(describe_or_skip, text_column=text_column, errors=errors)
+    looked_at = dict(engine.run(look, files))
+    in_order = [looked_at[place] for place in range(len(files))]
+    described = [each for each in in_order if isinstance(each, FileFacts)]
+    notes = [each for each in in_order if isinstance(each, Note)]
+    if not described and notes:
+        why = reasons([(note.file, CorpusError(note.text)) for note in notes])
+        raise UnsupportedFileError(f"None of the files could be read. {why}")
+    size = stretch_bytes or stretch_bytes_for(sum(source.size for source in files))
+    columns = tuple((shown(each.source.url), each.column) for each in described if each.column)
+    return DividedSources(list(divide_files(described, pretokenizer, size, errors)), notes, columns)
+
+
+def work_on(
+    parts: Sequence[Part],
+    function: Callable[[Part], Record],
+    folder: WorkFolder,
+    engine: Engine,
+    on_done: Callable[[Sequence[Record]], None],
+) -> list[Record]:
+    """Call a function for each part that has no record in the folder; return all records in order.
+
+    The function keeps its result in the folder, and returns its record. `on_done` is called first
+    with the records that an earlier run has left, then with each new one.
+    """
+    done = folder.done()
+    records = {
+        place: folder.record(done[part.key]) for place, part in enumerate(parts) if part.key in done
+    }
+    on_done([*records.values()])
+    left = [place for place in range(len(parts)) if place not in records]
+    for number, record in engine.run(function, [parts[place] for place in left]):
+        records[left[number]] = record
+        on_done([record])
+    return [records[place] for place in range(len(parts))]
