@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.gpt2 import gpt2
     from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.training_data.encode_corpus import encode_corpus
     from bpe_core.types import (
         Explanation,
         Merge,
@@ -140,6 +141,7 @@ __all__ = [
     "compare",
     "count_files",
     "count_words",
+    "encode_corpus",
     "extend",
     "fetch",
     "from_huggingface",
@@ -189,6 +191,7 @@ _MODULES = {
     "counting.scale.count_files": ("count_files",),
     "tokenizer.gpt2": ("gpt2",),
     "tokenizer.protocol": ("Encoder",),
+    "training_data.encode_corpus": ("encode_corpus",),
     "tokenizer.tokenizer": ("Tokenizer",),
     "types": (
         "Explanation",

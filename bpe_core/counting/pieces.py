@@ -46,19 +46,19 @@ def count_in_runs(
 
     if pretokenizer.name in SCANNERS:
         text = sections(documents, pretokenizer)
-        for run in _runs(text, lambda section: sum(map(len, section)), run_bytes):
+        for run in split_runs(text, lambda section: sum(map(len, section)), run_bytes):
             yield count_sections(run, pretokenizer, should_stop, n_threads)
     else:
-        for whole in _runs(map(b"".join, documents), len, run_bytes):
+        for whole in split_runs(map(b"".join, documents), len, run_bytes):
             yield count_documents(map(bytes.decode, whole), pretokenizer, should_stop)
 
 
-def _runs(
+def split_runs(
     items: Iterable[_Item], size: Callable[[_Item], int], run_bytes: int | None
 ) -> Iterator[Iterator[_Item]]:
     """Yield the items in runs, each to be used up before the next is taken.
 
-    >>> [list(run) for run in _runs(["ab", "c", "d"], len, 3)]
+    >>> [list(run) for run in split_runs(["ab", "c", "d"], len, 3)]
     [['ab', 'c'], ['d']]
     """
     waiting = iter(items)

@@ -6,7 +6,7 @@ import codecs
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, Final, NamedTuple, cast
+from typing import BinaryIO, Final, NamedTuple, TypeVar, cast
 
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.notes import Note
@@ -21,13 +21,18 @@ from bpe_core.scale.stretches import FilePart, Stretch, text_bounds
 
 _PIECE: Final = 1 << 20
 
+Item = TypeVar("Item")
+
 
 class StretchReading:
     """One pass over the text of a stretch, which also collects its hash and its size."""
 
-    def __init__(self, stretch: Stretch, *, collect_characters: bool) -> None:
+    def __init__(
+        self, stretch: Stretch, *, collect_characters: bool = False, hash_text: bool = True
+    ) -> None:
         self._stretch = stretch
         self._collect = collect_characters
+        self._hash = hash_text
         self._digest = hashlib.sha256(b"stretch")
         self.characters: set[str] = set()
         self.n_bytes = 0
@@ -37,7 +42,13 @@ class StretchReading:
         self.n_replaced = 0
         """The number of rows, or of pieces of a text, in which bytes were replaced."""
         self.notes: list[Note] = []
-        """What was chosen, guessed or skipped in files that are read whole."""
+        """What was skipped, and what was chosen or guessed in files that are read whole."""
+        self.n_damaged = 0
+        """The number of parts of files of which only the beginning could be read."""
+        self.part = 0
+        """The place in the stretch of the part that is read."""
+        self.is_open = False
+        """Whether the last document continues in the next stretch."""
 
     @property
     def sha256(self) -> str:
@@ -51,19 +62,36 @@ class StretchReading:
             "parquet": self._parquet_rows,
             "whole": self._whole,
         }
-        for part in self._stretch.parts:
+        for number, part in enumerate(self._stretch.parts):
+            self.part = number
+            self.is_open = False
             if part.source.kind == "text":
                 self.n_documents += part.begin == 0
-                yield self._text(part)
-            else:
-                for row in read[part.source.kind](part):
-                    if row:
-                        self.n_documents += 1
-                        self._digest.update(b"%d:" % len(row))
-                        self._look_at(row)
-                        yield iter((row,))
-                    else:
-                        self.n_skipped += 1
+                yield self._until_damage(self._text(part), part)
+                continue
+            for row in self._until_damage(read[part.source.kind](part), part):
+                if row:
+                    self.n_documents += 1
+                    self._add_to_hash(b"%d:" % len(row))
+                    self._look_at(row)
+                    yield iter((row,))
+                else:
+                    self.n_skipped += 1
+
+    def _until_damage(self, items: Iterator[Item], part: FilePart) -> Iterator[Item]:
+        """Yield pieces or rows up to one that cannot be read, if damage is skipped."""
+        n_before = 0
+        try:
+            for item in items:
+                yield item
+                n_before += 1
+        except CorpusError as error:
+            if part.source.kind != "text" and n_before:
+                error = type(error)(f"{error} {n_before:,} rows before it could be read.")
+            if not self._stretch.skip_damaged:
+                raise error from None
+            self.n_damaged += 1
+            self.notes.append(skipped(shown(part.source.url), error))
 
     def _text(self, part: FilePart) -> Iterator[bytes]:
         name = shown(part.source.url)
@@ -73,7 +101,8 @@ class StretchReading:
             if not part.source.packing:
                 at, end = text_bounds(file, part, self._stretch.pretokenizer)
                 file.seek(at)
-            self._digest.update(b"text from %d:" % at)
+                self.is_open = end < part.source.size
+            self._add_to_hash(b"text from %d:" % at)
             rest = b""
             for data in _read(file, at, end, part):
                 if at == 0 and data.startswith(codecs.BOM_UTF8):
@@ -109,7 +138,7 @@ class StretchReading:
                 data = file.read()
             found, notes = read_source(_Whole(name, data), choices, Budget(), lambda _: None)
         except CorpusError as error:
-            if source.is_named:
+            if source.is_named or self._stretch.skip_damaged:
                 raise
             self.notes.append(skipped(name, error))
             return
@@ -150,8 +179,12 @@ class StretchReading:
             parquet = open_parquet_file(file, shown(part.source.url), self._stretch.errors)
             yield from parquet.texts_in(part.column, range(part.begin, part.end))
 
+    def _add_to_hash(self, data: bytes) -> None:
+        if self._hash:
+            self._digest.update(data)
+
     def _look_at(self, text: bytes) -> None:
-        self._digest.update(text)
+        self._add_to_hash(text)
         self.n_bytes += len(text)
         if self._collect:
             # Characters of one byte that are known are dropped first, which is much faster.

@@ -49,10 +49,12 @@ def divide_sources(
     text_column: str | None = None,
     errors: DecodingErrors = "strict",
     stretch_bytes: int | None = None,
+    skip_damaged: bool = False,
 ) -> DividedSources:
     """Find the files of sources, have the workers look at them, and divide their text.
 
-    Raises ConfigError, and CorpusError or a subclass for what cannot be read.
+    With `skip_damaged`, a file that cannot be read is skipped even if it was named. Raises
+    ConfigError, and CorpusError or a subclass for what cannot be read.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -67,6 +69,8 @@ def divide_sources(
     names: list[str] = [fspath(each) for each in several(sources, "sources", remedy)]
     check_choice("errors", errors, DecodingErrors, ConfigError)
     files = [source for source in find_sources(names) if source.size]
+    if skip_damaged:
+        files = [source._replace(is_named=False) for source in files]
     look = partial(describe_or_skip, text_column=text_column, errors=errors)
     looked_at = dict(engine.run(look, files))
     in_order = [looked_at[place] for place in range(len(files))]
@@ -77,7 +81,8 @@ def divide_sources(
         raise UnsupportedFileError(f"None of the files could be read. {why}")
     size = stretch_bytes or stretch_bytes_for(sum(source.size for source in files))
     columns = tuple((shown(each.source.url), each.column) for each in described if each.column)
-    return DividedSources(list(divide_files(described, pretokenizer, size, errors)), notes, columns)
+    stretches = divide_files(described, pretokenizer, size, errors, skip_damaged=skip_damaged)
+    return DividedSources([*stretches], notes, columns)
 
 
 def work_on(

@@ -31,6 +31,13 @@ class FilePart(NamedTuple):
     step: int
     """The distance in bytes between the places where the file may be cut; 0 if it is not cut."""
 
+    @property
+    def n_bytes(self) -> int:
+        """About how much text there is, packed if the file is."""
+        if self.source.kind == "parquet":
+            return self.step
+        return self.source.size if self.end < 0 else self.end - self.begin
+
 
 class Stretch(NamedTuple):
     """The text that one worker counts at a time: a part of a file, or several small files."""
@@ -41,6 +48,8 @@ class Stretch(NamedTuple):
     """The amount of text after which counted words are written, to bound the memory taken."""
     errors: DecodingErrors = "strict"
     """What becomes of bytes that are not UTF-8."""
+    skip_damaged: bool = False
+    """Whether the rest of a part that cannot be read is left out, or an error."""
 
     @property
     def key(self) -> str:
@@ -51,7 +60,7 @@ class Stretch(NamedTuple):
     @property
     def n_bytes(self) -> int:
         """About how much text there is."""
-        return sum(_bytes_in(part) for part in self.parts)
+        return sum(part.n_bytes for part in self.parts)
 
 
 def stretch_bytes_for(n_bytes: int) -> int:
@@ -71,6 +80,8 @@ def divide_files(
     pretokenizer: str,
     stretch_bytes: int,
     errors: DecodingErrors = "strict",
+    *,
+    skip_damaged: bool = False,
 ) -> Iterator[Stretch]:
     """Divide files into stretches of about `stretch_bytes`, in order.
 
@@ -82,14 +93,18 @@ def divide_files(
     >>> [each.parts[0][2:] for each in divide_files([FileFacts(source, "")], "gpt2", 100)]
     [(0, 100, 100), (100, 200, 100), (200, 250, 100)]
     """
+
+    def stretch(parts: list[FilePart]) -> Stretch:
+        return Stretch(tuple(parts), pretokenizer, stretch_bytes, errors, skip_damaged)
+
     pending: list[FilePart] = []
     for part in _parts(files, pretokenizer, stretch_bytes):
-        if pending and sum(map(_bytes_in, pending)) + _bytes_in(part) > stretch_bytes:
-            yield Stretch(tuple(pending), pretokenizer, stretch_bytes, errors)
+        if pending and sum(each.n_bytes for each in pending) + part.n_bytes > stretch_bytes:
+            yield stretch(pending)
             pending = []
         pending.append(part)
     if pending:
-        yield Stretch(tuple(pending), pretokenizer, stretch_bytes, errors)
+        yield stretch(pending)
 
 
 def _parts(files: Iterable[FileFacts], pretokenizer: str, stretch_bytes: int) -> Iterator[FilePart]:
@@ -111,12 +126,6 @@ def _parts(files: Iterable[FileFacts], pretokenizer: str, stretch_bytes: int) ->
             for begin in range(0, source.size, stretch_bytes):
                 end = min(begin + stretch_bytes, source.size)
                 yield FilePart(source, column, begin, end, stretch_bytes)
-
-
-def _bytes_in(part: FilePart) -> int:
-    if part.source.kind == "parquet":
-        return part.step
-    return part.source.size if part.end < 0 else part.end - part.begin
 
 
 def text_bounds(file: BinaryIO, part: FilePart, pretokenizer: str) -> tuple[int, int]:

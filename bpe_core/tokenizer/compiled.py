@@ -24,7 +24,7 @@ from bpe_core.kernels.arrays import cut_short, longer
 from bpe_core.kernels.decoding import ROW
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
 from bpe_core.kernels.word_cache import ID_BITS, LONG_WORD, SLACK, CachedWords
-from bpe_core.pretokenizers.blocks import Block, byte_ends
+from bpe_core.pretokenizers.blocks import Block, Section, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.tokenizer.compiled_tables import (
@@ -44,6 +44,7 @@ from bpe_core.tokenizer.shared_blocks import (
     Waiting,
     cut_blocks,
     in_order,
+    join_sections,
     join_texts,
 )
 from bpe_core.tokenizer.tables import TokenTable
@@ -176,6 +177,17 @@ class CompiledEncoder:
         n_characters = sum(map(len, texts))
         n_threads = n_threads or _threads(n_characters)
         return self._encode_blocks(join_texts(texts, _PIECE), n_characters, n_threads)
+
+    def encode_sections(
+        self, sections: Iterable[Section], n_bytes: int, n_threads: int | None = None
+    ) -> Encoded:
+        """Return the ids of sections of valid UTF-8 of about `n_bytes`, and where each one's end.
+
+        Sections are taken as they are encoded, by one thread at a time. The pre-tokenizer must have
+        a scanner, and nothing is put in front of a text.
+        """
+        n_threads = n_threads or _threads(n_bytes)
+        return self._encode_blocks(join_sections(sections, _PIECE), n_bytes, n_threads)
 
     def encode_words(self, words: Sequence[bytes]) -> Encoded:
         """Return the ids of whole pre-tokens, and where each one's ids end."""

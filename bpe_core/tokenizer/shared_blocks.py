@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels import threads
-from bpe_core.pretokenizers.blocks import Block, safe_split
+from bpe_core.pretokenizers.blocks import Block, Section, safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.unicode.ascii_in_place import ascii_in_place
 
@@ -110,6 +110,25 @@ def _join(texts: Sequence[str]) -> Block:
         utf8 = np.frombuffer(b"".join(encoded), np.uint8)
         lengths = map(len, encoded)
     return Block(utf8, np.array([0, *accumulate(lengths)]))
+
+
+def join_sections(sections: Iterable[Section], size: int) -> Iterator[Block]:
+    """Join sections of UTF-8 into blocks of at least `size` bytes, except the last.
+
+    >>> sections = [[b"hug", b" "], [b"pugs"], [b"bun"]]
+    >>> [block.bounds.tolist() for block in join_sections(sections, 6)]
+    [[0, 4, 8], [0, 3]]
+    """
+    pieces: list[bytes | memoryview] = []
+    bounds = [0]
+    for section in sections:
+        pieces += section
+        bounds.append(bounds[-1] + sum(map(len, section)))
+        if bounds[-1] >= size:
+            yield Block(np.frombuffer(b"".join(pieces), np.uint8), np.array(bounds))
+            pieces, bounds = [], [0]
+    if len(bounds) > 1:
+        yield Block(np.frombuffer(b"".join(pieces), np.uint8), np.array(bounds))
 
 
 Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]

@@ -26,6 +26,7 @@ FLOORS = {
         ("cli",),
         ("__init__",),
         ("lab",),
+        ("training_data",),
         ("formats",),
         ("published",),
         ("adapting",),

@@ -1,0 +1,349 @@
+"""Encode a corpus into a folder of shards, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from os import PathLike, fspath
+from typing import Any, Final, NamedTuple
+
+from bpe_core.checks import check_choice, describe, is_a, is_whole
+from bpe_core.corpus.notes import Note, group_notes
+from bpe_core.corpus.text_decoding import DecodingErrors
+from bpe_core.corpus.urls import delete_files, names_in, shown, writing
+from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.formats.load_save import dumps
+from bpe_core.formats.transformers_folder import special_roles
+from bpe_core.scale.engines import Engine, ThisProcess
+from bpe_core.scale.steps import DividedSources, divide_sources, work_on
+from bpe_core.scale.work_folder import Record, WorkFolder
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.training_data.dealing import SPLITS, deal
+from bpe_core.training_data.manifest import (
+    NAME,
+    OWN_NAME,
+    TOKENIZER_NAME,
+    EosFacts,
+    FileFacts,
+    Manifest,
+    ShardFacts,
+    SourceFacts,
+    TokenizerFacts,
+    Totals,
+)
+from bpe_core.training_data.shard_files import ShardToWrite, write_shard_files
+from bpe_core.training_data.shard_formats import Format, dtype_for
+from bpe_core.training_data.shared_tokenizer import (
+    cutting_pretokenizer,
+    open_given,
+    share_tokenizer,
+)
+from bpe_core.training_data.stretch_ids import StretchToEncode, encode_stretch, read_documents
+
+AUTO: Final = "auto"
+SHARD_TOKENS: Final = 100_000_000
+
+
+class EncodingProgress(NamedTuple):
+    """The progress of encoding, as passed to `on_progress`."""
+
+    source_bytes_done: int
+    """Of the files as they are, packed or not; with those that an earlier run had encoded."""
+    source_bytes: int
+    source_bytes_found: int
+    """Those that an earlier run had encoded."""
+    n_bytes: int
+    """The size of the text that is encoded."""
+    n_tokens: int
+    shards_done: int
+    shards: int
+    """0 until all text is encoded."""
+
+
+def encode_corpus(
+    sources: Iterable[str | PathLike[str]],
+    tokenizer: Tokenizer | str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    format: Format = "bin",
+    shard_tokens: int = SHARD_TOKENS,
+    pack: int | None = None,
+    eos: str | None = AUTO,
+    val_share: float = 0.0,
+    shuffle_seed: int | None = None,
+    text_column: str | None = None,
+    errors: DecodingErrors = "strict",
+    skip_damaged: bool = False,
+    work: str | PathLike[str] | None = None,
+    overwrite: bool = False,
+    engine: Engine | None = None,
+    stretch_bytes: int | None = None,
+    on_progress: Callable[[EncodingProgress], None] | None = None,
+) -> Manifest:
+    """Encode files by path or URL into shards in the folder `out`, and return their manifest.
+
+    Sources, `text_column`, `errors` and `engine` are those of `count_files`. The tokenizer is one,
+    or the path or name of one. Text that spells a special token is ordinary text. `eos` is the
+    special token that follows each document: by default the tokenizer's own; None for none.
+
+    Formats: "bin" has ids of 16 bits, or 32 if the vocabulary needs them; "npy" the same as arrays;
+    "megatron" .bin and .idx files; "parquet" a row for each document. A shard has about
+    `shard_tokens` and whole documents, or with `pack` whole rows of that many tokens. `val_share`
+    of the documents, chosen by a hash of their text, make shards named val. With `shuffle_seed`,
+    the documents of each shard are shuffled.
+
+    The same input gives the same bytes, whatever the engine. Encoded stretches are kept in the
+    folder `work` (OUT.work, until it is finished), and the same call resumes after an interruption.
+    With `skip_damaged`, the rest of a file that cannot be read is left out and noted. Raises
+    ConfigError, CorpusError or a subclass, TokenizationError, and what `open_encoder` raises.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_text("The quick")
+    ...     _ = encode_corpus([f"{folder}/a.txt"], "gpt2", f"{folder}/out")
+    ...     np.fromfile(f"{folder}/out/train-00000.bin", np.uint16).tolist()
+    [464, 2068, 50256]
+    """
+    check_choice("format", format, Format, ConfigError)
+    _check_numbers(shard_tokens, pack, val_share, shuffle_seed)
+    encoder, path = open_given(tokenizer)
+    ending = find_eos(encoder, eos)
+    place = WorkFolder.at(fspath(out)).url
+    _check_folder(place, overwrite=overwrite)
+    folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
+    doing = engine or ThisProcess()
+    divided = divide_sources(
+        sources,
+        doing,
+        pretokenizer=cutting_pretokenizer(encoder),
+        text_column=text_column,
+        errors=errors,
+        stretch_bytes=stretch_bytes,
+        skip_damaged=skip_damaged,
+    )
+    _check_apart(divided, place, folder.url)
+    shared = share_tokenizer(encoder, path, folder)
+    dtype = dtype_for(format, max(encoder.vocab) + 1)
+    eos_id = ending.id if ending is not None else None
+    tasks = [
+        StretchToEncode(stretch, shared, eos_id, float(val_share), dtype)
+        for stretch in divided.stretches
+    ]
+    watch = _Watch(on_progress, sum(stretch.n_bytes for stretch in divided.stretches))
+    encode = partial(encode_stretch, folder=folder, n_threads=doing.n_threads)
+    encoded = work_on(tasks, encode, folder, doing, watch.stretches)
+    shards = [
+        ShardToWrite(
+            shard,
+            tuple(encoded[part.stretch] for part in shard.slices),
+            dtype,
+            format,
+            pack,
+            shuffle_seed,
+            place,
+        )
+        for shard in deal((read_documents(folder, record) for record in encoded), shard_tokens)
+    ]
+    watch.begin_shards(len(shards))
+    _forget_missing(shards, folder, place)
+    written = work_on(
+        shards, partial(write_shard_files, folder=folder), folder, doing, watch.shards
+    )
+    if not any(record["tokens"] for record in written):
+        raise EmptyCorpusError(
+            f"The {sum(record['n_tokens'] for record in encoded):,} tokens of this corpus fill no "
+            "row. Choose a smaller --pack, or more text."
+        )
+    manifest = Manifest(
+        format=format,
+        dtype=dtype,
+        tokenizer=TokenizerFacts(
+            encoder.fingerprint, encoder.vocab_size, shared.path or TOKENIZER_NAME
+        ),
+        eos=ending,
+        pack=pack,
+        shard_tokens=int(shard_tokens),
+        val_share=float(val_share),
+        shuffle_seed=shuffle_seed,
+        bytes=sum(record["n_bytes"] for record in encoded),
+        documents=sum(record["documents"] for record in written),
+        tokens=sum(record["tokens"] for record in written),
+        skipped_rows=sum(record["n_skipped"] for record in encoded),
+        replaced=sum(record["n_replaced"] for record in encoded),
+        damaged=sum(record["n_damaged"] for record in encoded),
+        notes=_notes(divided, encoded),
+        splits=_totals(written),
+        sources=_sources(encoded),
+        shards=[_shard_facts(record) for record in written if record["files"]],
+    )
+    if isinstance(encoder, Tokenizer):
+        (data,) = dumps(encoder, "native").values()
+        _write(place, TOKENIZER_NAME, data)
+    _finish(place, manifest)
+    if work is None:
+        folder.clear()
+    return manifest
+
+
+def find_eos(encoder: Encoder, eos: str | None) -> EosFacts | None:
+    """Return the special token that ends documents: the named one, by default the tokenizer's.
+
+    Raises ConfigError if there is none.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> find_eos(gpt2(), "auto")
+    EosFacts(token='<|endoftext|>', id=50256)
+    """
+    if eos is None:
+        return None
+    known = encoder.special_tokens
+    token = special_roles(known).get("eos_token") if eos == AUTO else eos
+    if isinstance(token, str) and token in known:
+        return EosFacts(token, known[token])
+    names = ", ".join(sorted(known, key=known.__getitem__)[:8]) or "none"
+    problem = "no known end-of-text token" if eos == AUTO else f"no special token {eos!r:.60}"
+    raise ConfigError(
+        f"The tokenizer has {problem}; its special tokens: {names}. Name one with --eos (eos=), or "
+        "'none' (None) to put nothing between documents."
+    )
+
+
+def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: Any) -> None:
+    for name, value in (("shard_tokens", shard_tokens), ("pack", pack)):
+        if not (is_whole(value) and value >= 1) and (name, value) != ("pack", None):
+            raise ConfigError(
+                f"Expected a whole number of 1 or more as {name}, got {describe(value)}."
+            )
+    if not is_a(val_share, int, float) or not 0 <= val_share < 1:
+        raise ConfigError(f"Expected a val_share from 0 to below 1, got {describe(val_share)}.")
+    if shuffle_seed is not None and not is_whole(shuffle_seed):
+        raise ConfigError(f"Expected a whole number as shuffle_seed, got {describe(shuffle_seed)}.")
+
+
+def _check_folder(out: str, *, overwrite: bool) -> None:
+    """Raise ConfigError if the output's folder has files that are not an encoded corpus."""
+    others = [name for name in names_in(out) if not OWN_NAME.fullmatch(name)]
+    if others and not overwrite:
+        raise ConfigError(
+            f"The folder {shown(out)} has other files, such as {others[0]!r:.80}. Choose another "
+            "folder, or write there with --force (overwrite=True)."
+        )
+
+
+def _check_apart(divided: DividedSources, *folders: str) -> None:
+    for stretch in divided.stretches:
+        for part in stretch.parts:
+            for folder in folders:
+                if part.source.url.startswith(f"{folder.rstrip('/')}/"):
+                    raise ConfigError(
+                        f"{shown(part.source.url)} is in {shown(folder)}, where this command "
+                        "writes. Choose another output folder."
+                    )
+
+
+def _forget_missing(shards: Sequence[ShardToWrite], folder: WorkFolder, out: str) -> None:
+    """Delete the records of shards whose files are no longer in the output's folder."""
+    done, there = folder.done(), set(names_in(out))
+    for shard in shards:
+        if shard.key in done:
+            files = folder.record(done[shard.key])["files"]
+            if not there.issuperset(file["name"] for file in files):
+                delete_files(folder.url, [done[shard.key]])
+
+
+def _finish(out: str, manifest: Manifest) -> None:
+    """Write the manifest, and delete what earlier runs have left in the folder."""
+    _write(out, NAME, manifest.to_json())
+    names = {file.name for shard in manifest.shards for file in shard.files}
+    names |= {NAME, manifest.tokenizer.file}
+    old = [name for name in names_in(out) if OWN_NAME.fullmatch(name) and name not in names]
+    delete_files(out, old)
+
+
+def _write(folder: str, name: str, data: bytes) -> None:
+    with writing(f"{folder.rstrip('/')}/{name}") as file:
+        file.write(data)
+
+
+def _notes(divided: DividedSources, encoded: Sequence[Record]) -> list[str]:
+    notes = [*divided.notes, *(Note(*note) for record in encoded for note in record["notes"])]
+    columns = [f"{name}: took the column {column!r}." for name, column in divided.columns]
+    return [*columns, *(group.sentence for group in group_notes(notes))]
+
+
+def _totals(written: Sequence[Record]) -> dict[str, Totals]:
+    totals: dict[str, Totals] = {}
+    for split in SPLITS:
+        found = [record for record in written if record["split"] == split and record["files"]]
+        if found:
+            totals[split] = Totals(
+                sum(record["documents"] for record in found),
+                sum(record["tokens"] for record in found),
+                len(found),
+            )
+    return totals
+
+
+def _sources(encoded: Sequence[Record]) -> list[SourceFacts]:
+    """Add up the figures of each file over its stretches."""
+    totals: dict[str, list[int]] = {}
+    for record in encoded:
+        for name, *figures in record["sources"]:
+            total = totals.setdefault(name, [0, 0, 0])
+            for place, figure in enumerate(figures):
+                total[place] += figure
+    return [
+        SourceFacts(name, n_bytes, n_documents, n_tokens)
+        for name, (n_documents, n_tokens, n_bytes) in totals.items()
+    ]
+
+
+def _shard_facts(record: Record) -> ShardFacts:
+    return ShardFacts(
+        record["split"],
+        record["documents"],
+        record["tokens"],
+        record["rows"],
+        record["left_out_tokens"],
+        [FileFacts(**file) for file in record["files"]],
+    )
+
+
+class _Watch:
+    """Report the progress."""
+
+    def __init__(
+        self, on_progress: Callable[[EncodingProgress], None] | None, source_bytes: int
+    ) -> None:
+        self._report = on_progress
+        self._now = EncodingProgress(0, source_bytes, 0, 0, 0, 0, 0)
+        self._has_begun = False
+
+    def stretches(self, records: Sequence[Record]) -> None:
+        now = self._now
+        done = now.source_bytes_done + sum(record["source_bytes"] for record in records)
+        # The first records are those that were found.
+        self._tell(
+            now._replace(
+                source_bytes_done=done,
+                source_bytes_found=now.source_bytes_found if self._has_begun else done,
+                n_bytes=now.n_bytes + sum(record["n_bytes"] for record in records),
+                n_tokens=now.n_tokens + sum(record["n_tokens"] for record in records),
+            )
+        )
+        self._has_begun = True
+
+    def begin_shards(self, n: int) -> None:
+        self._tell(self._now._replace(shards=n))
+
+    def shards(self, records: Sequence[Record]) -> None:
+        if records:
+            self._tell(self._now._replace(shards_done=self._now.shards_done + len(records)))
+
+    def _tell(self, now: EncodingProgress) -> None:
+        self._now = now
+        if self._report is not None:
+            self._report(now)

@@ -1,0 +1,171 @@
+"""Write one shard: gather the ids of its documents from the work folder, in its order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, BinaryIO, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.corpus.urls import reading
+from bpe_core.scale.work_folder import Record, WorkFolder
+from bpe_core.training_data.dealing import SPLITS, Shard, find_held_out
+from bpe_core.training_data.shard_formats import Format, Ids, Rows, write_shard
+from bpe_core.training_data.stretch_ids import read_documents
+
+_VERSION: Final = 1
+_CHUNK_TOKENS: Final = 1 << 21
+
+_PIECE: Final = np.dtype(
+    [("file", "i8"), ("begin", "i8"), ("n_tokens", "i8"), ("begins", "?"), ("order", "u8")]
+)
+"""A document, or a part of one: the file that has it, its place there in ids, and its place in the
+shard."""
+
+
+class ShardToWrite(NamedTuple):
+    """A shard, the records of its stretches, and all else that its bytes depend on."""
+
+    shard: Shard
+    stretches: tuple[Record, ...]
+    """The record of the stretch of each slice."""
+    dtype: str
+    format: Format
+    row_tokens: int | None
+    """The length of packed rows; None if rows are documents."""
+    shuffle_seed: int | None
+    out: str
+    """The folder to write to, by path or URL."""
+
+    @property
+    def name(self) -> str:
+        """The name of its files without their endings.
+
+        >>> ShardToWrite(Shard("val", 3, (), 0, 0), (), "<u2", "bin", None, None, "out").name
+        'val-00003'
+        """
+        return f"{self.shard.split}-{self.shard.number:05}"
+
+    @property
+    def key(self) -> str:
+        """A name that is the same only for the same files."""
+        files = [record["ids"] for record in self.stretches]
+        described = json.dumps([_VERSION, self.shard, files, *self[2:]])
+        return hashlib.sha256(described.encode()).hexdigest()[:32]
+
+
+def write_shard_files(task: ShardToWrite, folder: WorkFolder) -> Record:
+    """Write the files of a shard, and return its record; raises CorpusError if that fails.
+
+    Packed rows have exactly `row_tokens` ids: those after the last whole row are left out.
+    """
+    pieces = _find_pieces(task, folder)
+    n_tokens = int(pieces["n_tokens"].sum())
+    if task.row_tokens is None:
+        documents = np.cumsum(pieces["begins"]) - 1
+        lengths = np.bincount(documents, pieces["n_tokens"]).astype(np.int64)
+    else:
+        lengths = np.full(n_tokens // task.row_tokens, task.row_tokens)
+    n_kept = int(lengths.sum())
+    files: list[dict[str, Any]] = []
+    if n_kept:
+        with ExitStack() as stack:
+            opened = [
+                stack.enter_context(reading(folder.path(record["ids"])))
+                for record in task.stretches
+            ]
+            ids = _first(_read_pieces(pieces, opened, np.dtype(task.dtype)), n_kept)
+            rows = Rows(ids, lengths, task.row_tokens)
+            place = f"{task.out.rstrip('/')}/{task.name}"
+            written = write_shard(task.format, rows, task.dtype, place)
+        files = [
+            {"name": task.name + ending, "bytes": size, "sha256": sha256}
+            for ending, (size, sha256) in written.items()
+        ]
+    record: Record = {
+        "split": task.shard.split,
+        "documents": task.shard.n_documents,
+        "tokens": n_kept,
+        "rows": len(lengths),
+        "left_out_tokens": n_tokens - n_kept,
+        "files": files,
+    }
+    return folder.finish(task.key, record)
+
+
+def _find_pieces(task: ShardToWrite, folder: WorkFolder) -> NDArray[Any]:
+    """Return the `_PIECE` rows of a shard, in the order in which they are written."""
+    found = [np.empty(0, _PIECE)]
+    for number, (part, record) in enumerate(zip(task.shard.slices, task.stretches, strict=True)):
+        documents = read_documents(folder, record)
+        is_held_out = find_held_out(documents, is_head_held_out=part.is_head_held_out)
+        rows = np.flatnonzero(is_held_out == bool(SPLITS.index(task.shard.split)))
+        rows = rows[(rows >= part.begin) & (rows < part.end)]
+        ends = np.cumsum(documents["n_tokens"])
+        pieces = np.zeros(len(rows), _PIECE)
+        pieces["file"] = number
+        pieces["n_tokens"] = documents["n_tokens"][rows]
+        pieces["begin"] = ends[rows] - pieces["n_tokens"]
+        pieces["begins"] = documents["begins"][rows]
+        found.append(pieces)
+    pieces = np.concatenate(found)
+    if task.shuffle_seed is not None:
+        documents = np.cumsum(pieces["begins"])
+        pieces["order"] = scramble(documents, task.shuffle_seed, task.name)
+        # Stable, so the parts of a document stay together and in order.
+        pieces = pieces[np.argsort(pieces["order"], kind="stable")]
+    return pieces
+
+
+def scramble(numbers: NDArray[np.int64], seed: int, name: str) -> NDArray[np.uint64]:
+    """Return a random-looking number for each number, different for each seed and shard.
+
+    This is the finalizer of SplitMix64, because NumPy may change what its generators draw.
+
+    >>> scramble(np.arange(2), 0, "train-00000").tolist() == [0, 0]
+    False
+    """
+    offset = hashlib.sha256(f"{seed} {name}".encode()).digest()[:8]
+    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed += np.frombuffer(offset, "<u8")
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _read_pieces(
+    pieces: NDArray[Any], files: list[BinaryIO], dtype: np.dtype[Any]
+) -> Iterator[Ids]:
+    """Yield the ids of pieces in order; neighbours in a file are read together."""
+    ends = pieces["begin"] + pieces["n_tokens"]
+    follows = (pieces["file"][1:] == pieces["file"][:-1]) & (pieces["begin"][1:] == ends[:-1])
+    firsts = np.append(0, np.flatnonzero(~follows) + 1)
+    lasts = np.append(firsts[1:], len(pieces)) - 1
+    for number, begin, end in zip(
+        pieces["file"][firsts].tolist(),
+        pieces["begin"][firsts].tolist(),
+        ends[lasts].tolist(),
+        strict=True,
+    ):
+        file = files[number]
+        file.seek(begin * dtype.itemsize)
+        for at in range(begin, end, _CHUNK_TOKENS):
+            n = min(_CHUNK_TOKENS, end - at)
+            yield np.frombuffer(file.read(n * dtype.itemsize), dtype)
+
+
+def _first(arrays: Iterator[Ids], n: int) -> Iterator[Ids]:
+    """Yield the first n ids of arrays.
+
+    >>> [ids.tolist() for ids in _first(iter([np.array([1, 2]), np.array([3, 4])]), 3)]
+    [[1, 2], [3]]
+    """
+    for ids in arrays:
+        yield ids[:n]
+        n -= len(ids)
+        if n <= 0:
+            return

@@ -1,0 +1,192 @@
+"""Encode the documents of one stretch, and keep their ids in the work folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, BinaryIO, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.corpus.urls import reading, shown, writing
+from bpe_core.counting.pieces import split_runs
+from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
+from bpe_core.pretokenizers.blocks import Section, sections
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.scale.documents import StretchReading
+from bpe_core.scale.stretches import Stretch
+from bpe_core.scale.work_folder import Record, WorkFolder
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.training_data.shared_tokenizer import SharedTokenizer
+
+DOCUMENT: Final = np.dtype([("n_tokens", "<i8"), ("begins", "?"), ("is_held_out", "?")])
+"""What is kept of a document, or of the part of one that a stretch holds."""
+
+_ENDED: Final = np.dtype([("part", "i8"), ("begins", "?"), ("is_held_out", "?"), ("is_open", "?")])
+
+Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]
+"""The ids of several sections of text, and the running number of ids after each."""
+
+# A change to what is kept makes stretches in older work folders unusable.
+_VERSION: Final = 1
+_RUN_BYTES: Final = 16 << 20
+"""The text whose ids are in memory at a time."""
+
+
+class StretchToEncode(NamedTuple):
+    """A stretch, and all that its ids depend on."""
+
+    stretch: Stretch
+    tokenizer: SharedTokenizer
+    eos_id: int | None
+    """The id that follows each document, if any."""
+    held_out_share: float
+    dtype: str
+    """The type of the ids that are kept, such as "<u2"."""
+
+    @property
+    def key(self) -> str:
+        """A name that is the same only for the same ids."""
+        described = [_VERSION, self.stretch.key, self.tokenizer.fingerprint, *self[2:]]
+        return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:32]
+
+
+def encode_stretch(task: StretchToEncode, folder: WorkFolder, n_threads: int | None) -> Record:
+    """Encode a stretch into two files of the work folder, and return their record.
+
+    One has the ids, as `task.dtype`; the other a `DOCUMENT` for each document. Raises what reading
+    and encoding raise.
+    """
+    if worth_waiting_for(task.stretch.n_bytes):
+        wait_for_kernels()
+    encoder = task.tokenizer.open(folder)
+    documents = _Documents(task)
+    encode, text = _choose_way(encoder, documents, task.stretch, n_threads)
+    names = {kind: folder.new_name(task.key, kind) for kind in ("ids", "documents")}
+    with (
+        writing(folder.path(names["ids"])) as ids_file,
+        writing(folder.path(names["documents"])) as documents_file,
+    ):
+        for run in split_runs(text, lambda section: sum(map(len, section)), _RUN_BYTES):
+            documents.write(encode(run), ids_file, documents_file)
+        # Documents without text have no section, so they may come after the last run.
+        documents.write(encode(iter(())), ids_file, documents_file)
+    return folder.finish(task.key, {**names, **documents.record()})
+
+
+def read_documents(folder: WorkFolder, record: Record) -> NDArray[Any]:
+    """Return the `DOCUMENT` rows of an encoded stretch."""
+    with reading(folder.path(record["documents"])) as file:
+        return np.frombuffer(file.read(), DOCUMENT)
+
+
+def _choose_way(
+    encoder: Encoder, documents: _Documents, stretch: Stretch, n_threads: int | None
+) -> tuple[Callable[[Iterator[Section]], Encoded], Iterator[Section]]:
+    """Return a function that encodes sections, and the sections: by kernels if that is faster."""
+    if isinstance(encoder, Tokenizer):
+        kernels = encoder.kernels.worth(stretch.n_bytes)
+        if kernels is not None and stretch.pretokenizer != "none":
+            cut = partial(sections, pretokenizer=get_pretokenizer(stretch.pretokenizer))
+            encode = partial(kernels.encode_sections, n_bytes=_RUN_BYTES, n_threads=n_threads)
+            return encode, documents.sections(lambda pieces: cut([pieces]))
+    return partial(_encode_each, encoder), documents.sections(lambda pieces: iter([[*pieces]]))
+
+
+def _encode_each(encoder: Encoder, run: Iterator[Section]) -> Encoded:
+    found = [np.empty(0, np.int32)]
+    for section in run:
+        text = b"".join(section).decode()
+        if isinstance(encoder, Tokenizer):
+            found.append(encoder.encode_to_numpy(text))
+        else:
+            found.append(np.array(encoder.encode(text), np.int32))
+    return np.concatenate(found), np.cumsum([len(ids) for ids in found[1:]], dtype=np.int64)
+
+
+class _Documents:
+    """The documents of a stretch as they are encoded, and what becomes of them."""
+
+    def __init__(self, task: StretchToEncode) -> None:
+        self._reader = StretchReading(task.stretch, hash_text=False)
+        self._task = task
+        self._n_begun = 0
+        self._taken: list[int] = []
+        """The number of the document of each section that this run has taken."""
+        self._ended: list[tuple[int, bool, bool, bool]] = []
+        """An `_ENDED` for each document of which the last section was taken."""
+        self._n_written = 0
+        self._n_before = 0
+        """The tokens that earlier runs have of the document after those written."""
+        self._figures = np.zeros((len(task.stretch.parts), 3), np.int64)
+        """The documents, tokens and bytes of each part."""
+
+    def sections(self, cut: Callable[[Iterator[bytes]], Iterator[Section]]) -> Iterator[Section]:
+        """Yield the sections into which a function cuts each document."""
+        for pieces in self._reader.documents():
+            number = self._n_begun
+            self._n_begun += 1
+            for section in cut(self._looked_at(pieces)):
+                self._taken.append(number)
+                yield section
+
+    def _looked_at(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the pieces of a document; after the last one, decide whether it is held out."""
+        number, share = self._reader.part, self._task.held_out_share
+        part = self._task.stretch.parts[number]
+        digest = hashlib.blake2b(digest_size=8)
+        n_bytes = 0
+        for piece in pieces:
+            n_bytes += len(piece)
+            if share:
+                digest.update(piece)
+            yield piece
+        self._figures[number, 2] += n_bytes
+        begins = part.begin == 0 or part.source.kind != "text"
+        is_held_out = share > 0 and int.from_bytes(digest.digest(), "big") < share * 2**64
+        self._ended.append((number, begins, is_held_out, self._reader.is_open))
+
+    def write(self, encoded: Encoded, ids_file: BinaryIO, documents_file: BinaryIO) -> None:
+        """Write the ids of a run, and a row for each document that has ended since the last."""
+        ids, section_ends = encoded
+        ended = np.array(self._ended, _ENDED)
+        numbers = np.arange(self._n_written, self._n_written + len(ended))
+        ends = np.append(0, section_ends)[np.searchsorted(self._taken, numbers, "right")]
+        rows = np.zeros(len(ended), DOCUMENT)
+        rows["begins"], rows["is_held_out"] = ended["begins"], ended["is_held_out"]
+        rows["n_tokens"] = np.diff(ends, prepend=-self._n_before)
+        self._n_before = len(ids) - int(ends[-1]) if len(ended) else self._n_before + len(ids)
+        dtype = np.dtype(self._task.dtype)
+        if self._task.eos_id is not None:
+            is_whole = ~ended["is_open"]
+            ids = np.insert(ids, ends[is_whole], self._task.eos_id)
+            rows["n_tokens"] += is_whole
+        ids_file.write(ids.astype(dtype).data)
+        documents_file.write(rows.data)
+        np.add.at(self._figures[:, 0], ended["part"], rows["begins"])
+        np.add.at(self._figures[:, 1], ended["part"], rows["n_tokens"])
+        self._n_written += len(ended)
+        self._taken.clear()
+        self._ended.clear()
+
+    def record(self) -> Record:
+        """Return what is known of the stretch once all is written."""
+        reader, parts = self._reader, self._task.stretch.parts
+        return {
+            "source_bytes": self._task.stretch.n_bytes,
+            "n_bytes": reader.n_bytes,
+            "n_tokens": int(self._figures[:, 1].sum()),
+            "n_documents": reader.n_documents,
+            "n_skipped": reader.n_skipped,
+            "n_replaced": reader.n_replaced,
+            "n_damaged": reader.n_damaged,
+            "notes": reader.notes,
+            "sources": [
+                [shown(part.source.url), *figures]
+                for part, figures in zip(parts, self._figures.tolist(), strict=True)
+            ],
+        }

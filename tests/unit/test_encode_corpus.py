@@ -1,0 +1,365 @@
+"""Encoded corpora hold tiktoken's ids, document by document, in every format and any cut."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import tiktoken
+
+import bpe_core as bpe
+from bpe_core.errors import (
+    ConfigError,
+    CorpusError,
+    EmptyCorpusError,
+    FormatError,
+    IntegrityError,
+    TextDecodingError,
+)
+from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.scale.work_folder import WorkFolder
+from bpe_core.training_data.dealing import deal
+from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
+from bpe_core.training_data.manifest import Manifest, read_manifest, verify_files
+from bpe_core.training_data.stretch_ids import DOCUMENT
+
+EOS = 50_256
+LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩<|endoftext|>\r\n\n"
+TEXT = "".join(f"{n} {LINE}" for n in range(3_000))
+ROWS = [f"row {n} {LINE}" * (n % 5) for n in range(900)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernels() -> None:
+    compile_kernels()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write files of several kinds, which together hold what `documents` returns."""
+    folder = tmp_path_factory.mktemp("corpus")
+    lines = "".join(json.dumps({"text": row}) + "\n" for row in ROWS)
+    (folder / "a.txt").write_bytes(("\ufeff" + TEXT).encode())
+    (folder / "b.txt").write_bytes(b"hug hugs")
+    (folder / "c.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "d.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    (folder / "e.txt").write_bytes(TEXT.encode())
+    return folder
+
+
+def documents() -> list[str]:
+    rows = [row for row in ROWS if row]
+    return [TEXT, "hug hugs", *rows, *rows, TEXT]
+
+
+def tiktoken_ids(texts: Sequence[str]) -> list[list[int]]:
+    encoding = tiktoken.Encoding(
+        "gpt2",
+        pat_str=bpe.gpt2().pretokenizer.pattern or "",
+        mergeable_ranks={token: id for id, token in bpe.gpt2().vocab.items() if id != EOS},
+        special_tokens={"<|endoftext|>": EOS},
+    )
+    return encoding.encode_ordinary_batch([*texts])
+
+
+def encode(sources: Any, out: Path, **options: Any) -> Manifest:
+    return encode_corpus(sources, "gpt2", out, **{"stretch_bytes": 60_000, **options})
+
+
+def read_bin(out: Path, manifest: Manifest, split: str = "train") -> list[list[int]]:
+    """Return the documents of flat shards, cut after each end of text."""
+    found: list[list[int]] = []
+    for shard in manifest.shards:
+        if shard.split != split:
+            continue
+        ids = np.memmap(out / shard.files[0].name, manifest.dtype, "r")
+        assert len(ids) == shard.tokens
+        ends = np.flatnonzero(ids == EOS) + 1
+        assert ends[-1] == len(ids)
+        assert len(ends) == shard.documents
+        found += [ids[begin : end - 1].tolist() for begin, end in pairwise([0, *ends.tolist()])]
+    return found
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+@pytest.mark.parametrize("stretch_bytes", [7_000, 60_000, 1 << 26])
+def test_ids_are_those_of_tiktoken_document_by_document(
+    folder: Path, tmp_path: Path, stretch_bytes: int
+) -> None:
+    manifest = encode([folder], tmp_path / "out", stretch_bytes=stretch_bytes, shard_tokens=50_000)
+    assert read_bin(tmp_path / "out", manifest) == tiktoken_ids(documents())
+    assert manifest.documents == len(documents())
+    assert manifest.bytes == sum(len(text.encode()) for text in documents())
+    assert len(manifest.shards) > 3
+    assert manifest.dtype == "<u2"
+    assert sum(source.tokens for source in manifest.sources) == manifest.tokens
+    assert not (tmp_path / "out.work").exists()
+    verify_files(str(tmp_path / "out"), read_manifest(str(tmp_path / "out")))
+
+
+def test_each_format_holds_the_same_documents(folder: Path, tmp_path: Path) -> None:
+    expected = [[*ids, EOS] for ids in tiktoken_ids(documents())]
+    options = {"shard_tokens": 70_000, "work": tmp_path / "work"}
+    for format in ("npy", "megatron", "parquet"):
+        out = tmp_path / format
+        manifest = encode([folder], out, format=format, **options)
+        found: list[list[int]] = []
+        for shard in manifest.shards:
+            found += list(READERS[format](out / shard.files[0].name))
+        assert found == expected
+
+
+def _read_npy(path: Path) -> Iterator[list[int]]:
+    ids = np.load(path)
+    for begin, end in pairwise([0, *(np.flatnonzero(ids == EOS) + 1).tolist()]):
+        yield ids[begin:end].tolist()
+
+
+def _read_megatron(path: Path) -> Iterator[list[int]]:
+    """Read as Megatron's IndexedDataset does, from its description of the format."""
+    index = path.with_suffix(".idx").read_bytes()
+    assert index[:9] == b"MMIDIDX\x00\x00"
+    assert int.from_bytes(index[9:17], "little") == 1
+    dtype = {8: np.uint16, 4: np.int32}[index[17]]
+    n, n_documents = np.frombuffer(index, "<u8", 2, 18).tolist()
+    lengths = np.frombuffer(index, "<i4", n, 34)
+    pointers = np.frombuffer(index, "<i8", n, 34 + 4 * n)
+    documents = np.frombuffer(index, "<i8", n_documents, 34 + 12 * n)
+    assert documents.tolist() == list(range(n + 1))
+    assert len(index) == 34 + 12 * n + 8 * n_documents
+    data = path.read_bytes()
+    for length, pointer in zip(lengths.tolist(), pointers.tolist(), strict=True):
+        yield np.frombuffer(data, dtype, length, pointer).tolist()
+
+
+def _read_parquet(path: Path) -> Iterator[list[int]]:
+    table = pq.read_table(path)
+    assert str(table.schema.field("input_ids").type) == "list<element: int32>"
+    rows = table["input_ids"].to_pylist()
+    assert table["n_tokens"].to_pylist() == list(map(len, rows))
+    yield from rows
+
+
+READERS = {"npy": _read_npy, "megatron": _read_megatron, "parquet": _read_parquet}
+
+
+@pytest.mark.parametrize("format", ["bin", "npy", "megatron", "parquet"])
+def test_packed_rows_have_the_same_length(folder: Path, tmp_path: Path, format: str) -> None:
+    out = tmp_path / "out"
+    manifest = encode([folder], out, format=format, pack=512, shard_tokens=100_000)
+    stream = [id for ids in tiktoken_ids(documents()) for id in (*ids, EOS)]
+    n_kept = 0
+    for shard in manifest.shards:
+        assert shard.tokens == 512 * shard.rows
+        assert shard.left_out_tokens < 512
+        path = out / shard.files[0].name
+        if format == "npy":
+            rows = np.load(path)
+            assert rows.shape == (shard.rows, 512)
+            ids = rows.ravel().tolist()
+        elif format == "bin":
+            ids = np.fromfile(path, "<u2").tolist()
+        else:
+            ids = [id for row in READERS[format](path) for id in row]
+        assert ids == stream[n_kept : n_kept + shard.tokens]
+        n_kept += shard.tokens + shard.left_out_tokens
+    assert n_kept == len(stream)
+
+
+def test_held_out_documents_are_whole_and_chosen_by_their_text(
+    folder: Path, tmp_path: Path
+) -> None:
+    options = {"val_share": 0.3, "shard_tokens": 30_000}
+    manifest = encode([folder], tmp_path / "a", **options)
+    train, val = (read_bin(tmp_path / "a", manifest, split) for split in ("train", "val"))
+    assert sorted([*train, *val]) == sorted(tiktoken_ids(documents()))
+    # The same rows are in two files, and the same text in a.txt and e.txt.
+    assert not {*map(tuple, train)} & {*map(tuple, val)}
+    assert 0.2 < manifest.splits["val"].documents / manifest.documents < 0.4
+    backwards = encode([*sorted(folder.iterdir(), reverse=True)], tmp_path / "b", **options)
+    assert sorted(read_bin(tmp_path / "b", backwards, "val")) == sorted(val)
+
+
+def test_shuffled_shards_hold_the_same_documents(folder: Path, tmp_path: Path) -> None:
+    plain = encode([folder], tmp_path / "plain", shard_tokens=100_000)
+    orders: list[list[list[int]]] = []
+    for seed in (1, 2, 1):
+        out = tmp_path / f"out{len(orders)}"
+        manifest = encode([folder], out, shard_tokens=100_000, shuffle_seed=seed)
+        orders.append(read_bin(out, manifest))
+        assert [shard.tokens for shard in manifest.shards] == [s.tokens for s in plain.shards]
+    in_order = read_bin(tmp_path / "plain", plain)
+    assert sorted(orders[0]) == sorted(in_order)
+    assert orders[0] == orders[2]
+    assert orders[0] != orders[1] != in_order != orders[0]
+
+
+def test_an_interrupted_run_resumes_with_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"shard_tokens": 40_000, "val_share": 0.2, "shuffle_seed": 7}
+    encode([folder], tmp_path / "whole", **options)
+    found: list[EncodingProgress] = []
+
+    def stop(progress: EncodingProgress) -> None:
+        found.append(progress)
+        n_new = progress.source_bytes_done - progress.source_bytes_found
+        if n_new > 200_000 or progress.shards_done:
+            raise KeyboardInterrupt
+
+    for _ in range(30):
+        with pytest.raises(KeyboardInterrupt):
+            encode([folder], tmp_path / "out", **options, on_progress=stop)
+        if found[-1].shards_done:
+            break
+        assert not (tmp_path / "out").exists()
+    assert found[-1].shards_done == 1
+    assert found[-1].source_bytes_found == found[-1].source_bytes
+    encode([folder], tmp_path / "out", **options)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_a_shard_that_was_deleted_is_written_again(folder: Path, tmp_path: Path) -> None:
+    options = {"shard_tokens": 40_000, "work": tmp_path / "work"}
+    encode([folder], tmp_path / "out", **options)
+    whole = contents(tmp_path / "out")
+    (tmp_path / "out" / "train-00001.bin").unlink()
+    encode([folder], tmp_path / "out", **options)
+    assert contents(tmp_path / "out") == whole
+    WorkFolder(str(tmp_path / "work")).clear()
+    assert not (tmp_path / "work").exists()
+
+
+def test_shards_of_an_earlier_run_are_replaced_and_other_files_are_not(
+    folder: Path, tmp_path: Path
+) -> None:
+    encode([folder], tmp_path / "out", shard_tokens=10_000)
+    encode([folder / "b.txt"], tmp_path / "out")
+    assert sorted(contents(tmp_path / "out")) == [
+        "manifest.json",
+        "tokenizer.bpe.json",
+        "train-00000.bin",
+    ]
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigError, match=r"has other files, such as 'notes\.txt'"):
+        encode([folder / "b.txt"], tmp_path / "out")
+    encode([folder / "b.txt"], tmp_path / "out", overwrite=True)
+    assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
+    with pytest.raises(ConfigError, match="where this command writes"):
+        encode([tmp_path], tmp_path / "out", overwrite=True)
+
+
+@pytest.mark.parametrize(
+    "pretokenizer", ["none", "regex:[a-z]+|[^a-z]+", "whitespace", "metaspace"]
+)
+def test_every_pretokenizer_gives_the_ids_of_whole_documents(
+    folder: Path, tmp_path: Path, pretokenizer: str
+) -> None:
+    vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" ", 257: b"hug", 300: b"<e>"}
+    if pretokenizer == "metaspace":
+        vocab[256] = "▁".encode()
+    tokenizer = bpe.Tokenizer(
+        vocab=vocab if pretokenizer == "metaspace" else {**vocab, 256: b"ug"},
+        merges=[] if pretokenizer == "metaspace" else [(117, 103, 256), (104, 256, 257)],
+        base="characters" if pretokenizer == "metaspace" else "bytes",
+        byte_fallback=range(256) if pretokenizer == "metaspace" else (),
+        pretokenizer=pretokenizer,
+        special_tokens={"<e>": 300},
+    )
+    texts = documents()[:40]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number:02}.txt").write_bytes(text[:30_000].encode())
+    manifest = encode_corpus(
+        [tmp_path], tokenizer, tmp_path.with_name("out"), eos="<e>", stretch_bytes=9_000
+    )
+    ids = np.fromfile(tmp_path.with_name("out") / "train-00000.bin", manifest.dtype).tolist()
+    expected = [id for text in texts for id in (*tokenizer.encode(text[:30_000]), 300)]
+    assert ids == expected
+
+
+def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"hug\n" * 300_000 + b"\xff hug")
+    rows = b"".join(b'{"text": "hug %d"}\n' % n for n in range(200_000))
+    packed = gzip.compress(rows, mtime=0)
+    (tmp_path / "b.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    (tmp_path / "c.txt").write_bytes(b"hugs")
+    out = tmp_path / "out"
+    sources = [tmp_path / name for name in ("a.txt", "b.jsonl.gz", "c.txt")]
+    with pytest.raises(TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte 1,200,000 "):
+        encode(sources, out, stretch_bytes=1 << 20)
+    with pytest.raises(CorpusError, match=r"b\.jsonl\.gz is damaged .* [0-9,]+ rows before it "):
+        encode(sources[1:], out)
+    manifest = encode(sources, out, stretch_bytes=1 << 20, skip_damaged=True)
+    assert manifest.damaged == 2
+    assert sum("Skipped" in note for note in manifest.notes) == 2
+    assert read_bin(out, manifest)[-1] == [71, 10339]
+
+
+def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) -> None:
+    for options, said in (
+        ({"shard_tokens": 0}, "as shard_tokens, got 0"),
+        ({"pack": "a"}, "as pack, got 'a'"),
+        ({"val_share": 1.5}, "from 0 to below 1, got 1.5"),
+        ({"shuffle_seed": 0.5}, "as shuffle_seed, got 0.5"),
+        ({"format": "txt"}, "format"),
+        ({"eos": "</s>"}, r"no special token '</s>'; its special tokens: <\|endoftext\|>"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            encode([folder], tmp_path / "out", **options)
+    with pytest.raises(EmptyCorpusError, match="fill no row"):
+        encode([folder / "b.txt"], tmp_path / "out", pack=4096)
+    tokenizer = bpe.Tokenizer(vocab={97: b"a"}, merges=[], pretokenizer="none")
+    with pytest.raises(ConfigError, match="no known end-of-text token; its special tokens: none"):
+        encode_corpus([folder], tokenizer, tmp_path / "out")
+
+
+def test_urls_are_read_and_written(tmp_path: Path) -> None:
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/data/a.txt", b"hug hugs")
+    encode_corpus(["memory://data"], "gpt2", "memory://out/here")
+    manifest = read_manifest("memory://out/here")
+    verify_files("memory://out/here", manifest)
+    ids = np.frombuffer(memory.cat("/out/here/train-00000.bin"), "<u2").tolist()
+    assert ids == [71, 1018, 40657, EOS]
+    memory.rm("/", recursive=True)
+
+
+def test_changed_files_and_manifests_are_named(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    manifest = encode([folder / "b.txt"], out)
+    (out / "train-00000.bin").write_bytes(b"12345678")
+    with pytest.raises(IntegrityError, match=r"train-00000\.bin has the right size, and another"):
+        verify_files(str(out), manifest)
+    (out / "train-00000.bin").write_bytes(b"")
+    with pytest.raises(IntegrityError, match="has 0 bytes instead of 8"):
+        verify_files(str(out), manifest)
+    (out / "train-00000.bin").unlink()
+    with pytest.raises(IntegrityError, match="is missing"):
+        verify_files(str(out), manifest)
+    (out / "manifest.json").write_text('{"bpe_core": 9}')
+    with pytest.raises(FormatError, match="has version 9"):
+        read_manifest(str(out))
+    (out / "manifest.json").write_text('{"bpe_core": 1}')
+    with pytest.raises(FormatError, match="does not describe an encoded corpus"):
+        read_manifest(str(out))
+
+
+def test_a_document_longer_than_a_shard_leaves_no_gap_in_the_numbers() -> None:
+    first = np.array([(3, True, False), (20, True, True)], DOCUMENT)
+    second = np.array([(30, False, False), (5, True, False), (4, True, True)], DOCUMENT)
+    shards = deal([first, second], 10)
+    assert [(s.split, s.number, s.n_documents, s.n_tokens) for s in shards] == [
+        ("train", 0, 2, 8),
+        ("val", 0, 1, 50),
+        ("val", 1, 1, 4),
+    ]
+    assert [part.stretch for part in shards[1].slices] == [0, 1]
