@@ -13,6 +13,7 @@ from bpe_core.cli.adapt import extend, replace, shrink
 from bpe_core.cli.chat import chat
 from bpe_core.cli.compare import compare
 from bpe_core.cli.counts import count, merge_counts
+from bpe_core.cli.encode_corpus import encode_corpus
 from bpe_core.cli.encode_decode import decode, encode
 from bpe_core.cli.fetch import fetch
 from bpe_core.cli.inspect_convert import convert, inspect
@@ -80,6 +81,7 @@ for command in (
     merge_counts,
     sample_check,
     encode,
+    encode_corpus,
     decode,
     chat,
     compare,

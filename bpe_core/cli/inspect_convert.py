@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
+from bpe_core.cli.encode_corpus import show_encoded
 from bpe_core.cli.options import format_option, out_option, tokenizer_options
 from bpe_core.cli.outputs import check_outputs, format_to_write, write_tokenizer
 from bpe_core.cli.support import load_encoder, load_merges, load_tokenizer, note_what_lacks
+from bpe_core.corpus.urls import is_url
 from bpe_core.errors import FormatError
 
 if TYPE_CHECKING:
@@ -53,6 +56,8 @@ def inspect(
 ) -> None:
     """Show a tokenizer's contents, or how it splits a text into tokens.
 
+    Of a folder that bpe encode-corpus wrote, show what it holds, and verify its files.
+
     \b
     Examples:
       $ bpe inspect gpt2 --merges 3
@@ -67,6 +72,9 @@ def inspect(
     from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
     from bpe_core.unicode.byte_alphabet import to_printable
 
+    if _is_encoded(tokenizer):
+        show_encoded(tokenizer)
+        return
     if llama_cpp:
         from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
 
@@ -147,6 +155,15 @@ def convert(
         _check(tokenizer, format)
     note_what_lacks(tokenizer, format)
     write_tokenizer(files, out)
+
+
+def _is_encoded(name: str) -> bool:
+    """Return True for a folder that bpe encode-corpus wrote, by path or URL."""
+    if not (is_url(name) or Path(name).is_dir()):
+        return False
+    from bpe_core.training_data.manifest import is_encoded_folder
+
+    return is_encoded_folder(name)
 
 
 def _list_special_tokens(tokenizer: Tokenizer | AcrossWordsTokenizer) -> None:

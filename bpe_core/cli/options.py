@@ -76,20 +76,19 @@ held_out_file_option: Option[Any] = click.option(
 )
 
 
-def scale_options(command: Command) -> Command:
-    """Add the options for counting more text than one machine holds."""
+def engine_options(command: Command) -> Command:
+    """Add the options for work on more text than one machine holds."""
     for option in reversed(
         (
             click.option(
                 "--scheduler",
                 metavar="ADDRESS",
-                help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers count the "
-                "words.",
+                help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers do the work.",
             ),
             click.option(
                 "--memory",
                 metavar="SIZE",
-                help="Count in processes on this machine with at most this much memory, such as "
+                help="Work in processes on this machine with at most this much memory, such as "
                 "4GB.",
             ),
             click.option(
@@ -100,20 +99,25 @@ def scale_options(command: Command) -> Command:
             click.option(
                 "--work",
                 metavar="FOLDER",
-                help="Where counted parts are kept: a path or URL that all machines can reach. A "
+                help="Where finished parts are kept: a path or URL that all machines can reach. A "
                 "command that was killed resumes from there.  [default: OUT.work, until it is "
                 "finished]",
-            ),
-            click.option(
-                "--floor",
-                type=click.IntRange(1),
-                default=1,
-                help="Leave out words that occur less often.  [default: 1, which keeps all]",
             ),
         )
     ):
         command = option(command)
     return command
+
+
+def scale_options(command: Command) -> Command:
+    """Add the options for counting more text than one machine holds."""
+    floor = click.option(
+        "--floor",
+        type=click.IntRange(1),
+        default=1,
+        help="Leave out words that occur less often.  [default: 1, which keeps all]",
+    )
+    return engine_options(floor(command))
 
 
 text_column_option: Option[Any] = click.option(

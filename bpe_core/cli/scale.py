@@ -73,7 +73,7 @@ class CountingPlan:
         from bpe_core.scale.work_folder import WorkFolder
 
         work = self.work or f"{out}.work"
-        with self._engine() as engine:
+        with open_engine(self.scheduler, self.memory, self.processes) as engine:
             counted = count_files(
                 sources,
                 out,
@@ -140,29 +140,39 @@ class CountingPlan:
                 "URLs, and text with --scheduler, --memory, --processes, --work or --floor, are "
                 "counted in stretches, as UTF-8. Omit --held-out, --encoding and -."
             )
-        if self.scheduler is not None and (self.memory or self.processes):
-            raise ConfigError(
-                "Give --scheduler for a cluster, or --memory and --processes for this machine, not "
-                "both."
-            )
+        check_engine(self.scheduler, self.memory, self.processes)
 
-    @contextmanager
-    def _engine(self) -> Generator[Engine]:
-        from bpe_core.scale.engines import (
-            DaskWorkers,
-            ThisProcess,
-            cluster,
-            local_processes,
+
+def check_engine(scheduler: str | None, memory: str | None, processes: int | None) -> None:
+    """Raise ConfigError if options name two engines."""
+    if scheduler is not None and (memory or processes):
+        raise ConfigError(
+            "Give --scheduler for a cluster, or --memory and --processes for this machine, not "
+            "both."
         )
 
-        if self.scheduler is not None:
-            with cluster(self.scheduler) as client:
-                yield DaskWorkers(client)
-        elif self.memory is not None or self.processes is not None:
-            with local_processes(parse_size(self.memory or "4GB"), self.processes) as client:
-                yield DaskWorkers(client)
-        else:
-            yield ThisProcess()
+
+@contextmanager
+def open_engine(
+    scheduler: str | None, memory: str | None, processes: int | None
+) -> Generator[Engine]:
+    """Start or connect to what does the work, as options say; by default this process does."""
+    from bpe_core.scale.engines import (
+        DaskWorkers,
+        ThisProcess,
+        cluster,
+        local_processes,
+    )
+
+    check_engine(scheduler, memory, processes)
+    if scheduler is not None:
+        with cluster(scheduler) as client:
+            yield DaskWorkers(client)
+    elif memory is not None or processes is not None:
+        with local_processes(parse_size(memory or "4GB"), processes) as client:
+            yield DaskWorkers(client)
+    else:
+        yield ThisProcess()
 
 
 def parse_size(size: str) -> int:

@@ -1,0 +1,306 @@
+"""The command `bpe encode-corpus`, and what `bpe inspect` shows of its result."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from bpe_core.cli.options import (
+    engine_options,
+    errors_option,
+    out_option,
+    text_column_option,
+    tokenizer_options,
+)
+from bpe_core.cli.scale import check_engine, open_engine
+from bpe_core.cli.streams import is_watched
+from bpe_core.cli.support import load_encoder
+from bpe_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bpe_core.corpus.text_decoding import DecodingErrors
+    from bpe_core.training_data.encode_corpus import EncodingProgress
+    from bpe_core.training_data.estimate import Estimate
+    from bpe_core.training_data.manifest import Manifest
+    from bpe_core.training_data.shard_formats import Format
+
+_POWERS: Final = {"": 0, "K": 3, "M": 6, "G": 9, "B": 9}
+_SECONDS_BETWEEN_REPORTS: Final = 0.5
+_MAX_TOKENS_SHOWN: Final = 32
+
+
+@click.command("encode-corpus")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option("--tokenizer", "-t", required=True, metavar="TOKENIZER", help="What encodes.")
+@out_option("The folder to write: shards, and a manifest that describes them.")
+@click.option(
+    "--format",
+    type=click.Choice(("bin", "megatron", "npy", "parquet")),
+    default="bin",
+    show_default=True,
+    help="bin: ids of 16 or 32 bits, for np.memmap; megatron: .bin and .idx; npy: arrays; parquet: "
+    "the columns input_ids and n_tokens.",
+)
+@click.option(
+    "--shard-tokens",
+    default="100M",
+    show_default=True,
+    metavar="N",
+    help="About how many tokens a shard holds.",
+)
+@click.option(
+    "--pack", metavar="N", help="Join documents, and cut them into rows of exactly N tokens."
+)
+@click.option(
+    "--eos",
+    default="auto",
+    metavar="TOKEN",
+    help="The special token after each document, or none.  [default: the tokenizer's own]",
+)
+@click.option(
+    "--val-share",
+    type=float,
+    default=0.0,
+    help="The share of the documents for shards named val, such as 0.01; a hash of their text "
+    "chooses them.",
+)
+@click.option("--shuffle-seed", type=int, help="Shuffle the documents of each shard.")
+@text_column_option
+@errors_option
+@click.option(
+    "--skip-damaged",
+    is_flag=True,
+    help="Leave out what cannot be read of damaged files, and list them.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Encode a sample, and estimate tokens, disk and time."
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print progress and the result as JSON, one object per line.",
+)
+@engine_options
+@tokenizer_options
+def encode_corpus(
+    sources: tuple[str, ...],
+    tokenizer: str,
+    out: str,
+    *,
+    force: bool,
+    format: Format,
+    shard_tokens: str,
+    pack: str | None,
+    eos: str,
+    val_share: float,
+    shuffle_seed: int | None,
+    text_column: str | None,
+    errors: DecodingErrors,
+    skip_damaged: bool,
+    dry_run: bool,
+    as_json: bool,
+    scheduler: str | None,
+    memory: str | None,
+    processes: int | None,
+    work: str | None,
+    pretokenizer: str | None,
+    special_tokens: tuple[str, ...],
+) -> None:
+    """Encode files, folders or URLs into shards of token ids for training.
+
+    Sources are those of bpe count: text (a file is a document), JSON lines and Parquet (a row is
+    one), packed or not, and larger than memory. The same sources, options and tokenizer give the
+    same bytes. A command that was killed resumes where it stopped. bpe inspect FOLDER shows and
+    verifies the result.
+
+    \b
+    Examples:
+      $ bpe encode-corpus notes.txt -t gpt2 --out tokens
+      $ bpe encode-corpus notes.txt -t mine.json --pack 512 --format npy --out rows
+    """
+    if "-" in sources:
+        raise ConfigError("Standard input cannot be resumed. Name a file, a folder or a URL.")
+    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.training_data import encode_corpus as encoding
+
+    check_engine(scheduler, memory, processes)
+    encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
+    # Other encoders are opened by name, by the workers too.
+    given = encoder if isinstance(encoder, Tokenizer) else tokenizer
+    if dry_run:
+        from bpe_core.training_data.estimate import estimate_corpus
+
+        found = estimate_corpus(
+            sources,
+            given,
+            format=format,
+            text_column=text_column,
+            errors=errors,
+            skip_damaged=skip_damaged,
+        )
+        click.echo(json.dumps(found._asdict()) if as_json else _describe_estimate(found))
+        return
+    ending = encoding.find_eos(encoder, None if eos == "none" else eos)
+    said = f"{ending.token} ({ending.id})" if ending is not None else "nothing"
+    click.echo(f"After each document: {said}.", err=True)
+    with open_engine(scheduler, memory, processes) as engine, _Progress(as_json=as_json) as show:
+        manifest = encoding.encode_corpus(
+            sources,
+            given,
+            out,
+            format=format,
+            shard_tokens=parse_count(shard_tokens, "--shard-tokens"),
+            pack=parse_count(pack, "--pack") if pack is not None else None,
+            eos=ending.token if ending is not None else None,
+            val_share=val_share,
+            shuffle_seed=shuffle_seed,
+            text_column=text_column,
+            errors=errors,
+            skip_damaged=skip_damaged,
+            work=work,
+            overwrite=force,
+            engine=engine,
+            on_progress=show,
+        )
+    for note in manifest.notes:
+        click.echo(note, err=True)
+    if manifest.skipped_rows:
+        click.echo(f"Skipped {manifest.skipped_rows:,} rows without text.", err=True)
+    if as_json:
+        _print_json("finished", _figures(manifest))
+    else:
+        click.echo(_summary(manifest), err=True)
+
+
+def show_encoded(folder: str) -> None:
+    """Print what a folder of shards holds, and check all files against the manifest.
+
+    Raises IntegrityError for a file that is missing or was changed.
+    """
+    from bpe_core.training_data.first_document import read_first_document
+    from bpe_core.training_data.manifest import read_manifest, verify_files
+    from bpe_core.unicode.byte_alphabet import to_printable
+
+    manifest = read_manifest(folder)
+    click.echo(f"format          {manifest.format} {manifest.dtype}")
+    click.echo(
+        f"tokenizer       {manifest.tokenizer.file}, {manifest.tokenizer.vocab_size:,} tokens"
+    )
+    click.echo(f"fingerprint     {manifest.tokenizer.fingerprint}")
+    ending = manifest.eos
+    click.echo(
+        f"after documents {'nothing' if ending is None else f'{ending.token} ({ending.id})'}"
+    )
+    click.echo(f"text            {manifest.bytes:,} bytes in {len(manifest.sources):,} files")
+    for split, totals in manifest.splits.items():
+        click.echo(
+            f"{split:<15} {totals.tokens:,} tokens, {totals.documents:,} documents, "
+            f"{totals.shards:,} shards"
+        )
+    ids, vocab = read_first_document(folder, manifest, _MAX_TOKENS_SHOWN + 1)
+    shown = [to_printable(vocab[id]) for id in ids[:_MAX_TOKENS_SHOWN]]
+    more = " ..." if len(ids) > _MAX_TOKENS_SHOWN else ""
+    click.echo(f"begins with     {' '.join(shown)}{more}")
+    verify_files(folder, manifest)
+    n_files = sum(len(shard.files) for shard in manifest.shards)
+    click.echo(f"verified        {n_files:,} files have the SHA-256 of the manifest")
+
+
+def parse_count(count: str, option: str) -> int:
+    """Return a number such as 100M or 4096.
+
+    >>> parse_count("1.5M", "--shard-tokens")
+    1500000
+    """
+    found = re.fullmatch(r"([0-9]{1,15})(?:\.([0-9]{1,3}))?([KMGB]?)", count, re.IGNORECASE)
+    if not found:
+        raise ConfigError(f"Expected {option} N such as 4096 or 100M, got {count!r:.60}.")
+    return int(float(f"{found[1]}.{found[2] or 0}") * 10 ** _POWERS[found[3].upper()])
+
+
+class _Progress:
+    """Show the progress of encoding on one line of stderr, or print it as lines of JSON."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._started = self._reported = time.monotonic()
+        self._n_found: tuple[int, int] | None = None
+        self._bar: Any = None
+
+    def __enter__(self) -> Callable[[EncodingProgress], None] | None:
+        return self._show if self._as_json or is_watched() else None
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.__exit__(None, None, None)
+
+    def _show(self, progress: EncodingProgress) -> None:
+        if self._n_found is None:
+            self._n_found = (progress.n_bytes, progress.n_tokens)
+        now = time.monotonic()
+        is_last = progress.source_bytes_done == progress.source_bytes
+        if now - self._reported < _SECONDS_BETWEEN_REPORTS and not is_last:
+            return
+        self._reported = now
+        seconds = max(now - self._started, 1e-3)
+        n_bytes, n_tokens = (
+            max(0, there - before)
+            for there, before in zip(progress[3:5], self._n_found, strict=True)
+        )
+        if self._as_json:
+            rates = {"bytes_per_second": n_bytes / seconds, "tokens_per_second": n_tokens / seconds}
+            _print_json("progress", {**progress._asdict(), "seconds": seconds, **rates})
+            return
+        if self._bar is None:
+            self._bar = click.progressbar(
+                length=progress.source_bytes,
+                label="Encoding",
+                file=sys.stderr,
+                item_show_func=str,
+            )
+            self._bar.__enter__()
+        rates = f"{n_bytes / seconds / 1e6:.0f} MB/s, {n_tokens / seconds / 1e6:.1f} M tokens/s"
+        shards = f", {progress.shards_done:,} of {progress.shards:,} shards" * bool(progress.shards)
+        self._bar.update(progress.source_bytes_done - self._bar.pos, rates + shards)
+
+
+def _print_json(event: str, values: dict[str, Any]) -> None:
+    click.echo(json.dumps({"event": event, **values}))
+
+
+def _figures(manifest: Manifest) -> dict[str, Any]:
+    names = ("documents", "tokens", "bytes", "skipped_rows", "replaced", "damaged", "notes")
+    splits = {
+        name: {"documents": totals.documents, "tokens": totals.tokens, "shards": totals.shards}
+        for name, totals in manifest.splits.items()
+    }
+    return {**{name: getattr(manifest, name) for name in names}, "splits": splits}
+
+
+def _summary(manifest: Manifest) -> str:
+    ratio = manifest.bytes / manifest.tokens
+    lines = [
+        f"{manifest.documents:,} documents, {manifest.bytes:,} bytes of text, {manifest.tokens:,} "
+        f"tokens ({ratio:.2f} bytes per token) in {len(manifest.shards):,} shards."
+    ]
+    if "val" in manifest.splits:
+        val = manifest.splits["val"]
+        lines.append(f"Of these, val has {val.documents:,} documents and {val.tokens:,} tokens.")
+    if left_out := sum(shard.left_out_tokens for shard in manifest.shards):
+        lines.append(f"Left out {left_out:,} tokens after the last packed row of a shard.")
+    return " ".join(lines)
+
+
+def _describe_estimate(found: Estimate) -> str:
+    return (
+        f"About {found.n_tokens:,} tokens, {found.out_bytes / 1e9:.2f} GB of ids and as much for "
+        f"the work folder, and {found.seconds:,.0f} s in one process, from a sample of "
+        f"{found.sampled_bytes / 1e6:.1f} of {found.source_bytes / 1e6:,.1f} MB."
+    )

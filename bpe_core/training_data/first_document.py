@@ -1,0 +1,43 @@
+"""Read the beginning of an encoded corpus back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from bpe_core.corpus.urls import reading
+from bpe_core.extras import needs_extra
+from bpe_core.formats.load_save import loads
+from bpe_core.formats.opening.open_encoder import open_plainest
+from bpe_core.training_data.manifest import TOKENIZER_NAME, Manifest
+
+
+def read_first_document(
+    folder: str, manifest: Manifest, n: int
+) -> tuple[list[int], Mapping[int, bytes]]:
+    """Return the first ids of the first document, at most `n`, and the bytes of each id.
+
+    Raises CorpusError if they cannot be read, and what opening the tokenizer raises.
+    """
+    place = f"{folder.rstrip('/')}/"
+    with reading(place + manifest.shards[0].files[0].name) as file:
+        if manifest.format == "parquet":
+            with needs_extra("tables", "Reading parquet"):
+                parquet: Any = import_module("pyarrow.parquet")
+            batch = next(parquet.ParquetFile(file).iter_batches(1, columns=["input_ids"]))
+            ids: list[int] = batch["input_ids"][0].as_py()[:n]
+        else:
+            if manifest.format == "npy":
+                np.lib.format.read_magic(file)
+                np.lib.format.read_array_header_1_0(file)
+            dtype = np.dtype(manifest.dtype)
+            ids = np.frombuffer(file.read(n * dtype.itemsize), dtype).tolist()
+    if manifest.eos is not None and manifest.eos.id in ids:
+        ids = ids[: ids.index(manifest.eos.id) + 1]
+    if manifest.tokenizer.file == TOKENIZER_NAME:
+        with reading(place + TOKENIZER_NAME) as file:
+            return ids, loads({TOKENIZER_NAME: file.read()}).vocab
+    return ids, open_plainest(manifest.tokenizer.file).vocab
