@@ -123,7 +123,7 @@ def encode_corpus(
     \b
     Examples:
       $ bpe encode-corpus notes.txt -t gpt2 --out tokens
-      $ bpe encode-corpus notes.txt -t mine.json --pack 512 --format npy --out rows
+      $ bpe encode-corpus notes.txt -t mine.json --pack 64 --format npy --out rows
     """
     if "-" in sources:
         raise ConfigError("Standard input cannot be resumed. Name a file, a folder or a URL.")
@@ -204,11 +204,11 @@ def show_encoded(folder: str) -> None:
             f"{split:<15} {totals.tokens:,} tokens, {totals.documents:,} documents, "
             f"{totals.shards:,} shards"
         )
+    verify_files(folder, manifest)
     ids, vocab = read_first_document(folder, manifest, _MAX_TOKENS_SHOWN + 1)
     shown = [to_printable(vocab[id]) for id in ids[:_MAX_TOKENS_SHOWN]]
     more = " ..." if len(ids) > _MAX_TOKENS_SHOWN else ""
     click.echo(f"begins with     {' '.join(shown)}{more}")
-    verify_files(folder, manifest)
     n_files = sum(len(shard.files) for shard in manifest.shards)
     click.echo(f"verified        {n_files:,} files have the SHA-256 of the manifest")
 

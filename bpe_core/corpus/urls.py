@@ -74,8 +74,11 @@ def reading(url: str) -> Generator[BinaryIO]:
 
 
 @contextmanager
-def writing(url: str) -> Generator[BinaryIO]:
-    """Open a path or URL to write bytes that appear there only once they are complete."""
+def writing(url: str, *, sync_to_disk: bool = True) -> Generator[BinaryIO]:
+    """Open a path or URL to write bytes that appear there only once they are complete.
+
+    Without `sync_to_disk`, a power cut may lose a file that is not at a URL.
+    """
     if is_url(url):
         system, path = file_system(url)
         before, _, name = path.rpartition("/")
@@ -93,7 +96,7 @@ def writing(url: str) -> Generator[BinaryIO]:
         return
     with _errors_named(url, "written"):
         make_folder(Path(url).parent)
-        with open_whole(Path(url)) as file:
+        with open_whole(Path(url), sync_to_disk=sync_to_disk) as file:
             yield file
 
 
@@ -181,6 +184,22 @@ def names_in(folder: str) -> list[str]:
             return sorted(each.rpartition("/")[2] for each in system.ls(path, detail=False))
         except FileNotFoundError:
             return []
+
+
+def size_at(url: str) -> int:
+    """Return the size of a file by path or URL, or -1 if it does not exist.
+
+    >>> size_at("/no/such/file")
+    -1
+    """
+    with _errors_named(url):
+        try:
+            if not is_url(url):
+                return os.stat(url).st_size
+            system, path = file_system(url)
+            return int(system.info(path)["size"])
+        except FileNotFoundError:
+            return -1
 
 
 def delete_files(folder: str, names: Iterable[str]) -> None:

@@ -33,13 +33,14 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def open_whole(path: Path) -> Generator[BinaryIO]:
+def open_whole(path: Path, *, sync_to_disk: bool = True) -> Generator[BinaryIO]:
     """Open a file to write; its new contents appear at the end of the block, if no error is raised.
 
     The file is written next to its destination and renamed. A symbolic link is followed, and a file
     that is replaced keeps its permissions and its owner; those of a new file follow the umask
     (`tempfile` would let only the owner read it). A device or a pipe cannot be replaced: it is
-    written to. Raises OSError and leaves no partial file.
+    written to. Without `sync_to_disk`, which waits for the disk, a power cut may lose the file.
+    Raises OSError and leaves no partial file.
 
     >>> with open_whole(Path("/dev/null")) as file:
     ...     file.write(b"hugs")
@@ -69,7 +70,10 @@ def open_whole(path: Path) -> Generator[BinaryIO]:
                     os.fchown(file.fileno(), old.st_uid, old.st_gid)
                 os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
             yield file
-        move_whole(unfinished, place)
+        if sync_to_disk:
+            move_whole(unfinished, place)
+        else:
+            os.replace(unfinished, place)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise

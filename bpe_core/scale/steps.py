@@ -98,9 +98,10 @@ def work_on(
     with the records that an earlier run has left, then with each new one.
     """
     done = folder.done()
-    records = {
+    found = {
         place: folder.record(done[part.key]) for place, part in enumerate(parts) if part.key in done
     }
+    records = {place: record for place, record in found.items() if folder.is_whole(record)}
     on_done([*records.values()])
     left = [place for place in range(len(parts)) if place not in records]
     for number, record in engine.run(function, [parts[place] for place in left]):

@@ -13,11 +13,13 @@ from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.scale.sources import FileFacts, Source
 
-STRETCH_BYTES: Final = 64 << 20
+_MIN_BYTES: Final = 8 << 20
+_USUAL_BYTES: Final = 64 << 20
+_MIN_STRETCHES: Final = 8
 _MAX_STRETCHES: Final = 4_096
 _SEARCHED: Final = 1 << 20
-# A change to how words are counted or kept makes stretches in older work folders unusable.
-_VERSION: Final = 2
+# A change to how files are divided or read makes parts in older work folders unusable.
+_VERSION: Final = 3
 
 
 class FilePart(NamedTuple):
@@ -64,12 +66,18 @@ class Stretch(NamedTuple):
 
 
 def stretch_bytes_for(n_bytes: int) -> int:
-    """Return the length of stretches in a corpus of `n_bytes`: 64 MB for up to 256 GB.
+    """Return the length of stretches in a corpus of `n_bytes`: mostly 64 MB.
 
-    >>> stretch_bytes_for(1 << 30) >> 20, stretch_bytes_for(1 << 40) >> 20
-    (64, 256)
+    Shorter ones let the workers of a small corpus end at about the same time, and longer ones keep
+    their number within bounds. It changes in steps, so most stretches of a corpus that has grown
+    are those of before.
+
+    >>> [stretch_bytes_for(n_bytes) >> 20 for n_bytes in (1 << 20, 1 << 28, 1 << 30, 1 << 40)]
+    [8, 32, 64, 256]
     """
-    size = STRETCH_BYTES
+    size = _MIN_BYTES
+    while size < _USUAL_BYTES and size * _MIN_STRETCHES < n_bytes:
+        size *= 2
     while size * _MAX_STRETCHES < n_bytes:
         size *= 2
     return size

@@ -12,7 +12,6 @@ from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import delete_files, names_in, shown, writing
 from bpe_core.errors import ConfigError, EmptyCorpusError
-from bpe_core.formats.load_save import dumps
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.scale.engines import Engine, ThisProcess
 from bpe_core.scale.steps import DividedSources, divide_sources, work_on
@@ -179,9 +178,8 @@ def encode_corpus(
         sources=_sources(encoded),
         shards=[_shard_facts(record) for record in written if record["files"]],
     )
-    if isinstance(encoder, Tokenizer):
-        (data,) = dumps(encoder, "native").values()
-        _write(place, TOKENIZER_NAME, data)
+    if not shared.path:
+        _write(place, TOKENIZER_NAME, shared.read_file(folder))
     _finish(place, manifest)
     if work is None:
         folder.clear()

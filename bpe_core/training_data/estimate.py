@@ -59,7 +59,7 @@ def estimate_corpus(
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.txt").write_text("hug " * 1_000)
     ...     estimate_corpus([folder], "gpt2").n_tokens
-    2002
+    1003
     """
     encoder, path = open_given(tokenizer)
     divided = divide_sources(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 from typing import NamedTuple
 
 from bpe_core.checks import describe, is_a
-from bpe_core.corpus.urls import reading, writing
+from bpe_core.corpus.urls import reading
 from bpe_core.errors import ArgumentTypeError
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening.open_encoder import open_plainest
@@ -15,6 +14,7 @@ from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.scale.work_folder import WorkFolder
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.training_data.manifest import TOKENIZER_NAME
 
 
 class SharedTokenizer(NamedTuple):
@@ -26,7 +26,24 @@ class SharedTokenizer(NamedTuple):
 
     def open(self, folder: WorkFolder) -> Encoder:
         """Return the tokenizer, which each process opens once."""
-        return _opened(self, folder)
+        if self not in _opened:
+            _opened.clear()
+            _opened[self] = self._read(folder)
+        return _opened[self]
+
+    def _read(self, folder: WorkFolder) -> Encoder:
+        if self.path:
+            return open_plainest(self.path).encoder
+        return loads({TOKENIZER_NAME: self.read_file(folder)})
+
+    def read_file(self, folder: WorkFolder) -> bytes:
+        """Return its file in the work folder."""
+        with reading(folder.path(_file_name(self.fingerprint))) as file:
+            return file.read()
+
+
+_opened: dict[SharedTokenizer, Encoder] = {}
+"""The tokenizer that this process has opened last."""
 
 
 def open_given(tokenizer: Tokenizer | str | os.PathLike[str]) -> tuple[Encoder, str]:
@@ -51,12 +68,14 @@ def open_given(tokenizer: Tokenizer | str | os.PathLike[str]) -> tuple[Encoder, 
 
 def share_tokenizer(encoder: Encoder, path: str, folder: WorkFolder) -> SharedTokenizer:
     """Put a tokenizer's file into the work folder; others are opened by their path or name."""
-    if not isinstance(encoder, Tokenizer):
-        return SharedTokenizer(encoder.fingerprint, path)
-    (data,) = dumps(encoder, "native").values()
-    with writing(folder.path(_file_name(encoder.fingerprint))) as file:
-        file.write(data)
-    return SharedTokenizer(encoder.fingerprint, "")
+    shared = SharedTokenizer(encoder.fingerprint, "" if isinstance(encoder, Tokenizer) else path)
+    if isinstance(encoder, Tokenizer):
+        (data,) = dumps(encoder, "native").values()
+        with folder.writing(_file_name(encoder.fingerprint)) as file:
+            file.write(data)
+    _opened.clear()
+    _opened[shared] = encoder
+    return shared
 
 
 def cutting_pretokenizer(encoder: Encoder) -> str:
@@ -76,12 +95,3 @@ def cutting_pretokenizer(encoder: Encoder) -> str:
 
 def _file_name(fingerprint: str) -> str:
     return f"{fingerprint[:32]}.tokenizer"
-
-
-@lru_cache(maxsize=2)
-def _opened(shared: SharedTokenizer, folder: WorkFolder) -> Encoder:
-    if shared.path:
-        return open_plainest(shared.path).encoder
-    name = _file_name(shared.fingerprint)
-    with reading(folder.path(name)) as file:
-        return loads({"tokenizer.bpe.json": file.read()})

@@ -14,13 +14,12 @@ from bpe_core.corpus.notes import Note
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.counting.counts_file import CountsSummary, write_tables
 from bpe_core.counting.scale.shuffle import Shard, iterate_words, reduce_shard
-from bpe_core.counting.scale.stretch_words import count_stretch
-from bpe_core.counting.scale.word_parts import N_SHARDS
+from bpe_core.counting.scale.stretch_words import StretchToCount, count_stretch
+from bpe_core.counting.scale.word_parts import count_shards
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.engines import Engine, ThisProcess
 from bpe_core.scale.steps import divide_sources, work_on
-from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import Record, WorkFolder
 
 _LARGEST: Final = (1 << 63) - 1
@@ -101,12 +100,13 @@ def count_files(
         errors=errors,
         stretch_bytes=stretch_bytes,
     )
-    stretches = divided.stretches
-    watch = _Watch(on_progress, len(stretches))
+    n_shards = count_shards(sum(stretch.n_bytes for stretch in divided.stretches))
+    stretches = [StretchToCount(stretch, n_shards) for stretch in divided.stretches]
+    watch = _Watch(on_progress, len(stretches), n_shards)
     count = partial(count_stretch, folder=folder, n_threads=doing.n_threads)
     counted = work_on(stretches, count, folder, doing, watch.stretches)
     described_all = _summary(counted, pretokenizer)
-    shards = _shards(stretches, counted, int(floor))
+    shards = _shards(stretches, counted, int(floor), n_shards)
     reduced = work_on(shards, partial(reduce_shard, folder=folder), folder, doing, watch.shards)
     summary = described_all._replace(
         floor=int(floor),
@@ -137,10 +137,13 @@ class _Watch:
     """Report the progress."""
 
     def __init__(
-        self, on_progress: Callable[[CountingProgress], None] | None, n_stretches: int
+        self,
+        on_progress: Callable[[CountingProgress], None] | None,
+        n_stretches: int,
+        n_shards: int,
     ) -> None:
         self._report = on_progress
-        self._now = CountingProgress(0, n_stretches, 0, 0, N_SHARDS)
+        self._now = CountingProgress(0, n_stretches, 0, 0, n_shards)
         self._has_begun = False
 
     def stretches(self, records: Sequence[Record]) -> None:
@@ -160,14 +163,16 @@ class _Watch:
             self._report(now)
 
 
-def _shards(stretches: Sequence[Stretch], counted: Sequence[Record], floor: int) -> list[Shard]:
+def _shards(
+    stretches: Sequence[StretchToCount], counted: Sequence[Record], floor: int, n_shards: int
+) -> list[Shard]:
     identity = hashlib.sha256(b"%d" % floor)
     for stretch, record in zip(stretches, counted, strict=True):
         identity.update(f"{stretch.key} {record['words']} ".encode())
     parts = tuple((record["words"], record["n_runs"]) for record in counted)
     return [
-        Shard(f"{identity.hexdigest()[:32]}-{number}", number, parts, floor)
-        for number in range(N_SHARDS)
+        Shard(f"{identity.hexdigest()[:32]}-{number}", number, n_shards, parts, floor)
+        for number in range(n_shards)
     ]
 
 

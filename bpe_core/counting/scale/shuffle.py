@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from bpe_core.corpus.urls import reading
 from bpe_core.counting.counts_file import add_up
-from bpe_core.counting.scale.word_parts import N_SHARDS, import_arrow, schema, write_words
+from bpe_core.counting.scale.word_parts import import_arrow, schema, write_words
 from bpe_core.scale.work_folder import Record, WorkFolder
 
 _MIN_ROWS: Final = 1 << 20
@@ -19,6 +19,7 @@ class Shard(NamedTuple):
 
     key: str
     number: int
+    n_shards: int
     parts: tuple[tuple[str, int], ...]
     """The files of words of all stretches in order, and the number of runs in each."""
     floor: int
@@ -34,7 +35,7 @@ def reduce_shard(shard: Shard, folder: WorkFolder) -> Record:
         with reading(folder.path(name)) as file:
             words = ipc.open_file(file)
             for run in range(n_runs):
-                batch = words.get_batch(run * N_SHARDS + shard.number)
+                batch = words.get_batch(run * shard.n_shards + shard.number)
                 firsts = compute.add(batch["first"], place * _WORDS_OF_A_STRETCH)
                 columns = [batch["word"], batch["count"], firsts]
                 pending.append(arrow.table(columns, schema=schema()))

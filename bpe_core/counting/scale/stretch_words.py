@@ -2,29 +2,52 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Iterator
-from typing import Any
-from zlib import crc32
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe_core.counting.counts_file import find_characters
 from bpe_core.counting.pieces import count_in_runs
-from bpe_core.counting.scale.word_parts import N_SHARDS, import_arrow, write_words
+from bpe_core.counting.scale.word_parts import import_arrow, write_words
 from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.documents import StretchReading
 from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.types import PretokenCounts
+from bpe_core.unicode.utf8_states import AFTER_WORD
+
+# A change to how words are counted or kept makes parts in older work folders unusable.
+_VERSION: Final = 1
 
 
-def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -> Record:
+_POWERS: Final = np.cumprod(np.full(256, 0x9E3779B97F4A7C15, np.uint64))
+
+
+class StretchToCount(NamedTuple):
+    """A stretch, and the number of shards into which its words are divided."""
+
+    stretch: Stretch
+    n_shards: int
+
+    @property
+    def key(self) -> str:
+        """A name that is the same only for the same words, divided in the same way."""
+        described = f"{_VERSION} {self.n_shards} {self.stretch.key}"
+        return hashlib.sha256(described.encode()).hexdigest()[:32]
+
+
+def count_stretch(task: StretchToCount, folder: WorkFolder, n_threads: int | None) -> Record:
     """Count a stretch into a part of the work folder; return the part's record.
 
-    Each run of `stretch.run_bytes` makes N_SHARDS batches of words. Raises what reading raises.
+    Each run of `run_bytes` makes a batch of words for each shard. Raises what reading raises.
     """
+    stretch = task.stretch
     if worth_waiting_for(stretch.n_bytes):
         # This compiles in other processes, so this one keeps answering the scheduler.
         logging.getLogger("distributed.worker").info("Compiling the engine, once on this machine")
@@ -42,10 +65,11 @@ def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -
             run_bytes=stretch.run_bytes,
             n_threads=n_threads,
         ):
-            reader.characters.update(find_characters(words.words))
-            yield from _shards(words, record["n_words"], arrow)
+            text = words.letters.tobytes().replace(bytes([AFTER_WORD]), b"")
+            reader.characters.update(find_characters([text]))
+            yield from _divide(words, record["n_words"], task.n_shards, arrow)
             record["n_runs"] += 1
-            record["n_words"] += len(words.words)
+            record["n_words"] += words.n_words
             record["n_occurrences"] += words.total
         record.update(
             n_bytes=reader.n_bytes,
@@ -57,27 +81,36 @@ def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -
             characters="".join(sorted(reader.characters)),
         )
 
-    return write_words(folder, stretch.key, batches(), record)
+    return write_words(folder, task.key, batches(), record)
 
 
-def find_shard(word: bytes) -> int:
-    """Return the shard of a word: the same in every process and on every machine.
+def find_shards(letters: NDArray[np.uint8], n_shards: int) -> NDArray[np.int64]:
+    r"""Return the shard of each word: the same in every process and on every machine.
 
-    >>> find_shard(b"hug"), find_shard(b" hug")
-    (2, 50)
+    letters: uint8[n], AFTER_WORD after each word.
+
+    >>> find_shards(np.frombuffer(b"hug\xff hug\xff", np.uint8), 64).tolist()
+    [12, 33]
     """
-    return crc32(word) % N_SHARDS
+    ends = np.flatnonzero(letters == AFTER_WORD)
+    starts = np.append(0, ends[:-1] + 1)
+    places = np.arange(len(letters)) - np.repeat(starts, ends + 1 - starts)
+    # A polynomial of the letters, of which the high bits depend on all of them.
+    terms = letters * _POWERS[places % len(_POWERS)]
+    return (np.add.reduceat(terms, starts) >> np.uint64(40)).astype(np.int64) % n_shards
 
 
-def _shards(found: PretokenCounts, n_before: int, arrow: Any) -> Iterator[Any]:
+def _divide(found: PretokenCounts, n_before: int, n_shards: int, arrow: Any) -> Iterator[Any]:
     """Yield a batch for each shard, with the words in the order of first occurrence."""
-    words = arrow.array(found.words, arrow.large_binary())
-    shards = np.fromiter(map(find_shard, found.words), np.int64, len(found.words))
+    letters = found.letters
+    shards = find_shards(letters, n_shards)
     order = np.argsort(shards, kind="stable")
-    bounds = np.searchsorted(shards[order], np.arange(N_SHARDS + 1)).tolist()
-    for shard in range(N_SHARDS):
-        rows = order[bounds[shard] : bounds[shard + 1]]
-        yield arrow.record_batch(
-            [words.take(arrow.array(rows)), arrow.array(found.counts[rows]), rows + n_before],
-            ["word", "count", "first"],
-        )
+    bounds = np.searchsorted(shards[order], np.arange(n_shards + 1))
+    ends = np.flatnonzero(letters == AFTER_WORD)
+    offsets = np.append(0, ends - np.arange(len(ends)))
+    buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(letters[letters != AFTER_WORD])]
+    words = arrow.Array.from_buffers(arrow.large_binary(), len(ends), buffers)
+    columns = [words.take(arrow.array(order)), found.counts[order], order + n_before]
+    batch = arrow.record_batch(columns, ["word", "count", "first"])
+    for begin, end in pairwise(bounds.tolist()):
+        yield batch.slice(begin, end - begin)

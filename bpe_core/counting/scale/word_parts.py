@@ -6,12 +6,26 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
-from bpe_core.corpus.urls import writing
 from bpe_core.extras import needs_extra
 from bpe_core.scale.work_folder import Record, WorkFolder
 
-N_SHARDS: Final = 64
-"""The number of shards into which words are divided by hash; one worker at a time adds up each."""
+_MIN_SHARDS: Final = 8
+_MAX_SHARDS: Final = 64
+_BYTES_OF_A_SHARD: Final = 1 << 29
+
+
+def count_shards(n_bytes: int) -> int:
+    """Return the number of shards into which a text's words are divided by hash.
+
+    One worker at a time adds up each, so it bounds the memory of a worker.
+
+    >>> count_shards(1 << 30), count_shards(10 << 30), count_shards(1 << 40)
+    (8, 32, 64)
+    """
+    n_shards = _MIN_SHARDS
+    while n_shards < _MAX_SHARDS and n_shards * _BYTES_OF_A_SHARD < n_bytes:
+        n_shards *= 2
+    return n_shards
 
 
 class Arrow(NamedTuple):
@@ -38,12 +52,12 @@ def write_words(folder: WorkFolder, key: str, batches: Iterable[Any], record: Re
     name = folder.new_name(key, "arrow")
     options = ipc.IpcWriteOptions(compression="lz4")
     with (
-        writing(folder.path(name)) as file,
+        folder.writing(name) as file,
         ipc.new_file(file, schema(), options=options) as writer,
     ):
         for batch in batches:
             writer.write_batch(batch)
-    return folder.finish(key, {**record, "words": name})
+    return folder.finish(key, {**record, "words": name}, [name])
 
 
 def schema() -> Any:
