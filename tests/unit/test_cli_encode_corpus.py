@@ -1,0 +1,105 @@
+"""`bpe encode-corpus` and what `bpe inspect` says of its folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bpe_core.cli.encode_corpus import parse_count
+from bpe_core.errors import ConfigError
+from tests.commands import run, succeed
+
+TEXT = "It's 2024: größer,\n\tdef f(x): pass  # 🧩\n"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT * 50, encoding="utf-8")
+    rows = (json.dumps({"text": f"{n} {TEXT}"}) + "\n" for n in range(60))
+    (folder / "b.jsonl").write_text("".join([*rows, "not JSON\n"]), encoding="utf-8")
+    return folder
+
+
+def test_the_result_is_reported_and_inspected(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = succeed("encode-corpus", corpus, "-t", "gpt2", "--val-share", "0.2", "--out", out)
+    assert "After each document: <|endoftext|> (50256)." in result.output
+    assert "b.jsonl: took the column 'text'." in result.output
+    assert "61 documents, " in result.output
+    assert "Skipped 1 rows without text." in result.output
+    shown = succeed("inspect", out).output
+    assert "format          bin <u2" in shown
+    assert "begins with     It 's Ġ2024 :" in shown
+    assert "2 files have the SHA-256 of the manifest" in shown
+    (out / "train-00000.bin").write_bytes(b"damaged")
+    broken = run("inspect", out)
+    assert broken.exit_code == 1
+    assert "train-00000.bin has 7 bytes instead of" in broken.output
+
+
+@pytest.mark.parametrize("format", ["npy", "megatron", "parquet"])
+def test_each_format_is_inspected(corpus: Path, tmp_path: Path, format: str) -> None:
+    out = tmp_path / "out"
+    succeed("encode-corpus", corpus, "-t", "gpt2", "--format", format, "--out", out)
+    assert "begins with     It 's Ġ2024 :" in succeed("inspect", out).output
+
+
+def test_a_tokenizer_that_another_library_runs_is_opened_by_its_path(
+    corpus: Path, tmp_path: Path
+) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    unigram = tokenizers.Tokenizer(
+        tokenizers.models.Unigram([("<unk>", 0.0), ("a", -1.0), ("It", -1.0), ("</s>", 0.0)], 0)
+    )
+    unigram.add_special_tokens(["</s>"])
+    unigram.save(str(tmp_path / "unigram.json"))
+    out = tmp_path / "out"
+    succeed("encode-corpus", corpus, "-t", tmp_path / "unigram.json", "--out", out)
+    ids = np.fromfile(out / "train-00000.bin", "<u2").tolist()
+    end = unigram.encode(TEXT * 50, add_special_tokens=False).ids
+    assert ids[: len(end) + 1] == [*end, 3]
+    assert "unigram.json" in succeed("inspect", out).output
+
+
+def test_json_is_an_object_for_each_report(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = succeed("encode-corpus", corpus, "-t", "gpt2", "--json", "--out", out)
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    assert {event["event"] for event in events[:-1]} == {"progress"}
+    assert events[-2]["shards_done"] == events[-2]["shards"] == 1
+    finished = events[-1]
+    assert finished["event"] == "finished"
+    assert finished["tokens"] == len(np.fromfile(out / "train-00000.bin", "<u2"))
+
+
+def test_a_dry_run_writes_nothing_and_is_near_the_truth(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = ["encode-corpus", corpus, "-t", "gpt2", "--out", out]
+    found = json.loads(succeed(*command, "--dry-run", "--json").stdout)
+    assert not out.exists()
+    assert "tokens, 0.00 GB of ids" in succeed(*command, "--dry-run").output
+    succeed(*command)
+    n_tokens = len(np.fromfile(out / "train-00000.bin", "<u2"))
+    assert abs(found["n_tokens"] / n_tokens - 1) < 0.02
+    assert found["out_bytes"] == 2 * found["n_tokens"]
+
+
+def test_wrong_options_are_one_line(corpus: Path, tmp_path: Path) -> None:
+    command = ["encode-corpus", corpus, "-t", "gpt2", "--out", tmp_path / "out"]
+    for options, said in (
+        (["--pack", "many"], "Expected --pack N such as 4096 or 100M, got 'many'."),
+        (["--eos", "</s>"], "no special token '</s>'"),
+        (["--scheduler", "tcp://127.0.0.1:1", "--memory", "2GB"], "not both"),
+    ):
+        result = run(*command, *options)
+        assert result.exit_code == 1
+        assert said in result.output
+    assert "cannot be resumed" in run("encode-corpus", "-", "-t", "gpt2", "--out", "x").output
+    assert parse_count("100M", "") == 10**8
+    with pytest.raises(ConfigError, match="--pack N such as"):
+        parse_count("-1", "--pack")
