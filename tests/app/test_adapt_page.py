@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -389,6 +390,12 @@ def test_a_shrunk_or_changed_tokenizer_is_downloaded(
     app.run()
     names = ["Tokenizer files", "old_ids.npy", "parts.npy", "embedding_rows.json"]
     assert [label for label in download_labels(app) if not label.endswith("CSV")] == names
+    assert any(
+        re.fullmatch(
+            r"bpe encode-corpus corpus/ -t \S+\.zip( --eos none)? --out tokens/", code.value
+        )
+        for code in app.code
+    )
     (files,) = archives
     removed: list[Any] = [each.value for each in app.slider if each.label == "Tokens removed"]
     assert len(removed) == (mode == "Shrink")

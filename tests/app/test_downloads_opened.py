@@ -59,6 +59,7 @@ def test_the_lines_that_load_a_download_are_beside_it(open_app: OpenApp) -> None
     for format in ("huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native"):
         lines = find_reader(format).lines(tokenizer).code.strip()
         assert any(code.endswith(lines) for code in shown)
+    assert "bpe encode-corpus corpus/ -t tokenizer.json --out tokens/" in shown
 
 
 def test_a_busy_server_still_offers_the_downloads(

@@ -26,7 +26,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.figures import base_name
 from ui.host.sized_cache import cached
 from ui.look.labels import file_stem, plain_markdown, plain_text
-from ui.run.download_rows import offer_downloads
+from ui.run.download_rows import offer_downloads, show_encoding_command
 from ui.run.downloads import zipped
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import StoredRun
@@ -153,7 +153,7 @@ def _offer_own_format(offered: Offered, base: BaseName, name: str, stem: str, ke
             st.download_button(
                 files_label(names),
                 data,
-                file_name=f"{stem}.zip" if len(names) > 1 else next(iter(names)),
+                file_name=_file_name(names, stem),
                 mime="application/octet-stream",
                 on_click="ignore",
                 key=f"{key}_own_{n}",
@@ -166,10 +166,16 @@ def _offer_own_format(offered: Offered, base: BaseName, name: str, stem: str, ke
             f":gray[{what} {plain_markdown(name)} with this vocabulary{rest}.]",
             width="content",
         )
+    show_encoding_command(_file_name(found[0][0], stem), offered.base)
     if offered.base.special_tokens and any(
         is_ranks(dict.fromkeys(names, data)) for names, data in found
     ):
         st.warning(_RANKS_SAY)
+
+
+def _file_name(names: tuple[str, ...], stem: str) -> str:
+    """Return the name of a download of these files."""
+    return f"{stem}.zip" if len(names) > 1 else next(iter(names))
 
 
 @cached(spinner="Writing the tokenizer’s files")

@@ -13,7 +13,7 @@ from bpe_core.formats.checking.readers import find_reader
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown
-from ui.run.downloads import Download, tokenizer_downloads
+from ui.run.downloads import Download, encoding_command, tokenizer_downloads
 from ui.run.opened import Checked, check_formats, checks
 from ui.run.opens_in import show_opens_in
 from ui.storage.run_store import StoredRun
@@ -30,7 +30,8 @@ def offer_downloads(
     """Offer a tokenizer in each format, and explain which formats cannot hold it.
 
     Each file is opened in the background by the library that it is meant for and by others that
-    read it, with the texts of a run. With `folds_others`, only the first format is in view.
+    read it, with the texts of a run. With `folds_others`, only the first format is in view, with
+    the command that comes next.
     """
     offered = tokenizer_downloads(tokenizer, stored.run)
     possible = [download for download in offered if download.data is not None]
@@ -44,6 +45,8 @@ def offer_downloads(
             _watch_rows(possible, status.id, key, folds_others)
         else:
             _rows(possible, status, key, folds_others)
+    if folds_others:
+        show_encoding_command(possible[0].file_name, tokenizer)
     missing = [download for download in offered if download.problem is not None]
     if missing:
         with st.expander("Formats that cannot hold this tokenizer"):
@@ -52,6 +55,12 @@ def offer_downloads(
                     f"**{plain_markdown(download.label)}** "
                     f"{plain_markdown(download.problem or '', 600)}"
                 )
+
+
+def show_encoding_command(file_name: str, tokenizer: Tokenizer) -> None:
+    """Show what comes next: the command that makes training data with a downloaded file."""
+    st.markdown(":small[:gray[Next, encode your corpus into training data:]]")
+    st.code(encoding_command(file_name, tokenizer), language="bash", wrap_lines=True)
 
 
 @fragment(run_every=SECONDS_BETWEEN_LOOKS)

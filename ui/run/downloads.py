@@ -7,12 +7,13 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from shlex import quote
 
 from bpe_core.errors import BpeError
 from bpe_core.formats.checking.readers import find_reader
 from bpe_core.formats.load_save import Format, dumps
 from bpe_core.formats.tiktoken_file import what_ranks_lack
-from bpe_core.formats.transformers_folder import FOLDER
+from bpe_core.formats.transformers_folder import FOLDER, special_roles
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.sized_cache import cached
@@ -68,6 +69,18 @@ def _tokenizer_downloads(key: str, _tokenizer: Tokenizer | TrainingRun) -> tuple
         _download(_tokenizer, "sentencepiece", "SentencePiece (.model)", "sentencepiece"),
         _download(_tokenizer, "native", "BPE Explorer (.json)", "BPE Explorer, without any loss"),
     )
+
+
+def encoding_command(file_name: str, tokenizer: Tokenizer) -> str:
+    """Return the command that encodes a corpus with a downloaded file.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> encoding_command("my tokenizer.json", gpt2())
+    "bpe encode-corpus corpus/ -t 'my tokenizer.json' --out tokens/"
+    """
+    has_eos = "eos_token" in special_roles(tokenizer.special_tokens)
+    without = "" if has_eos else " --eos none"
+    return f"bpe encode-corpus corpus/ -t {quote(file_name)}{without} --out tokens/"
 
 
 def _download(
