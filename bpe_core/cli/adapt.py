@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -12,54 +13,52 @@ from bpe_core.cli.options import (
     FORMATS,
     TIE_BREAKS,
     choice_option,
-    encoding_option,
-    errors_option,
-    held_out_by_option,
-    held_out_file_option,
-    held_out_option,
+    json_option,
     out_option,
-    text_column_option,
     tokenizer_options,
 )
-from bpe_core.cli.outputs import check_outputs
-from bpe_core.cli.streams import is_watched
-from bpe_core.cli.support import (
-    HeldOutChoice,
-    note_what_lacks,
-    open_corpus,
-    parse_special_tokens,
-    read_text,
+from bpe_core.cli.outputs import check_json, check_outputs, print_json
+from bpe_core.cli.progress import Bar
+from bpe_core.cli.results import (
+    change_words,
+    describe_gain,
+    describe_held_out,
+    describe_run,
+    describe_terms,
     report_run,
-    show_progress,
-    show_removals,
+    report_terms,
 )
+from bpe_core.cli.sources import takes_sources
+from bpe_core.cli.support import note_what_lacks, parse_special_tokens, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from bpe_core.adapting.adapted import Adapted
     from bpe_core.adapting.shrink import RemovalOrder
+    from bpe_core.cli.sources import Sources
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.counting.words import CountedCorpus
     from bpe_core.formats.adapted.adapting_base import BaseFiles
-    from bpe_core.runs.continuation import TermCost
-    from bpe_core.types import TieBreak
+    from bpe_core.types import Format, TieBreak
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 _ORDERS = ("fewest-uses", "last-learned")
 
 
-def _common(command: Command) -> Command:
-    """Add the arguments and options of all three commands."""
-    added: Any = command
+def _adapts(command: Command) -> Command:
+    """Add the arguments and options of all three commands, which get them as a `_Request`."""
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        own = {each.name: given.pop(each.name) for each in fields(_Request)}
+        return command(request=_Request(**own), **given)
+
+    decorated: Any = run
     for option in (
+        json_option,
         tokenizer_options,
-        encoding_option,
-        errors_option,
-        text_column_option,
-        held_out_file_option,
-        held_out_by_option,
-        held_out_option,
         click.option(
             "--format",
             "format_name",
@@ -68,82 +67,88 @@ def _common(command: Command) -> Command:
             "file of ranks, which holds no special tokens.",
         ),
         out_option("The folder to write the files to."),
-        click.argument("files", nargs=-1, required=True, metavar="FILE..."),
+        takes_sources(),
         click.argument("base"),
     ):
-        added = option(added)
-    return added
+        decorated = option(decorated)
+    return decorated
 
 
-pin_option = click.option(
-    "--pin",
-    "pinned",
-    type=int,
-    multiple=True,
-    metavar="ID",
-    help="An id that stays; may be repeated.",
-)
-
-order_option = choice_option(
-    "--order", _ORDERS, default="fewest-uses", help="Which tokens are removed first."
-)
-script_option = click.option(
-    "--script",
-    "scripts",
-    multiple=True,
-    metavar="NAME",
-    help="Remove tokens of this script only, such as Latin or Han; may be repeated.",
-)
-
-
-def _term_options(command: Command) -> Command:
-    """Add the options for terms."""
-    added: Any = click.option(
-        "--terms",
-        "terms_file",
-        metavar="FILE",
-        help="A UTF-8 file with more such words, one per line.",
-    )(command)
-    return click.option(
-        "--term",
-        "terms",
-        multiple=True,
-        metavar="TEXT",
-        help="A word to make one token before others are learned; may be repeated.",
-    )(added)
+def _removes(command: Command) -> Command:
+    """Add the options that say which tokens are removed."""
+    decorated: Any = command
+    for option in (
+        click.option(
+            "--pin",
+            "pinned",
+            type=int,
+            multiple=True,
+            metavar="ID",
+            help="An id that stays; may be repeated.",
+        ),
+        click.option(
+            "--script",
+            "scripts",
+            multiple=True,
+            metavar="NAME",
+            help="Remove tokens of this script only, such as Latin or Han; may be repeated.",
+        ),
+        choice_option(
+            "--order", _ORDERS, default="fewest-uses", help="Which tokens are removed first."
+        ),
+    ):
+        decorated = option(decorated)
+    return decorated
 
 
-_leave_out_option = click.option(
-    "--leave-out",
-    "left_out",
-    multiple=True,
-    metavar="TEXT",
-    help="A token not to add, with its space, such as ' Inc'; may be repeated.",
-)
+def _adds(command: Command) -> Command:
+    """Add the options that say which tokens are made."""
+    decorated: Any = command
+    for option in (
+        click.option(
+            "--leave-out",
+            "left_out",
+            multiple=True,
+            metavar="TEXT",
+            help="A token not to add, with its space, such as ' Inc'; may be repeated.",
+        ),
+        click.option(
+            "--terms",
+            "terms_file",
+            metavar="FILE",
+            help="A UTF-8 file with more such words, one per line.",
+        ),
+        click.option(
+            "--term",
+            "terms",
+            multiple=True,
+            metavar="TEXT",
+            help="A word to make one token before others are learned; may be repeated.",
+        ),
+        choice_option(
+            "--tie-break",
+            TIE_BREAKS,
+            default="smallest-pair",
+            help="Which pair to merge when several are equally frequent.",
+        ),
+    ):
+        decorated = option(decorated)
+    return decorated
 
 
 @click.command()
-@_common
+@_adapts
 @click.option("--tokens", "n_tokens", type=int, required=True, help="How many tokens to add.")
-@choice_option(
-    "--tie-break",
-    TIE_BREAKS,
-    default="smallest-pair",
-    help="Which pair to merge when several are equally frequent.",
-)
-@_term_options
-@_leave_out_option
+@_adds
 def extend(
-    base: str,
-    files: tuple[str, ...],
+    request: _Request,
     n_tokens: int,
-    tie_break: str,
+    tie_break: TieBreak,
     terms: tuple[str, ...],
     terms_file: str | None,
     left_out: tuple[str, ...],
-    **common: Any,
 ) -> None:
-    """Add tokens for the text of files to a tokenizer; its own tokens keep their ids.
+    """Add tokens for the text of sources to a tokenizer; its own tokens keep their ids.
 
     BASE is a file, a folder, or the name of a published tokenizer. The base's files are written
     again with nothing else changed, together with old_ids.npy, parts.npy and embedding_rows.json:
@@ -159,37 +164,35 @@ def extend(
     from bpe_core.adapting.adapted import trace_ids
     from bpe_core.adapting.extend import extend as run_extension
 
-    opened, corpus, test = _open(base, files, common, terms_file)
-    run = run_extension(
-        opened.tokenizer,
-        corpus,
-        n_tokens,
-        show_progress if is_watched() else None,
-        tie_break=cast("TieBreak", tie_break),
-        terms=[*terms, *_read_terms(terms_file)],
-        left_out=[_encode_term(text) for text in left_out],
-    )
-    report_run(run, test)
-    _report_terms(run.terms)
-    _write(trace_ids(opened.tokenizer, run.tokenizer), opened, corpus, test, common)
+    opened = request.open(terms_file)
+    with Bar() as bar:
+        run = run_extension(
+            opened.base.tokenizer,
+            opened.words,
+            n_tokens,
+            bar.show_training,
+            tie_break=tie_break,
+            terms=[*terms, *_read_terms(terms_file)],
+            left_out=[_encode_term(text) for text in left_out],
+        )
+    report_run(run, opened.test)
+    report_terms(run.terms)
+    adapted = trace_ids(opened.base.tokenizer, run.tokenizer)
+    _write(request, opened, adapted, describe_run(run), describe_terms(run.terms))
 
 
 @click.command()
-@_common
+@_adapts
 @click.option("--size", "vocab_size", type=int, required=True, help="How many tokens to keep.")
-@order_option
-@script_option
-@pin_option
+@_removes
 def shrink(
-    base: str,
-    files: tuple[str, ...],
+    request: _Request,
     vocab_size: int,
-    order: str,
+    order: RemovalOrder,
     scripts: tuple[str, ...],
     pinned: tuple[int, ...],
-    **common: Any,
 ) -> None:
-    """Remove the tokens that the text of files uses least, and renumber the others.
+    """Remove the tokens that the text of sources uses least, and renumber the others.
 
     The alphabet and special tokens stay. Writes the same files as `bpe extend`.
 
@@ -199,41 +202,37 @@ def shrink(
     """
     from bpe_core.adapting.shrink import shrink as run_shrinking
 
-    opened, corpus, test = _open(base, files, common)
-    adapted = run_shrinking(
-        opened.tokenizer,
-        corpus,
-        vocab_size,
-        order=cast("RemovalOrder", order),
-        pinned=pinned,
-        scripts=scripts or None,
-        on_progress=show_removals if is_watched() else None,
-    )
-    _end_progress()
-    _write(adapted, opened, corpus, test, common)
+    opened = request.open()
+    with Bar() as bar:
+        adapted = run_shrinking(
+            opened.base.tokenizer,
+            opened.words,
+            vocab_size,
+            order=order,
+            pinned=pinned,
+            scripts=scripts or None,
+            on_progress=bar.show_removals,
+        )
+    _write(request, opened, adapted)
 
 
 @click.command()
-@_common
+@_adapts
 @click.option("--tokens", "n_tokens", type=int, required=True, help="How many tokens to replace.")
-@order_option
-@script_option
-@pin_option
-@_term_options
-@_leave_out_option
+@_removes
+@_adds
 def replace(
-    base: str,
-    files: tuple[str, ...],
+    request: _Request,
     n_tokens: int,
-    order: str,
+    tie_break: TieBreak,
+    order: RemovalOrder,
     scripts: tuple[str, ...],
     pinned: tuple[int, ...],
     terms: tuple[str, ...],
     terms_file: str | None,
     left_out: tuple[str, ...],
-    **common: Any,
 ) -> None:
-    """Replace the tokens that the text of files uses least with new ones, at the same size.
+    """Replace the tokens that the text of sources uses least with new ones, at the same size.
 
     Writes the same files as `bpe extend`.
 
@@ -244,23 +243,23 @@ def replace(
     """
     from bpe_core.adapting.replace import replace as run_replacing
 
-    opened, corpus, test = _open(base, files, common, terms_file)
-    watched = is_watched()
-    adapted = run_replacing(
-        opened.tokenizer,
-        corpus,
-        n_tokens,
-        show_progress if watched else None,
-        pinned=pinned,
-        scripts=scripts or None,
-        order=cast("RemovalOrder", order),
-        terms=[*terms, *_read_terms(terms_file)],
-        left_out=[_encode_term(text) for text in left_out],
-        on_removal=show_removals if watched else None,
-    )
-    _end_progress()
-    _report_terms(adapted.terms)
-    _write(adapted, opened, corpus, test, common)
+    opened = request.open(terms_file)
+    with Bar() as bar:
+        adapted = run_replacing(
+            opened.base.tokenizer,
+            opened.words,
+            n_tokens,
+            bar.show_training,
+            pinned=pinned,
+            scripts=scripts or None,
+            order=order,
+            terms=[*terms, *_read_terms(terms_file)],
+            left_out=[_encode_term(text) for text in left_out],
+            tie_break=tie_break,
+            on_removal=bar.show_removals,
+        )
+    report_terms(adapted.terms)
+    _write(request, opened, adapted, None, describe_terms(adapted.terms))
 
 
 def _read_terms(name: str | None) -> list[str]:
@@ -278,125 +277,120 @@ def _encode_term(text: str) -> bytes:
     return text.encode()
 
 
-def _report_terms(costs: Sequence[TermCost]) -> None:
-    """Report on stderr what each term cost and saved, or why it is not a token."""
-    for cost in costs:
-        name = repr(cost.term)
-        if cost.reason is not None:
-            click.echo(f"{name} is not one token: {cost.reason}", err=True)
-        elif not cost.tokens_added:
-            click.echo(f"{name} is one token already.", err=True)
-        else:
-            added = f"{cost.tokens_added:,} token{'s' * (cost.tokens_added > 1)}"
-            saved = f"{cost.tokens_saved:,} saved in this text"
-            absent = ". It does not occur there, so that text does not train its row"
-            click.echo(
-                f"{name} is one token: {added} added, {saved}{absent if cost.is_absent else ''}.",
-                err=True,
-            )
+class _Opened(NamedTuple):
+    """What a command works on."""
+
+    base: BaseFiles
+    words: CountedCorpus
+    test: Corpus | None
+    """The held-out text."""
 
 
-def _end_progress() -> None:
-    """End the line that shows progress."""
-    if is_watched():
-        click.echo(err=True)
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What all three commands are given."""
 
+    base: str
+    sources: Sources
+    out: str
+    force: bool
+    format_name: Format | None
+    pretokenizer: str | None
+    special_tokens: tuple[str, ...]
+    as_json: bool
 
-def _open(
-    base: str, files: tuple[str, ...], common: dict[str, Any], terms_file: str | None = None
-) -> tuple[BaseFiles, Corpus | CountedCorpus, Corpus | None]:
-    """Open the base, the corpus and held-out text; raise if the result could not be written.
+    def open(self, terms_file: str | None = None) -> _Opened:
+        """Open the base, and count the text; raise first if the result could not be written."""
+        from bpe_core.adapting.adapted import trace_ids
+        from bpe_core.formats.adapted.adapted_files import row_files
+        from bpe_core.formats.adapted.adapting_base import open_base
+        from bpe_core.formats.format_by_name import format_by_name, is_folder
 
-    Large text files are counted as a stream, once.
-    """
-    from bpe_core.adapting.adapted import trace_ids
-    from bpe_core.counting.streamed import StreamedCorpus
-    from bpe_core.formats.adapted.adapted_files import row_files
-    from bpe_core.formats.adapted.adapting_base import open_base
-    from bpe_core.formats.format_by_name import format_by_name, is_folder
-    from bpe_core.runs.count import count
-    from bpe_core.runs.progress import Watch
+        self.sources.check()
+        check_json(self.out, wanted=self.as_json)
+        special_tokens = parse_special_tokens(self.special_tokens)
+        fetch_watched(self.base)
+        base = open_base(self.base, self.pretokenizer, special_tokens or None)
+        # Written once unchanged, because a refusal after the whole run would come too late.
+        unchanged = trace_ids(base.tokenizer, base.tokenizer)
+        inputs = [self.base, *self.sources.inputs(), *([terms_file] if terms_file else [])]
+        is_file_name = format_by_name(self.out) is not None and not is_folder(self.out)
+        check_outputs(
+            {**self.files(unchanged, base), **row_files(unchanged)},
+            self.out,
+            inputs,
+            force=self.force,
+            note=f"{self.out} is written as a folder of several files." if is_file_name else None,
+        )
+        return _Opened(base, *self.sources.count(base.tokenizer.pretokenizer.name, self.out))
 
-    choice = HeldOutChoice(common["held_out"], common["held_out_by"], common["held_out_files"])
-    choice.check()
-    special_tokens = parse_special_tokens(common["special_tokens"])
-    fetch_watched(base)
-    opened = open_base(base, common["pretokenizer"], special_tokens or None)
-    # Written once unchanged, because a refusal after the whole run would come too late.
-    unchanged = trace_ids(opened.tokenizer, opened.tokenizer)
-    inputs = [base, *files, *([terms_file] if terms_file else [])]
-    named = format_by_name(common["out"])
-    is_file_name = named is not None and not is_folder(common["out"])
-    check_outputs(
-        {**_written(unchanged, opened, common), **row_files(unchanged)},
-        common["out"],
-        inputs,
-        force=common["force"],
-        note=f"{common['out']} is written as a folder of several files." if is_file_name else None,
-    )
-    columns_and_encoding = common["text_column"], common["encoding"], common["errors"]
-    corpus, test = open_corpus(files, *columns_and_encoding, choice)
-    if not isinstance(corpus, StreamedCorpus):
-        return opened, corpus, test
-    watch = Watch(1, time.perf_counter(), None, None)
-    return opened, count(corpus, opened.tokenizer.pretokenizer.name, None, watch), test
+    def files(self, adapted: Adapted, base: BaseFiles) -> dict[str, bytes]:
+        """Return the files of an adapted tokenizer by name."""
+        from bpe_core.formats.adapted.adapted_files import adapted_files, format_for
+        from bpe_core.formats.huggingface import FILE_NAME
+        from bpe_core.formats.load_save import dumps
+        from bpe_core.formats.transformers_folder import role_files
+
+        format_name = format_for(base.files, base.tokenizer, self.format_name)
+        if format_name is None:
+            return adapted_files(adapted, base.files)
+        if format_name in ("huggingface", "transformers") and FILE_NAME in base.files:
+            # The base's own files hold more, such as a chat template or another normalizer.
+            own = adapted_files(adapted, base.files)
+            if format_name == "transformers":
+                return {**role_files(adapted.tokenizer), **own}
+            return {FILE_NAME: own[FILE_NAME]}
+        return dumps(adapted.tokenizer, format_name)
+
+    def write(self, adapted: Adapted, base: BaseFiles) -> list[Path]:
+        """Write the files of an adapted tokenizer and its rows; return their paths."""
+        from bpe_core.formats.adapted.adapted_files import format_for, row_files
+        from bpe_core.formats.load_save import write_files
+
+        files = self.files(adapted, base)
+        written = write_files({**files, **row_files(adapted)}, self.out)
+        format_name = format_for(base.files, base.tokenizer, self.format_name)
+        if format_name is not None and not base.files.keys() & files.keys():
+            note_what_lacks(adapted.tokenizer, format_name)
+        return written
 
 
 def _write(
+    request: _Request,
+    opened: _Opened,
     adapted: Adapted,
-    opened: BaseFiles,
-    corpus: Corpus | CountedCorpus,
-    test: Corpus | None,
-    common: dict[str, Any],
+    run: dict[str, Any] | None = None,
+    terms: Sequence[dict[str, Any]] = (),
 ) -> None:
-    """Write the adapted tokenizer and the rows; report on stderr what was gained."""
+    """Write the adapted tokenizer and the rows; report what was gained, on stderr and as JSON."""
     from bpe_core.adapting.adapted import count_with_missing
-    from bpe_core.comparison.interval_words import describe_interval
-    from bpe_core.formats.adapted.adapted_files import format_for, row_files
-    from bpe_core.formats.load_save import write_files
+    from bpe_core.comparison.interval_words import measure_difference
 
-    files = _written(adapted, opened, common)
-    written = write_files({**files, **row_files(adapted)}, common["out"])
-    format_name = format_for(opened.files, opened.tokenizer, common["format_name"])
-    if format_name is not None and not opened.files.keys() & files.keys():
-        note_what_lacks(adapted.tokenizer, format_name)
-    told = f"{adapted.base.vocab_size:,} tokens became {adapted.tokenizer.vocab_size:,}."
-    for name, text in (("This text", corpus), ("Held-out text", test)):
-        if text is not None and text.n_bytes:
-            before, after = (
-                count_with_missing(each, text) for each in (adapted.base, adapted.tokenizer)
-            )
-            told += f" {name} takes {after:,} tokens instead of {before:,}{_change(before, after)}"
-            if text is test and test is not None and before != after:
-                how_sure = describe_interval(test, adapted.tokenizer, adapted.base)
-                told += f"{how_sure.in_brackets}. {how_sure.method}"
-            else:
-                told += "."
+    written = request.write(adapted, opened.base)
+    both = adapted.base, adapted.tokenizer
+    sizes = {"base_vocab_size": both[0].vocab_size, "vocab_size": both[1].vocab_size}
+    told = "{base_vocab_size:,} tokens became {vocab_size:,}.".format_map(sizes)
+    before, after = (count_with_missing(each, opened.words) for each in both)
+    told += f" This text takes {change_words(before, after)}."
+    of_text = {"n_bytes": opened.words.n_bytes, "n_base_tokens": before, "n_tokens": after}
+    held_out = None
+    if opened.test is not None and opened.test.n_bytes:
+        before, after = (count_with_missing(each, opened.test) for each in both)
+        whole, how_sure = measure_difference(opened.test, adapted.tokenizer, adapted.base)
+        told += f" Held-out text takes {change_words(before, after)}"
+        told += f"{how_sure.in_brackets}. {how_sure.method}" if before != after else "."
+        figures = {"n_base_tokens": before, "n_tokens": after, **describe_gain(whole)}
+        held_out = describe_held_out(opened.test, **figures)
     click.echo(told, err=True)
     click.echo(f"Written: {', '.join(map(str, written))}", err=True)
-
-
-def _change(before: int, after: int) -> str:
-    """Return the change in a number of tokens, in per cent; nothing if there is none."""
-    if not before or before == after:
-        return ""
-    return f", {100 * abs(after - before) / before:.1f}% {'fewer' if after < before else 'more'}"
-
-
-def _written(adapted: Adapted, opened: BaseFiles, common: dict[str, Any]) -> dict[str, bytes]:
-    from bpe_core.formats.adapted.adapted_files import adapted_files, format_for
-    from bpe_core.formats.huggingface import FILE_NAME
-    from bpe_core.formats.load_save import dumps
-    from bpe_core.formats.transformers_folder import role_files
-
-    format_name = format_for(opened.files, opened.tokenizer, common["format_name"])
-    if format_name is None:
-        return adapted_files(adapted, opened.files)
-    if format_name in ("huggingface", "transformers") and FILE_NAME in opened.files:
-        # The base's own files hold more, such as a chat template or another normalizer.
-        own = adapted_files(adapted, opened.files)
-        is_folder = format_name == "transformers"
-        return (
-            {**role_files(adapted.tokenizer), **own} if is_folder else {FILE_NAME: own[FILE_NAME]}
+    if request.as_json:
+        print_json(
+            {
+                "written": [*map(str, written)],
+                **sizes,
+                **(run or {}),
+                "terms": [*terms],
+                "text": of_text,
+                "held_out": held_out,
+            }
         )
-    return dumps(adapted.tokenizer, format_name)

@@ -10,7 +10,8 @@ import click
 from bpe_core.cli.downloads import fetch_watched
 from bpe_core.cli.options import out_option
 from bpe_core.cli.outputs import check_output, write_text
-from bpe_core.cli.support import is_watched, read_text
+from bpe_core.cli.streams import is_watched
+from bpe_core.cli.support import read_text
 from bpe_core.errors import ChatTemplateError
 
 

@@ -8,31 +8,29 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bpe_core.cli.options import (
-    encoding_option,
-    errors_option,
-    held_out_by_option,
-    held_out_option,
-    text_column_option,
-)
-from bpe_core.cli.support import HeldOutChoice, load_encoder, read_whole_corpus, split_corpus
+from bpe_core.cli.options import json_option
+from bpe_core.cli.outputs import print_json
+from bpe_core.cli.progress import Bar
+from bpe_core.cli.results import describe_gain, describe_held_out
+from bpe_core.cli.sources import takes_sources
+from bpe_core.cli.support import load_encoder
 from bpe_core.errors import ConfigError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bpe_core.cli.sources import Sources
     from bpe_core.comparison.measurement import TokenizerMetrics
     from bpe_core.comparison.parts import TokenSaving
-    from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.tokenizer.protocol import Encoder
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@takes_sources(counted=False)
 @click.option(
     "--tokenizer",
     "-t",
-    "names",
+    "tokenizers",
     multiple=True,
     required=True,
     metavar="TOKENIZER",
@@ -41,24 +39,13 @@ if TYPE_CHECKING:
 @click.option(
     "--pretokenizer", metavar="NAME", help="gpt2, cl100k, ..., for files that do not name one."
 )
-@held_out_option
-@held_out_by_option
-@text_column_option
-@encoding_option
-@errors_option
+@json_option
 def compare(
-    files: tuple[str, ...],
-    names: tuple[str, ...],
-    pretokenizer: str | None,
-    held_out: float,
-    held_out_by: str,
-    text_column: str | None,
-    encoding: str | None,
-    errors: DecodingErrors,
+    sources: Sources, tokenizers: tuple[str, ...], pretokenizer: str | None, *, as_json: bool
 ) -> None:
-    """Compare tokenizers on files: tokens, bytes per token, words kept whole.
+    """Compare tokenizers on text: tokens, bytes per token, words kept whole.
 
-    With --held-out, only on what `bpe train` with the same options holds out of the same files.
+    With --held-out, only on what `bpe train` with the same options holds out of the same sources.
 
     \b
     Examples:
@@ -69,18 +56,31 @@ def compare(
     from bpe_core.comparison.interval_words import method_words
     from bpe_core.comparison.parts import compute_gain
 
-    tokenizers = [_load(name, pretokenizer) for name in names]
-    choice = HeldOutChoice(held_out, held_out_by)
-    choice.check()
-    if choice.is_any:
-        _, corpus = split_corpus(files, text_column, encoding, errors, choice)
-    else:
-        corpus = read_whole_corpus(files, text_column, encoding, errors)
-    found = compare_tokenizers(corpus, tokenizers)
+    sources.check()
+    encoders = [_load(name, pretokenizer) for name in tokenizers]
+    names = [Path(name).name for name in tokenizers]
+    corpus = sources.read_held_out()
+    with Bar() as bar:
+        found = compare_tokenizers(
+            corpus, encoders, lambda done, of: bool(bar.show("Comparing", done, of))
+        )
+    assert found is not None  # nothing stops it
+    gains = [compute_gain(found, 0, place) for place in range(1, len(names))]
+    if as_json:
+        differences = [describe_gain(gain.whole) for gain in gains]
+        print_json(
+            {
+                **found.to_dict(),
+                "tokenizers": [*tokenizers],
+                "differences": differences,
+                "held_out": describe_held_out(corpus),
+            }
+        )
+        return
     rows = found.rows
     click.echo(f"documents {found.n_documents:,}, bytes {found.n_bytes:,}, words {found.n_words:,}")
     table = [
-        ("", *(Path(name).name for name in names)),
+        ("", *names),
         ("tokens", *(f"{row.n_tokens:,}" for row in rows)),
         *_per_token(rows),
         ("tokens per word", *(_or_dash(row.tokens_per_word, ".3f") for row in rows)),
@@ -94,9 +94,8 @@ def compare(
         cells = [line[0].ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
         click.echo("  ".join(cells).rstrip())
-    short = [Path(name).name for name in names]
-    for place in range(1, len(names)):
-        click.echo(_difference(compute_gain(found, 0, place), short[0], short[place]))
+    for gain, name in zip(gains, names[1:], strict=True):
+        click.echo(_difference(gain, names[0], name))
     if len(names) > 1 and found.blocks is not None:
         click.echo(method_words(found.blocks))
 

@@ -16,7 +16,7 @@ from bpe_core.cli.options import (
 )
 from bpe_core.cli.outputs import check_output, output_path
 from bpe_core.cli.scale import CountingPlan, report_counts
-from bpe_core.cli.support import read_or_stream
+from bpe_core.cli.sources import read_or_stream
 
 if TYPE_CHECKING:
     from bpe_core.corpus.text_decoding import DecodingErrors

@@ -56,6 +56,15 @@ def out_option(help: str, *, required: bool = True) -> Option[Any]:
     return add
 
 
+json_option: Option[Any] = click.option(
+    "--json", "as_json", is_flag=True, help="Print the results as one JSON object."
+)
+counts_option: Option[Any] = click.option(
+    "--counts",
+    metavar="PATH",
+    help="Learn from a Parquet file of words and counts, instead of SOURCE...; see: bpe count "
+    "--help",
+)
 held_out_option: Option[Any] = click.option(
     "--held-out", type=float, default=0.0, help="The share of the text to hold out, such as 0.08."
 )

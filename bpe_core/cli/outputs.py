@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from glob import iglob
 from io import BytesIO
+from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import TYPE_CHECKING, Final, cast
@@ -148,6 +150,25 @@ def write_tokenizer(files: Mapping[str, bytes], out: str) -> None:
     written = write_files(files, out)
     if written != [Path(out)]:
         click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+
+
+def check_json(out: str, *, wanted: bool) -> None:
+    """Raise `ConfigError` if --json and the output of a command are both standard output."""
+    if wanted and is_standard_output(out):
+        raise ConfigError("--json prints on standard output too. Name a file with --out.")
+
+
+def print_json(value: object) -> None:
+    """Print a value as one line of JSON; a figure that is not a number becomes null."""
+    click.echo(json.dumps(_finite(value)))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in cast("dict[str, object]", value).items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in cast("list[object]", value)]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def is_replaceable(out: str) -> bool:

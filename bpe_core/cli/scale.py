@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bpe_core.cli.outputs import is_replaceable, kind_at
-from bpe_core.cli.streams import is_watched
+from bpe_core.cli.progress import Bar
 from bpe_core.corpus.urls import is_pattern, is_url
 from bpe_core.errors import ConfigError
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bpe_core.counting.counts_file import CountsSummary, WordCounts
     from bpe_core.counting.scale.count_files import CountingProgress
     from bpe_core.scale.engines import Engine
-    from bpe_core.types import TrainingConfig
 
 _UNITS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
@@ -44,9 +43,7 @@ class CountingPlan:
         options = (self.scheduler, self.memory, self.processes, self.work)
         if any(option is not None for option in options) or self.floor > 1:
             return True
-        if any(map(is_url, sources)):
-            return True
-        return not self.in_memory and "-" not in sources and any(map(_is_several, sources))
+        return not self.in_memory and "-" not in sources and any(map(_may_be_huge, sources))
 
     def inputs(self, sources: tuple[str, ...]) -> list[str]:
         """Return the paths and URLs of what will be read; files of counts are skipped."""
@@ -73,7 +70,15 @@ class CountingPlan:
         from bpe_core.scale.work_folder import WorkFolder
 
         work = self.work or f"{out}.work"
-        with open_engine(self.scheduler, self.memory, self.processes) as engine:
+        with open_engine(self.scheduler, self.memory, self.processes) as engine, Bar() as bar:
+
+            def show(progress: CountingProgress) -> None:
+                done, of = progress.stretches_done, progress.stretches
+                if done < of:
+                    bar.show("Counting words", done, of)
+                else:
+                    bar.show("Adding up words", progress.shards_done, progress.shards)
+
             counted = count_files(
                 sources,
                 out,
@@ -83,7 +88,7 @@ class CountingPlan:
                 errors=errors,
                 floor=self.floor,
                 engine=engine,
-                on_progress=_show if is_watched() else None,
+                on_progress=show,
             )
         if self.work is None:
             WorkFolder(work).clear()
@@ -109,23 +114,21 @@ class CountingPlan:
         self,
         sources: tuple[str, ...],
         out: str,
-        config: TrainingConfig,
+        pretokenizer: str,
         text_column: str | None,
         errors: DecodingErrors,
     ) -> WordCounts:
         """Count sources, and return their words; `out` is where the tokenizer will be written."""
-        self._check(sources)
         from bpe_core.counting.counts_file import read_counts
-        from bpe_core.runs.check_config import check_config
 
-        check_config(config)
+        out = out.rstrip("/")
         with TemporaryDirectory(prefix="bpe-counts-") as folder:
             if self.work is None and (is_url(out) or is_replaceable(out)):
                 kept = replace(self, work=f"{out}.work")
             else:
                 kept = replace(self, work=self.work or f"{folder}/work")
             counts = f"{folder}/counts.parquet"
-            summary = kept.count(sources, counts, config.pretokenizer, text_column, errors)
+            summary = kept.count(sources, counts, pretokenizer, text_column, errors)
             found = read_counts(counts)
         if self.work is None:
             from bpe_core.scale.work_folder import WorkFolder
@@ -137,8 +140,8 @@ class CountingPlan:
     def _check(self, sources: tuple[str, ...]) -> None:
         if self.in_memory or "-" in sources:
             raise ConfigError(
-                "URLs, and text with --scheduler, --memory, --processes, --work or --floor, are "
-                "counted in stretches, as UTF-8. Omit --held-out, --encoding and -."
+                "Text with --scheduler, --memory, --processes, --work or --floor is counted in "
+                "stretches, as UTF-8. Omit --held-out, --encoding and -."
             )
         check_engine(self.scheduler, self.memory, self.processes)
 
@@ -208,15 +211,5 @@ def report_counts(summary: CountsSummary) -> None:
     click.echo(line, err=True)
 
 
-def _is_several(name: str) -> bool:
-    return Path(name).is_dir() or (not Path(name).exists() and is_pattern(name))
-
-
-def _show(progress: CountingProgress) -> None:
-    before = f" ({progress.stretches_found:,} before)" if progress.stretches_found else ""
-    click.echo(
-        f"\rCounted {progress.stretches_done:,} of {progress.stretches:,} stretches{before}, added "
-        f"up {progress.shards_done:,} of {progress.shards:,} parts",
-        nl=False,
-        err=True,
-    )
+def _may_be_huge(name: str) -> bool:
+    return is_url(name) or Path(name).is_dir() or (not Path(name).exists() and is_pattern(name))

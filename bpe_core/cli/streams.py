@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from bpe_core.errors import CorpusError
+
 
 class _ClosedOutput(io.RawIOBase):
     """A standard output that was closed before the program began: writing to it fails, once."""
@@ -40,6 +42,24 @@ def open_missing_streams() -> None:
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(_ClosedOutput()), encoding="utf-8")
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
+
+
+class StandardInput:
+    """Standard input, read like a file."""
+
+    name = "standard input"
+
+    def read(self) -> bytes:
+        """Read all of it; raises `CorpusError` if it is closed or a folder."""
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise CorpusError("Standard input is closed. Name a file, or pipe text to the command.")
+        try:
+            return sys.stdin.buffer.read()
+        except OSError as error:
+            raise CorpusError(
+                f"Standard input cannot be read: {error.strerror}. Name a file, or pipe text to "
+                "the command."
+            ) from None
 
 
 def describe_output_error(error: OSError | UnicodeEncodeError) -> str:

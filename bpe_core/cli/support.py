@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bpe_core.cli.downloads import fetch_watched
 from bpe_core.cli.streams import (
+    StandardInput,
     abandon_output,
     describe_output_error,
-    is_watched,
     open_missing_streams,
     print_error,
 )
-from bpe_core.corpus.urls import files_at, is_pattern
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -29,22 +27,9 @@ from bpe_core.errors import (
 )
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.corpus.text_decoding import DecodingErrors
-    from bpe_core.counting.streamed import StreamedCorpus
     from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-    from bpe_core.runs.run import TrainingRun
     from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
-    from bpe_core.types import TrainingProgress
-
-_MIN_BYTES_TO_STREAM = 64 << 20
-_STOP_REASONS = {
-    "vocab-size": "the vocabulary is full",
-    "no-pairs": "no pairs are left",
-    "min-frequency": "no pair is frequent enough",
-    "cancelled": "it was cancelled",
-}
 
 
 class ErrorLineGroup(click.Group):
@@ -81,158 +66,6 @@ class ErrorLineGroup(click.Group):
             raise click.ClickException(
                 f"{str(error.filename)!r}: {error.strerror}. Check the path and its permissions."
             ) from None
-
-
-class StandardInput:
-    """Standard input, read like a file."""
-
-    name = "standard input"
-
-    def read(self) -> bytes:
-        """Read all of it; raises `CorpusError` if it is closed or a folder."""
-        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-            raise CorpusError("Standard input is closed. Name a file, or pipe text to the command.")
-        try:
-            return sys.stdin.buffer.read()
-        except OSError as error:
-            raise CorpusError(
-                f"Standard input cannot be read: {error.strerror}. Name a file, or pipe text to "
-                "the command."
-            ) from None
-
-
-class HeldOutChoice(NamedTuple):
-    """What to measure on: a part of the corpus, or other files."""
-
-    share: float
-    by: str
-    files: tuple[str, ...] = ()
-
-    @property
-    def is_any(self) -> bool:
-        """Whether there is anything to measure on."""
-        return bool(self.share or self.files)
-
-    @property
-    def column(self) -> str | None:
-        """The column of a table by which text is held out, or None."""
-        kind, _, name = self.by.partition(":")
-        return name if kind == "column" and self.share else None
-
-    def check(self) -> None:
-        """Raise ConfigError for an unknown unit, one without a share, and a share with files."""
-        from bpe_core.corpus.held_out import check_by
-
-        check_by(self.by)
-        if self.by != "document" and not self.share:
-            raise ConfigError(
-                f"Nothing is held out by {self.by} without a share. Add it, such as --held-out "
-                "0.08, or omit --held-out-by."
-            )
-        if self.share and self.files:
-            raise ConfigError("Give either --held-out or --held-out-file, not both.")
-
-
-def open_corpus(
-    files: tuple[str, ...],
-    text_column: str | None,
-    encoding: str | None,
-    errors: DecodingErrors,
-    held_out: HeldOutChoice,
-) -> tuple[Corpus | StreamedCorpus, Corpus | None]:
-    """Return a corpus of files, and the held-out text; without any, a large corpus is streamed.
-
-    Documents that are also in a held-out file are left out of the corpus.
-    """
-    if held_out.share:
-        return split_corpus(files, text_column, encoding, errors, held_out)
-    if not held_out.files:
-        return read_or_stream(files, text_column, encoding, errors), None
-    corpus = read_whole_corpus(files, text_column, encoding, errors)
-    own = read_whole_corpus(held_out.files, text_column, encoding, errors)
-    training, test = corpus.hold_out(own)
-    if n := corpus.n_sources - training.n_sources:
-        what = "1 document that is" if n == 1 else f"{n:,} documents that are"
-        click.echo(f"Left out of the training text: {what} in the held-out text too.", err=True)
-    return training, test
-
-
-def split_corpus(
-    files: tuple[str, ...],
-    text_column: str | None,
-    encoding: str | None,
-    errors: DecodingErrors,
-    held_out: HeldOutChoice,
-) -> tuple[Corpus, Corpus]:
-    """Read a corpus of files, split it, and report on stderr what was held out."""
-    from bpe_core.comparison.interval_words import unit_noun
-
-    corpus = read_whole_corpus(files, text_column, encoding, errors, held_out.column)
-    training, test = corpus.split(held_out.share, by=held_out.by)
-    how = test.how
-    if how is None or not test.n_bytes:
-        click.echo("Too little text to hold any back.", err=True)
-        return training, test
-    noun = unit_noun(how, how.n_units)
-    flatters = ""
-    if how.share_within:
-        flatters = f"; {how.share_within:.0%} of it is from within documents that training saw"
-    click.echo(
-        f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun}{flatters}.",
-        err=True,
-    )
-    return training, test
-
-
-def read_or_stream(
-    files: tuple[str, ...], text_column: str | None, encoding: str | None, errors: DecodingErrors
-) -> Corpus | StreamedCorpus:
-    """Return a corpus of files, streamed if they are large and plain text."""
-    if text_column is None and encoding is None and errors == "strict" and _are_large(files):
-        from bpe_core.counting.streamed import stream_corpus
-
-        # A file that can't be streamed may still be readable; if not, the reader raises a better
-        # error.
-        with suppress(CorpusError):
-            return stream_corpus(files)
-    return read_whole_corpus(files, text_column, encoding, errors)
-
-
-def read_whole_corpus(
-    files: tuple[str, ...],
-    text_column: str | None,
-    encoding: str | None,
-    errors: DecodingErrors = "strict",
-    kept_column: str | None = None,
-) -> Corpus:
-    """Read a corpus of files, and report on stderr what its reader noticed."""
-    from bpe_core.corpus.read_corpus import read_corpus
-
-    sources = [
-        source
-        for name in files
-        for source in ([StandardInput()] if name == "-" else _paths_named(name))
-    ]
-    corpus = read_corpus(
-        sources, text_column, encoding=encoding, errors=errors, kept_column=kept_column
-    )
-    for note in corpus.notes:
-        click.echo(note, err=True)
-    return corpus
-
-
-def _paths_named(name: str) -> list[str]:
-    """Return the files that a pattern such as *.txt finds, or the path as it is."""
-    if Path(name).exists() or not is_pattern(name):
-        return [name]
-    return [file.url for file in files_at(name)[0]]
-
-
-def _are_large(files: tuple[str, ...]) -> bool:
-    paths = [Path(name) for name in files if name != "-"]
-    if len(paths) < len(files) or not all(path.is_file() for path in paths):
-        return False
-    return sum(path.stat().st_size for path in paths) >= _MIN_BYTES_TO_STREAM
 
 
 def load_tokenizer(
@@ -361,42 +194,3 @@ def note_what_lacks(tokenizer: Tokenizer, format_name: str) -> None:
             "Copy it from the folder of your model.",
             err=True,
         )
-
-
-def show_progress(progress: TrainingProgress) -> None:
-    """Show the progress of training on one line of stderr."""
-    if progress.seconds_compiling is not None:
-        click.echo(
-            f"\rCompiling the engine, once on this machine, {progress.seconds_compiling:.0f} s",
-            nl=False,
-            err=True,
-        )
-        return
-    click.echo(
-        f"\r{progress.merges_done:,} of {progress.merges_wanted:,} merges, "
-        f"{progress.elapsed_seconds:.1f} s",
-        nl=False,
-        err=True,
-    )
-
-
-def show_removals(done: int, of: int) -> None:
-    """Show the progress of shrinking on one line of stderr, shorter than that of training."""
-    click.echo(f"\r{done:,} of {of:,} removed", nl=False, err=True)
-
-
-def report_run(run: TrainingRun, held_out: Corpus | None) -> None:
-    """Report on stderr why training ended, and bytes per token on both texts."""
-    if is_watched():
-        click.echo(err=True)
-    n_tokens = int(run.tokens_after[-1])
-    parts = [
-        f"{len(run.merges):,} merges in {run.elapsed_seconds:.1f} s; it stopped because "
-        f"{_STOP_REASONS[run.stop_reason]}."
-    ]
-    if n_tokens:
-        parts.append(f"{run.corpus_bytes / n_tokens:.2f} bytes per token")
-    n_held_out = int(run.tokens_after_on(held_out)[-1]) if held_out is not None else 0
-    if held_out is not None and n_held_out:  # some pre-tokenizers drop all white space
-        parts.append(f"({held_out.n_bytes / n_held_out:.2f} on held-out text)")
-    click.echo(" ".join(parts), err=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,48 +12,31 @@ from bpe_core.cli.options import (
     BASES,
     TIE_BREAKS,
     choice_option,
-    encoding_option,
-    errors_option,
     format_option,
-    held_out_by_option,
-    held_out_file_option,
-    held_out_option,
+    json_option,
     out_option,
     pretokenizer_option,
-    scale_options,
-    text_column_option,
 )
 from bpe_core.cli.outputs import (
+    check_json,
     check_output,
     check_outputs,
     format_to_write,
+    print_json,
     write_output,
     write_tokenizer,
 )
-from bpe_core.cli.scale import CountingPlan
-from bpe_core.cli.streams import is_watched
-from bpe_core.cli.support import (
-    HeldOutChoice,
-    note_what_lacks,
-    open_corpus,
-    report_run,
-    show_progress,
-)
-from bpe_core.errors import ConfigError
+from bpe_core.cli.progress import Bar
+from bpe_core.cli.results import describe_held_out, describe_run, report_run
+from bpe_core.cli.sources import takes_sources
+from bpe_core.cli.support import note_what_lacks
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.text_decoding import DecodingErrors
-    from bpe_core.counting.counts_file import WordCounts
-    from bpe_core.types import Alphabet, Base, TieBreak
+    from bpe_core.cli.sources import Sources
 
 
 @click.command()
-@click.argument("files", nargs=-1, metavar="FILE...")
-@click.option(
-    "--counts",
-    metavar="PATH",
-    help="Train on a Parquet file of words and counts, instead of FILE...; see: bpe count --help",
-)
+@takes_sources()
 @click.option(
     "--vocab-size", type=int, required=True, help="Special tokens, alphabet and merges in total."
 )
@@ -100,56 +83,30 @@ if TYPE_CHECKING:
     help="With --byte-fallback: the share of the text that the alphabet's characters make up, such "
     "as 0.9995.",
 )
-@text_column_option
-@encoding_option
-@errors_option
-@held_out_option
-@held_out_by_option
-@held_out_file_option
 @click.option(
     "--run",
     "run_file",
     metavar="PATH",
     help="Also write the whole run, for bpe_core.load_run: merges, words, settings and hashes.",
 )
-@scale_options
+@json_option
 def train(
-    files: tuple[str, ...],
-    counts: str | None,
-    vocab_size: int,
+    sources: Sources,
     out: str,
     *,
     force: bool,
     format_name: str | None,
-    pretokenizer: str,
-    base: str,
-    alphabet: str,
-    end_of_word: str | None,
-    special_tokens: tuple[str, ...],
-    min_frequency: int,
-    tie_break: str,
-    max_token_bytes: int | None,
-    byte_fallback: bool,
-    character_coverage: float,
-    text_column: str | None,
-    encoding: str | None,
-    errors: DecodingErrors,
-    held_out: float,
-    held_out_by: str,
-    held_out_files: tuple[str, ...],
-    scheduler: str | None,
-    memory: str | None,
-    processes: int | None,
-    work: str | None,
-    floor: int,
     run_file: str | None,
+    as_json: bool,
+    special_tokens: tuple[str, ...],
+    **settings: Any,
 ) -> None:
     """Train a tokenizer on text files and tables, also packed ones, archives and folders of them.
 
     UTF-8 files of 64 MB or more in total are streamed, and folders, patterns such as '*.txt' and
     URLs are counted in stretches, as by bpe count, so they may be larger than memory. With
-    --held-out, --held-out-file or --encoding, all of the text is read into memory, and URLs are
-    refused.
+    --held-out, --held-out-file or --encoding, files are read one by one, each whole, and their
+    documents kept on disk if there are 64 MB or more.
 
     \b
     Examples:
@@ -166,57 +123,27 @@ def train(
     from bpe_core.runs.train import train as run_training
     from bpe_core.types import TrainingConfig
 
-    config = TrainingConfig(
-        vocab_size=vocab_size,
-        pretokenizer=pretokenizer,
-        base=cast("Base", base),
-        alphabet=cast("Alphabet", alphabet),
-        end_of_word=end_of_word,
-        special_tokens=tuple(token for token in special_tokens if token),
-        min_frequency=min_frequency,
-        tie_break=cast("TieBreak", tie_break),
-        max_token_bytes=max_token_bytes,
-        byte_fallback=byte_fallback,
-        character_coverage=character_coverage,
-    )
+    tokens = tuple(token for token in special_tokens if token)
+    config = TrainingConfig(special_tokens=tokens, **settings)
     format, note = format_to_write(out, format_name)
-    choice = HeldOutChoice(held_out, held_out_by, held_out_files)
-    choice.check()
-    in_memory = choice.is_any or encoding is not None
-    plan = CountingPlan(scheduler, memory, processes, work, floor, in_memory)
+    check_json(out, wanted=as_json)
+    sources.check()
     # Written once untrained, because a refusal after the whole run would come too late.
     untrained = run_training(Corpus.from_word_counts({"a": 1}), config).tokenizer
-    inputs = plan.inputs(files) if counts is None else [counts]
+    inputs = sources.inputs()
     check_outputs(dumps(untrained, format), out, inputs, force=force, note=note)
     if run_file is not None:
         if os.path.realpath(run_file) == os.path.realpath(out):
             raise click.UsageError("--run and --out name the same file.")
         check_output(RUN, run_file, inputs, force=force)
-    test = None
-    if counts is not None:
-        corpus = _read_counts(counts, files, held_out=choice.is_any, plan=plan)
-    elif not files:
-        raise click.UsageError("Missing argument 'FILE...'.")
-    elif plan.is_for(files):
-        corpus = plan.counted(files, out, config, text_column, errors)
-    else:
-        corpus, test = open_corpus(files, text_column, encoding, errors, choice)
-    run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
+    corpus, test = sources.open(config.pretokenizer, out)
+    with Bar() as bar:
+        run = run_training(corpus, config, bar.show_training, on_counting=bar.show_counting)
     note_what_lacks(run.tokenizer, format)
     write_tokenizer(dumps(run, format), out)
     if run_file is not None:
         write_output(run_to_bytes(run), run_file)
-    report_run(run, test)
-
-
-def _read_counts(
-    counts: str, files: tuple[str, ...], *, held_out: bool, plan: CountingPlan
-) -> WordCounts:
-    if files or held_out or plan.is_for(()):
-        raise ConfigError(
-            "Words are already counted in a file of counts. Omit FILE..., --held-out and the "
-            "options that count, or --counts."
-        )
-    from bpe_core.counting.counts_file import read_counts
-
-    return read_counts(counts)
+    n_tokens = report_run(run, test)
+    if as_json:
+        held_out = describe_held_out(test, n_tokens=n_tokens)
+        print_json({"out": out, "format": format, **describe_run(run), "held_out": held_out})

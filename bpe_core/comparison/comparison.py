@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, overload
 
 from bpe_core.checks import describe, is_a, is_whole, several
@@ -17,6 +18,7 @@ from bpe_core.comparison.alignment import (
 from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
+from bpe_core.comparison.text_map import TextMap
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, OutOfRangeError
 from bpe_core.extras import to_frame
@@ -186,7 +188,11 @@ def compare(
             "There is no text to compare tokenizers on. Give at least one character."
         )
     blocks = divide_units(corpus)
-    measurings = [Measuring(corpus, encoder, blocks=blocks) for encoder in encoders]
+    # Most tokenizers get the same pieces of text, in turn.
+    map_text = lru_cache(2)(TextMap)
+    measurings = [
+        Measuring(corpus, encoder, blocks=blocks, map_text=map_text) for encoder in encoders
+    ]
     if not _measure_together(measurings, corpus.n_bytes, should_stop):
         return None
     found = combine(corpus, encoders, [each.measured() for each in measurings], blocks)

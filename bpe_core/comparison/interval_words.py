@@ -40,9 +40,24 @@ def describe_interval(corpus: Corpus, own: Encoder, theirs: Encoder) -> Interval
     >>> describe_interval(corpus, gpt2(), gpt2().truncated(0)).interval
     '95% interval 71.0–71.8%'
     """
+    return measure_difference(corpus, own, theirs)[1]
+
+
+def measure_difference(
+    corpus: Corpus, own: Encoder, theirs: Encoder
+) -> tuple[TextPart, IntervalWords]:
+    """Measure the difference between two tokenizers on a text; return it, and how sure it is.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> corpus = Corpus.from_text("the bare bytes")
+    >>> whole, words = measure_difference(corpus, gpt2(), gpt2().truncated(0))
+    >>> whole.own, whole.theirs, words.method
+    (3, 14, 'No interval: it takes 20 documents, and there is 1.')
+    """
     found = compare(corpus, [own, theirs])
+    whole = compute_gain(found).whole
     method = "" if found.blocks is None else method_words(found.blocks)
-    return IntervalWords(interval_words(compute_gain(found).whole), method)
+    return whole, IntervalWords(interval_words(whole), method)
 
 
 def interval_words(part: TextPart) -> str:

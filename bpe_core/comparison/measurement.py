@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -149,11 +149,13 @@ class Measuring:
         *,
         table: IdTable | None = None,
         blocks: Blocks | None = None,
+        map_text: Callable[[str], TextMap] = TextMap,
     ) -> None:
         self._corpus = corpus
         self._tokenizer = tokenizer
         self._table = IdTable(tokenizer) if table is None else table
         self._blocks = blocks
+        self._map_text = map_text
         self._id_counts = np.zeros(len(self._table.ids), np.int64)
         self._words = WordTotals()
         self._kinds = KindCounts()
@@ -205,7 +207,7 @@ class Measuring:
         """Count the tokens of texts, and yield the bytes of each piece."""
         tokenizer, table = self._tokenizer, self._table
         for text, spans in pieces(texts, tokenizer, table, blocks=self._blocks, first=first):
-            text_map = TextMap(text)
+            text_map = self._map_text(text)
             ids, starts, ends = spans.ids, spans.starts, spans.ends
             stands = ids >= 0
             self._id_counts += (

@@ -116,6 +116,7 @@ class TextMap:
         "_offsets",
         "_points",
         "_seen",
+        "_within",
         "_word_ends",
         "_word_starts",
         "n_bytes",
@@ -133,8 +134,13 @@ class TextMap:
         self._offsets = offsets
         self._word_starts = offsets[edges[0::2]]
         self._word_ends = offsets[edges[1::2]]
-        # For each kind, int32[n_bytes + 1]: the number of bytes of that kind before each byte.
         per_byte = np.repeat(kinds, np.diff(offsets))
+        # int32[n_bytes + 1]: the number of the word that each byte is within, -1 for its first
+        # byte and outside words.
+        self._within = np.full(self.n_bytes + 1, -1, np.int32)
+        within = np.flatnonzero((per_byte[1:] == WORD) & (per_byte[:-1] == WORD)) + 1
+        self._within[within] = np.searchsorted(self._word_ends, within)
+        # For each kind, int32[n_bytes + 1]: the number of bytes of that kind before each byte.
         self._seen = {kind: _before(per_byte == kind) for kind in (WORD, PUNCTUATION, WHITE_SPACE)}
         numbers = np.repeat(are_numbers(points), np.diff(offsets))
         self._numbers_seen = _before(numbers)
@@ -151,15 +157,15 @@ class TextMap:
         `gaps` are the starts and ends of bytes without a token, two int64[m], ascending; a word
         with such bytes is not whole.
         """
-        inside = np.searchsorted(ends, self._word_ends) - np.searchsorted(
-            ends, self._word_starts, side="right"
-        )
-        whole = inside == 0
-        if gaps is not None:
+        n_words = len(self._word_starts)
+        cut = self._within[ends]
+        cut = cut[cut >= 0]
+        whole = np.ones(n_words, np.bool_)
+        whole[cut] = False
+        if gaps is not None and len(gaps[0]):
             begun = np.searchsorted(gaps[0], self._word_ends)
             whole &= begun == np.searchsorted(gaps[1], self._word_starts, side="right")
-        n_words = len(inside)
-        return WordTotals(n_words, n_words + int(inside.sum()), int(whole.sum()))
+        return WordTotals(n_words, n_words + len(cut), int(whole.sum()))
 
     def token_kinds(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Return the kind of each token as an index in TOKEN_KINDS, uint8[n].

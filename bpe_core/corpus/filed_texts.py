@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -58,6 +58,32 @@ class FiledTexts(_Texts):
         n_bytes = int(self._lengths[place])
         self._file.seek(int(self._ends[place]) - n_bytes)
         return self._file.read(n_bytes).decode()
+
+
+class TextsWriter:
+    """Writes texts to a new file, one after another, so that none stays in memory.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     writer = TextsWriter(Path(folder, "texts"))
+    ...     writer.write(["hug", "hugs"])
+    ...     writer.written()[:]
+    ('hug', 'hugs')
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("xb")
+        self._lengths: list[int] = []
+
+    def write(self, texts: Iterable[str]) -> None:
+        """Add texts without lone surrogates. Raises OSError."""
+        self._lengths += [self._file.write(text.encode()) for text in texts]
+
+    def written(self) -> FiledTexts:
+        """Close the file, and return its texts."""
+        self._file.close()
+        return FiledTexts(self._path, np.array(self._lengths, np.int64))
 
 
 class CutTexts(_Texts):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import cast
 
 from bpe_core.checks import several
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.filed_texts import TextsWriter
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import (
     Document,
@@ -35,6 +37,7 @@ def read_corpus(
     max_archive_files: int | None = None,
     kept_column: str | None = None,
     on_progress: Callable[[float], None] | None = None,
+    texts_file: Path | None = None,
 ) -> Corpus:
     """Read files into a corpus: any text, tables, JSON, and packed files or archives of these.
 
@@ -59,6 +62,9 @@ def read_corpus(
 
     `kept_column` names another column of all tables, such as the author. Its values become the
     corpus's `columns`, so that `split` can hold out all rows of some authors.
+
+    With `texts_file`, the path of a file to be made, the documents are written there, and are read
+    again one by one when they are needed: the memory taken is that of the largest file.
 
     `on_progress` is called from time to time with the fraction read so far; an exception it raises
     ends the reading. An archive may unpack to 16 MB or a hundred times its size, whichever is more,
@@ -98,6 +104,7 @@ def read_corpus(
     notes: list[Note] = []
     failures: list[tuple[str, CorpusError]] = []
     report = on_progress or _ignore
+    writer = None if texts_file is None else TextsWriter(texts_file)
     sizes = [source_size(source) for source in sources]
     total = sum(sizes) or 1
     for number, source in enumerate(sources):
@@ -110,6 +117,9 @@ def read_corpus(
             failures.append((source_name(source), error))
             notes.append(skipped(source_name(source), error))
             continue
+        if writer is not None:
+            writer.write(document.text for document in found)
+            found = [document._replace(text="") for document in found]
         documents.extend(found)
         notes.extend(new_notes)
     if not documents:
@@ -119,7 +129,7 @@ def read_corpus(
         kind = kinds.pop() if len(kinds) == 1 else UnsupportedFileError
         raise kind(f"None of the files could be read. {reasons(failures)}")
     return Corpus(
-        tuple(document.text for document in documents),
+        tuple(document.text for document in documents) if writer is None else writer.written(),
         tuple(document.name for document in documents),
         file_notes=tuple(notes),
         encodings=tuple(document.encoding for document in documents),

@@ -17,7 +17,7 @@ from bpe_core.corpus.file_kinds import HEAD_BYTES, is_plain_text
 from bpe_core.corpus.text_decoding import decoded, whole_characters
 from bpe_core.counting.metaspace_words import write_words
 from bpe_core.counting.pieces import count_in_runs
-from bpe_core.counting.words import CountedCorpus
+from bpe_core.counting.words import CountedCorpus, ReadShare
 from bpe_core.errors import (
     CorpusError,
     EmptyCorpusError,
@@ -83,6 +83,7 @@ def count_stream(
     *,
     symbols_of: Base | None = None,
     should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> CountedCorpus:
     """Count the pre-tokens of a streamed corpus as `count_pretokens` does, and hash its text.
 
@@ -98,8 +99,9 @@ def count_stream(
     ...     count_stream(stream_corpus([path]), get_pretokenizer("gpt2")).pretokens.words
     (b'hug', b' hugs')
     """
-    reading = _Reading(corpus, symbols_of)
-    runs = count_in_runs(reading.documents(), corpus.n_bytes, pretokenizer, should_stop=should_stop)
+    share = ReadShare(corpus.n_bytes, should_stop, on_progress)
+    reading = _Reading(corpus, symbols_of, share)
+    runs = count_in_runs(reading.documents(), corpus.n_bytes, pretokenizer, should_stop=share)
     # There is one run; what is left after a stop must not begin another.
     pretokens = next(runs, PretokenCounts((), np.zeros(0, np.int64)))
     pretokens = write_words(pretokens, pretokenizer)
@@ -109,8 +111,9 @@ def count_stream(
 class _Reading:
     """One pass over the files, which also collects their hash and the symbols that occur."""
 
-    def __init__(self, corpus: StreamedCorpus, symbols_of: Base | None) -> None:
+    def __init__(self, corpus: StreamedCorpus, symbols_of: Base | None, share: ReadShare) -> None:
         self._corpus = corpus
+        self._share = share
         self._symbols_of = symbols_of
         self._digest = hashlib.sha256(b"documents")
         self._bytes_seen = np.zeros(256, np.bool_)
@@ -137,7 +140,7 @@ class _Reading:
         self._digest.update(b"1 %d:" % size)
         at = begin
         rest = b""
-        for data in _read(path, size, begin):
+        for data in self._share.noting(_read(path, size, begin)):
             piece, rest = whole_characters(rest + data)
             self._look_at(piece, path.name, at)
             at += len(piece)

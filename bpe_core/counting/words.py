@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from bpe_core.counting.metaspace_words import write_words
 from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
+
+Text = TypeVar("Text", str, bytes)
 
 _BLOCK_CHARACTERS = 1 << 18
 _SAFE_CUT = re.compile(r"[a-z](?=[ \n])")
@@ -40,14 +43,52 @@ class CountedCorpus:
         return self.wait_for_sha256()
 
 
+class ReadShare:
+    """A `should_stop` that also reports the share of a text that was read by then.
+
+    >>> share = ReadShare(7, None, print)
+    >>> list(share.noting(["hug", "hugs"])), share()
+    1.0
+    (['hug', 'hugs'], False)
+    """
+
+    def __init__(
+        self,
+        size: int,
+        should_stop: Callable[[], bool] | None,
+        on_progress: Callable[[float], None] | None,
+    ) -> None:
+        self._size = size
+        self._n_read = 0
+        self._should_stop = should_stop
+        self._on_progress = on_progress
+
+    def __call__(self) -> bool:
+        """Report the share; return True if the caller should stop."""
+        if self._on_progress is not None:
+            self._on_progress(self._n_read / max(1, self._size))
+        return self._should_stop is not None and self._should_stop()
+
+    def noting(self, texts: Iterable[Text]) -> Iterator[Text]:
+        """Yield each text, and note its length once the next is asked for."""
+        for text in texts:
+            yield text
+            self._n_read += len(text)
+
+
 def count_pretokens(
-    corpus: Corpus, pretokenizer: Pretokenizer, *, should_stop: Callable[[], bool] | None = None
+    corpus: Corpus,
+    pretokenizer: Pretokenizer,
+    *,
+    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> PretokenCounts:
     """Count the pre-tokens of a corpus, each document on its own; words with counts stay as given.
 
     With "metaspace", a space is put in front of each document and each such word.
 
-    If `should_stop()` returns True, the counts so far are returned. Raises what the pre-tokenizer
+    If `should_stop()` returns True, the counts so far are returned. `on_progress` is called by the
+    same thread, with the share of the documents that was read. Raises what the pre-tokenizer
     raises.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -57,15 +98,17 @@ def count_pretokens(
     ((b'hug', b'hugs'), [2, 1])
     """
     if corpus.word_counts is not None:
-        found = _pretoken_counts(corpus.word_counts)
-    elif use_kernels(corpus.n_bytes):
+        return write_words(_pretoken_counts(corpus.word_counts), pretokenizer)
+    share = ReadShare(corpus.n_characters, should_stop, on_progress)
+    documents = share.noting(corpus.documents)
+    if use_kernels(corpus.n_bytes):
         # Imported when needed, because it loads the kernels.
         from bpe_core.counting.compiled import count_documents
 
-        found = count_documents(corpus.documents, pretokenizer, should_stop)
+        found = count_documents(documents, pretokenizer, share)
     else:
-        pieces = ((document,) for document in corpus.documents)
-        found = count_pieces(pieces, pretokenizer, should_stop=should_stop)
+        pieces = ((document,) for document in documents)
+        found = count_pieces(pieces, pretokenizer, should_stop=share)
     return write_words(found, pretokenizer)
 
 

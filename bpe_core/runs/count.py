@@ -54,6 +54,7 @@ def count(
             get_pretokenizer(pretokenizer),
             symbols_of=symbols_of,
             should_stop=watch.asked_to_stop,
+            on_progress=watch.on_counting,
         )
     else:
         symbols = frozenset[bytes]()
@@ -78,7 +79,9 @@ def _count_documents(
     pretokens = PretokenCounts((), np.zeros(0, np.int64))
     if not watch.stopped:
         cut = get_pretokenizer(pretokenizer)
-        pretokens = count_pretokens(corpus, cut, should_stop=watch.asked_to_stop)
+        pretokens = count_pretokens(
+            corpus, cut, should_stop=watch.asked_to_stop, on_progress=watch.on_counting
+        )
     # Counting uses all cores, learning merges only one.
     pool = ThreadPoolExecutor(1, thread_name_prefix="hashing")
     hashed = pool.submit(lambda: corpus.sha256)

@@ -29,7 +29,10 @@ class Watch:
         started: float,
         on_progress: Callable[[TrainingProgress], None] | None,
         should_stop: Callable[[], bool] | None,
+        on_counting: Callable[[float], None] | None = None,
     ) -> None:
+        self.on_counting = on_counting
+        """Called with the share of the text whose words are counted."""
         self.merges_wanted = merges_wanted
         self._started = started
         self._on_progress = on_progress

@@ -34,6 +34,8 @@ def train(
     config: TrainingConfig | None = None,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    *,
+    on_counting: Callable[[float], None] | None = None,
     **settings: Unpack[TrainingSettings],
 ) -> TrainingRun:
     """Train a tokenizer on a corpus, a list of texts, files of any size, or words already counted.
@@ -51,7 +53,8 @@ def train(
     while pre-tokens are counted. Once it returns True, the run ends with the merges so far and the
     stop reason "cancelled". A run cancelled during counting has no merges and covers only part of
     the corpus. If the kernels have not been compiled yet, training on a large corpus waits for them
-    for about 13 s, and reports `seconds_compiling` about five times a second.
+    for about 13 s, and reports `seconds_compiling` about five times a second. `on_counting` is
+    called with the share of the text whose pre-tokens are counted, from 0 to 1.
 
     Raises `ConfigError` or a subclass for an invalid configuration or for words that another
     pre-tokenizer cut, and `EmptyCorpusError` if the pre-tokenizer finds nothing to learn from.
@@ -69,7 +72,8 @@ def train(
     config = _config(config, settings)
     # Fail before the corpus is read if even the smallest alphabet does not fit.
     vocabulary = GrowingVocabulary(config, ())
-    watch = Watch(config.vocab_size - len(vocabulary), started, on_progress, should_stop)
+    n_merges = config.vocab_size - len(vocabulary)
+    watch = Watch(n_merges, started, on_progress, should_stop, on_counting)
     counted = count(
         corpus,
         config.pretokenizer,

@@ -14,7 +14,7 @@ import click
 import pytest
 
 from bpe_core import types
-from bpe_core.cli import commands, options, support
+from bpe_core.cli import commands, options, sources
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.counts_file import read_counts
 from bpe_core.formats import load_save
@@ -278,7 +278,7 @@ def test_compare_measures_what_train_holds_out(trained: Path, tmp_path: Path) ->
 def test_a_corpus_large_enough_to_be_streamed_keeps_no_held_out_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(support, "_MIN_BYTES_TO_STREAM", 1)
+    monkeypatch.setattr(sources, "_MIN_LARGE_BYTES", 1)
     text, own, out = tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "out.json"
     text.write_text("It is one line, and there are more.\n" * 9)
     own.write_bytes(text.read_bytes())

@@ -219,7 +219,7 @@ def test_replacing_takes_terms_and_scripts_and_streams_large_files(
 ) -> None:
     outputs: list[Path] = []
     for least, name in ((1 << 40, "read"), (1, "streamed")):
-        monkeypatch.setattr("bpe_core.cli.support._MIN_BYTES_TO_STREAM", least)
+        monkeypatch.setattr("bpe_core.cli.sources._MIN_LARGE_BYTES", least)
         outputs.append(tmp_path / name)
         result = succeed(
             "replace",

@@ -605,3 +605,18 @@ def test_the_error_for_a_damaged_zip_names_the_file() -> None:
                 messages.append(str(error))
     assert messages
     assert all("a.zip" in message for message in messages)
+
+
+def test_documents_written_to_a_file_are_those_in_memory(tmp_path: Path) -> None:
+    table = "text,author\r\nGröße,a\r\nsüß,b\r\n漢字 🙂,a\r\n" * 20
+    uploads = [Upload("a.txt", b"hug\n" * 30), Upload("b.csv", table.encode())]
+    in_memory = read_corpus(uploads, kept_column="author")
+    on_disk = read_corpus(uploads, kept_column="author", texts_file=tmp_path / "texts")
+    assert on_disk == in_memory
+    assert (on_disk.names, on_disk.columns) == (in_memory.names, in_memory.columns)
+    assert (on_disk.n_characters, on_disk.notes) == (in_memory.n_characters, in_memory.notes)
+    assert not isinstance(on_disk.documents, tuple)
+    for ours, theirs in zip(on_disk.split(0.3), in_memory.split(0.3), strict=True):
+        assert ours.documents[:] == theirs.documents
+    with pytest.raises(FileExistsError):
+        read_corpus(uploads, texts_file=tmp_path / "texts")

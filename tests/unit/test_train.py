@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.streamed import stream_corpus
 from bpe_core.counting.words import CountedCorpus, count_pretokens
 from bpe_core.errors import (
     ConfigError,
@@ -296,3 +298,16 @@ def test_more_symbols_than_32_bits_can_index_are_refused_before_allocating(base:
     counted = CountedCorpus(pretokens, 1 << 31, lambda: "", frozenset({b"a"}))
     with pytest.raises(CorpusError, match=r"have 2,147,485,697 symbols.*2,147,483,647"):
         train(counted, replace(CONFIG, base=base))
+
+
+def test_counting_reports_the_share_that_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text("a line of hugs and pugs\n" * 600_000)
+    texts = ["a line of hugs and pugs\n" * 60_000] * 10
+    for corpus in (Corpus.from_documents(texts), stream_corpus([path])):
+        shares: list[float] = []
+        run = train(corpus, TrainingConfig(260), on_counting=shares.append)
+        assert run.tokenizer == train(corpus, TrainingConfig(260)).tokenizer
+        assert shares == sorted(shares)
+        assert len(set(shares)) > 1
+        assert 0.5 < shares[-1] <= 1

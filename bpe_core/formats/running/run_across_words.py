@@ -22,9 +22,9 @@ from bpe_core.formats.across_words import find_plain_cut
 from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
 from bpe_core.formats.running.own_encoder import OwnEncoder
-from bpe_core.formats.running.safe_cuts import cut_text
 from bpe_core.formats.running.spaces import Spaces
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.pretokenizers.text_parts import cut_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.segment_arrays import token_widths

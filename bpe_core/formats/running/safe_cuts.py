@@ -7,7 +7,6 @@ its model gets the pieces one by one. All parts of its description must be known
 
 from __future__ import annotations
 
-import re
 import string
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +14,6 @@ from typing import Any, Final
 
 from bpe_core.formats.patterns import find_pretokenizer
 
-_CUT: Final = re.compile("(?<=[A-Za-z]) (?=[A-Za-z])")
 # Every letter between spaces, to see what a normalizer makes of it.
 _LETTERS: Final = " ".join(string.ascii_letters)
 _LOCAL_NORMALIZERS: Final = frozenset(
@@ -55,20 +53,6 @@ def is_cut_at_spaces(described: Mapping[str, Any], normalized: Callable[[str], s
         and (normalized is None or _keeps_letters(normalized(_LETTERS)))
         and _splits(list(_listed(described.get("pre_tokenizer"), "pretokenizers")))
     )
-
-
-def cut_text(text: str, size: int) -> Iterator[str]:
-    """Cut a text into parts of at least `size` characters, as the last one may be shorter.
-
-    >>> list(cut_text("one two, three four", 4)), list(cut_text("one", 4))
-    (['one two, three', ' four'], ['one'])
-    """
-    start = 0
-    while start < len(text):
-        found = _CUT.search(text, start + max(size, 1))
-        end = found.start() if found else len(text)
-        yield text[start:end]
-        start = end
 
 
 def _listed(component: Any, plural: str) -> Iterator[Mapping[str, Any]]:

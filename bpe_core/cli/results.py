@@ -1,0 +1,118 @@
+"""What commands report of their results: as sentences on stderr, and as values for --json."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bpe_core.comparison.parts import TextPart
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.runs.continuation import TermCost
+    from bpe_core.runs.run import TrainingRun
+
+_STOP_REASONS: Final = {
+    "vocab-size": "the vocabulary is full",
+    "no-pairs": "no pairs are left",
+    "min-frequency": "no pair is frequent enough",
+    "cancelled": "it was cancelled",
+}
+
+
+def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
+    """Report why training ended, and bytes per token; return the tokens of the held-out text."""
+    n_tokens = int(run.tokens_after[-1])
+    parts = [
+        f"{len(run.merges):,} merges in {run.elapsed_seconds:.1f} s; it stopped because "
+        f"{_STOP_REASONS[run.stop_reason]}."
+    ]
+    if n_tokens:
+        parts.append(f"{run.corpus_bytes / n_tokens:.2f} bytes per token")
+    n_held_out = None if held_out is None else int(run.tokens_after_on(held_out)[-1])
+    if held_out is not None and n_held_out:  # some pre-tokenizers drop all white space
+        parts.append(f"({held_out.n_bytes / n_held_out:.2f} on held-out text)")
+    click.echo(" ".join(parts), err=True)
+    return n_held_out
+
+
+def describe_run(run: TrainingRun) -> dict[str, Any]:
+    """Return the figures of a run as JSON values."""
+    return {
+        "vocab_size": run.tokenizer.vocab_size,
+        "n_merges": len(run.merges),
+        "stop_reason": run.stop_reason,
+        "elapsed_seconds": run.elapsed_seconds,
+        "fingerprint": run.tokenizer.fingerprint,
+        "text": {
+            "n_bytes": run.corpus_bytes,
+            "sha256": run.corpus_sha256,
+            "n_tokens": int(run.tokens_after[-1]),
+        },
+    }
+
+
+def describe_held_out(test: Corpus | None, **figures: Any) -> dict[str, Any] | None:
+    """Return what was held out, and how, as JSON values with figures on it; None without any."""
+    if test is None or not test.n_bytes or test.how is None:
+        return None
+    return {
+        "n_bytes": test.n_bytes,
+        "by": test.how.by,
+        "n_units": test.how.n_units,
+        "share_within": test.how.share_within,
+        **figures,
+    }
+
+
+def describe_gain(part: TextPart) -> dict[str, Any]:
+    """Return a difference and its 95 % interval as JSON values."""
+    return {"percent_fewer": part.percent_fewer, "interval": [part.low, part.high]}
+
+
+def change_words(before: int, after: int) -> str:
+    """Return a number of tokens, the one that it replaces, and the change in per cent.
+
+    >>> change_words(1000, 900), change_words(7, 7)
+    ('900 tokens instead of 1,000, 10.0% fewer', '7 tokens instead of 7')
+    """
+    told = f"{after:,} tokens instead of {before:,}"
+    if not before or before == after:
+        return told
+    percent = 100 * abs(after - before) / before
+    return f"{told}, {percent:.1f}% {'fewer' if after < before else 'more'}"
+
+
+def report_terms(costs: Sequence[TermCost]) -> None:
+    """Report on stderr what each term cost and saved, or why it is not a token."""
+    for cost in costs:
+        name = repr(cost.term)
+        if cost.reason is not None:
+            click.echo(f"{name} is not one token: {cost.reason}", err=True)
+        elif not cost.tokens_added:
+            click.echo(f"{name} is one token already.", err=True)
+        else:
+            added = f"{cost.tokens_added:,} token{'s' * (cost.tokens_added > 1)}"
+            saved = f"{cost.tokens_saved:,} saved in this text"
+            absent = ". It does not occur there, so that text does not train its row"
+            click.echo(
+                f"{name} is one token: {added} added, {saved}{absent if cost.is_absent else ''}.",
+                err=True,
+            )
+
+
+def describe_terms(costs: Sequence[TermCost]) -> list[dict[str, Any]]:
+    """Return what each term cost as JSON values."""
+    return [
+        {
+            "term": cost.term,
+            "is_token": cost.token is not None,
+            "tokens_added": cost.tokens_added,
+            "tokens_saved": cost.tokens_saved,
+            "occurrences": cost.occurrences,
+            "reason": cost.reason,
+        }
+        for cost in costs
+    ]

@@ -1,0 +1,295 @@
+"""The text that commands read: one declaration of its options, and one way to open it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+import click
+
+from bpe_core.cli.options import (
+    counts_option,
+    encoding_option,
+    errors_option,
+    held_out_by_option,
+    held_out_file_option,
+    held_out_option,
+    scale_options,
+    text_column_option,
+)
+from bpe_core.cli.progress import Bar
+from bpe_core.cli.scale import CountingPlan
+from bpe_core.cli.streams import StandardInput
+from bpe_core.corpus.urls import FoundFile, files_at, is_pattern, is_url, reading, shown
+from bpe_core.errors import ConfigError, CorpusError
+
+if TYPE_CHECKING:
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.corpus.readers import Source
+    from bpe_core.corpus.text_decoding import DecodingErrors
+    from bpe_core.counting.counts_file import WordCounts
+    from bpe_core.counting.streamed import StreamedCorpus
+    from bpe_core.counting.words import CountedCorpus
+
+Command = TypeVar("Command", bound="Callable[..., Any]")
+_MIN_LARGE_BYTES: Final = 64 << 20
+"""Files of this many bytes in total are streamed, or their documents kept on disk."""
+
+
+def takes_sources(*, held_out: bool = True, counted: bool = True) -> Callable[[Command], Command]:
+    """Add the argument SOURCE... and its options to a command, which gets them as `sources`.
+
+    `held_out` adds what holds out text, `counted` what commands need that use only words with
+    counts: a file of counts instead of text, and counting in stretches.
+    """
+    options: list[Callable[[Any], Any]] = [
+        click.argument("names", nargs=-1, required=not counted, metavar="SOURCE...")
+    ]
+    if counted:
+        options += [counts_option]
+    options += [text_column_option, encoding_option, errors_option]
+    if held_out:
+        options += [held_out_option, held_out_by_option]
+    if held_out and counted:
+        options += [held_out_file_option]
+    if counted:
+        options += [scale_options]
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(**given: Any) -> Any:
+            own = given.keys() & {each.name for each in fields(Sources)}
+            sources = Sources(**{name: given.pop(name) for name in own})
+            return command(sources=sources, **given)
+
+        decorated: Any = run
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Files, folders, patterns, URLs and `-`, and how they are read, counted and divided."""
+
+    names: tuple[str, ...]
+    text_column: str | None = None
+    encoding: str | None = None
+    errors: DecodingErrors = "strict"
+    held_out: float = 0.0
+    held_out_by: str = "document"
+    held_out_files: tuple[str, ...] = ()
+    counts: str | None = None
+    scheduler: str | None = None
+    memory: str | None = None
+    processes: int | None = None
+    work: str | None = None
+    floor: int = 1
+
+    def check(self) -> None:
+        """Raise ConfigError for options that contradict each other, or a missing source."""
+        from bpe_core.corpus.held_out import check_by
+
+        check_by(self.held_out_by)
+        if self.held_out_by != "document" and not self.held_out:
+            raise ConfigError(
+                f"Nothing is held out by {self.held_out_by} without a share. Add it, such as "
+                "--held-out 0.08, or omit --held-out-by."
+            )
+        if self.held_out and self.held_out_files:
+            raise ConfigError("Give either --held-out or --held-out-file, not both.")
+        if self.counts is None:
+            if not self.names:
+                raise click.UsageError("Missing argument 'SOURCE...'.")
+        elif self.names or self._needs_text or self._plan.is_for(()):
+            raise ConfigError(
+                "Words are already counted in a file of counts. Omit SOURCE..., --held-out and the "
+                "options that count, or --counts."
+            )
+
+    def inputs(self) -> list[str]:
+        """Return the paths and URLs that will be read, so that none is written over."""
+        if self.counts is not None:
+            return [self.counts]
+        return [*self._plan.inputs(self.names), *self.held_out_files]
+
+    def read(self) -> Corpus:
+        """Read all of the text; the documents of large sources stay on disk."""
+        column = self._column
+        return _read(self.names, self.text_column, self.encoding, self.errors, column)
+
+    def read_held_out(self) -> Corpus:
+        """Read the text to measure on: what --held-out says, or all of it."""
+        return self._split()[1] if self.held_out else self.read()
+
+    def open(
+        self, pretokenizer: str, out: str
+    ) -> tuple[Corpus | StreamedCorpus | WordCounts, Corpus | None]:
+        """Return the text to learn from, or its words, and the held-out text.
+
+        `out` is where the command writes its result. Large text is streamed, and what may be
+        larger than memory is counted in stretches, unless text is held out. Documents that are also
+        in a held-out file are left out.
+        """
+        if self.counts is not None:
+            from bpe_core.counting.counts_file import read_counts
+
+            return read_counts(self.counts), None
+        if self._plan.is_for(self.names):
+            counted = self._plan.counted(
+                self.names, out, pretokenizer, self.text_column, self.errors
+            )
+            return counted, None
+        if self.held_out:
+            return self._split()
+        if not self.held_out_files:
+            return read_or_stream(self.names, self.text_column, self.encoding, self.errors), None
+        corpus = self.read()
+        own = _read(self.held_out_files, self.text_column, self.encoding, self.errors)
+        training, test = corpus.hold_out(own)
+        if n := corpus.n_sources - training.n_sources:
+            what = "1 document that is" if n == 1 else f"{n:,} documents that are"
+            click.echo(f"Left out of the training text: {what} in the held-out text too.", err=True)
+        return training, test
+
+    def count(self, pretokenizer: str, out: str) -> tuple[CountedCorpus, Corpus | None]:
+        """Return the words of the text to learn from, counted once, and the held-out text."""
+        from bpe_core.runs.count import count
+        from bpe_core.runs.progress import Watch
+
+        corpus, test = self.open(pretokenizer, out)
+        with Bar() as bar:
+            watch = Watch(1, time.perf_counter(), bar.show_training, None, bar.show_counting)
+            return count(corpus, pretokenizer, None, watch), test
+
+    @property
+    def _plan(self) -> CountingPlan:
+        return CountingPlan(
+            self.scheduler, self.memory, self.processes, self.work, self.floor, self._needs_text
+        )
+
+    @property
+    def _needs_text(self) -> bool:
+        return bool(self.held_out or self.held_out_files) or self.encoding is not None
+
+    @property
+    def _column(self) -> str | None:
+        """The column of a table by which text is held out, or None."""
+        kind, _, name = self.held_out_by.partition(":")
+        return name if kind == "column" and self.held_out else None
+
+    def _split(self) -> tuple[Corpus, Corpus]:
+        """Read the text, divide it, and report on stderr what was held out."""
+        from bpe_core.comparison.interval_words import unit_noun
+
+        training, test = self.read().split(self.held_out, by=self.held_out_by)
+        how = test.how
+        if how is None or not test.n_bytes:
+            click.echo("Too little text to hold any back.", err=True)
+            return training, test
+        noun = unit_noun(how, how.n_units)
+        flatters = ""
+        if how.share_within:
+            flatters = f"; {how.share_within:.0%} of it is from within documents that training saw"
+        click.echo(f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun}{flatters}.", err=True)
+        return training, test
+
+
+class _RemoteFile(NamedTuple):
+    """A file at a URL, as `read_corpus` takes it."""
+
+    name: str
+    """From the folder on that was named."""
+    url: str
+    size: int
+
+    def read(self) -> bytes:
+        """Return its bytes; raises `CorpusError`."""
+        with reading(self.url) as file:
+            return file.read()
+
+
+def read_or_stream(
+    names: tuple[str, ...], text_column: str | None, encoding: str | None, errors: DecodingErrors
+) -> Corpus | StreamedCorpus:
+    """Return a corpus of sources, streamed if they are large files of plain text."""
+    if text_column is None and encoding is None and errors == "strict" and _are_large(names):
+        from bpe_core.counting.streamed import stream_corpus
+
+        # A file that can't be streamed may still be readable; if not, the reader raises a better
+        # error.
+        with suppress(CorpusError):
+            return stream_corpus(names)
+    return _read(names, text_column, encoding, errors)
+
+
+def _read(
+    names: tuple[str, ...],
+    text_column: str | None,
+    encoding: str | None,
+    errors: DecodingErrors,
+    kept_column: str | None = None,
+) -> Corpus:
+    """Read a corpus, and report on stderr what its reader noticed."""
+    from bpe_core.corpus.read_corpus import read_corpus
+    from bpe_core.corpus.readers import expand_folder, source_size
+
+    found = [file for name in names for source in _find(name) for file in expand_folder(source)]
+    texts_file = None
+    if sum(map(source_size, found)) >= _MIN_LARGE_BYTES:
+        folder = TemporaryDirectory(prefix="bpe-corpus-")
+        texts_file = Path(click.get_current_context().with_resource(folder), "texts")
+    with Bar() as bar:
+        corpus = read_corpus(
+            found,
+            text_column,
+            encoding=encoding,
+            errors=errors,
+            kept_column=kept_column,
+            on_progress=lambda share: bar.show("Reading", share, 1),
+            texts_file=texts_file,
+        )
+    for note in corpus.notes:
+        click.echo(note, err=True)
+    return corpus
+
+
+def _find(name: str) -> Iterator[Source]:
+    """Yield what a name stands for: standard input, files at a URL or of a pattern, or a path."""
+    if name == "-":
+        yield StandardInput()
+    elif is_url(name):
+        files, is_named = files_at(name)
+        for file in files:
+            yield _RemoteFile(_remote_name(name, file, is_named=is_named), file.url, file.size)
+    elif is_pattern(name) and not Path(name).exists():
+        yield from (file.url for file in files_at(name)[0])
+    else:
+        yield name
+
+
+def _remote_name(name: str, file: FoundFile, *, is_named: bool) -> str:
+    """Return a file's name from the folder on that was named, as for a folder on disk.
+
+    >>> _remote_name("s3://a/b", FoundFile("s3://a/b/c/d.txt", 1, ""), is_named=False)
+    'b/c/d.txt'
+    """
+    url, folder = shown(file.url), shown(name).rstrip("/")
+    if is_named or not url.startswith(f"{folder}/"):
+        return url.rpartition("/")[2]
+    return url[folder.rfind("/") + 1 :]
+
+
+def _are_large(names: tuple[str, ...]) -> bool:
+    paths = [Path(name) for name in names if name != "-"]
+    if len(paths) < len(names) or not all(path.is_file() for path in paths):
+        return False
+    return sum(path.stat().st_size for path in paths) >= _MIN_LARGE_BYTES
