@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.comparison.alignment import (
@@ -26,6 +26,9 @@ from bpe_core.tokenizer.by_name import to_encoder
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
+
+if TYPE_CHECKING:
+    from bpe_core.views.notebook import View
 
 ShouldStop = Callable[[int, int], bool]
 """Called with the work done and its total; returns True to stop."""
@@ -70,6 +73,10 @@ class Comparison:
     intervals."""
     by_block: tuple[BlockCounts, ...] = field(default=(), repr=False, compare=False)
     """Each tokenizer's tokens in those blocks."""
+    text: str = field(default="", repr=False, compare=False)
+    """The text that was compared; empty for a corpus."""
+    encoders: tuple[NamedEncoder, ...] = field(default=(), repr=False, compare=False)
+    """The tokenizers, with their names, if a text was compared."""
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{row.n_tokens:,}" for row in self.rows)
@@ -100,6 +107,23 @@ class Comparison:
         [3, 14]
         """
         return to_frame([row.to_dict() for row in self.rows])
+
+    def view(self) -> View:
+        """Return a view of the text under each tokenizer that shows itself in a notebook.
+
+        Raises `ConfigError` for the comparison of a corpus, whose text is not kept.
+
+        >>> compare("the bare bytes", ["gpt2", "gpt2"]).view()
+        <View of 14 characters under 2 tokenizers>
+        """
+        from bpe_core.views.notebook import view_comparison
+
+        if not self.text:
+            raise ConfigError(
+                "This is a comparison on a corpus, whose text is not kept. Compare one text, a "
+                "str: bpe.compare(text, tokenizers).view()"
+            )
+        return view_comparison(self.text, self.encoders)
 
     def verdict(self, first: int = 0, second: int = 1) -> Verdict:
         """Return the figures of one tokenizer against another, by their indices in `rows`.
@@ -174,7 +198,10 @@ def compare(
     >>> [(d.start, d.end) for d in comparison.disagreements[0]]
     [(0, 3), (3, 7)]
     """
-    encoders = _encoders(tokenizers)
+    named = _named_encoders(tokenizers)
+    # The encoder itself may take many texts at once, or return its tokens without an object for
+    # each.
+    encoders = [each.encoder for each in named]
     corpus = text_or_corpus
     segments: list[tuple[Segment, ...]] = []
     text = ""
@@ -205,6 +232,8 @@ def compare(
             tuple(disagreements(segments[0], other, text)) for other in segments[1:]
         ),
         differing=tuple(differing_stretches(segments, text)),
+        text=text,
+        encoders=tuple(named),
     )
 
 
@@ -277,23 +306,24 @@ def _measure_together(
     return True
 
 
-def _encoders(tokenizers: Iterable[Encoder | str | os.PathLike[str]]) -> list[Encoder]:
+def _named_encoders(tokenizers: Iterable[Encoder | str | os.PathLike[str]]) -> list[NamedEncoder]:
     remedy = "give a list of tokenizers, even for one"
     given = several(tokenizers, "tokenizers", remedy)
     if not given:
         raise ConfigError("There is no tokenizer to compare. Give at least one.")
-    # The encoder itself may take many texts at once, or return its tokens without an object for
-    # each.
-    opened = map(to_encoder, given)
-    encoders = [each.encoder if isinstance(each, NamedEncoder) else each for each in opened]
-    for number, encoder in enumerate(encoders, 1):
+    named: list[NamedEncoder] = []
+    for number, encoder in enumerate(map(to_encoder, given), 1):
+        if isinstance(encoder, NamedEncoder):
+            named.append(encoder)
+            continue
         # Check the protocol last, because that reads every property, even the fingerprint.
         if not is_a(encoder, Tokenizer) and not is_a(encoder, Encoder):
             raise ArgumentTypeError(
                 f"Number {number} of the tokenizers is {describe(encoder)}: give a path or a name, "
                 "or what bpe.load, bpe.gpt2 or bpe.train(...).tokenizer returns."
             )
-    return encoders
+        named.append(NamedEncoder(f"Tokenizer {number}", encoder))
+    return named
 
 
 def _ordinary_tokens(tokenizer: Encoder) -> frozenset[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from bpe_core.types import (
     TrainingConfig,
     read_only,
 )
+
+if TYPE_CHECKING:
+    from bpe_core.views.notebook import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,28 @@ class TrainingRun(Immutable):
                 for merge, n_tokens in zip(self.merges, tokens_after, strict=True)
             ]
         )
+
+    def player(self, step: int | None = None, *, words: str = "") -> View:
+        """Return a player of the run's merges that shows itself in a notebook.
+
+        It opens after `step` merges, by default before the first one that was won narrowly, and
+        also plays the merges on your own `words`. Raises `OutOfRangeError` for a step outside the
+        run, and `InvalidTextError` for words with a lone surrogate.
+
+        >>> from bpe_core.runs.train import train
+        >>> train(["hug hugs"], vocab_size=259).player(words="hug")
+        <View of 2 merges>
+        """
+        from bpe_core.views.notebook import view_run
+
+        if step is not None:
+            self._check_step(step)
+        return view_run(self, step, words)
+
+    def _repr_html_(self) -> str:
+        from bpe_core.views.still import summarize_run
+
+        return summarize_run(self)
 
     # Contents
 

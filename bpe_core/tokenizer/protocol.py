@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial
 from bpe_core.types import Segment
+
+if TYPE_CHECKING:
+    from bpe_core.views.notebook import View
 
 
 @runtime_checkable
@@ -171,3 +174,16 @@ class NamedEncoder:
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their positions; each byte of the text is in exactly one."""
         return self.encoder.segments(text, allowed_special)
+
+    def view(self, text: str, allowed_special: AllowedSpecial = ()) -> View:
+        """Return a view of a text's tokens that shows itself in a notebook.
+
+        Raises `TokenizationError`.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> NamedEncoder("GPT-2", gpt2()).view("The quick")
+        <View of 2 tokens>
+        """
+        from bpe_core.views.notebook import view_tokens
+
+        return view_tokens(text, self.encoder, allowed_special, name=self.name)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text doe
     import numpy as np
     from numpy.typing import NDArray
 
+    from bpe_core.views.notebook import View
+
 
 class Tokenizer(Immutable):
     """A Byte-Pair-Encoding tokenizer; immutable, and equal to another that encodes the same way.
@@ -451,6 +453,19 @@ class Tokenizer(Immutable):
                     raise self._encoder.unknown_symbol(text, frozenset())
         return explained
 
+    def view(self, text: str, allowed_special: AllowedSpecial = ()) -> View:
+        """Return a view of a text's tokens that shows itself in a notebook.
+
+        Raises what `segments` raises.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> gpt2().view("The quick brown fox")
+        <View of 4 tokens>
+        """
+        from bpe_core.views.notebook import view_tokens
+
+        return view_tokens(text, self, allowed_special)
+
     # Ids to text
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
@@ -523,6 +538,11 @@ class Tokenizer(Immutable):
             f"<Tokenizer of {self.vocab_size:,} tokens, {len(self._table.triples):,} merges, "
             f"{self.base}, pre-tokenizer {self._pretokenizer.name!r}>"
         )
+
+    def _repr_html_(self) -> str:
+        from bpe_core.views.still import summarize_tokenizer
+
+        return summarize_tokenizer(self)
 
 
 def extended(

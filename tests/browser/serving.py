@@ -57,11 +57,12 @@ def running_app(
     *,
     command_of: Callable[[int], Sequence[str | Path]] = of_checkout,
     folder: Path = ROOT,
+    health: str = "/_stcore/health",
 ) -> Iterator[str]:
     """Start a server, yield its address, and stop it after the block.
 
-    `environment` is added to this process's own; `command` returns the command for a port, which
-    is run in `folder`.
+    `environment` is added to this process's own; `command_of` returns the command for a port, which
+    is run in `folder`. The server is ready when it answers at the path `health`.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -79,7 +80,7 @@ def running_app(
         ) as server,
     ):
         try:
-            _wait_for_health(f"http://127.0.0.1:{port}/_stcore/health", server, log_path)
+            _wait_for_health(f"http://127.0.0.1:{port}{health}", server, log_path)
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
@@ -104,7 +105,9 @@ def _wait_for_health(url: str, server: subprocess.Popen[bytes], log_path: Path) 
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
-    raise RuntimeError(f"The app did not start:\n{log_path.read_text(errors='replace')[-3_000:]}")
+    raise RuntimeError(
+        f"The server did not start:\n{log_path.read_text(errors='replace')[-3_000:]}"
+    )
 
 
 def launch_browser(playwright: Playwright) -> Browser:

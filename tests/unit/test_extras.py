@@ -25,6 +25,7 @@ from bpe_core.lab.contenders import encoders
 from bpe_core.lab.training_contenders import trainers
 from bpe_core.scale.engines import cluster
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.views.widget import make_widget
 from tests.foreign_models import library_encoder
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +87,7 @@ TASKS: dict[str, tuple[str, str, Callable[[], object]]] = {
         ),
     ),
     "a cluster": ("distributed", "cluster", connect),
+    "a widget": ("anywidget", "notebook", lambda: make_widget("never made", "", {})),
     "measuring tiktoken": ("tiktoken", "formats", lambda: measure("tiktoken")),
     "measuring tokenizers": ("tokenizers", "formats", lambda: measure("tokenizers")),
 }

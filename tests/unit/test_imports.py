@@ -27,6 +27,7 @@ FLOORS = {
         ("__init__",),
         ("lab",),
         ("training_data",),
+        ("views",),
         ("formats",),
         ("published",),
         ("adapting",),
@@ -77,8 +78,16 @@ FLOORS = {
         ("__init__",),
     ),
 }
-# `Tokenizer.from_file`, and names given in place of tokenizers, call public functions above them.
-CALLS_THE_PUBLIC_FACE = {"bpe_core.tokenizer.tokenizer", "bpe_core.tokenizer.by_name"}
+# `Tokenizer.from_file`, and names given in place of tokenizers, call public functions above them;
+# and what shows itself in a notebook imports, when it is asked to, what draws it.
+VIEWS = {"bpe_core.views.notebook", "bpe_core.views.still"}
+CALLS_ABOVE = {
+    "bpe_core.tokenizer.tokenizer": {"bpe_core", *VIEWS},
+    "bpe_core.tokenizer.by_name": {"bpe_core"},
+    "bpe_core.tokenizer.protocol": VIEWS,
+    "bpe_core.runs.run": VIEWS,
+    "bpe_core.comparison.comparison": VIEWS,
+}
 NOT_IN_CORE = {"streamlit", "plotly", "pandas", "ui", "pages", "tests"}
 
 
@@ -139,8 +148,9 @@ class House:
             for module, name in imported_names(path)
         )
         found = {self.modules[name] for name in names if name in self.modules} - {path}
-        if any(path == self.modules.get(name) for name in CALLS_THE_PUBLIC_FACE):
-            found.discard(self.modules[self.name])
+        for name, above in CALLS_ABOVE.items():
+            if path == self.modules.get(name):
+                found -= {self.modules[one] for one in above}
         return found
 
     @cached_property

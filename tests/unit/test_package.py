@@ -97,7 +97,7 @@ def test_the_wheel_requires_only_what_the_library_needs(wheel: Path) -> None:
 
 
 def test_every_requirement_is_pinned_within_its_range() -> None:
-    pinned = pins("requirements.txt", "requirements-cluster.txt")
+    pinned = pins("requirements.txt", "requirements-cluster.txt", "requirements-notebook.txt")
     groups = [PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name != "all")]
     wanted = [Requirement(line) for group in groups for line in group]
     others = [requirement for requirement in wanted if requirement.name != "bpe-explorer"]

@@ -31,7 +31,7 @@ const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "e
 /** @type {WeakMap<ShadowRoot, TokenComparison>} */
 const comparisons = new WeakMap();
 
-/** @param {Component<CompareData>} component */
+/** @param {Pick<Component<CompareData>, "data" | "parentElement">} component */
 export default function mountCompare({ data, parentElement }) {
   const comparison = comparisons.get(parentElement) ?? new TokenComparison(parentElement);
   comparisons.set(parentElement, comparison);

@@ -36,7 +36,7 @@ const MAX_IDS_SHOWN = 2000;
 /** @type {WeakMap<ShadowRoot, TokenView>} */
 const views = new WeakMap();
 
-/** @param {Component<ViewData>} component */
+/** @param {Pick<Component<ViewData>, "data" | "parentElement">} component */
 export default function mountView({ data, parentElement }) {
   const view = views.get(parentElement);
   if (view) view.show(data);

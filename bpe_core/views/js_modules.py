@@ -29,8 +29,9 @@ _IMPORT = re.compile(
 _EXPORT = re.compile(
     r"^export (?P<default>default )?(?=(?:async )?(?:function\*?|class|const) (?P<name>\w+))", re.M
 )
-# Statements start a line; a dynamic import can be anywhere in it.
-_OTHER_FORM = re.compile(r"^(?:import|export)\b.*|.*\bimport(?:\.meta|\s*\().*", re.M)
+# Statements start a line; a dynamic import can be anywhere in it. One of an address that is made at
+# run time names no file, and stays.
+_OTHER_FORM = re.compile(r"^(?:import|export)\b.*|.*\bimport(?:\.meta|\s*\((?!\w+\))).*", re.M)
 
 
 class ModuleError(Exception):

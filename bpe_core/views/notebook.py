@@ -1,0 +1,204 @@
+"""Show tokens, comparisons and runs in a notebook, drawn by the app's components."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from bpe_core.comparison.alignment import differing_columns
+from bpe_core.pretokenizers.special_tokens import AllowedSpecial
+from bpe_core.runs.close_races import opening_step
+from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
+from bpe_core.views import still
+from bpe_core.views.component_files import (
+    COMPARE_STYLES,
+    COMPONENTS,
+    PLAYER_STYLES,
+    VIEW_STYLES,
+    component_css,
+    zip_to_text,
+)
+from bpe_core.views.js_modules import join_modules
+from bpe_core.views.run_packing import (
+    own_words,
+    pack_merges,
+    pack_player,
+    replay_starts,
+    replayed_merges,
+)
+from bpe_core.views.token_packing import find_longest_word, pack_boundaries, pack_spans
+from bpe_core.views.widget import make_widget
+
+MAX_TOKENS: Final = 50_000
+"""The most tokens of a text that are shown: all of them are stored in the notebook."""
+MAX_COMPARED: Final = 100_000
+"""The most characters of a text that are shown under several tokenizers."""
+
+_FOLDER: Final = COMPONENTS / "notebook"
+_Component = Literal["token_view", "token_compare", "merge_player"]
+_FOLDERS: Final[dict[_Component, tuple[str, tuple[str, ...]]]] = {
+    "token_view": ("token_view", VIEW_STYLES),
+    "token_compare": ("token_view", COMPARE_STYLES),
+    "merge_player": ("merge_player", PLAYER_STYLES),
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class View:
+    """A picture for a notebook; as the last value of a cell, it shows itself.
+
+    Jupyter, and other notebooks that show HTML, store all that is shown in the cell's output: it
+    works in a saved notebook, without a kernel and without an extension. Where scripts are not
+    allowed, as in a notebook from a stranger, `still` is shown. marimo shows the `widget`.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> gpt2().view("The quick")
+    <View of 2 tokens>
+    """
+
+    component: _Component
+    summary: str
+    """What it shows, in a few words."""
+    still: str
+    """HTML without scripts, with all text escaped."""
+    parts: Mapping[str, bytes]
+    """What the component is drawn from, by name."""
+
+    def __repr__(self) -> str:
+        return f"<View of {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        zipped = "".join(
+            f'<script type="application/octet-stream" data-part="{name}">{zip_to_text(part)}'
+            "</script>"
+            for name, part in {"script": self._script().encode(), **self._all_parts()}.items()
+        )
+        drawing = join_modules(_FOLDER / "saved_output.js")
+        return (
+            f"<div data-bpe-view>{self.still}{zipped}</div>\n"
+            f'<script type="module">{drawing}</script>'
+        )
+
+    def _display_(self) -> Any:
+        """Return what marimo shows."""
+        return self.widget()
+
+    def widget(self) -> Any:
+        """Return the view as an anywidget, to put it into a layout of widgets.
+
+        Raises `MissingExtraError` without the extra "notebook".
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> sorted(gpt2().view("The quick").widget().parts)
+        ['css', 'data']
+        """
+        return make_widget(self.component, self._script(), self._all_parts())
+
+    def _script(self) -> str:
+        return join_modules(_FOLDER / f"{self.component}.js")
+
+    def _all_parts(self) -> dict[str, bytes]:
+        package, styles = _FOLDERS[self.component]
+        css = component_css(COMPONENTS / package, *styles, "../notebook/notebook")
+        return {"css": css.encode(), **self.parts}
+
+
+def view_tokens(
+    text: str, encoder: Encoder, allowed_special: AllowedSpecial = (), *, name: str = ""
+) -> View:
+    """Return a view of a text's tokens, at most `MAX_TOKENS` of them; raises as `segments` does.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> view_tokens("The <b>", gpt2()).still.count("&lt;")
+    1
+    """
+    every = boundaries(text, encoder, allowed_special, max_starts=MAX_TOKENS + 8)
+    found, part = every.first(MAX_TOKENS, text)
+    n_tokens, n_shown = _count_tokens(every), _count_tokens(found)
+    note = "" if n_shown == n_tokens else f"Only the first {n_shown:,} of {n_tokens:,} are shown."
+    data = {
+        "text": part,
+        "packed": pack_boundaries(found, encoder),
+        "stamp": "",
+        "chosen": find_longest_word(found, encoder),
+        "name": name or "this tokenizer",
+        "special_note": note,
+        "code": ["# with `tokenizer` as in the notebook"],
+        "code_options": f", allowed_special={allowed_special!r}" if allowed_special else "",
+        "border_terms": [],
+        "mark_terms": [],
+    }
+    drawn = still.draw_tokens(part, found, encoder, n_tokens)
+    return View("token_view", f"{n_tokens:,} tokens", drawn, {"data": json.dumps(data).encode()})
+
+
+def view_comparison(text: str, encoders: Sequence[NamedEncoder]) -> View:
+    """Return a view of a text under several tokenizers, of at most `MAX_COMPARED` characters.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> view_comparison("hug", [NamedEncoder("GPT-2", gpt2()), NamedEncoder("bytes", gpt2())])
+    <View of 3 characters under 2 tokenizers>
+    """
+    part = text[:MAX_COMPARED]
+    read = [boundaries(part, each.encoder) for each in encoders]
+    cut = part if len(part) == len(text) else ""
+    readings = [
+        {
+            "name": each.name,
+            "packed": pack_boundaries(found, each.encoder),
+            "n_tokens": _count_tokens(found),
+            "badge": "",
+            "exact": True,
+        }
+        for each, found in zip(encoders, read, strict=True)
+    ]
+    data = {
+        "text": part,
+        "readings": readings,
+        "spans": pack_spans(part, differing_columns([found.byte_ends for found in read], part)),
+        "source": "" if cut else f"the first {len(part):,} of {len(text):,} characters",
+    }
+    drawn = "".join(
+        still.draw_tokens(part, found, each.encoder, _count_tokens(found), each.name)
+        for each, found in zip(encoders, read, strict=True)
+    )
+    summary = f"{len(part):,} characters under {len(encoders)} tokenizers"
+    return View("token_compare", summary, drawn, {"data": json.dumps(data).encode()})
+
+
+def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View:
+    """Return a player of a run's merges, opened after `step` merges, with one's own `words`.
+
+    Of a long run, the race and the reasons are included only for the merges around the step.
+
+    >>> from bpe_core.runs.train import train
+    >>> view_run(train(["hug hugs"], vocab_size=259))
+    <View of 2 merges>
+    """
+    n_merges = len(run.merges)
+    opening = opening_step(run)
+    step = opening if step is None else step
+    start, stop = replayed_merges(n_merges, step)
+    # Two players on a page with one key would take each other's messages.
+    told = repr((run.tokenizer.fingerprint, run.corpus_sha256, step, words))
+    player = hashlib.sha256(told.encode()).hexdigest()[:16]
+    opened = {"step": step, "text": words, "words": own_words(run.tokenizer, words, run.base)}
+    starts = replay_starts(start, stop, n_merges)
+    parts = {
+        "html": (COMPONENTS / "merge_player" / "player.html").read_bytes(),
+        "run": pack_player(run, player=player, opening=opening, starts=starts),
+        "merges": pack_merges(run, start, stop, player=player),
+        "opened": json.dumps(opened).encode(),
+    }
+    return View("merge_player", f"{n_merges:,} merges", still.draw_merges(run), parts)
+
+
+def _count_tokens(found: Boundaries) -> int:
+    return int(np.count_nonzero(found.ids >= 0))

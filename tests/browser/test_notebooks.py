@@ -1,0 +1,190 @@
+"""Views in a real JupyterLab and a real marimo."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from bpe_core.tokenizer.gpt2 import gpt2
+from tests.browser.helpers import MAX_WAIT_MS
+from tests.browser.serving import ROOT, running_app
+
+TEXT = "The <b>quick</b> fox"
+TOKENS = f'import bpe_core as bpe\nbpe.gpt2().view("{TEXT}")'
+PLAYER = 'run = bpe.train(["hug hugs hugging, a pug and a mug"] * 9, vocab_size=270)\nrun.player()'
+WIDGET = 'bpe.gpt2().view("a widget").widget()'
+QUIET = '{"fetchNews": "false", "checkForUpdates": false}'
+
+
+def jupyterlab(port: int) -> Sequence[str]:
+    options = (
+        "--no-browser",
+        "--allow-root",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=",
+        "--LabApp.extension_manager=readonly",
+    )
+    return sys.executable, "-m", "jupyterlab", *options
+
+
+def marimo(port: int) -> Sequence[str]:
+    options = ("--headless", "--host=127.0.0.1", f"--port={port}", "--no-token")
+    return sys.executable, "-m", "marimo", "edit", "cells.py", *options, "--skip-update-check"
+
+
+@pytest.fixture
+def notebook(browser: Browser) -> Iterator[Page]:
+    """Yield a page in which no script may fail."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1000})
+    context.set_default_timeout(MAX_WAIT_MS)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """Return the environment of a server whose settings are all in the test's folder."""
+    names = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "IPYTHONDIR")
+    jupyter = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    folders = {name: str(tmp_path / "home" / name.lower()) for name in (*names, *jupyter)}
+    return {**folders, "PYTHONPATH": str(ROOT)}
+
+
+def write_notebook(path: Path, *sources: str) -> None:
+    cells = [
+        {"cell_type": "code", "id": f"cell-{number}", "source": source, "metadata": {}}
+        | {"outputs": [], "execution_count": None}
+        for number, source in enumerate(sources)
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    path.write_text(
+        json.dumps(
+            {"cells": cells, "metadata": {"kernelspec": kernel}}
+            | {"nbformat": 4, "nbformat_minor": 5}
+        )
+    )
+
+
+def expect_tokens(place: Page | Locator) -> None:
+    expect(place.locator(".view .token")).to_have_count(len(gpt2().encode(TEXT)))
+
+
+def expect_to_play(page: Page) -> None:
+    done = page.locator(".player .position b")
+    expect(done).not_to_be_empty()
+    before = done.inner_text()
+    page.locator(".player [data-act=play]").click()
+    expect(done).not_to_have_text(before)
+    page.locator(".player [data-act=play]").click()
+
+
+def expect_theme(page: Page, theme: str) -> None:
+    """Fail unless the tokens are drawn for a light or a dark page."""
+    view = page.locator(".view").first
+    expect(view).to_have_css("color-scheme", theme)
+
+
+def test_jupyterlab_shows_views_live_and_saved(
+    notebook: Page, home: dict[str, str], tmp_path: Path
+) -> None:
+    settings = Path(home["JUPYTER_CONFIG_DIR"], "lab/user-settings/@jupyterlab/apputils-extension")
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text(QUIET)
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    write_notebook(folder / "new.ipynb", TOKENS, PLAYER, WIDGET)
+    with running_app(tmp_path, home, command_of=jupyterlab, folder=folder, health="/api") as url:
+        _run_all_cells(notebook, f"{url}/lab/tree/new.ipynb")
+        cells = notebook.locator(".jp-CodeCell")
+        expect_tokens(cells.nth(0))
+        expect(cells.nth(2).locator(".view .token")).to_have_count(2)
+        expect_to_play(notebook)
+        _expect_no_shortcuts(notebook)
+        expect_theme(notebook, "light")
+        notebook.get_by_role("menuitem", name="Settings", exact=True).click()
+        notebook.get_by_text("Theme", exact=True).hover()
+        notebook.get_by_text("JupyterLab Dark", exact=True).click()
+        expect_theme(notebook, "dark")
+        saved = _save(notebook, folder / "new.ipynb")
+
+        (folder / "again.ipynb").write_text(json.dumps(saved))
+        notebook.goto(f"{url}/lab/tree/again.ipynb?reset")
+        expect_tokens(cells.nth(0))
+        expect_to_play(notebook)
+
+        saved["cells"][0]["source"] = "# another notebook, so not one that was run here"
+        (folder / "strange.ipynb").write_text(json.dumps(saved))
+        notebook.goto(f"{url}/lab/tree/strange.ipynb?reset")
+        still = notebook.locator(".jp-Notebook")
+        expect(still).to_contain_text(TEXT)
+        expect(still).to_contain_text("Occurrences")
+        expect(still.locator(".player, .view")).to_have_count(0)
+
+
+def _run_all_cells(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+
+
+def _expect_no_shortcuts(page: Page) -> None:
+    """Type what deletes a cell, in a field and on the player."""
+    field = page.locator(".player .jump input")
+    field.click()
+    page.keyboard.type("dd")
+    expect(field).to_have_value("dd")
+    page.locator(".player").focus()
+    page.keyboard.type("dd")
+    expect(page.locator(".jp-CodeCell")).to_have_count(3)
+
+
+def _save(page: Page, path: Path) -> Any:
+    page.get_by_role("menuitem", name="File", exact=True).click()
+    page.get_by_text("Save Notebook", exact=True).click()
+    expect(page.get_by_text("Saving completed")).to_be_visible()
+    return json.loads(path.read_text("utf-8"))
+
+
+CELLS = f"""
+import marimo
+app = marimo.App()
+@app.cell
+def _():
+    {TOKENS.replace(chr(10), chr(10) + "    ")}
+    return (bpe,)
+@app.cell
+def _(bpe):
+    {PLAYER.replace(chr(10), chr(10) + "    ")}
+    return
+"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_marimo_shows_views(
+    notebook: Page, home: dict[str, str], tmp_path: Path, theme: str
+) -> None:
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    (folder / "cells.py").write_text(CELLS)
+    settings = f'[display]\ntheme = "{theme}"\n[runtime]\nauto_instantiate = true\n'
+    for place in (home["XDG_CONFIG_HOME"], f"{home['HOME']}/.config"):
+        Path(place, "marimo").mkdir(parents=True)
+        Path(place, "marimo", "marimo.toml").write_text(settings)
+    with running_app(tmp_path, home, command_of=marimo, folder=folder, health="/health") as url:
+        notebook.goto(url)
+        expect_tokens(notebook)
+        expect_theme(notebook, theme)
+        expect_to_play(notebook)
