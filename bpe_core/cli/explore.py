@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -60,7 +61,10 @@ def plan_start(port: int, host: str) -> ServerCommand:
 
 
 def start_app(port: int, host: str) -> NoReturn:
-    """Replace this process with the app's server; raises what `plan_start` raises."""
+    """Replace this process with the app's server, or on Windows wait for it to end.
+
+    Raises what `plan_start` raises.
+    """
     command, folder, environment = plan_start(port, host)
     if host in _ALL_ADDRESSES:
         click.echo(
@@ -69,6 +73,8 @@ def start_app(port: int, host: str) -> NoReturn:
         )
     os.chdir(folder)
     sys.stdout.flush()
+    if sys.platform == "win32":  # the prompt would come back while the server runs
+        sys.exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(command[0], command, environment)
 
 

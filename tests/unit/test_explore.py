@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -84,6 +85,23 @@ def test_a_server_for_other_machines_says_how_they_open_it(
     said = capsys.readouterr().out
     assert "on port 8600" in said
     assert "STREAMLIT_SERVER_ALLOWED_HOSTS" in said
+
+
+def test_the_command_waits_for_the_server_where_no_process_can_be_replaced(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[tuple[str, ...]] = []
+
+    def run(command: tuple[str, ...], **_: object) -> SimpleNamespace:
+        started.append(command)
+        return SimpleNamespace(returncode=3)
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(explore.subprocess, "run", run)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="3"):
+        start_app(8600, "127.0.0.1")
+    assert started == [plan_start(8600, "127.0.0.1").command]
 
 
 @pytest.mark.parametrize("package", ["streamlit", "plotly", "pandas", "platformdirs"])

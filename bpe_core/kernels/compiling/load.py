@@ -113,7 +113,7 @@ def is_v3() -> bool:
 @cache
 def _processor_flags() -> str:
     try:
-        with Path("/proc/cpuinfo").open() as lines:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
             # ARM processors have "Features" in place of "flags".
             return next((line for line in lines if line.startswith(("flags", "Features"))), "")
     except OSError:
