@@ -242,12 +242,12 @@ def do_task(module: str, task: str, folder: Path, share: int | None = None) -> N
 
     Raises `ProcessError` with the traceback of what the function raises.
     """
-    from bpe_core.kernels.compiling.load import X86_64_V3, processor
+    from bpe_core.kernels.compiling.load import portable_kind, processor
 
     # Numba reads these once, when it is imported.
     os.environ["NUMBA_DISABLE_JIT"] = "0"
-    if processor() == X86_64_V3:
-        os.environ |= {"NUMBA_CPU_NAME": X86_64_V3, "NUMBA_CPU_FEATURES": ""}
+    if (kind := processor()) == portable_kind():
+        os.environ |= {"NUMBA_CPU_NAME": kind, "NUMBA_CPU_FEATURES": ""}
     try:
         do = getattr(import_module(f"bpe_core.kernels.compiling.{module}"), task)
         do(folder) if share is None else do(folder, share)
