@@ -4,10 +4,15 @@ The app is `app.py`, `serve.py`, `pages/` and `ui/` at the top of the repository
 are one folder, `bpe_explorer/`: a `ui` in site-packages would clash with other packages.
 """
 
-from setuptools import find_namespace_packages, setup
+from pathlib import Path
+
+from setuptools import Distribution, find_namespace_packages, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 APP = "bpe_explorer"
+# Where scripts/prebuilt_wheel.py puts the compiled kernels.
+HAS_KERNELS = any(Path("bpe_core", "kernels").glob("kernels-*.so"))
 MODULES_OF_APP = ("app", "serve")
 # Folders of data alone count as packages too, so that none has to be named here.
 PARTS = find_namespace_packages(
@@ -24,10 +29,26 @@ class BuildPy(build_py):
         return [each for each in found if package != APP or each[1] in MODULES_OF_APP]
 
 
+class Project(Distribution):
+    """A project whose wheel is for one system if it holds compiled kernels."""
+
+    def has_ext_modules(self) -> bool:
+        return HAS_KERNELS
+
+
+class BdistWheel(bdist_wheel):
+    """Names only the system, because compiled kernels do not depend on Python's version."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        *_, system = super().get_tag()
+        return "py3", "none", system
+
+
 setup(
     packages=[*PACKAGES, APP],
     package_dir={APP: "."},
     package_data={**{package: ["*"] for package in PACKAGES}, APP: [".streamlit/config.toml"]},
     include_package_data=False,
-    cmdclass={"build_py": BuildPy},
+    distclass=Project,
+    cmdclass={"build_py": BuildPy, "bdist_wheel": BdistWheel},
 )

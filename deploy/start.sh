@@ -9,11 +9,21 @@ mkdir -p challenges
 
 SITE_ADDRESS="${SITE_ADDRESS:-localhost}"
 SITE_ACCESS="${SITE_ACCESS:-open}"
+# The sites whose pages may show this one in a frame.
+SITE_FRAMES="${SITE_FRAMES:-'none'}"
 APP="${APP:-app:8501}"
 HTTP_PORT="${HTTP_PORT:-8080}"
 HTTPS_PORT="${HTTPS_PORT:-8443}"
 BODY_LIMIT="${BODY_LIMIT:-220m}"
 ADDRESS_CONNECTIONS="${ADDRESS_CONNECTIONS:-200}"
+
+FRAME_OPTIONS=""
+if [ "$SITE_FRAMES" = "'none'" ]; then
+  FRAME_OPTIONS=DENY
+elif [[ ! "$SITE_FRAMES" =~ ^https?://[][0-9A-Za-z.:*-]+(\ https?://[][0-9A-Za-z.:*-]+)*$ ]]; then
+  echo "SITE_FRAMES is $SITE_FRAMES: expected sites such as https://example.org, or nothing." >&2
+  exit 1
+fi
 
 # Certbot's certificate, or one that browsers warn of.
 CERTIFICATE="$data/letsencrypt/live/$SITE_ADDRESS"
@@ -30,7 +40,7 @@ printf 'auth_basic "BPE Explorer";\nauth_basic_user_file passwords;\n' > passwor
 printf '%s:%s\n' "${SITE_USER:-}" "${SITE_PASSWORD_HASH:-}" > passwords
 
 configuration=$(< "$here/nginx.conf")
-for name in SITE_ADDRESS SITE_ACCESS APP HTTP_PORT HTTPS_PORT BODY_LIMIT ADDRESS_CONNECTIONS \
+for name in SITE_ADDRESS SITE_ACCESS SITE_FRAMES FRAME_OPTIONS APP HTTP_PORT HTTPS_PORT BODY_LIMIT ADDRESS_CONNECTIONS \
   CERTIFICATE; do
   configuration="${configuration//"\${$name}"/"${!name}"}"
 done

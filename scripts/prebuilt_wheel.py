@@ -1,7 +1,8 @@
-"""Build a wheel with the library of kernels in it: `python -m scripts.prebuilt_wheel`.
+"""Build a wheel that holds the compiled kernels: `python -m scripts.prebuilt_wheel`.
 
-Such a wheel needs no Numba, and compiles nothing. It suits Linux on x86-64 processors with AVX2; on
-other processors, plain Python does the work unless the extra `numba` is installed.
+Such a wheel needs no Numba and compiles nothing. It is for the system that it is built on: Linux on
+x86-64 processors with AVX2 or on ARM, or macOS on ARM. With `--kernels` no wheel is built; the
+kernels are put next to the sources, where a tool such as cibuildwheel builds it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.kernels.compiling.load import KERNELS, SHARED, X86_64_V3, compiled_name, processor
+from bpe_core.kernels.compiling.load import (
+    KERNELS,
+    SHARED,
+    compiled_name,
+    portable_kind,
+    processor,
+)
 
 ROOT = Path(__file__).parents[1]
 _NEEDED = (
@@ -32,31 +39,45 @@ _NEEDED = (
 )
 _BUILD = """
 from setuptools.build_meta import build_wheel
-print(build_wheel("dist", {"--build-option": ["--plat-name", "linux_x86_64"]}))
+print(build_wheel("dist"))
 """
 
 
-def main() -> None:
-    """Build the wheel into dist/, and print its path."""
+def main(arguments: list[str]) -> None:
+    """Build the wheel into dist/ and print its path, or put the kernels next to the sources."""
+    if arguments == ["--kernels"]:
+        put_kernels(ROOT)
+    else:
+        print(build_wheel(ROOT / "dist", with_kernels=True))
+
+
+def build_wheel(to: Path, *, with_kernels: bool) -> Path:
+    """Build a wheel into a folder, and return its path."""
     with TemporaryDirectory() as folder:
-        # Next to the sources, a portable library would keep their own from being built.
-        os.environ |= {"BPE_KERNELS": "portable", "NUMBA_CACHE_DIR": folder}
-        compile_kernels()
-        library = Path(folder, f"{compiled_name()}{SHARED}")
-        if processor() != X86_64_V3 or not library.exists():
-            sys.exit(
-                "Such a wheel is built on Linux, on x86-64 with AVX2, with a C compiler as cc."
-            )
         source = Path(folder, "source")
         _copy_source(source)
-        shutil.copyfile(library, source / KERNELS.relative_to(ROOT) / library.name)
-        _make_numba_an_extra(source / "pyproject.toml")
+        if with_kernels:
+            put_kernels(source)
         command = [sys.executable, "-c", _BUILD]
         done = subprocess.run(command, cwd=source, check=True, stdout=subprocess.PIPE, text=True)
         name = done.stdout.splitlines()[-1]
-        (ROOT / "dist").mkdir(exist_ok=True)
-        shutil.copyfile(source / "dist" / name, ROOT / "dist" / name)
-    print(ROOT / "dist" / name)
+        to.mkdir(exist_ok=True)
+        shutil.copyfile(source / "dist" / name, to / name)
+    return to / name
+
+
+def put_kernels(source: Path) -> None:
+    """Compile a portable library, and put it next to the kernels of a copy of the sources."""
+    with TemporaryDirectory() as folder:
+        os.environ |= {"BPE_KERNELS": "portable", "NUMBA_CACHE_DIR": folder}
+        compile_kernels()
+        library = Path(folder, f"{compiled_name()}{SHARED}")
+        if processor() != portable_kind() or not library.exists():
+            sys.exit(
+                "Expected Linux or macOS with a C compiler named cc, on an ARM or x86-64 processor "
+                "with AVX2. Elsewhere, build a wheel without kernels: pip wheel --no-deps ."
+            )
+        shutil.copyfile(library, source / KERNELS.relative_to(ROOT) / library.name)
 
 
 def _copy_source(to: Path) -> None:
@@ -69,14 +90,5 @@ def _copy_source(to: Path) -> None:
             shutil.copyfile(ROOT / name, to / name)
 
 
-def _make_numba_an_extra(project: Path) -> None:
-    text = project.read_text(encoding="utf-8")
-    (line,) = (line for line in text.splitlines() if line.strip().startswith('"numba'))
-    heading = "[project.optional-dependencies]\n"
-    text = text.replace(line + "\n", "", 1)
-    text = text.replace(heading, f"{heading}numba = [{line.strip().rstrip(',')}]\n", 1)
-    project.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

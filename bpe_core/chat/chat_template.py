@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from bpe_core.errors import ChatTemplateError, ProcessError, TimeLimitError
+from bpe_core.extras import needs_extra
 from bpe_core.processes.limits import GB, Limits
 
 _LIMITS: Final = Limits(seconds=20, processor_seconds=2, memory=GB, niceness=5)
@@ -50,7 +51,9 @@ class ChatTemplate:
         """
         # Imported when needed: Jinja is optional, and most commands start no process.
         from bpe_core.chat.rendering import render_here
-        from bpe_core.processes.call import call
+
+        with needs_extra("formats", "Rendering a chat template"):
+            from bpe_core.processes.call import call
 
         variables = {
             **self.tokens,

@@ -51,12 +51,16 @@ def main() -> None:
 )
 @click.option(
     "--host",
-    default="127.0.0.1",
-    show_default=True,
     metavar="ADDRESS",
-    help="The address to serve on; 0.0.0.0 lets other machines in, by this machine's address.",
+    help="The address to serve on; 0.0.0.0 lets other machines in, by this machine's address. "
+    "[default: 127.0.0.1, or 0.0.0.0 with --classroom]",
 )
-def explore(port: int, host: str) -> None:
+@click.option(
+    "--classroom",
+    is_flag=True,
+    help="Let everyone on the network in, and show the address and its QR code.",
+)
+def explore(port: int, host: str | None, *, classroom: bool) -> None:
     """Start the app in this terminal; open the address that it prints in a browser.
 
     Needs the extra: pip install "bpe-explorer[app]". Finished runs are kept in
@@ -69,10 +73,11 @@ def explore(port: int, host: str) -> None:
     Examples:
       $ bpe explore
       $ bpe explore --port 8600
+      $ bpe explore --classroom
     """
     from bpe_core.cli.explore import start_app
 
-    start_app(port, host)
+    start_app(port, host or ("0.0.0.0" if classroom else "127.0.0.1"), classroom=classroom)
 
 
 for command in (

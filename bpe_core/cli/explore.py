@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
+import socket
+import subprocess
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -12,12 +15,14 @@ from typing import Final, NamedTuple, NoReturn
 import click
 
 from bpe_core.errors import UnavailableError
-from bpe_core.extras import missing_extra
+from bpe_core.extras import missing_extra, needs_extra
 from bpe_core.files.store.place import VARIABLE
 
 _BESIDE: Final = Path(__file__).absolute().parents[2]
 _INSTALLED: Final = _BESIDE / "bpe_explorer"
 _ALL_ADDRESSES: Final = ("0.0.0.0", "::")
+_ELSEWHERE: Final = ("192.0.2.1", 9)
+"""An address that no machine has: it is in a range for documentation."""
 _PACKAGES: Final = ("streamlit", "plotly", "pandas", "platformdirs")
 
 
@@ -59,17 +64,63 @@ def plan_start(port: int, host: str) -> ServerCommand:
     return ServerCommand(command, folder, environment)
 
 
-def start_app(port: int, host: str) -> NoReturn:
-    """Replace this process with the app's server; raises what `plan_start` raises."""
+def start_app(port: int, host: str, *, classroom: bool = False) -> NoReturn:
+    """Replace this process with the app's server, or on Windows wait for it to end.
+
+    classroom: print the address for others, also as a QR code. Raises what `plan_start` raises, and
+    `UnavailableError` if this machine has no address for others.
+    """
     command, folder, environment = plan_start(port, host)
-    if host in _ALL_ADDRESSES:
+    if classroom:
+        address = find_address() if host in _ALL_ADDRESSES else host
+        place = f"http://{f'[{address}]' if ':' in address else address}:{port}"
+        click.echo(
+            "Everyone on your network can use the app on this machine until you press Ctrl+C here. "
+            f"Their browsers open\n\n  {place}\n"
+        )
+        for line in draw_qr_code(place):
+            # In these colours on every terminal; a code with light squares on dark may not be read.
+            click.secho(line, fg="bright_white", bg="black")
+    elif host in _ALL_ADDRESSES:
         click.echo(
             f"Other machines can open the app at this machine's network address, on port {port}.\n"
             "To let them use a name, set STREAMLIT_SERVER_ALLOWED_HOSTS to it."
         )
     os.chdir(folder)
     sys.stdout.flush()
+    if sys.platform == "win32":  # the prompt would come back while the server runs
+        sys.exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(command[0], command, environment)
+
+
+def find_address() -> str:
+    """Return this machine's address in its network.
+
+    Raises `UnavailableError` if it is in none.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            # Nothing is sent: the system only chooses the address to send from.
+            asking.connect(_ELSEWHERE)
+        except OSError:
+            raise UnavailableError(
+                "This machine has no address that others could open. Connect it to their network, "
+                "or give its address with --host."
+            ) from None
+        return asking.getsockname()[0]
+
+
+def draw_qr_code(text: str) -> list[str]:
+    """Return the lines that show a QR code in a terminal, two rows of squares in each.
+
+    Raises `MissingExtraError` if the package that makes it is not installed.
+    """
+    with needs_extra("app", "A QR code"):
+        import segno
+
+    drawn = io.StringIO()
+    segno.make(text, error="m", micro=False).terminal(drawn, compact=True)
+    return drawn.getvalue().splitlines()
 
 
 def _is_app(folder: Path) -> bool:

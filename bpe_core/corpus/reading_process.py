@@ -24,9 +24,12 @@ from bpe_core.corpus.filed_corpus import Filed, FiledCorpus, Parts, measure_text
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import ReadOptions, Upload, may_be_tables, source_size, tables_in
 from bpe_core.errors import ConfigError, ProcessError, UnsupportedFileError
-from bpe_core.processes.call import call
+from bpe_core.extras import needs_extra
 from bpe_core.processes.limits import Limits
 from bpe_core.processes.report import Report
+
+with needs_extra("app", "Reading in another process"):
+    from bpe_core.processes.call import call
 
 MIN_BYTES: Final = 4_000_000
 """The size from which files are worth a process, which takes half a second to start."""

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+import time
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any, Final
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+_SECONDS_BETWEEN_TRIES: Final = 0.1
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
     # If the path is a pipe, opening it fails; otherwise it would wait for a reader.
-    return os.open(path, flags | os.O_NONBLOCK, 0o666)
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+
+def _lock(descriptor: int, *, wait: bool) -> None:
+    """Lock an open file; raises BlockingIOError if another process has, and OSError."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    msvcrt: Any = import_module("msvcrt")  # pyright knows its functions on Windows only
+    while True:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:
+            if not wait:
+                raise BlockingIOError from error
+            time.sleep(_SECONDS_BETWEEN_TRIES)
+        else:
+            return
 
 
 class FileLock:
@@ -29,13 +54,13 @@ class FileLock:
 
     def __init__(self, path: Path, *, wait: bool = False) -> None:
         self._path = path
-        self._how = fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB
+        self._wait = wait
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> bool:
         file = open(self._path, "ab", opener=_open_without_waiting)
         try:
-            fcntl.flock(file, self._how)
+            _lock(file.fileno(), wait=self._wait)
         except BlockingIOError:
             file.close()
             return False

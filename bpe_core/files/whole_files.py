@@ -65,7 +65,7 @@ def open_whole(path: Path, *, sync_to_disk: bool = True) -> Generator[BinaryIO]:
     unfinished = place.with_name(f".unfinished-{uuid4().hex}")
     try:
         with unfinished.open("xb") as file:
-            if old is not None:
+            if old is not None and hasattr(os, "fchown"):  # not on Windows
                 with suppress(PermissionError):
                     os.fchown(file.fileno(), old.st_uid, old.st_gid)
                 os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))

@@ -15,8 +15,6 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import Any, Final, cast
 
-import msgspec
-
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.across_words import find_plain_merges, read_listed_merges, write_steps
@@ -168,6 +166,9 @@ def for_library(described: Mapping[str, Any]) -> bytes:
     plain = {**described, **dict.fromkeys(_LEFT_OUT)}
     if isinstance(model, dict) and "dropout" in model:
         plain["model"] = {**cast("Part", model), "dropout": None}
+    with needs_extra("formats", "Opening this file"):
+        import msgspec
+
     # Written by the library, added tokens are in another order, which may change what is found.
     try:
         return msgspec.json.encode(plain)  # in a quarter of the time of json

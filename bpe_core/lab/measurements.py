@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, Literal
 
+from bpe_core.extras import needs_extra
 from bpe_core.kernels.compiling.choose import wait_for_kernels
 from bpe_core.lab.contenders import encoders, expected_ids
 from bpe_core.lab.growth import GrowthPoint, measure_growth
@@ -19,10 +20,12 @@ from bpe_core.lab.measuring import (
     time_contenders,
 )
 from bpe_core.lab.training_contenders import trainers
-from bpe_core.processes.call import call
 from bpe_core.processes.limits import Limits
 from bpe_core.processes.report import Report
 from bpe_core.tokenizer.tokenizer import Tokenizer
+
+with needs_extra("app", "Measuring in another process"):
+    from bpe_core.processes.call import call
 
 Kind = Literal["encoding", "training"]
 N_MERGES: Final = 500

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import signal
 import subprocess
 import sys
@@ -124,7 +125,7 @@ def _messages(
             if should_finish is not None and should_finish():
                 should_finish = None
                 send(connection, "finish", None)
-            if connection.poll(_SECONDS_BETWEEN_LOOKS):
+            if _has_message(connection):
                 message = receive(connection, limits.memory)
                 if message.kind not in ("progress", "item", "answer"):
                     raise _error(message, limits)
@@ -147,8 +148,8 @@ def _child(name: str, limits: Limits) -> Generator[Connection]:
                     stdout=subprocess.DEVNULL,
                     # It may quote a visitor's text.
                     stderr=subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()],
                     env=environment(limits),
+                    **_passing_on(theirs.fileno()),
                 )
             except OSError as error:
                 raise ProcessError(f"The process did not start: {error.strerror}.") from None
@@ -175,6 +176,23 @@ def _child(name: str, limits: Limits) -> Generator[Connection]:
                 process.kill()
 
 
+def _has_message(connection: Connection) -> bool:
+    """Wait a little for a message; raises EOFError on Windows if the other process has ended."""
+    try:
+        return connection.poll(_SECONDS_BETWEEN_LOOKS)
+    except BrokenPipeError as error:
+        raise EOFError from error
+
+
+def _passing_on(descriptor: int) -> dict[str, Any]:
+    """Return the arguments of Popen for a child that inherits a descriptor, or a Windows handle."""
+    if sys.platform != "win32":
+        return {"pass_fds": [descriptor]}
+    windows: Any = subprocess
+    os.set_handle_inheritable(descriptor, True)  # noqa: FBT003 - it takes no names
+    return {"startupinfo": windows.STARTUPINFO(lpAttributeList={"handle_list": [descriptor]})}
+
+
 def _error(message: Message, limits: Limits) -> BpeError:
     """Return the error that a process reports."""
     if message.kind == "memory":
@@ -196,13 +214,13 @@ def _error(message: Message, limits: Limits) -> BpeError:
 
 def _exit_error(status: int, limits: Limits) -> ProcessError:
     """Return the error for a process that ended without an answer."""
-    if status == -signal.SIGXCPU:
+    how = signal.Signals(-status).name if status < 0 else f"status {status}"
+    if how == "SIGXCPU":
         return _time_limit(limits.processor_seconds or limits.seconds)
-    if status == -signal.SIGKILL:
+    if how == "SIGKILL":
         return ProcessError(
             "The process was stopped by the system, most likely because memory ran out."
         )
-    how = signal.Signals(-status).name if status < 0 else f"status {status}"
     return ProcessError(f"The process crashed ({how}).")
 
 

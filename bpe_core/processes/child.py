@@ -1,7 +1,8 @@
 """Run one function in this process, which `call` started, and send what it returns or raises.
 
 `python -m bpe_core.processes.child DESCRIPTOR NAME` receives the limits and the arguments of the
-function through the socket DESCRIPTOR. It exits when the parent ends, even if that is killed.
+function through the socket DESCRIPTOR, or on Windows the pipe with that handle. It exits when the
+parent ends, even if that is killed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from multiprocessing import connection as connections
 from multiprocessing.connection import Connection
 from typing import Any, get_type_hints
 
@@ -22,7 +24,8 @@ from bpe_core.processes.report import Report
 
 
 def _main(descriptor: int, name: str) -> None:
-    connection = Connection(descriptor)
+    windows = getattr(connections, "PipeConnection", None)
+    connection: Connection = (windows or Connection)(descriptor)
     limit_this_process(receive(connection).value(Limits))
     try:
         _answer(connection, find(name))

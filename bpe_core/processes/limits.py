@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import resource
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -51,12 +51,19 @@ def limit_this_process(limits: Limits) -> None:
     """Limit this process's address space and processor time, and let others go first.
 
     An allocation beyond the limit then fails, and the system ends a process that has used up its
-    time. Lower limits stay as they are.
+    time. Lower limits stay as they are. Windows has neither limit, and macOS none of memory; the
+    parent ends the process after `seconds` on every system.
     """
+    if nice := getattr(os, "nice", None):
+        nice(limits.niceness)
+    try:
+        import resource
+    except ImportError:
+        return
     seconds = limits.processor_seconds or limits.seconds
     wanted = {resource.RLIMIT_AS: limits.memory, resource.RLIMIT_CPU: math.ceil(seconds)}
     for kind, most in wanted.items():
         soft, hard = resource.getrlimit(kind)
         known = [n for n in (most, soft, hard) if n is not None and n != resource.RLIM_INFINITY]
-        resource.setrlimit(kind, (min(known, default=resource.RLIM_INFINITY), hard))
-    os.nice(limits.niceness)
+        with suppress(ValueError):  # what macOS raises for address space
+            resource.setrlimit(kind, (min(known, default=resource.RLIM_INFINITY), hard))

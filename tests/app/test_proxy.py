@@ -146,6 +146,32 @@ def test_pages_and_tabs_are_served_with_security_headers(proxy: Proxy) -> None:
         assert answer_on(tab)[0] == 101
 
 
+def policy_of(head: str) -> str:
+    (line,) = (line for line in head.splitlines() if line.startswith("content-security-policy:"))
+    return line
+
+
+def test_no_site_may_frame_the_pages_unless_it_is_named(
+    proxy: Proxy, app: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    assert "; frame-ancestors 'none';" in policy_of(proxy.ask()[1])
+    sites = "https://school.example https://*.example.org"
+    with running_proxy(tmp_path_factory.mktemp("framed"), app, SITE_FRAMES=sites) as framed:
+        status, head = framed.ask("/?embed=true")
+        assert status == 200
+        assert f"; frame-ancestors {sites};" in policy_of(head)
+        assert "x-frame-options" not in head
+
+
+@pytest.mark.parametrize("sites", ["*", "school.example", "https://a.example; script-src *"])
+def test_a_site_that_may_frame_pages_must_be_named_in_full(tmp_path: Path, sites: str) -> None:
+    with (
+        pytest.raises(AssertionError, match="SITE_FRAMES is"),
+        running_proxy(tmp_path, "http://127.0.0.1:9", SITE_FRAMES=sites),
+    ):
+        pass
+
+
 def test_figures_are_for_the_inside_alone(proxy: Proxy, app: str) -> None:
     with urllib.request.urlopen(f"{app}/metrics") as answer:
         assert answer.status == 200

@@ -269,6 +269,27 @@ def test_only_one_of_many_threads_gets_the_lock(tmp_path: Path) -> None:
         assert sum(share.result() for share in [pool.submit(take) for _ in range(8)]) == 1
 
 
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    choose._warn_of_plain_python.cache_clear()
+    monkeypatch.setattr(choose, "_has_compiler", lambda: False)
+    monkeypatch.setattr(choose, "kernels_are_compiled", lambda: False)
+
+
+@pytest.mark.usefixtures("no_compiler")
+def test_plain_python_for_want_of_a_compiler_is_warned_of_once() -> None:
+    assert not choose.use_kernels(999_999)
+    with pytest.warns(RuntimeWarning, match=r'pip install "bpe-explorer\[compile\]"$'):
+        assert not choose.use_kernels(1_000_000)
+    assert not choose.use_kernels(1_000_000)
+
+
+@pytest.mark.usefixtures("no_compiler")
+def test_plain_python_that_was_asked_for_is_not_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert not choose.use_kernels(1_000_000)
+
+
 @pytest.mark.slow
 def test_a_failing_compiler_is_reported_once_and_plain_python_takes_over(tmp_path: Path) -> None:
     code = """
@@ -303,7 +324,7 @@ from bpe_core.kernels.compiling.choose import compile_kernels
 class Started(subprocess.Popen):
     def __init__(self, *args, **options):
         super().__init__(*args, **{**options, "stdout": 2})
-        print("started", flush=True)
+        print("started\\n", end="", flush=True)  # written in one piece
 subprocess.Popen = Started
 compile_kernels()
 """

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import segno
 from click.testing import CliRunner
 
 from bpe_core.cli import commands, explore
@@ -84,6 +86,73 @@ def test_a_server_for_other_machines_says_how_they_open_it(
     said = capsys.readouterr().out
     assert "on port 8600" in said
     assert "STREAMLIT_SERVER_ALLOWED_HOSTS" in said
+
+
+@pytest.fixture
+def no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, ...]]:
+    """Return the commands of servers, which are not started."""
+    started: list[tuple[str, ...]] = []
+    monkeypatch.setattr(explore.os, "execve", lambda _, command, __: started.append(command))
+    monkeypatch.chdir(tmp_path)
+    return started
+
+
+def squares(lines: list[str]) -> list[list[bool]]:
+    """Return which squares of a drawn code are dark, row by row, without the light border."""
+    halves = {" ": (True, True), "▀": (False, True), "▄": (True, False), "█": (False, False)}
+    rows = [[halves[each][half] for each in line] for line in lines for half in (0, 1)]
+    return [row[4:-4] for row in rows[4 : len(rows[0]) - 4]]
+
+
+def test_a_classroom_is_shown_the_address_of_this_machine_and_its_code(
+    no_server: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explore, "find_address", lambda: "192.0.2.7")
+    result = CliRunner().invoke(commands.main, ["explore", "--classroom", "--port", "8600"])
+    assert result.exit_code == 0, result.output
+    warning, _, address, _, *code = result.stdout.splitlines()
+    assert warning.startswith("Everyone on your network can use the app")
+    assert address == "  http://192.0.2.7:8600"
+    expected = segno.make("http://192.0.2.7:8600", error="m", micro=False)
+    assert squares(code) == [[bool(square) for square in row] for row in expected.matrix]
+    (command,) = no_server
+    assert "--server.address=0.0.0.0" in command
+
+
+def test_a_classroom_can_be_given_the_address(
+    no_server: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explore, "find_address", None)
+    result = CliRunner().invoke(commands.main, ["explore", "--classroom", "--host", "::1"])
+    assert "  http://[::1]:8501\n" in result.stdout
+    assert "--server.address=::1" in no_server[0]
+
+
+def test_the_address_is_the_one_that_packets_for_others_come_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(explore, "_ELSEWHERE", ("127.0.0.2", 9))
+    assert explore.find_address() == "127.0.0.1"
+    monkeypatch.setattr(explore, "_ELSEWHERE", ("255.255.255.255", 9))  # refused without a route
+    with pytest.raises(UnavailableError, match="--host"):
+        explore.find_address()
+
+
+def test_the_command_waits_for_the_server_where_no_process_can_be_replaced(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[tuple[str, ...]] = []
+
+    def run(command: tuple[str, ...], **_: object) -> SimpleNamespace:
+        started.append(command)
+        return SimpleNamespace(returncode=3)
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(explore.subprocess, "run", run)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="3"):
+        start_app(8600, "127.0.0.1")
+    assert started == [plan_start(8600, "127.0.0.1").command]
 
 
 @pytest.mark.parametrize("package", ["streamlit", "plotly", "pandas", "platformdirs"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.kernels.compiling.load import is_v3
+from bpe_core.kernels.compiling.load import portable_kind
 from tests.packaging import ROOT, build, copy_source, install
 
 
@@ -77,33 +78,27 @@ def test_the_command_is_on_the_path_and_works_without_extras(bare: Path, tmp_pat
     assert run("bpe", "--help", cwd=tmp_path, PATH=path).startswith("Usage: bpe ")
 
 
-WITHOUT_NUMBA = """
-import sys
-from importlib.util import find_spec
-import bpe_core as bpe
-assert "venv" in bpe.__file__, bpe.__file__
-assert find_spec("numba") is None and find_spec("llvmlite") is None
-text = " ".join(map(hex, range(60_000)))
-run = bpe.train(bpe.Corpus.from_text(text), bpe.TrainingConfig(400))
-ids = run.tokenizer.encode(text)
-assert run.tokenizer.decode(ids) == text
-kernels = "bpe_core.trainers.compiled", "bpe_core.counting.compiled", "bpe_core.tokenizer.compiled"
-print(len(run.merges), [name for name in kernels if name not in sys.modules])
-"""
+CHECK = ROOT / "scripts" / "check_installed.py"
+
+
+@pytest.mark.slow
+def test_a_wheel_without_kernels_works_in_plain_python(bare: Path, tmp_path: Path) -> None:
+    printed = run(bare, CHECK, "--python", cwd=tmp_path)
+    assert "plain Python, training and encoding, files, command: all as expected" in printed
 
 
 @pytest.mark.slow
 def test_a_wheel_with_the_library_in_it_runs_kernels_without_numba(tmp_path: Path) -> None:
     # The library is compiled for such processors, and cannot be run on another.
-    if not is_v3():
-        pytest.skip("such wheels suit Linux on x86-64 with AVX2")
+    assert portable_kind() is not None, "tests run on processors that wheels have kernels for"
     built = run(sys.executable, "-m", "scripts.prebuilt_wheel", cwd=ROOT)
     wheel = Path(built.splitlines()[-1])
-    assert wheel.name.endswith("-py3-none-linux_x86_64.whl")
+    assert wheel.name.endswith(f"-py3-none-linux_{platform.machine()}.whl")
     python = install(wheel, tmp_path / "venv")
     wheel.unlink()
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
-    assert run(python, "-c", WITHOUT_NUMBA, cwd=tmp_path, **home) == "143 []\n"
+    printed = run(python, CHECK, "--kernels", cwd=tmp_path, **home)
+    assert ": kernels, training and encoding, files, command: all as expected" in printed
 
 
 READ_ONLY = """
@@ -117,15 +112,16 @@ print(before, kernels_are_compiled(), "numba" in sys.modules)
 
 @pytest.mark.slow
 def test_kernels_are_kept_in_the_users_cache_if_the_package_is_read_only(
-    bare: Path, tmp_path: Path
+    wheel: Path, tmp_path: Path
 ) -> None:
-    (kernels,) = bare.parents[1].glob("lib/*/site-packages/bpe_core/kernels")
+    python = install(wheel, tmp_path / "venv", ["compile"])
+    (kernels,) = python.parents[1].glob("lib/*/site-packages/bpe_core/kernels")
     blocked = kernels / "__pycache__"
     if blocked.is_dir():
         shutil.rmtree(blocked)
     blocked.touch()  # A file blocks the folder, since permissions wouldn't stop root.
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
-    program = (bare, "-c", READ_ONLY)
+    program = (python, "-c", READ_ONLY)
     assert run(*program, cwd=tmp_path, **home) == "False True False\n"
     assert len(list((tmp_path / ".cache" / "bpe-explorer").glob("kernels-*"))) == 1
     assert run(*program, cwd=tmp_path, **home) == "True True False\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -149,6 +150,25 @@ def test_a_library_for_this_processor_takes_precedence_over_a_portable_one(
     assert found_among(monkeypatch, tmp_path) == [portable]
     monkeypatch.setattr(load, "_processor_flags", lambda: "sse2")
     assert found_among(monkeypatch, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "kind"),
+    [
+        ("x86_64", "sse2", None),
+        ("AMD64", "", None),
+        ("aarch64", "Features: fp asimd", load.ARM64),
+        ("arm64", "", load.ARM64),
+    ],
+)
+def test_portable_libraries_are_for_few_kinds_of_processors(
+    monkeypatch: pytest.MonkeyPatch, machine: str, flags: str, kind: str | None
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(load, "_processor_flags", lambda: flags)
+    assert load.portable_kind() == kind
+    monkeypatch.setenv("BPE_KERNELS", "portable")
+    assert load.processor() == (kind or flags)
 
 
 def test_a_library_next_to_the_sources_serves_users_who_cannot_write_there(

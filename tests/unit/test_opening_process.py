@@ -34,7 +34,7 @@ def no_child(*_: Any, **__: Any) -> Any:
 
 
 def test_a_small_file_is_worth_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "call", no_child)
+    monkeypatch.setattr("bpe_core.processes.call.call", no_child)
     data = dumps(gpt2().truncated(1_000), "huggingface")["tokenizer.json"]
     for files in ({"tokenizer.json": data}, {"a.zip": make_zip({"tokenizer.json": data})}):
         assert open_untrusted(files).encode("hug") == gpt2().truncated(1_000).encode("hug")

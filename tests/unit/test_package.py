@@ -87,7 +87,7 @@ def test_the_wheel_requires_only_what_the_library_needs(wheel: Path) -> None:
     )
     wanted = map(Requirement, metadata.get_all("Requires-Dist", []))
     plain = {requirement.name for requirement in wanted if requirement.marker is None}
-    assert plain == {"numpy", "numba", "regex", "msgspec", "click"}
+    assert plain == {"numpy", "regex", "click"}
     assert metadata.get_all("Provides-Extra") == list(EXTRAS)
     assert metadata["Version"] == bpe_core.__version__
     assert metadata.get_all("License-File") == ["LICENSE", "NOTICE.md"]

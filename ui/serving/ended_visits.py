@@ -117,8 +117,8 @@ def _collect(n_closed: int) -> None:
     # A session and its script refer to each other, so only the collector frees them.
     gc.collect()
     # glibc keeps what is freed for the process: 300 MB after 12 visits with 10 MB each. Other C
-    # libraries have no such function.
-    with suppress(OSError, AttributeError):
+    # libraries have no such function, and on Windows no library has no name.
+    with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
     seconds = round(time.monotonic() - started, 3)
     event("sessions_ended", sessions=n_closed, seconds=seconds)

@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from bpe_core.errors import FormatError, ProcessError
-from bpe_core.processes.call import call
+from bpe_core.extras import needs_extra
 from bpe_core.processes.limits import Limits
+
+with needs_extra("formats", "Checking with another library"):
+    from bpe_core.processes.call import call
 
 _MAX_SECONDS: Final = 120.0
 # Several threads may run in that time.

@@ -16,6 +16,7 @@ from typing import Final
 
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.errors import BpeError, FormatError, ProcessError, UnforeseenError
+from bpe_core.extras import needs_extra
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.description import Description, check_not_overruled
 from bpe_core.formats.huggingface import build_tokenizer
@@ -24,7 +25,6 @@ from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.opening.zipped import looks_like_zip
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.text_growth import check_growth
-from bpe_core.processes.call import call
 from bpe_core.processes.limits import GB, Limits
 from bpe_core.tokenizer.protocol import NamedEncoder
 
@@ -141,6 +141,9 @@ def _open_elsewhere(
     pretokenizer: str | None,
     place: Callable[[], AbstractContextManager[object]],
 ) -> NamedEncoder:
+    with needs_extra("formats", "Opening this file"):
+        from bpe_core.processes.call import call
+
     limits = Limits(
         seconds=_MAX_SECONDS,
         # The process itself has its files and their text in memory twice.

@@ -22,16 +22,19 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from llvmlite import binding as llvm
-from llvmlite import ir
-from numba import typeof, types
-from numba.core.registry import cpu_target
-from numba.np.arrayobj import make_array, populate_array
-from numba.np.numpy_support import as_dtype
 
+from bpe_core.extras import needs_extra
 from bpe_core.kernels.compiling import load
 from bpe_core.kernels.compiling.decorate import CALLERS, CompiledKernel, all_kernels
 from bpe_core.kernels.compiling.load import NO_MATCH, OBJECT, OK, SHARED, TABLE, Shape
+
+with needs_extra("compile", "Compiling the kernels"):
+    from llvmlite import binding as llvm
+    from llvmlite import ir
+    from numba import typeof, types
+    from numba.core.registry import cpu_target
+    from numba.np.arrayobj import make_array, populate_array
+    from numba.np.numpy_support import as_dtype
 
 _SLOT: Final = ir.IntType(64)
 _INT: Final = ir.IntType(32)

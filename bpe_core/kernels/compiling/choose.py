@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from bpe_core.errors import ProcessError
+from bpe_core.extras import DISTRIBUTION, needs_extra
 from bpe_core.files.file_lock import FileLock
 from bpe_core.files.whole_files import move_whole
 
@@ -35,6 +37,8 @@ MIN_BYTES_OF_CALL: Final = 2_000
 """The least text, or ids, worth a call of kernels, which costs 20 microseconds, if all is built."""
 _MIN_BYTES_TO_COMPILE: Final = 8_000_000
 """The amount of text that plain Python processes while the kernels compile, in about 13 s."""
+_MIN_BYTES_TO_WARN: Final = 1_000_000
+"""The amount of text for which plain Python takes over a second."""
 _MAX_SECONDS: Final = 300.0
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
 _MAX_KEPT: Final = 8
@@ -48,12 +52,17 @@ _starting = threading.Lock()
 def use_kernels(n_bytes: int, least: int = MIN_BYTES) -> bool:
     """Return True if kernels are faster for `n_bytes` of text and already compiled.
 
-    Plain Python returns the same results.
+    Plain Python returns the same results. Warns once of a long wait for it that could be spared.
 
     >>> use_kernels(1_000)
     False
     """
-    return n_bytes >= least and kernels_are_ready()
+    if n_bytes < least:
+        return False
+    are_ready = kernels_are_ready()
+    if not are_ready and n_bytes >= _MIN_BYTES_TO_WARN and _may_use() and not _has_compiler():
+        _warn_of_plain_python()
+    return are_ready
 
 
 def worth_waiting_for(n_bytes: int) -> bool:
@@ -89,7 +98,18 @@ def _may_use() -> bool:
 
 @cache
 def _has_compiler() -> bool:
-    return find_spec("numba") is not None
+    return all(find_spec(name) is not None for name in ("numba", "msgspec"))
+
+
+@cache
+def _warn_of_plain_python() -> None:
+    warnings.warn(
+        "bpe_core runs in plain Python, which gives the same results many times more slowly: this "
+        "installation has neither compiled kernels nor a compiler for them. "
+        f'Run: pip install "{DISTRIBUTION}[compile]"',
+        RuntimeWarning,
+        stacklevel=3,
+    )
 
 
 # -- compiling ----------------------------------------------------------------------------------
@@ -206,8 +226,10 @@ def _build_library(scratch: Path) -> Path | None:
 
 def _run(*tasks: tuple[str, str, Path, int | None]) -> None:
     """Do all tasks at the same time, each in its own process."""
-    from bpe_core.processes.call import call
     from bpe_core.processes.limits import Limits
+
+    with needs_extra("compile", "Compiling the kernels"):
+        from bpe_core.processes.call import call
 
     limits = Limits(_MAX_SECONDS)
     with ThreadPoolExecutor(len(tasks)) as pool:
@@ -220,12 +242,12 @@ def do_task(module: str, task: str, folder: Path, share: int | None = None) -> N
 
     Raises `ProcessError` with the traceback of what the function raises.
     """
-    from bpe_core.kernels.compiling.load import X86_64_V3, processor
+    from bpe_core.kernels.compiling.load import portable_kind, processor
 
     # Numba reads these once, when it is imported.
     os.environ["NUMBA_DISABLE_JIT"] = "0"
-    if processor() == X86_64_V3:
-        os.environ |= {"NUMBA_CPU_NAME": X86_64_V3, "NUMBA_CPU_FEATURES": ""}
+    if (kind := processor()) == portable_kind():
+        os.environ |= {"NUMBA_CPU_NAME": kind, "NUMBA_CPU_FEATURES": ""}
     try:
         do = getattr(import_module(f"bpe_core.kernels.compiling.{module}"), task)
         do(folder) if share is None else do(folder, share)

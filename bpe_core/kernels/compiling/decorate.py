@@ -17,6 +17,7 @@ from pkgutil import iter_modules
 from typing import Any, Final, cast
 
 from bpe_core import kernels
+from bpe_core.extras import needs_extra
 from bpe_core.kernels.compiling.load import Library, find_compiled
 
 Kernel = Callable[..., Any]
@@ -85,7 +86,8 @@ class Compiled:
         """
         with _making:
             if self._by_numba is None:
-                import numba
+                with needs_extra("compile", "Compiling a kernel"):
+                    import numba
 
                 import_module("bpe_core.kernels.compiling.intrinsics")  # for `kernels.intrinsics`
                 made = numba.njit(**self._options, **options)(self.py_func)

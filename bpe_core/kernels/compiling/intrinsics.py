@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from llvmlite import ir
-from numba import types
-from numba.extending import lower_builtin, type_callable
-from numba.np.arrayobj import make_array
-
+from bpe_core.extras import needs_extra
 from bpe_core.kernels import intrinsics
+
+with needs_extra("compile", "Compiling the kernels"):
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import lower_builtin, type_callable
+    from numba.np.arrayobj import make_array
 
 _BYTES: Final = ir.VectorType(ir.IntType(8), intrinsics.BYTES)
 _FIRST: Final = ir.Constant(ir.VectorType(ir.IntType(32), intrinsics.BYTES), None)

@@ -52,7 +52,8 @@ _ALSO: Final = (
 SHARED, OBJECT, CACHE = ".so", ".o", ".numba"
 """A library linked by the system's C compiler; an object file, for LLVM to link, if there was none;
 a folder of Numba's cache."""
-X86_64_V3: Final = "x86-64-v3"
+X86_64_V3, ARM64 = "x86-64-v3", "generic"
+"""The kinds of processors that portable libraries are for, by LLVM's names."""
 _V3_FLAGS: Final = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}
 
 TABLE: Final = "bpe_core_table"
@@ -72,11 +73,11 @@ Any other code than OK is an exception, which only a mistake in a kernel or its 
 def processor() -> str:
     """Return the kind of processor that machine code is made for: its list of flags.
 
-    With `BPE_KERNELS=portable` it is "x86-64-v3" if possible, which most servers and laptops are.
-    Encoding takes a seventh longer then, because such code does without AVX-512.
+    With `BPE_KERNELS=portable` it is `portable_kind()`, unless that is None. Encoding then takes a
+    seventh longer on x86-64, because such code does without AVX-512.
     """
-    is_portable = os.environ.get("BPE_KERNELS") == "portable" and is_v3()
-    return X86_64_V3 if is_portable else _processor_flags()
+    is_portable = os.environ.get("BPE_KERNELS") == "portable"
+    return (portable_kind() if is_portable else None) or _processor_flags()
 
 
 def library_is_wanted() -> bool:
@@ -105,15 +106,21 @@ first_hash: Final = cache(hash_sources)
 """Return the hash of the sources that this process goes by, as they were at the first call."""
 
 
-def is_v3() -> bool:
-    """Return True if this processor runs portable kernels."""
-    return set(_processor_flags().split()) >= _V3_FLAGS
+def portable_kind() -> str | None:
+    """Return the kind of portable library that this processor runs, or None.
+
+    These are all ARM processors of 64 bits, and those with x86-64-v3 if the system names their
+    flags, as Linux does.
+    """
+    if platform.machine() in ("aarch64", "arm64"):
+        return ARM64
+    return X86_64_V3 if set(_processor_flags().split()) >= _V3_FLAGS else None
 
 
 @cache
 def _processor_flags() -> str:
     try:
-        with Path("/proc/cpuinfo").open() as lines:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
             # ARM processors have "Features" in place of "flags".
             return next((line for line in lines if line.startswith(("flags", "Features"))), "")
     except OSError:
@@ -159,7 +166,8 @@ def find_library() -> Library | None:
 
     One for this very processor is better than a portable one.
     """
-    kinds = [processor(), X86_64_V3] if is_v3() else [processor()]
+    portable = portable_kind()
+    kinds = [processor()] if portable is None else [processor(), portable]
     paths = filter(Path.exists, _candidates(kinds, SHARED, OBJECT))
     return next(filter(None, map(_load_if_whole, paths)), None)
 
