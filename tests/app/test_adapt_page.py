@@ -227,9 +227,7 @@ def test_an_invalid_number_of_tokens_is_refused(open_app: OpenApp, n_tokens: flo
 
 def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
     app = paste(choose(open_app("adapt"), "Shrink"), TEXT)
-    app.button(key="shrink").click().run()
-    (id,) = list(background_work.shrinkings()._known)  # pyright: ignore[reportPrivateUsage]
-    wait_until(background_work.shrinkings(), id)
+    wait_until(background_work.shrinkings(), begin(app, "Shrink"))
     app.run()
     assert "of GPT-2’s 50,257 tokens" in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
@@ -242,22 +240,18 @@ def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
 def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
     files = dumps(gpt2().truncated(0), "huggingface")
     app = open_with_base(open_app, files, "Shrink")
-    app.button(key="shrink").click().run()
-    (id,) = list(background_work.shrinkings()._known)  # pyright: ignore[reportPrivateUsage]
-    wait_until(background_work.shrinkings(), id)
+    wait_until(background_work.shrinkings(), begin(app, "Shrink"))
     app.run()
     assert "nothing to remove" in app.info[0].value
 
 
 @pytest.mark.slow
 def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
-    app = paste(choose(open_app("adapt"), "Replace"), TEXT)
-    app.number_input(key="replace_tokens").set_value(5.0).run()
-    app.button(key="replace").click().run()
-    (id,) = list(background_work.replacings()._known)  # pyright: ignore[reportPrivateUsage]
+    app = open_small_base(open_app, "Replace")
+    id = begin(app, "Replace")
     wait_until(background_work.replacings(), id)
     app.run()
-    assert "with the same vocabulary size, 50,257." in read_verdict(app)
+    assert f"with the same vocabulary size, {small_base().vocab_size:,}." in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
     found = background_work.replacings().status(id).result
     assert found is not None
@@ -274,7 +268,7 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     _judge_by_general_texts(app, found)
     assert "2 tokens were removed" in page_text(app)
     new = sent_table(app, "New tokens and the tokens they replace")
-    unwanted = found.at(1).tokenizer.vocab[50_256].hex()
+    unwanted = found.at(1).tokenizer.vocab[int(found.sizes[1].merges[-1, 2])].hex()
     assert len(new["rows"]) == 2
     next(each for each in app.multiselect if each.label == "Leave out").set_value([unwanted]).run()
     app.button(key="extend_again").click().run()
