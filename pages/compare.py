@@ -68,9 +68,9 @@ def compare_text(
     where, compared = evaluation.where, None
     if evaluation.corpus.n_bytes:
         compared = compare_on(evaluation.corpus, [member.encoder for member in members])
-        if not compared.is_whole:
+        if compared.pending is not None:
             where = f"{SAMPLE_OF}{where}"
-            whole_text_card(compared)
+            whole_text_card(compared.pending)
     comparison = None if compared is None else compared.comparison
     if part == "Verdict":
         judge(stored, members, evaluation, compared, where)

@@ -8,16 +8,49 @@ from functools import cache
 
 from streamlit.testing.v1 import AppTest
 
+from bpe_core.adapting.extend import extend
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, paste
+from ui.storage.base_tokenizer import BaseName
+from ui.storage.held_out_text import divide
+from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
 from ui.storage.upload_store import keep_tokenizer
 
 TEXT = "".join(f"Schifffahrtsgesellschaft {n} und Donaudampfschifffahrt\n" for n in range(400))
+
+
+N_TOKENS = 12
+
+
+@cache
+def extended(text: str, terms: tuple[str, ...]) -> Trained:
+    """Extend GPT-2 by 12 tokens for a pasted text, as the page does."""
+    corpus = Corpus.from_text(text, "pasted text")
+    training, held_out = divide(corpus, 0.08, "document")
+    return Trained(
+        "GPT-2 + Pasted text",
+        extend(gpt2(), training, N_TOKENS, terms=terms),
+        held_out,
+        training=training,
+        came_from=(CorpusOrigin("paste", "", 8), corpus),
+        base=BaseName("gpt2", "GPT-2"),
+    )
+
+
+def open_extended(
+    open_app: OpenApp, text: str = TEXT, terms: tuple[str, ...] = (), **query: str
+) -> tuple[AppTest, StoredRun]:
+    """Open Adapt on a link to a run that extends GPT-2 by 12 tokens."""
+    run_id = store_run_to_show(extended(text, terms))
+    return open_app("adapt", run=run_id, **query), load_run(run_id)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -22,10 +23,14 @@ from ui.lab import measurements
 from ui.pair_frequencies import sample_work
 from ui.run import opened as opening
 from ui.serving.warm_up import warm_up_rest
+from ui.shell.workspace import state_key
 from ui.tokenizers.downloads import downloads
 from ui.train import best_cut
 from ui.vocabulary import background_work
 from ui.work import jobs
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 ROOT = Path(__file__).parent.parent.parent
 MAX_RUN_SECONDS = 60
@@ -55,8 +60,13 @@ def warm_cache() -> None:
     server_cache.note_lasting()
 
 
-def open_page(page: str = "train", /, **query: str) -> AppTest:
+def open_page(
+    page: str = "train", state: DataclassInstance | None = None, /, **query: str
+) -> AppTest:
+    """Open a page whose session begins with a state, such as the answers to questions."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=MAX_RUN_SECONDS)
+    if state is not None:
+        app.session_state[state_key(type(state))] = state
     app.query_params["goto"] = page
     for name, value in query.items():
         app.query_params[name] = value

@@ -26,6 +26,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.app.adapting import (
     TEXT,
     choose,
+    open_extended,
     open_small_base,
     open_with_base,
     read_verdict,
@@ -41,15 +42,6 @@ from ui.adapt.swapped import Swapped
 from ui.run.downloads import zipped
 from ui.storage.run_store import load_run
 
-
-def extended(open_app: OpenApp, n_tokens: int = 12) -> AppTest:
-    app = paste(open_app("adapt"), TEXT)
-    app.number_input(key="adapt_tokens").set_value(float(n_tokens)).run()
-    app.button(key="extend").click().run()
-    until_ended(app)
-    return app
-
-
 NO_INTERVAL = "No interval: it takes 20 documents, and there"
 
 
@@ -58,7 +50,9 @@ def download_labels(app: AppTest) -> list[str]:
 
 
 def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
-    app = extended(open_app)
+    app = paste(open_app("adapt"), TEXT)
+    app.number_input(key="adapt_tokens").set_value(12.0).run()
+    until_ended(app.button(key="extend").click().run())
     stored = load_run(in_address(app, "run"))
     run = stored.run
     assert run.base == gpt2()
@@ -70,21 +64,6 @@ def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
     assert f"held-out text takes {fewer:.1f}% fewer tokens than with GPT-2" in read_verdict(app)
     assert f"{tokens[0]:,} → {tokens[-1]:,} tokens" in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
-
-
-def test_the_cut_decides_which_figures_and_files_are_offered(open_app: OpenApp) -> None:
-    app = extended(open_app)
-    stored = load_run(in_address(app, "run"))
-    app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
-    assert in_address(app, "merges") == "4"
-    assert f"Tokens added **4** :gray[of 12, {50_257 + 4:,} in all]" in page_text(app)
-
-
-def test_what_is_gained_is_divided_by_kind(open_app: OpenApp) -> None:
-    app = extended(open_app)
-    stored = load_run(in_address(app, "run"))
-    tokens = stored.held_out_tokens_after
-    assert tokens is not None
     (table,) = (d for d in all_sent(app) if "by the kind of the new tokens" in d.get("caption", ""))
     rows = {
         name: [int(text.replace(",", "")) for text in figures[:2]]
@@ -95,10 +74,13 @@ def test_what_is_gained_is_divided_by_kind(open_app: OpenApp) -> None:
 
 
 def test_a_second_extension_opens_whole_whatever_the_first_was_cut_to(open_app: OpenApp) -> None:
-    app = extended(open_app)
-    first = in_address(app, "run")
-    app.slider(key=f"tokens_kept_{first}").set_value(4).run()
+    app, stored = open_extended(open_app, merges="4")
+    first = stored.id
+    assert app.slider(key=f"tokens_kept_{first}").value == 4
     assert in_address(app, "merges") == "4"
+    assert f"Tokens added **4** :gray[of 12, {50_257 + 4:,} in all]" in page_text(app)
+    app.slider(key=f"tokens_kept_{first}").set_value(5).run()
+    assert in_address(app, "merges") == "5"
     app.number_input(key="adapt_tokens").set_value(9.0).run()
     app.button(key="extend").click().run()
     until_ended(app)
@@ -106,13 +88,6 @@ def test_a_second_extension_opens_whole_whatever_the_first_was_cut_to(open_app: 
     assert second != first
     assert "merges" not in app.query_params
     assert app.slider(key=f"tokens_kept_{second}").value == 9
-
-
-def test_a_link_to_a_run_and_a_cut_of_it_keeps_the_cut(open_app: OpenApp) -> None:
-    run_id = in_address(extended(open_app), "run")
-    app = open_app("adapt", run=run_id, merges="4")
-    assert app.slider(key=f"tokens_kept_{run_id}").value == 4
-    assert in_address(app, "merges") == "4"
 
 
 def test_the_corpus_keeps_its_own_title_after_a_reload(open_app: OpenApp) -> None:
@@ -142,8 +117,7 @@ def test_the_files_of_a_cut_are_written_once(
         return adapted_files(adapted, files)
 
     monkeypatch.setattr(files_part, "adapted_files", write)
-    app = extended(open_app)
-    stored = load_run(in_address(app, "run"))
+    app, stored = open_extended(open_app)
     app.text_input(key="adapt_search").set_value("f").run()
     app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
     app.slider(key=f"tokens_kept_{stored.id}").set_value(12).run()
@@ -153,8 +127,7 @@ def test_the_files_of_a_cut_are_written_once(
 def test_a_cut_builds_no_tokenizer_again_and_other_formats_once_opened(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = extended(open_app)
-    stored = load_run(in_address(app, "run"))
+    app, stored = open_extended(open_app)
     app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
     built: list[int] = []
     truncated = Tokenizer.truncated
@@ -255,9 +228,7 @@ def test_an_invalid_number_of_tokens_is_refused(open_app: OpenApp, n_tokens: flo
 
 def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
     app = paste(choose(open_app("adapt"), "Shrink"), TEXT)
-    app.button(key="shrink").click().run()
-    (id,) = list(background_work.shrinkings()._known)  # pyright: ignore[reportPrivateUsage]
-    wait_until(background_work.shrinkings(), id)
+    wait_until(background_work.shrinkings(), begin(app, "Shrink"))
     app.run()
     assert "of GPT-2’s 50,257 tokens" in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
@@ -270,22 +241,18 @@ def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
 def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
     files = dumps(gpt2().truncated(0), "huggingface")
     app = open_with_base(open_app, files, "Shrink")
-    app.button(key="shrink").click().run()
-    (id,) = list(background_work.shrinkings()._known)  # pyright: ignore[reportPrivateUsage]
-    wait_until(background_work.shrinkings(), id)
+    wait_until(background_work.shrinkings(), begin(app, "Shrink"))
     app.run()
     assert "nothing to remove" in app.info[0].value
 
 
 @pytest.mark.slow
 def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
-    app = paste(choose(open_app("adapt"), "Replace"), TEXT)
-    app.number_input(key="replace_tokens").set_value(5.0).run()
-    app.button(key="replace").click().run()
-    (id,) = list(background_work.replacings()._known)  # pyright: ignore[reportPrivateUsage]
+    app = open_small_base(open_app, "Replace")
+    id = begin(app, "Replace")
     wait_until(background_work.replacings(), id)
     app.run()
-    assert "with the same vocabulary size, 50,257." in read_verdict(app)
+    assert f"with the same vocabulary size, {small_base().vocab_size:,}." in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
     found = background_work.replacings().status(id).result
     assert found is not None
@@ -302,7 +269,7 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     _judge_by_general_texts(app, found)
     assert "2 tokens were removed" in page_text(app)
     new = sent_table(app, "New tokens and the tokens they replace")
-    unwanted = found.at(1).tokenizer.vocab[50_256].hex()
+    unwanted = found.at(1).tokenizer.vocab[int(found.sizes[1].merges[-1, 2])].hex()
     assert len(new["rows"]) == 2
     next(each for each in app.multiselect if each.label == "Leave out").set_value([unwanted]).run()
     app.button(key="extend_again").click().run()

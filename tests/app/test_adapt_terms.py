@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.terms import MAX_TERMS
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.adapting import open_extended
 from tests.app.pages import OpenApp, all_sent, page_text, paste, unescaped_text
 from tests.app.training import in_address, until_ended
 from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
@@ -114,16 +115,13 @@ def test_a_term_that_the_text_does_not_contain_is_made_and_marked(open_app: Open
 
 
 def test_no_terms_no_part_of_the_page_about_them(open_app: OpenApp) -> None:
-    app = open_form(open_app, 9)
-    stored = press(app)
+    app, stored = open_extended(open_app, TEXT)
     assert not stored.run.terms
     assert "Domain terms" not in [header.value for header in app.header]
 
 
 def test_a_token_is_left_out_and_another_pinned_in_a_second_extension(open_app: OpenApp) -> None:
-    app = open_form(open_app, 12)
-    app.text_area(key="adapt_terms").set_value("Kubernetes").run()
-    first = press(app)
+    app, first = open_extended(open_app, TEXT, ("Kubernetes", "Zwei Worte"))
     assert app.button(key="extend_again").disabled
     merges = first.run.merges
     vocab = first.run.tokenizer.vocab
@@ -138,7 +136,7 @@ def test_a_token_is_left_out_and_another_pinned_in_a_second_extension(open_app: 
     assert second.id != first.id
     assert second.run.base == gpt2()
     assert second.run.left_out == (unwanted,)
-    assert [cost.term for cost in second.run.terms] == ["Kubernetes", wanted]
+    assert [cost.term for cost in second.run.terms] == ["Kubernetes", "Zwei Worte", wanted]
     assert unwanted not in new_tokens(second)
     assert wanted in new_tokens(second)
     assert len(second.run.merges) == 12
@@ -146,26 +144,17 @@ def test_a_token_is_left_out_and_another_pinned_in_a_second_extension(open_app: 
     assert app.multiselect(key=f"adapt_leave_out_{second.id}").value == [unwanted.hex()]
     assert app.multiselect(key=f"adapt_pin_{second.id}").value == [wanted.hex()]
     assert not app.button(key="extend_again").disabled
-
-
-def test_a_link_to_an_extended_run_fills_its_choices(open_app: OpenApp) -> None:
-    app = open_form(open_app, 12)
-    app.text_area(key="adapt_terms").set_value("Kubernetes\nZwei Worte").run()
-    first = press(app)
-    token = first.run.tokenizer.vocab[first.run.merges[-1].id].hex()
-    app.multiselect(key=f"adapt_leave_out_{first.id}").set_value([token]).run()
-    second = press(app, "extend_again")
+    # So does a link to it.
     again = open_app("adapt", run=second.id)
     assert again.text_area(key="adapt_terms").value == "Kubernetes\nZwei Worte"
     assert again.number_input(key="adapt_tokens").value == 12
-    assert again.multiselect(key=f"adapt_leave_out_{second.id}").value == [token]
+    assert again.multiselect(key=f"adapt_leave_out_{second.id}").value == [unwanted.hex()]
     third = press(again, "extend_again")
     assert third.run.merges == second.run.merges
 
 
 def test_extending_again_without_a_corpus_says_what_is_missing(open_app: OpenApp) -> None:
-    app = open_form(open_app, 12)
-    first = press(app)
+    app, first = open_extended(open_app, TEXT)
     token = first.run.tokenizer.vocab[first.run.merges[-1].id].hex()
     app.multiselect(key=f"adapt_pin_{first.id}").set_value([token]).run()
     app.text_area(key="corpus_pasted").set_value("").run()
@@ -177,8 +166,7 @@ def test_extending_again_without_a_corpus_says_what_is_missing(open_app: OpenApp
 
 
 def test_what_is_left_out_and_pinned_at_once_is_said(open_app: OpenApp) -> None:
-    app = open_form(open_app, 12)
-    first = press(app)
+    app, first = open_extended(open_app, TEXT)
     token = first.run.tokenizer.vocab[first.run.merges[-1].id]
     app.multiselect(key=f"adapt_pin_{first.id}").set_value([token.hex()]).run()
     app.multiselect(key=f"adapt_leave_out_{first.id}").set_value([token.hex()]).run()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from zipfile import ZipFile
+
 import pytest
 
 from bpe_core.formats.checking.readers import find_reader
+from bpe_core.formats.transformers_folder import FOLDER
 from tests.app.pages import OpenApp, page_text
 from tests.waiting import wait_until
+from ui.run.downloads import downloads
 from ui.run.opened import checks
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.work.background import TooMuchWorkError
@@ -60,6 +65,14 @@ def test_the_lines_that_load_a_download_are_beside_it(open_app: OpenApp) -> None
         lines = find_reader(format).lines(tokenizer).code.strip()
         assert any(code.endswith(lines) for code in shown)
     assert "bpe encode-corpus corpus/ -t tokenizer.json --out tokens/" in shown
+
+
+def test_the_transformers_folder_unzips_to_the_folder_that_its_lines_open() -> None:
+    (folder,) = (each for each in downloads(SAMPLE_RUN_ID) if each.format == "transformers")
+    assert folder.data is not None
+    with ZipFile(BytesIO(folder.data())) as archive:
+        assert {name.partition("/")[0] for name in archive.namelist()} == {FOLDER}
+    assert f'from_pretrained("{FOLDER}")' in folder.code
 
 
 def test_a_busy_server_still_offers_the_downloads(

@@ -44,6 +44,10 @@ def after(app: AppTest, act: Callable[[], object]) -> AppTest:
     return app.run()
 
 
+def open_pasted() -> None:
+    opened_text.open_pasted("boundaries_text", opened_text.OwnText, own_reading.MAX_CHARACTERS)
+
+
 def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
     open_app: OpenApp, browser_says: Callable[[object], None]
 ) -> None:
@@ -51,7 +55,7 @@ def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
     assert field(app)["opened"] is None
     text = LINE * 30_000
     browser_says(message(text, "typed before, and more"))
-    after(app, lambda: opened_text.open_pasted("boundaries_text"))
+    after(app, open_pasted)
     assert field(app)["opened"] == ["Pasted text", "720 kB"]
     assert field(app)["text"] == text[:2_000]
     assert f"{len(text):,} characters, too many to edit" in field(app)["excerpt_note"]
@@ -69,7 +73,7 @@ def test_closing_returns_to_the_text_before_all_that_was_opened(
     opener.upload("one <b>.txt", b"a file", "text/plain").run()
     assert field(app)["opened"] == ["one <b>.txt", "6 B"]
     browser_says(message(LINE * 10_000, "a file"))
-    after(app, lambda: opened_text.open_pasted("boundaries_text"))
+    after(app, open_pasted)
     assert field(app)["opened"] == ["Pasted text", "240 kB"]
     assert field(app)["text"] == LINE * 10_000
     after(app, lambda: opened_text.close_text("first"))
@@ -98,7 +102,7 @@ def test_only_what_is_read_of_a_paste_is_kept_and_the_rest_is_counted(
     monkeypatch.setattr(own_reading, "MAX_CHARACTERS", 1_000)
     app = open_app("token_boundaries")
     browser_says(message(LINE * 100, n_characters=9_000_000, n_bytes=9_500_000))
-    after(app, lambda: opened_text.open_pasted("boundaries_text"))
+    after(app, open_pasted)
     assert field(app)["limits"]["sent"] == 1_000
     assert field(app)["text"] == (LINE * 100)[:1_000]
     assert field(app)["opened"] == ["Pasted text", "9.5 MB"]
@@ -124,7 +128,7 @@ def test_a_message_that_is_no_paste_changes_nothing(
 ) -> None:
     app = open_app("token_boundaries", text="mine")
     browser_says(wrong)
-    after(app, lambda: opened_text.open_pasted("boundaries_text"))
+    after(app, open_pasted)
     assert field(app)["text"] == "mine"
 
 

@@ -60,10 +60,11 @@ def test_a_sentence_in_the_address_stays_there() -> None:
     assert app.query_params["sentence"] == "Ada Ada"
 
 
-@pytest.mark.parametrize("name", ["run", "job"])
+@pytest.mark.parametrize("name", ["run", "job", "goto"])
 def test_a_link_to_a_run_at_the_bare_address_leads_to_train(name: str) -> None:
     app = opened(**{name: "sample"})
     assert titles(app) == ["Train"]
+    assert "goto" not in app.query_params
 
 
 def test_a_run_left_in_the_address_by_back_leads_nowhere(open_app: Callable[..., AppTest]) -> None:

@@ -23,11 +23,9 @@ from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
 from ui.corpus import own_reading
-from ui.shell.workspace import state_key
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.storage.upload_store import keep_tokenizer
 from ui.token_boundaries import opened_file
-from ui.tokenizers.shelf import Shelf
 from ui.vocabulary.choice import OWN_TEXT
 
 
@@ -135,11 +133,9 @@ def test_what_a_normalizer_changed_is_shown_beside_the_text(
 
 def test_small_letters_and_lost_accents_are_shown_as_changes(open_app: OpenApp) -> None:
     foreign = library_encoder(described(word_piece()))
-    app = open_app("token_boundaries", text="Über naïve words")
-    kept = keep_tokenizer({}, None, NamedEncoder("mine", foreign))
-    app.session_state[state_key(Shelf)] = Shelf(("gpt2", f"file-{kept}"))
-    app.run()
-    app.segmented_control(key="tokenizer").set_value("mine").run()
+    key = f"file-{keep_tokenizer({}, None, NamedEncoder('mine', foreign))}"
+    choices = {"tokenizer": "mine", "with": key}
+    app = open_app("token_boundaries", text="Über naïve words", **choices)
     assert ids(app) == [
         each.id if each.id is not None else -1 for each in foreign.segments("Über naïve words")
     ]

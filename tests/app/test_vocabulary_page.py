@@ -24,10 +24,8 @@ from bpe_core.vocabulary.table import Query, Vocabulary
 from tests.app.pages import OpenApp, all_sent, sent
 from tests.foreign_models import described, library_encoder, unigram, word_piece
 from tests.waiting import wait_until
-from ui.shell.workspace import state_key
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.storage.upload_store import keep_tokenizer
-from ui.tokenizers.shelf import Shelf
 from ui.vocabulary import background_work
 from ui.vocabulary.texts import held_out_text
 
@@ -211,11 +209,8 @@ def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
     open_app: OpenApp, make: Callable[[], tokenizers.Tokenizer], view: str
 ) -> None:
     foreign = library_encoder(described(make()))
-    app = open_app("vocabulary", seen_as=view)
-    kept = keep_tokenizer({}, None, NamedEncoder("<b>other", foreign))
-    app.session_state[state_key(Shelf)] = Shelf(("gpt2", f"file-{kept}"))
-    app.run()
-    app.segmented_control(key="vocabulary_of").set_value("<b>other").run()
+    key = f"file-{keep_tokenizer({}, None, NamedEncoder('<b>other', foreign))}"
+    app = open_app("vocabulary", seen_as=view, vocabulary_of="<b>other", **{"with": key})
     assert not app.error
     assert [one["key"] for one in sent(app, "chosen")["findings"]] == ["never", "partial"]
     card = sent(app, "tree")

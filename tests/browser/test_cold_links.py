@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers import go_to_address, open_page
+from tests.browser.helpers import open_page
 from ui.look.chart_style import MONO
 
 
@@ -26,12 +26,6 @@ def test_the_address_of_start_by_its_name_opens_it(page: Page, fresh_app_url: st
         expect(page.get_by_text("The page that you have requested")).to_have_count(0)
         expect(page.get_by_role("link", name="Start", exact=True)).to_have_count(1)
         page.wait_for_url(f"{fresh_app_url}/?sentence=hugs")
-
-
-def test_an_unknown_run_shows_an_error_and_the_sample(tab: Page) -> None:
-    go_to_address(tab, "/token_boundaries?run=../../../etc/passwd%00%2f<b>")
-    expect(tab.get_by_role("alert")).to_contain_text("The sample run is shown instead.")
-    expect(tab.get_by_role("button", name="Run: Python’s language reference")).to_be_visible()
 
 
 def test_the_font_of_charts_loads_before_the_charts(page: Page, app_url: str) -> None:

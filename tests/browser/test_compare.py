@@ -320,16 +320,3 @@ def test_a_part_is_kept_in_the_address_without_an_entry_in_the_history(page: Pag
     choose(page, "Figures")
     page.reload()
     expect(shown["Figures"]).to_be_visible()
-
-
-def test_ratios_stand_beside_tokens_with_a_warning(page: Page) -> None:
-    go_to_address(page, "/compare?part=Languages")
-    expect(page.locator(".js-plotly-plot")).to_have_count(2)
-    expect(page.get_by_text("a ratio to a badly served English flatters")).to_be_visible()
-    choose(page, "Bytes per token")
-    expect(page.get_by_text("badly served")).to_have_count(0)
-    page.get_by_text("In tables", exact=True).click()
-    table = page.get_by_role("group", name="Fairness")
-    for row in table.locator("tbody tr").all():
-        is_ratio = any(name in row.inner_text() for name in ("parity", "Gini", "efficiency"))
-        assert not (is_ratio and row.locator("td.better").count())

@@ -6,13 +6,8 @@ import re
 from pathlib import Path
 from zipfile import ZipFile
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
-from tests.browser.conftest import KeepRun
 from tests.browser.helpers import (
     choose_option,
     go_to_address,
@@ -71,11 +66,6 @@ def test_folders_that_disagree_are_said_and_held_out_at_a_press(
     page.reload()
     open_parts(page)
     expect(page.get_by_text("more bytes from 3 folders are held out.")).to_be_visible()
-    page.keyboard.press("Escape")
-    verdict = verdict_on(page, train_to_the_end(page))
-    expect(verdict).to_contain_text(re.compile("On folders it has never seen, .* more tokens"))
-    expect(page.get_by_text("No interval: it takes 20 folders")).to_be_visible()
-    expect(page.get_by_role("button", name="Hold out by folder")).to_have_count(0)
 
 
 def test_own_files_are_judged_on_after_a_bad_one_was_refused(
@@ -109,28 +99,3 @@ def test_own_files_are_judged_on_after_a_bad_one_was_refused(
     verdict = verdict_on(page, run_id)
     expect(verdict).to_contain_text(re.compile("On your own files, your tokenizer needs .* more"))
     expect(page.get_by_text("95% intervals over whole documents")).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    ("run_id", "n", "sentence", "method"),
-    [
-        (
-            "7" * 32,
-            1,
-            "On held-out ends of the document it has seen",
-            "from documents trained on",
-        ),
-        ("8" * 32, 12, "On held-out ends of documents it has seen", "No interval: it takes 20"),
-    ],
-)
-def test_the_verdict_on_one_text_and_on_few_documents_says_that_it_flatters(
-    tab: Page, keep_run: KeepRun, run_id: str, n: int, sentence: str, method: str
-) -> None:
-    texts = ["".join(f"{m} and line {line} of it\n" for line in range(900)) for m in range(n)]
-    training, held_out = Corpus.from_documents(texts).split(0.1)
-    run = train(training, TrainingConfig(400))
-    keep_run(run_id, "Few", run, training=training, held_out=held_out)
-    verdict = verdict_on(tab, run_id)
-    expect(verdict).to_contain_text(sentence)
-    expect(verdict).to_contain_text("This figure does not say what new documents will take.")
-    expect(tab.get_by_text(method)).to_be_visible()

@@ -118,13 +118,6 @@ def test_a_button_that_becomes_disabled_leaves_the_focus_in_the_player(open_run:
     player.expect_step(9)
 
 
-def test_the_scrub_bar_moves_the_cursor(open_run: OpenRun) -> None:
-    player = open_run("hug")
-    player.page.locator(".player .scrub").fill("7")
-    player.expect_step(7)
-    player.expect_sentence("Next, merge 8")
-
-
 def test_reduced_motion_animates_nothing(offline_page: Page, open_run: OpenRun) -> None:
     offline_page.emulate_media(reduced_motion="reduce")
     player = open_run("hug")
@@ -198,14 +191,6 @@ def test_characters_that_tokens_share_are_framed_above_their_bytes(open_run: Ope
     player.press("first")
     player.expect_step(0)
     assert {shown for shown, _ in player.shared_characters()} >= set("שלםस日本")
-
-
-def test_a_tie_leads_by_nothing_and_is_named(open_run: OpenRun) -> None:
-    run = run_to_play("hug")
-    step = next(step for step in range(10) if sum(pair.tied for pair in run.top_pairs(step, 9)) > 1)
-    player = open_run("hug", step)
-    expect(player.page.locator(".player .margin")).to_contain_text("0 ties with")
-    expect(player.page.locator(".player .margin .tile")).to_have_count(2)
 
 
 def is_text(token: bytes) -> bool:

@@ -314,10 +314,7 @@ def test_each_door_leads_on_and_back_finds_the_sentence(
     ("address", "heading", "path"),
     [
         ("/?run=unknown", "Train", "/train?run=unknown"),
-        ("/?job=unknown", "Train", "/train"),
         ("/?goto=merge_loop&step=5", "Merge loop", "/merge_loop?step=5"),
-        ("/?goto=unknown", "Train", "/train"),
-        ("/?goto=start", START, "/"),
     ],
 )
 def test_old_links_to_the_bare_address_lead_where_they_led(

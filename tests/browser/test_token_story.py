@@ -17,7 +17,7 @@ from tests.browser.helpers import open_page, wait_until_idle
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 TEXT = "the iterator yields 日本 🧩"
-HOSTILE_RUN, OLD_RUN = "5" * 32, "6" * 32
+HOSTILE_RUN = "5" * 32
 HOSTILE_LINE = (
     '<script>window.harmed = 1</script> <img src=x onerror="window.harmed = 1"> &amp; **b** $x^2$ '
     "\ufeff\u202e\x00 zug"
@@ -34,11 +34,10 @@ def times_in_training(token: bytes) -> int:
 
 @pytest.fixture(scope="module")
 def hostile_url(app_url: str, keep_run: KeepRun) -> str:
-    """Open the app with a run trained on markup, and one without its training text."""
+    """Return the address of the app with a run trained on markup."""
     training = Corpus.from_documents([f"{HOSTILE_LINE}\n" * 4], names=["<b>a</b>.txt"])
     run = train(training, TrainingConfig(vocab_size=300))
     keep_run(HOSTILE_RUN, "markup", run, training=training)
-    keep_run(OLD_RUN, "old", run)
     return app_url
 
 
@@ -105,11 +104,6 @@ def test_training_text_is_shown_as_text_and_no_markup_in_it_runs(
     wait_until_idle(page)
     assert origin(page).locator("script, img, b, a").count() == 0
     assert page.evaluate("window.harmed") is None
-
-
-def test_a_run_without_its_training_text_shows_a_note(page: Page, hostile_url: str) -> None:
-    open_page(page, f"{hostile_url}/token_boundaries?run={OLD_RUN}&text=script")
-    expect(origin(page)).to_contain_text("The training text was not kept with this run")
 
 
 def test_on_a_dark_phone_the_details_of_a_token_are_below_the_text_and_accessible(

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import random
 import re
-import subprocess
-import sys
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -37,7 +33,6 @@ from tests.browser.training import (
     upload,
 )
 from ui.look.direction import order_note
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 # A real file present on every machine, whose text depends on the version of Python.
 REAL_FILE = Path(argparse.__file__)
@@ -126,44 +121,6 @@ def test_text_size_and_button_share_the_first_screen(
     links = card.get_by_role("link").or_(card.get_by_role("button"))
     expect(links.first).to_have_text("▸ Watch it learn, merge by merge")
     expect(card.get_by_role("button", name="Download")).to_have_count(1)
-
-
-def test_the_transformers_folder_opens_with_the_lines_beside_it(
-    page: Page, fresh_app_url: str, tmp_path: Path
-) -> None:
-    open_page(page, f"{fresh_app_url}/train")
-    same = page.get_by_text(
-        re.compile(r"Opened by transformers 5\.\d+: same ids on 10\d,\d{3} tokens")
-    )
-    page.get_by_test_id("stExpander").filter(has_text="Other formats").locator("summary").click()
-    expect(same).to_be_visible(timeout=200_000)
-    wait_until_idle(page)
-    page.get_by_role("button", name="Load with transformers").click()
-    code = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text()
-    page.keyboard.press("Escape")
-    folder = download(page, "transformers folder")
-    target = tmp_path / folder.suggested_filename
-    folder.save_as(target)
-    with zipfile.ZipFile(target) as archive:
-        archive.extractall(tmp_path)
-    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
-    text = "It’s a naïve test:\n\n  x = 漢字 👩‍👩‍👧<|endoftext|> done."
-    ended = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"text = {text!r}\n{code}\nprint([ids, tokenizer.bos_token, tokenizer.eos_token])",
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr.decode()
-    ends = ["<|endoftext|>", "<|endoftext|>"]
-    assert ast.literal_eval(ended.stdout.decode()) == [
-        tokenizer.encode(text, allowed_special="all"),
-        *ends,
-    ]
 
 
 @pytest.fixture

@@ -148,21 +148,6 @@ def test_a_search_does_not_come_back_when_the_table_is_shown_again(page: Page) -
     assert "find=" not in page.url
 
 
-def test_going_back_returns_to_the_page_with_its_last_search(page: Page) -> None:
-    open_vocabulary(page, "find=+the")
-    status = page.locator(".found [role=status]")
-    page.get_by_role("button", name="Show all").click()
-    expect(status).to_have_text("All 4,096 tokens")
-    search_field(page).fill("ing")
-    page.wait_for_url("**find=ing**")
-    wait_until_idle(page)
-    page.get_by_role("link", name="Lab", exact=True).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Lab")
-    wait_until_idle(page)
-    page.go_back()
-    expect(search_field(page)).to_have_value("ing")
-
-
 def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(page: Page) -> None:
     id = next(id for id, token in enumerate(sample_tokens()) if token == b" statement")
     page.set_viewport_size(PHONE)

@@ -40,6 +40,7 @@ from ui.compare.language_figures import (
     tokens_sentence,
 )
 from ui.host.sized_cache import server_cache
+from ui.work.task import Status
 
 BYTES = gpt2().truncated(0)
 # Bytes alone: 2, 6 and 4 tokens.
@@ -104,13 +105,13 @@ def test_the_first_sentences_are_compared_while_all_of_them_are(
     texts = [replace(text, sentences=text.sentences * 100) for text in TEXTS]
     encoders = [BYTES, gpt2()]
     first = compare_languages_on(texts, encoders, "A")
-    assert not first.is_whole
-    assert 100 < first.sample_bytes <= 150 < first.n_bytes == 1_200
+    assert first.pending is not None
+    assert 100 < first.pending.sample_bytes <= 150 < first.pending.n_bytes == 1_200
     assert first.costs == compare_languages(first.texts, encoders, "A")
-    assert first.status is not None
-    wait_until(compared.works(), first.status.id)
+    assert isinstance(first.pending.status, Status)
+    wait_until(compared.works(), first.pending.status.id)
     whole = compare_languages_on(texts, encoders, "C")
-    assert whole.is_whole
+    assert whole.pending is None
     assert whole.costs == compare_languages(texts, encoders, "C")
 
 

@@ -34,7 +34,7 @@ from ui.storage.base_tokenizer import write_base
 from ui.storage.held_out_text import HELD_OUT_SEED, upload_held_out
 from ui.storage.new_entries import UNFINISHED, os_errors_as_not_kept
 from ui.storage.upload_store import upload_folder
-from ui.work.background import Background, UnknownWorkError
+from ui.work.background import Background
 from ui.work.task import Progress, Status, Task
 from ui.work.work_process import failures_advised, work_limits
 
@@ -78,7 +78,7 @@ class ShrinkResult(NamedTuple):
 
 def shrinking(order: Order) -> Status[Progress, ShrinkResult] | None:
     """Return the status of shrinking; None if it was not begun."""
-    return _known(shrinkings(), order.id)
+    return shrinkings().find(order.id)
 
 
 def begin_shrinking(order: Order, visitor: str) -> None:
@@ -92,7 +92,7 @@ def begin_shrinking(order: Order, visitor: str) -> None:
 
 def replacing(order: Order, n_tokens: int) -> Status[Progress, Swapped] | None:
     """Return the status of replacing `n_tokens` tokens; None if it was not begun."""
-    return _known(replacings(), f"{order.id} {n_tokens}")
+    return replacings().find(f"{order.id} {n_tokens}")
 
 
 def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
@@ -186,10 +186,3 @@ def _folder_for(order: Order) -> Generator[Path]:
                 (folder / HELD_OUT_FOLDER).mkdir()
                 link_corpus(upload_folder(upload_id), folder / HELD_OUT_FOLDER)
         yield folder
-
-
-def _known(background: Background[Progress, _Result], id: str) -> Status[Progress, _Result] | None:
-    try:
-        return background.status(id)
-    except UnknownWorkError:
-        return None

@@ -36,7 +36,7 @@ from ui.look.labels import plain_markdown, size_text
 from ui.storage.run_store import StoredRun
 from ui.work.background import Background, TooMuchWorkError, stopper
 from ui.work.background_card import show_ended, watch_work
-from ui.work.task import Progress, Status, Task
+from ui.work.task import Progress, Status, Task, Work
 
 SAMPLE_BYTES: Final = 100_000
 MAX_WAIT: Final = 1.0
@@ -47,6 +47,18 @@ NEEDS_WHOLE: Final = "Only with the figures of the whole text."
 
 
 @dataclass(frozen=True, slots=True)
+class Pending:
+    """The comparison of a whole text, while figures of a sample are shown."""
+
+    sample_bytes: int
+    """The size of the text that the figures are of; 0 without figures."""
+    n_bytes: int
+    """The size of the whole text."""
+    status: Status[Progress, Any] | str
+    """How far it is, or why it could not even be queued."""
+
+
+@dataclass(frozen=True, slots=True)
 class ComparedText:
     """A comparison to show, and of which text it is."""
 
@@ -54,22 +66,8 @@ class ComparedText:
     """None if there is no sample either: the text cannot be cut."""
     corpus: Corpus
     """The text that the comparison is of."""
-    n_bytes: int
-    """The size of the whole text."""
-    status: Status[Progress, Comparison] | None = None
+    pending: Pending | None = None
     """The comparison of the whole text, if this one is of a sample."""
-    problem: str = ""
-    """Why the comparison of the whole text could not even be queued."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is of the whole text."""
-        return self.corpus.n_bytes == self.n_bytes
-
-    @property
-    def sample_bytes(self) -> int:
-        """The size of the text that the figures are of; 0 without figures."""
-        return 0 if self.comparison is None else self.corpus.n_bytes
 
 
 class _Timed(NamedTuple):
@@ -90,7 +88,7 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     missing = _missing(digest, corpus, encoders)
     whole = partial(_compared, digest, fingerprints, corpus, encoders)
     if _is_quick(corpus, missing):
-        return ComparedText(whole(), corpus, corpus.n_bytes)
+        return ComparedText(whole(), corpus)
     sample = _sample(digest, corpus)
     first = None
     if sample.n_bytes:
@@ -99,16 +97,23 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
         timed = (_measured(of_sample, each.fingerprint, sample, each) for each in missing)
         seconds = sum(each.seconds for each in timed)
         if seconds * corpus.n_bytes / sample.n_bytes <= MAX_WAIT:
-            return ComparedText(whole(), corpus, corpus.n_bytes)
-    id = f"{digest} {' '.join(fingerprints)}"
+            return ComparedText(whole(), corpus)
+    status = _begin(digest, encoders, partial(_compare_whole, digest, corpus, encoders))
+    if isinstance(status, Status) and status.result is not None:
+        return ComparedText(status.result, corpus)
+    sample_bytes = 0 if first is None else sample.n_bytes
+    return ComparedText(first, sample, Pending(sample_bytes, corpus.n_bytes, status))
+
+
+def _begin(
+    digest: str, encoders: Sequence[Encoder], work: Work[Progress, Any]
+) -> Status[Progress, Any] | str:
+    """Begin to compare a whole text; return the status, or why it could not even be queued."""
+    id = f"{digest} {' '.join(each.fingerprint for each in encoders)}"
     try:
-        works().begin(id, partial(_compare_whole, digest, corpus, encoders))
+        return works().begin(id, work)
     except TooMuchWorkError as error:
-        return ComparedText(first, sample, corpus.n_bytes, problem=str(error))
-    status = works().status(id)
-    if status.result is not None:
-        return ComparedText(status.result, corpus, corpus.n_bytes)
-    return ComparedText(first, sample, corpus.n_bytes, status)
+        return str(error)
 
 
 def _hash_corpus(corpus: Corpus) -> str:
@@ -173,7 +178,9 @@ def _missing(digest: str, corpus: Corpus, encoders: Sequence[Encoder]) -> list[E
 
 def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
     are_own = all(isinstance(each, Tokenizer) for each in missing)
-    return corpus.n_bytes * len(missing) <= (_QUICK_BYTES if are_own else 2 * SAMPLE_BYTES)
+    most = _QUICK_BYTES if are_own else 2 * SAMPLE_BYTES
+    # The sample of a shorter text would be all of it.
+    return corpus.n_bytes <= SAMPLE_BYTES or corpus.n_bytes * len(missing) <= most
 
 
 def _compare_whole(
@@ -246,18 +253,8 @@ class ComparedLanguages:
     texts: Sequence[ParallelText]
     """The sentences that the costs are of."""
     costs: tuple[LanguageCosts, ...]
-    n_bytes: int
-    """The size of all sentences."""
-    status: Status[Progress, Any] | None = None
+    pending: Pending | None = None
     """The comparison of all sentences, if these costs are of the first ones."""
-    problem: str = ""
-    """Why it could not even be queued."""
-    is_whole: bool = True
-
-    @property
-    def sample_bytes(self) -> int:
-        """The size of the sentences that the costs are of."""
-        return _size(self.texts)
 
 
 def compare_languages_on(
@@ -274,19 +271,14 @@ def compare_languages_on(
         if _measured_languages.find(digest, each.fingerprint, texts, each) is None
     ]
     if n_bytes <= SAMPLE_BYTES or n_bytes * len(missing) <= 2 * SAMPLE_BYTES:
-        return ComparedLanguages(texts, cached_language_costs(texts, encoders, reference), n_bytes)
+        return ComparedLanguages(texts, cached_language_costs(texts, encoders, reference))
     n = max(1, len(texts[0].sentences) * SAMPLE_BYTES // (2 * n_bytes))
     first = [replace(text, sentences=text.sentences[:n]) for text in texts]
     costs = cached_language_costs(first, encoders, reference)
-    id = f"{digest} {' '.join(each.fingerprint for each in encoders)}"
-    try:
-        works().begin(id, partial(_measure_all_sentences, digest, texts, missing))
-    except TooMuchWorkError as error:
-        return ComparedLanguages(first, costs, n_bytes, problem=str(error), is_whole=False)
-    status = works().status(id)
-    if status.result is not None:
-        return ComparedLanguages(texts, cached_language_costs(texts, encoders, reference), n_bytes)
-    return ComparedLanguages(first, costs, n_bytes, status, is_whole=False)
+    status = _begin(digest, encoders, partial(_measure_all_sentences, digest, texts, missing))
+    if isinstance(status, Status) and status.result is not None:
+        return ComparedLanguages(texts, cached_language_costs(texts, encoders, reference))
+    return ComparedLanguages(first, costs, Pending(_size(first), n_bytes, status))
 
 
 def cached_language_costs(
@@ -348,15 +340,15 @@ def _size(texts: Sequence[ParallelText]) -> int:
     return sum(len(sentence.encode()) for text in texts for sentence in text.sentences)
 
 
-def whole_text_card(compared: ComparedText | ComparedLanguages) -> None:
+def whole_text_card(pending: Pending) -> None:
     """Mark the figures as those of a sample, and show the progress of the whole text."""
     with st.container(border=True, key="compare_whole"):
-        status, sample = compared.status, compared.sample_bytes
-        if sample:
-            of = f"{size_text(sample)} of {size_text(compared.n_bytes)}"
+        status = pending.status
+        if pending.sample_bytes:
+            of = f"{size_text(pending.sample_bytes)} of {size_text(pending.n_bytes)}"
             st.markdown(f"**First figure, from a sample of {of}.**")
-        if status is None:
-            st.markdown(f":gray[{plain_markdown(compared.problem, 600)}]")
+        if isinstance(status, str):
+            st.markdown(f":gray[{plain_markdown(status, 600)}]")
         elif status.is_live:
             watch_work(works(), status.id, "Whole text", key="compare_whole", written=size_text)
         else:

@@ -109,7 +109,7 @@ def figures_part(
         left, right = st.container(), st.container()
     else:
         left, right = st.columns([3, 2], gap="large")
-    whole = "all " if compared.is_whole else ""
+    whole = "all " if compared.pending is None else ""
     with left:
         st.header(
             f"On {whole}{where}",

@@ -116,8 +116,8 @@ def languages_part(stored: StoredRun, members: Sequence[Member]) -> None:
         st.error(plain_markdown(str(error), 600))
     else:
         texts, costs = found.texts, found.costs
-        if not found.is_whole:
-            whole_text_card(found)
+        if found.pending is not None:
+            whole_text_card(found.pending)
         pictures = _costs(texts, costs, members, beside)
         names = [member.name for member in members]
         with st.container(horizontal=True):
@@ -127,9 +127,9 @@ def languages_part(stored: StoredRun, members: Sequence[Member]) -> None:
                 key="compare_languages_csv",
                 help="One line per language and tokenizer, with all measures; figures that cannot "
                 "be computed are empty."
-                if found.is_whole
+                if found.pending is None
                 else NEEDS_WHOLE,
-                disabled=not found.is_whole,
+                disabled=found.pending is not None,
             )
             offer_pictures(pictures, key="compare_languages_pictures")
             st.space("stretch")

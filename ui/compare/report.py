@@ -384,6 +384,6 @@ def report_button(
         mime="text/html",
         on_click="ignore",
         key="compare_report",
-        disabled=not compared.is_whole,
-        help=None if compared.is_whole else NEEDS_WHOLE,
+        disabled=compared.pending is not None,
+        help=None if compared.pending is None else NEEDS_WHOLE,
     )

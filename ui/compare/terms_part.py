@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import streamlit as st
 
@@ -22,11 +22,9 @@ from bpe_core.errors import BpeError, CorpusError
 from bpe_core.tokenizer.protocol import Encoder
 from ui.compare.costs_part import COLUMNS
 from ui.compare.language_figures import in_sentence
-from ui.components.large_paste import paste_limits, read_paste
-from ui.components.live_text import OpenedHead, live_text
 from ui.components.term_table import TermCell, TermRow, term_table
-from ui.corpus.address_text import leave_address, read_address_text, text_to_address
-from ui.corpus.opened_text import PASTED, OpenedText
+from ui.corpus.opened_text import OwnText, open_text
+from ui.corpus.own_text_field import live_field, own_text, to_address
 from ui.host.sized_cache import cached
 from ui.look.csv_table import csv_table
 from ui.look.labels import plain_markdown, plain_text, token_label
@@ -34,7 +32,7 @@ from ui.look.term_lists import lines_left_out
 from ui.run.page_parts import offer_csv
 from ui.shell import workspace
 from ui.shell.choices import choose_one
-from ui.shell.file_upload import check_uploaded, max_file_bytes, upload_file
+from ui.shell.file_upload import check_uploaded, upload_file
 from ui.tokenizers.shelf import Member
 
 AFTER_A_SPACE: Final = "After a space"
@@ -67,8 +65,6 @@ MAX_CHARACTERS = 1_000_000
 """More than the longest list of terms has."""
 _MAX_BYTES = 8_000_000
 """A file of a million characters has 4 MB at most. To guess the encoding of 100 MB took 17 s."""
-_NAME = "terms"
-_KEY = "compare_terms_text"
 _FORM_KEY, _LOSS_KEY = "terms_form", "terms_of"
 _MAX_ROWS = 500
 
@@ -184,51 +180,28 @@ def cut_label(cut: TermCut) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnTerms:
+class OwnTerms(OwnText):
     """The visitor's list of terms."""
 
-    text: str | None = None
-    """None until one is typed, opened, or read from the address."""
-    opened: OpenedText | None = None
-    """What `text` was opened from; None once it is edited."""
-    note: str = ""
-    """What of a file or a paste is not read, and why; empty if all is."""
-    file_id: str = ""
-    """The upload last opened, even if it could not be read."""
-
-
-def own_terms() -> str:
-    """Return the list last typed or opened, else the address's, else a sample."""
-    text = workspace.get(OwnTerms).text
-    if text is None:
-        text = read_address_text(_NAME)
-        if text is not None:
-            workspace.update(OwnTerms, text=text)
-    return FIRST_TERMS if text is None else text
+    NAME: ClassVar[str] = "terms"
+    CUT: ClassVar[str] = "Only the first {read:,} of {of:,} characters are read."
 
 
 def _terms_field(text: str) -> None:
     """Draw the field with the list, and put the list in the address."""
-    terms = workspace.get(OwnTerms)
-    live_text(
+    live_field(
         text,
+        OwnTerms,
         label="Your terms, one per line",
-        key=_KEY,
-        on_typed=_keep_typed,
-        on_pasted=_open_pasted,
-        on_closed=_close,
-        limits=paste_limits(max_bytes=max_file_bytes(), max_sent=MAX_CHARACTERS),
-        opened=None
-        if terms.opened is None
-        else OpenedHead(terms.opened.name, terms.opened.n_bytes),
+        first=FIRST_TERMS,
+        key="compare_terms_text",
+        longest=MAX_CHARACTERS,
         lines=10,
     )
-    if terms.note:
-        st.warning(plain_markdown(terms.note, 600))
-    if text == FIRST_TERMS:
-        leave_address(_NAME)
-    else:
-        text_to_address(_NAME, text, longest=MAX_CHARACTERS)
+    terms = workspace.get(OwnTerms)
+    if note := terms.problem or terms.cut:
+        st.warning(plain_markdown(note, 600))
+    to_address(text, OwnTerms, first=FIRST_TERMS, longest=MAX_CHARACTERS)
 
 
 def _terms_opener() -> None:
@@ -238,7 +211,7 @@ def _terms_opener() -> None:
     if upload is None or upload.file_id == workspace.get(OwnTerms).file_id:
         return
     # Recorded before reading, so that an unreadable file is not read again on every rerun.
-    workspace.update(OwnTerms, file_id=upload.file_id, note="")
+    workspace.update(OwnTerms, file_id=upload.file_id, problem="")
     try:
         check_uploaded()
         if upload.size > _MAX_BYTES:
@@ -248,44 +221,17 @@ def _terms_opener() -> None:
             )
         text = decode_text(upload.getvalue(), upload.name).text
     except BpeError as error:
-        workspace.update(OwnTerms, note=str(error))
+        workspace.update(OwnTerms, problem=str(error))
         return
-    _open(text, workspace.get(OwnTerms).text, len(text), upload.name, upload.size)
-
-
-def _open(text: str, before: str | None, n_characters: int, name: str, n_bytes: int) -> None:
-    """Make a text the visitor's list; closing it brings back the list before."""
-    already = workspace.get(OwnTerms).opened
-    if already is not None:
-        before = already.before
     read = text[:MAX_CHARACTERS]
-    note = ""
-    if len(read) < n_characters:
-        note = f"Only the first {len(read):,} of {n_characters:,} characters are read."
-    opened = OpenedText(name, n_bytes, before)
-    workspace.update(OwnTerms, text=read, opened=opened, note=note)
-
-
-def _open_pasted() -> None:
-    paste = read_paste(workspace.component_value(_KEY, "pasted"))
-    if paste is not None:
-        _open(paste.text, paste.before, paste.n_characters, PASTED, paste.n_bytes)
-
-
-def _keep_typed() -> None:
-    typed = workspace.component_value(_KEY, "typed")
-    if isinstance(typed, str):
-        _set(typed)
-
-
-def _close() -> None:
-    opened = workspace.get(OwnTerms).opened
-    before = None if opened is None else opened.before
-    _set(FIRST_TERMS if before is None else before)
-
-
-def _set(text: str) -> None:
-    workspace.update(OwnTerms, text=text, opened=None, note="")
+    open_text(
+        read,
+        name=upload.name,
+        n_bytes=upload.size,
+        before=workspace.get(OwnTerms).text,
+        cut=OwnTerms.CUT.format(of=len(text), read=len(read)) if len(read) < len(text) else "",
+        kind=OwnTerms,
+    )
 
 
 class Terms(NamedTuple):
@@ -312,7 +258,7 @@ class TermChoice(NamedTuple):
 def chosen_terms() -> TermChoice:
     """Return what the fields hold, though they may not be drawn."""
     form, loss_of = (workspace.widget_text(key) for key in (_FORM_KEY, _LOSS_KEY))
-    return TermChoice(own_terms(), form, loss_of)
+    return TermChoice(own_text(FIRST_TERMS, OwnTerms), form, loss_of)
 
 
 def report_terms(choice: TermChoice, members: Sequence[Member]) -> Terms | None:
@@ -352,7 +298,7 @@ def terms_part(members: Sequence[Member]) -> None:
         room = st.container()
         # First, because it may replace the terms.
         _terms_opener()
-        text = own_terms()
+        text = own_text(FIRST_TERMS, OwnTerms)
         with room:
             _terms_field(text)
         listed = read_terms(text)

@@ -321,9 +321,9 @@ def parts_part(compared: ComparedText, judged: Judged, members: Sequence[Member]
             key="compare_parts_csv",
             help="One line per other tokenizer and part, with the interval, the text’s SHA-256 and "
             "the fingerprints of the tokenizers."
-            if compared.is_whole
+            if compared.pending is None
             else NEEDS_WHOLE,
-            disabled=not compared.is_whole,
+            disabled=compared.pending is not None,
         )
         picture = ChartPicture(
             "compare_parts",

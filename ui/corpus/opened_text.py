@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bpe_core.corpus.notes import Note
-from ui.components.large_paste import PasteLimits, paste_limits, read_paste
-from ui.corpus import own_reading
+from ui.components.large_paste import read_paste
 from ui.shell import workspace
-from ui.shell.file_upload import max_file_bytes
 
 PASTED = "Pasted text"
 
@@ -27,7 +26,12 @@ class OpenedText:
 
 @dataclass(frozen=True, slots=True)
 class OwnText:
-    """The visitor's own text."""
+    """The visitor's own text; a subclass is the state of another such text."""
+
+    NAME: ClassVar[str] = "text"
+    """The name of the text in the address."""
+    CUT: ClassVar[str] = "The pasted text has {of:,} characters. Only the first {read:,} are read."
+    """What to say if only a part of a pasted text is read."""
 
     text: str | None = None
     """None until one is typed, opened, or read from the address."""
@@ -51,16 +55,17 @@ def open_text(
     before: str | None,
     notes: Sequence[Note] = (),
     cut: str = "",
+    kind: type[OwnText] = OwnText,
 ) -> None:
     """Make a text the visitor's own; `before` is the text that returns when it is closed.
 
     `cut` is a sentence on the part that is read, if it is not all of the text.
     """
-    already = workspace.get(OwnText).opened
+    already = workspace.get(kind).opened
     if already is not None:
         before = already.before
     workspace.update(
-        OwnText,
+        kind,
         text=text,
         opened=OpenedText(name, n_bytes, before),
         notes=tuple(notes),
@@ -69,33 +74,25 @@ def open_text(
     )
 
 
-def open_pasted(key: str) -> None:
-    """Open the large paste that the field with this key has sent."""
+def open_pasted(key: str, kind: type[OwnText], longest: int) -> None:
+    """Open the large paste that the field with this key has sent, up to `longest` characters."""
     paste = read_paste(workspace.component_value(key, "pasted"))
     if paste is None:
         return
-    text = paste.text[: own_reading.MAX_CHARACTERS]
+    text = paste.text[:longest]
     cut = ""
     if len(text) < paste.n_characters:
-        cut = (
-            f"The pasted text has {paste.n_characters:,} characters. "
-            f"Only the first {len(text):,} are read."
-        )
-    open_text(text, name=PASTED, n_bytes=paste.n_bytes, before=paste.before, cut=cut)
+        cut = kind.CUT.format(of=paste.n_characters, read=len(text))
+    open_text(text, name=PASTED, n_bytes=paste.n_bytes, before=paste.before, cut=cut, kind=kind)
 
 
-def close_text(first: str) -> None:
+def close_text(first: str, kind: type[OwnText] = OwnText) -> None:
     """Return to the text before the opened one, or to `first` if there was none."""
-    opened = workspace.get(OwnText).opened
+    opened = workspace.get(kind).opened
     before = None if opened is None else opened.before
-    set_own_text(first if before is None else before)
+    set_own_text(first if before is None else before, kind)
 
 
-def set_own_text(text: str) -> None:
+def set_own_text(text: str, kind: type[OwnText] = OwnText) -> None:
     """Make a text the visitor's own, in place of a text opened before."""
-    workspace.update(OwnText, text=text, opened=None, notes=(), cut="", problem="")
-
-
-def own_paste_limits() -> PasteLimits:
-    """Return the limits of a paste into the visitor's own text."""
-    return paste_limits(max_bytes=max_file_bytes(), max_sent=own_reading.MAX_CHARACTERS)
+    workspace.update(kind, text=text, opened=None, notes=(), cut="", problem="")

@@ -61,9 +61,7 @@ class MeasurementManager:
 
         Callers with equal orders share one measurement. Raises `TooMuchWorkError`.
         """
-        id = order.fingerprint
-        self._background.begin(id, partial(self._measure, order), about=about)
-        return self._background.status(id)
+        return self._background.begin(order.fingerprint, partial(self._measure, order), about=about)
 
     def status(self, id: str) -> MeasurementStatus:
         """Return the status of a measurement; raises `UnknownWorkError`."""

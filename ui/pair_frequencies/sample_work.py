@@ -15,7 +15,7 @@ from bpe_core.runs.sample_check import SampleFigures, check_parts
 from ui.look.labels import size_text
 from ui.storage.held_out_text import divide
 from ui.storage.run_store import StoredRun, run_corpus, training_text
-from ui.work.background import Background, UnknownWorkError
+from ui.work.background import Background
 from ui.work.task import Progress, Status, Task
 
 MAX_BYTES: Final = 64_000_000
@@ -78,10 +78,7 @@ def _command(stored: StoredRun) -> str:
 
 def checking(stored: StoredRun) -> Status[Progress, Checked] | None:
     """Return the status of the check of a run's text; None if it was not begun."""
-    try:
-        return checks().status(_work_id(stored))
-    except UnknownWorkError:
-        return None
+    return checks().find(_work_id(stored))
 
 
 def begin_checking(stored: StoredRun, text: Divisible, visitor: str) -> None:

@@ -66,8 +66,7 @@ def check_formats(
     """
     id = f"{tokenizer.fingerprint} {stored.id}"
     texts = partial(_iterate_texts, stored)
-    checks().begin(id, partial(check_all, tokenizer, tuple(formats), texts))
-    return checks().status(id)
+    return checks().begin(id, partial(check_all, tokenizer, tuple(formats), texts))
 
 
 def check_all(

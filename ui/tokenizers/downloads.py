@@ -7,7 +7,6 @@ yet get a button.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -84,9 +83,9 @@ def _drop(key: str) -> None:
 
 def _forget_ended(key: str) -> None:
     """Forget an earlier download of the same name, so that it can begin again."""
-    with suppress(UnknownWorkError):
-        if not downloads().status(key).is_live:
-            downloads().forget(key)
+    status = downloads().find(key)
+    if status is not None and not status.is_live:
+        downloads().forget(key)
 
 
 def _fetch(key: str, task: Task[Progress]) -> str:

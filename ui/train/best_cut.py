@@ -59,8 +59,7 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
         return _measure_cuts(chosen, config, task)
 
     try:
-        checks().begin(id, work, visitor=visitor())
-        status = checks().status(id)
+        status = checks().begin(id, work, visitor=visitor())
     except (TooMuchWorkError, UnknownWorkError):
         return
     if status.is_live:
@@ -121,10 +120,8 @@ def _wait_for(id: str) -> None:
 
 
 def _is_live(id: str) -> bool:
-    try:
-        return checks().status(id).is_live
-    except UnknownWorkError:
-        return False
+    status = checks().find(id)
+    return status is not None and status.is_live
 
 
 def _draw_better(cut: str, saved: float) -> None:

@@ -105,16 +105,14 @@ def search(tokenizer: Tokenizer) -> Status[Progress, Reachability]:
     """Return the status of the search for unreachable tokens, starting it if needed."""
     id = tokenizer.fingerprint
     is_short = tokenizer.vocab_size <= FEW_TOKENS
-    searches().begin(id, partial(_search, tokenizer), is_short=is_short)
-    return searches().status(id)
+    return searches().begin(id, partial(_search, tokenizer), is_short=is_short)
 
 
 def count(encoder: Encoder, text: CountedText) -> Status[Progress, Uses]:
     """Return the status of counting the uses in a text, starting it if needed."""
     id = f"{encoder.fingerprint} {text.id}"
     is_short = text.corpus is None or text.corpus.n_bytes <= FEW_BYTES
-    counts().begin(id, partial(_count, encoder, text), is_short=is_short)
-    return counts().status(id)
+    return counts().begin(id, partial(_count, encoder, text), is_short=is_short)
 
 
 def preview(
@@ -125,8 +123,7 @@ def preview(
     corpora = [stored.held_out, *([text.corpus] if text.corpus is not None else [])]
     is_short = sum(corpus.n_bytes for corpus in corpora) <= FEW_BYTES
     make = partial(_make_preview, tokenizer, uses, text, stored, min_uses)
-    previews().begin(id, make, is_short=is_short)
-    return previews().status(id)
+    return previews().begin(id, make, is_short=is_short)
 
 
 def _search(tokenizer: Tokenizer, task: Task[Progress]) -> Reachability | None:

@@ -90,17 +90,26 @@ class Background(Generic[Step, Result]):
         about: str = "",
         visitor: str = "",
         is_short: bool = False,
-    ) -> None:
-        """Queue a piece of work, unless one with this id exists already.
+    ) -> Status[Step, Result]:
+        """Queue a piece of work, unless one with this id exists already, and return its status.
 
         Short work is done before this returns. Raises `TooMuchWorkError` if the queue is full, or
         the visitor has too many pieces in it; an empty `visitor` may have any number. If the
         program is asked to exit during short work, that exception passes through and the work is
         forgotten.
         """
+        piece = self._queue(id, work, about, visitor, is_short=is_short)
+        if piece is not None and is_short:
+            self._do(piece, lets_through=_ENDS_PROGRAM)
+        return self.status(id)
+
+    def _queue(
+        self, id: str, work: Work[Step, Result], about: str, visitor: str, *, is_short: bool
+    ) -> _Piece[Step, Result] | None:
+        """Note a piece of work, and queue it unless it is short; return None if it is known."""
         with self._lock:
             if self._known_piece(id) is not None:
-                return
+                return None
             if not is_short:
                 self._check_places(visitor)
             ended = [known for known, piece in self._known.items() if not piece.is_live]
@@ -110,8 +119,7 @@ class Background(Generic[Step, Result]):
             if not is_short:
                 self._waiting.add(visitor, piece)
                 self._changed.notify()
-        if is_short:
-            self._do(piece, lets_through=_ENDS_PROGRAM)
+        return piece
 
     def check_places(self, visitor: str) -> None:
         """Raise `TooMuchWorkError` if a visitor's work would be refused now."""
@@ -139,6 +147,13 @@ class Background(Generic[Step, Result]):
                 result=result,
                 problem=piece.problem,
             )
+
+    def find(self, id: str) -> Status[Step, Result] | None:
+        """Return a snapshot of a piece of work, or None if none has this id."""
+        try:
+            return self.status(id)
+        except UnknownWorkError:
+            return None
 
     def count(self, state: State) -> int:
         """Return the number of pieces in a state."""
