@@ -87,8 +87,8 @@ def read_files_at(path: Path) -> dict[str, bytes]:
 
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
-        data = file.read(4)
-        if not looks_like_gguf(data):
-            return data + file.read(MAX_BYTES + 1 - len(data))
+        if not looks_like_gguf(file.read(4)):
+            file.seek(0)
+            return file.read(MAX_BYTES + 1)
     with mapped(path) as view:
         return without_tensors(view)

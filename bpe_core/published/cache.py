@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
@@ -102,6 +101,8 @@ def _tiktokens_places(found: Published) -> Iterator[Path]:
         return
     named = next((os.environ[key] for key in _TIKTOKENS_FOLDERS if key in os.environ), None)
     if named is None:
+        import tempfile  # when needed: it takes 10 ms
+
         yield Path(tempfile.gettempdir(), "data-gym-cache", Path(found.path).name)
     elif named:  # tiktoken takes an empty name to mean no cache
         yield Path(named, Path(found.path).name)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
-from bpe_core.corpus.samples import load_sample
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 PROBE: Final = (
@@ -48,9 +47,14 @@ def make_probe(tokenizer: Tokenizer, texts: Iterable[str] = (), n_tokens: int = 
     >>> 2_000 <= probe.n_tokens < 4_000
     True
     """
+    # Imported when needed: opening a file needs only the shorter probe above.
+    from bpe_core.corpus.samples import load_sample
+
     special = [f"{text} a{text}{text}\n" for text in tokenizer.special_tokens]
     first = [PROBE, *special, last_tokens(tokenizer, 2_000)]
-    rest = chain(load_sample("multilingual").documents, texts, _prose())
+    # Read only if the other texts are too short.
+    prose = (text for name in ["python-reference"] for text in load_sample(name).documents)
+    rest = chain(load_sample("multilingual").documents, texts, prose)
     pieces: list[str] = []
     found: list[tuple[int, ...]] = []
     missing = n_tokens
@@ -121,8 +125,3 @@ def keep_merges_within(described: Mapping[str, Any], text: str) -> dict[str, Any
         if made[:_BEGIN] in begins and made in text:
             kept.append(merge)
     return {**described, "model": {**described["model"], "merges": kept}}
-
-
-def _prose() -> Iterable[str]:
-    """Yield prose that ships with Python, read only if the other texts are too short."""
-    yield from load_sample("python-reference").documents

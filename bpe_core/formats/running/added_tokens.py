@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple, cast
 from bpe_core.errors import FormatError
 from bpe_core.formats.json_files import is_token_id
 
-_DEPTH: Final = 16  # groups within groups of a pattern; a file could nest them forever
+_HEAD: Final = 4
+"""The characters by which a token is looked up; few tokens that are not in a text begin alike."""
 
 
 class AddedToken(NamedTuple):
@@ -146,14 +147,13 @@ class AddedTokenFinder:
         added = list(added)
         self._ids = {each.text: each.id for each in added}
         self._always = frozenset(each.text for each in added if not each.is_special)
-        # The library skips a token that it finds but may not use, which hides a shorter one within
-        # it.
-        self._longest = sorted((each.text for each in added), key=len, reverse=True)
-        self._by_first = defaultdict[str, list[str]](list)
-        for text in self._longest:
-            self._by_first[text[0]].append(text[1:])
-        # Compiled when a text needs them: thousands of tokens take 0.1 s.
-        self._patterns: dict[str, re.Pattern[str]] = {}
+        lengths = defaultdict[str, set[int]](set)
+        self._seconds = defaultdict[str, set[str]](set)
+        for text in self._ids:
+            lengths[text[:_HEAD]].add(len(text))
+            self._seconds[text[0]].add(text[1:2])
+        # The lengths of the tokens with a head, which is the whole token if that is shorter.
+        self._lengths = {head: sorted(each, reverse=True) for head, each in lengths.items()}
 
     def split(self, text: str, allowed: Set[str]) -> Iterator[tuple[str, int | None]]:
         """Yield added tokens with their ids, and what is between them without one.
@@ -162,45 +162,62 @@ class AddedTokenFinder:
         """
         start = 0
         if allowed or self._always:
-            for match in self._matches(text):
-                token = match[0]
+            for begin, end in self._matches(text):
+                token = text[begin:end]
                 if token in allowed or token in self._always:
-                    if start < match.start():
-                        yield text[start : match.start()], None
+                    if start < begin:
+                        yield text[start:begin], None
                     yield token, self._ids[token]
-                    start = match.end()
+                    start = end
         if start < len(text):
             yield text[start:] if start else text, None
 
-    def _matches(self, text: str) -> Iterable[re.Match[str]]:
-        firsts = filter(text.__contains__, self._by_first)
-        occurring = [each for first in firsts if (each := self._starting_with(first)).search(text)]
-        if not occurring:
-            return ()
-        return (occurring[0] if len(occurring) == 1 else self._any).finditer(text)
+    def _matches(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where tokens begin and end, whether they may be used or not.
 
-    def _starting_with(self, first: str) -> re.Pattern[str]:
-        """Return a pattern for the tokens that begin with a character, found ten times as fast."""
-        if first not in self._patterns:
-            pattern = re.escape(first) + _match_any(self._by_first[first])
-            self._patterns[first] = re.compile(pattern)
-        return self._patterns[first]
+        The library skips a token that it finds but may not use, which hides a shorter one within
+        it.
+        """
+        firsts = [first for first in self._seconds if first in text]
+        patterns = [each for each in map(self._pattern, firsts) if each.search(text)]
+        if not patterns:
+            return
+        pattern = patterns[0] if len(patterns) == 1 else self._any
+        reached = 0
+        for match in pattern.finditer(text):
+            begin = match.start()
+            if begin < reached:
+                continue
+            if length := self._longest_at(text, begin):
+                reached = begin + length
+                yield begin, reached
+
+    def _longest_at(self, text: str, begin: int) -> int:
+        """Return the length of the longest token at a place, or 0."""
+        for width in range(_HEAD, 0, -1):
+            for length in self._lengths.get(text[begin : begin + width], ()):
+                if text[begin : begin + length] in self._ids:
+                    return length
+        return 0
+
+    def _pattern(self, first: str) -> re.Pattern[str]:
+        """Return a pattern for a character with which tokens begin; re keeps it.
+
+        One that begins with a certain character is found ten times as fast as one of several.
+        """
+        return re.compile(_match_head(first, self._seconds[first]))
 
     @cached_property
     def _any(self) -> re.Pattern[str]:
-        return re.compile(_match_any(self._longest))
+        return re.compile("|".join(_match_head(*each) for each in self._seconds.items()))
 
 
-def _match_any(texts: Sequence[str], depth: int = _DEPTH) -> str:
-    """Return a pattern for any of some texts, the longest first.
+def _match_head(first: str, seconds: Set[str]) -> str:
+    """Return a pattern for a character, followed by one of others unless "" is one of them.
 
-    Each of the first `depth` characters is looked at once, not once for each text.
+    >>> _match_head("<", {"s", "/"})
+    '<(?=[/s])'
     """
-    if len(texts) == 1 or not depth:
-        return f"(?:{'|'.join(map(re.escape, texts))})"
-    by_first = defaultdict[str, list[str]](list)
-    for text in texts:
-        by_first[text[:1]].append(text[1:])
-    ends_here = by_first.pop("", None) is not None
-    rests = [re.escape(first) + _match_any(rest, depth - 1) for first, rest in by_first.items()]
-    return f"(?:{'|'.join(rests)}){'?' if ends_here else ''}"
+    if "" in seconds:
+        return re.escape(first)
+    return f"{re.escape(first)}(?=[{''.join(map(re.escape, sorted(seconds)))}])"
