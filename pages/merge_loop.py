@@ -3,6 +3,7 @@
 import streamlit as st
 
 from bpe_core.errors import BpeError
+from bpe_core.views.run_packing import replayed_merges
 from ui.components.merge_player import merge_player, send_block, send_own_words
 from ui.host.error_boundary import fragment
 from ui.look.glossary import tooltip
@@ -45,7 +46,7 @@ def draw_player(stored: StoredRun) -> None:
 
 
 def replay_holds(n_merges: int, step: int) -> str:
-    start, stop = player_run.replayed_merges(n_merges, step)
+    start, stop = replayed_merges(n_merges, step)
     if stop - start == n_merges:
         return "It includes the words that the player shows."
     return (

@@ -8,10 +8,10 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.stop_reasons import stop_sentence
+from bpe_core.views.run_packing import own_words, pack_block, pack_run
 from tests.browser.helpers import font_data, open_page
-from ui.components.merge_player.packing import own_words, pack_block, pack_run
 from ui.merge_loop.player_run import replay_page
-from ui.run.stop_reasons import stop_sentence
 
 
 def saved_replay(run: TrainingRun, folder: Path, title: str, text: str = "") -> str:

@@ -13,9 +13,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.views.component_files import VIEW_STYLES, component_css
+from bpe_core.views.js_modules import join_modules
 from ui.components import token_view
-from ui.components.js_modules import join_modules
-from ui.components.shared import component_css
 from ui.corpus.own_reading import read_own_text
 
 _FOLDER = Path(token_view.__file__).parent
@@ -100,7 +100,7 @@ def _view_data(text: str, encoder: Encoder) -> dict[str, Any]:
 
 def _view_page(data: dict[str, Any]) -> str:
     """Return a page that calls the view's script with data, in a shadow root with its styles."""
-    style = component_css(_FOLDER, *token_view.VIEW_STYLES)
+    style = component_css(_FOLDER, *VIEW_STYLES)
     script = join_modules(_FOLDER / "view.js")
     # Base64 keeps markup in the text from becoming markup of this page.
     module, message = (

@@ -19,6 +19,7 @@ from bpe_core.comparison.alignment import differing_columns, disagreements
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.stop_reasons import stop_sentence
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
@@ -32,10 +33,9 @@ from bpe_core.trainers.reference import (
     train_reference,
 )
 from bpe_core.types import PretokenCounts, TrainingConfig
+from bpe_core.views.run_packing import own_words, pack_block, pack_run
+from bpe_core.views.token_packing import PackedTokens, pack_boundaries, pack_spans
 from tests.recounting import Recount, train_with_ties
-from ui.components.merge_player.packing import own_words, pack_block, pack_run
-from ui.components.token_view.packing import PackedTokens, pack_boundaries, pack_spans
-from ui.run.stop_reasons import stop_sentence
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 STEPS_OF_SAMPLE = (0, 1, 45, 300, 1_234, 2_500, 3_838, 3_839)

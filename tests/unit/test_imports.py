@@ -26,6 +26,7 @@ FLOORS = {
         ("cli",),
         ("__init__",),
         ("lab",),
+        ("views",),
         ("formats",),
         ("published",),
         ("adapting",),

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_core.views.token_packing import tokens_for_browser
 from tests.strategies import texts
-from ui.look.labels import plain_markdown, plain_text, token_label, tokens_for_browser
+from ui.look.labels import plain_markdown, plain_text, token_label
 
 
 @pytest.mark.parametrize(

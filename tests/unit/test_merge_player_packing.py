@@ -7,11 +7,12 @@ from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import InvalidTextError
 from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.stop_reasons import stop_sentence
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from ui.components.merge_player.packing import (
+from bpe_core.views.run_packing import (
     MAX_WORD_LENGTH,
     N_GIVEN,
     WHOLE_RUN,
@@ -20,7 +21,6 @@ from ui.components.merge_player.packing import (
     pack_block,
     pack_run,
 )
-from ui.run.stop_reasons import stop_sentence
 
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 CLASSROOM = TrainingConfig(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.stop_reasons import stop_sentence
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.run.stop_reasons import stop_sentence
 from ui.train.result_card import result_sentence
 
 CASES = [

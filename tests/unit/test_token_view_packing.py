@@ -16,16 +16,16 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from tests import foreign_models as models
-from tests.foreign_models import library_encoder
-from tests.strategies import texts
-from ui.components.token_view.packing import (
+from bpe_core.views.token_packing import (
     Numbers,
     PackedTokens,
     pack_boundaries,
     pack_numbers,
     pack_spans,
 )
+from tests import foreign_models as models
+from tests.foreign_models import library_encoder
+from tests.strategies import texts
 
 HOSTILE = (
     "\ufeffhello world <script>\r\n\r\x00a\u202eb 🧩👩\u200d👩\u200d👧 שלום 日本語 <|endoftext|>"

@@ -12,6 +12,7 @@ from bpe_core.adapting.gains import gain_by_kind
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.errors import BpeError
 from bpe_core.runs.pair_statistics import steps_to_draw
+from bpe_core.runs.stop_reasons import times
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.figures import (
     Gain,
@@ -39,7 +40,6 @@ from ui.corpus.corpus_form import ChosenCorpus, choose_corpus, show_corpus
 from ui.host.error_boundary import fragment
 from ui.look.glossary import definitions
 from ui.look.labels import plain_markdown
-from ui.run.stop_reasons import times
 from ui.run.training_card import training_outcome, watch_training
 from ui.shell import address, workspace
 from ui.shell.action_row import action_row, show_missing

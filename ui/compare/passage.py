@@ -16,11 +16,11 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import GoldenCase, gpt2, gpt2_golden_cases, gpt2_golden_result
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
+from bpe_core.views.token_packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
 from ui.compare.evaluation import Evaluation
 from ui.compare.verdict_words import HELD_OUT
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.components.token_view import Reading, token_compare, word_trees
-from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
 from ui.host.sized_cache import cached
 from ui.look.csv_table import csv_table
 from ui.look.labels import plain_markdown

@@ -12,14 +12,13 @@ import numpy as np
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
-from ui.components.token_view.packing import PackedTokens, pack_boundaries
+from bpe_core.views.token_packing import PackedTokens, find_longest_word, pack_boundaries
 from ui.host.sized_cache import cached
 
 MAX_TOKENS = 1_000_000
 """The most tokens shown, as many as the view was tested with; the rest are only counted."""
 MAX_CHARACTERS = 8_000_000
 """The most characters encoded, twice as many as a million tokens of prose have."""
-_TOKENS_CONSIDERED = 400
 _LARGE = 500_000
 _one_at_a_time = Lock()
 """For texts of more characters: a tokenizer that makes an object for each token takes gigabytes."""
@@ -77,7 +76,7 @@ def _read_own_text(
         packed=pack_boundaries(found, _encoder),
         n_tokens=int(np.count_nonzero(every.ids >= 0)),
         n_shown=int(np.count_nonzero(found.ids >= 0)),
-        first_chosen=_longest_word(found, _encoder),
+        first_chosen=find_longest_word(found, _encoder),
     )
 
 
@@ -91,19 +90,3 @@ def joined(corpus: Corpus) -> str:
         parts.append(document[:room])
         room -= len(document) + 1
     return "\n".join(parts)[:MAX_CHARACTERS]
-
-
-def _longest_word(found: Boundaries, encoder: Encoder) -> int | None:
-    special = set(encoder.special_tokens.values())
-    best, most = None, 0
-    for index, token_id in enumerate(found.ids[:_TOKENS_CONSIDERED].tolist()):
-        if token_id < 0 or token_id in special:
-            continue
-        try:
-            token = encoder.vocab[token_id].decode()
-        except UnicodeDecodeError:
-            token = ""
-        size = len(token) if any(map(str.isalpha, token)) else 1
-        if size > most:
-            best, most = index, size
-    return best

@@ -14,13 +14,13 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers.reference import count_words
+from bpe_core.views.token_packing import token_for_browser
 from ui.components.lesson import Option, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
 from ui.lessons.parts import Lesson, LessonStep, Ran
 from ui.lessons.questions import MAX_OPTIONS, choose_number, choose_text
 from ui.lessons.shortcuts import encode_with_added
-from ui.look.labels import token_for_browser
 
 FIRST_TEXT: Final = (
     "The nephrologist sees nephritis and nephrosis.\n"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bpe_core.types import Pair
+from bpe_core.views.token_packing import token_for_browser
 from ui.components.lesson import Option, Question, question
 from ui.lessons.walk import Walk
-from ui.look.labels import token_for_browser
 from ui.shell import workspace
 
 MAX_OPTIONS = 4

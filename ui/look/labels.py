@@ -1,10 +1,9 @@
-"""Format tokens as text: short labels for tables and charts, and values for components."""
+"""Format tokens and numbers as text: short labels for tables, charts and sentences."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
 
 _WITHOUT_PICTURE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _MAX_LABEL_LENGTH = 40
@@ -34,32 +33,6 @@ def token_label(token: bytes) -> str:
     # Between two emoji a joiner makes one of them; at an end it would be invisible.
     label = re.sub("^\u200d+|\u200d+$", lambda joiners: "U+200D" * len(joiners[0]), label)
     return label if len(label) <= _MAX_LABEL_LENGTH else label[: _MAX_LABEL_LENGTH - 1] + "…"
-
-
-def token_for_browser(token: bytes) -> str | list[int]:
-    """Return a token for JSON: text if its bytes are valid UTF-8, else a list of byte values.
-
-    >>> token_for_browser("é".encode()), token_for_browser(b"\\xff")
-    ('é', [255])
-    """
-    try:
-        return token.decode("utf-8")
-    except UnicodeDecodeError:
-        return list(token)
-
-
-def tokens_for_browser(vocab: Mapping[int, bytes]) -> list[str | list[int]]:
-    """Return all tokens by id, each as `token_for_browser` gives it.
-
-    An id without a token is an empty list.
-
-    >>> tokens_for_browser({0: b"a", 1: b"\\xff", 3: "é".encode()})
-    ['a', [255], [], 'é']
-    """
-    tokens: list[str | list[int]] = [[] for _ in range(max(vocab, default=-1) + 1)]
-    for token_id, token in vocab.items():
-        tokens[token_id] = token_for_browser(token)
-    return tokens
 
 
 def size_text(n_bytes: float) -> str:

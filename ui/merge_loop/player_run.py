@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import html
 import json
@@ -12,30 +11,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bpe_core.errors import BpeError
-from ui.components import merge_player
-from ui.components.js_modules import join_modules
-from ui.components.merge_player.packing import (
-    WHOLE_RUN,
+from bpe_core.views.component_files import PLAYER_STYLES, component_css, zip_to_text
+from bpe_core.views.js_modules import join_modules
+from bpe_core.views.run_packing import (
     block_starts,
     own_words,
-    pack_block,
-    pack_run,
+    pack_merges,
+    pack_player,
+    replay_starts,
+    replayed_merges,
 )
-from ui.components.shared import component_css
+from ui.components import merge_player
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_text
 from ui.run import results
-from ui.run.stop_reasons import stop_sentence
 from ui.storage.run_store import load_run
 
 _FOLDER = Path(merge_player.__file__).parent
 _MAX_TITLE_LENGTH = 200
 _LEAD = "Each step fuses the two neighbouring symbols that occur together most often."
-_N_TOP_PAIRS = 10
-_N_TOUCHED_WORDS = 16
-_N_CHANGES = 3
 _N_WEIGHED = 500
-_REPLAY_STRIDE = 500
 MAX_BLOCKS = 40
 """The most blocks that a player may request at once."""
 
@@ -49,16 +44,16 @@ def replay_page(
     text: str = "",
     words: Sequence[Sequence[int | str]] = (),
 ) -> str:
-    """Return a page that plays a run packed by `packing.pack_run` and `pack_block` as one block.
+    """Return a page that plays a run packed by `pack_player` and `pack_merges` as one block.
 
     `title` is the page's heading and `step` the number of merges done when it opens. `text` and
-    `words` are the visitor's own words, as typed and as split by `packing.own_words`.
+    `words` are the visitor's own words, as typed and as split by `own_words`.
 
     Invisible characters of the title are written out, and it is isolated from the words after it.
     No part of the run is markup: the run is base64, everything else is escaped. The page's content
     security policy forbids all requests and every script except its own.
     """
-    style = component_css(_FOLDER, *merge_player.PLAYER_STYLES)
+    style = component_css(_FOLDER, *PLAYER_STYLES)
     page_style = (_FOLDER / "replay.css").read_text("utf-8")
     script = join_modules(_FOLDER / "replay.js")
     policy = (
@@ -85,8 +80,8 @@ def replay_page(
 {(_FOLDER / "player.html").read_text("utf-8")}</template></div>
 </main>
 <script type="application/octet-stream" id="run" data-step="{step}" data-text="{html.escape(text)}"
- data-words="{html.escape(json.dumps(words))}">{_encoded(run)}</script>
-<script type="application/octet-stream" id="merges">{_encoded(merges)}</script>
+ data-words="{html.escape(json.dumps(words))}">{zip_to_text(run)}</script>
+<script type="application/octet-stream" id="merges">{zip_to_text(merges)}</script>
 <script type="module">{script}</script>
 </body>
 </html>
@@ -95,13 +90,7 @@ def replay_page(
 
 def _packed_size(message: bytes) -> int:
     """Return the size of a message in a page, in bytes."""
-    return len(_encoded(message))
-
-
-def _encoded(message: bytes) -> str:
-    # Without a time stamp, so that the same run gives the same file. Level 9 takes four times as
-    # long as 6 and saves 1 %.
-    return base64.b64encode(gzip.compress(message, 6, mtime=0)).decode()
+    return len(zip_to_text(message))
 
 
 def _hash_script(source: str) -> str:
@@ -129,21 +118,6 @@ def player_block(run_id: str, wanted: object, step: int) -> bytes:
     return _block(run_id, *_merges_sent(run_id, wanted, step))
 
 
-def replayed_merges(n_merges: int, step: int) -> tuple[int, int]:
-    """Return which merges a replay includes in full: for a long run, those around a step.
-
-    Neighbouring steps share their merges, so that they are traced once.
-
-    >>> replayed_merges(3_840, 45), replayed_merges(50_000, 45), replayed_merges(50_000, 20_000)
-    ((0, 3840), (0, 5000), (17500, 22500))
-    >>> replayed_merges(50_000, 20_200), replayed_merges(50_000, 49_900)
-    ((17500, 22500), (45000, 50000))
-    """
-    middle = round(step / _REPLAY_STRIDE) * _REPLAY_STRIDE
-    start = max(0, min(middle - WHOLE_RUN // 2, n_merges - WHOLE_RUN))
-    return start, min(n_merges, start + WHOLE_RUN)
-
-
 def replay(run_id: str, step: int, text: str) -> str:
     """Return a page that plays a run offline, from `step`, with a visitor's own words."""
     stored = load_run(run_id)
@@ -154,7 +128,7 @@ def replay(run_id: str, step: int, text: str) -> str:
     n_merges = len(stored.run.merges)
     start, stop = replayed_merges(n_merges, step)
     return replay_page(
-        _packed(run_id, sorted({0, start, stop} - {n_merges}) or [0]),
+        _packed(run_id, replay_starts(start, stop, n_merges)),
         _block(run_id, start, stop),
         title=stored.title,
         step=step,
@@ -230,9 +204,7 @@ def _block(run_id: str, start: int, stop: int) -> bytes:
 
 
 def _traced(run_id: str, start: int, stop: int) -> bytes:
-    run = load_run(run_id).run
-    trace = run.trace(start, stop, _N_TOP_PAIRS, _N_TOUCHED_WORDS, _N_CHANGES)
-    return pack_block(run, trace, player=player_key(run_id))
+    return pack_merges(load_run(run_id).run, start, stop, player=player_key(run_id))
 
 
 @cached()
@@ -241,12 +213,6 @@ def _starts(run_id: str) -> list[int]:
 
 
 def _packed(run_id: str, starts: Sequence[int]) -> bytes:
+    opening = results.opening_step(run_id)
     run = load_run(run_id).run
-    return pack_run(
-        run,
-        run.top_pairs(len(run.merges), _N_TOP_PAIRS),
-        player=player_key(run_id),
-        ending=stop_sentence(run),
-        opening=results.opening_step(run_id),
-        starts=starts,
-    )
+    return pack_player(run, player=player_key(run_id), opening=opening, starts=starts)

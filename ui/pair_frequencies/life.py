@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
+from bpe_core.runs.stop_reasons import times
 from bpe_core.types import Pair
 from ui.components.chart_pictures import ChartPicture
 from ui.look.chart_axes import counts_axis, merges_axis, name_value_axis, tokens_axis
@@ -32,7 +33,6 @@ from ui.pair_frequencies.life_words import (
 from ui.pair_frequencies.table import LIFE_CSV_SAYS, life_csv
 from ui.run import results
 from ui.run.page_parts import draw_title, offer_csv, offer_pictures
-from ui.run.stop_reasons import times
 from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bpe_core.runs.pair_lives import PairLife
 from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.stop_reasons import times
 from bpe_core.types import Pair
 from ui.look.direction import isolated
 from ui.look.labels import escape_markdown, token_label
 from ui.run.results import LifePicture
-from ui.run.stop_reasons import times
 
 
 def moment(step: int, n_merges: int) -> str:

@@ -1,7 +1,7 @@
 """Compute what pages show about a run.
 
-In: a run's id, or a corpus before training. Out: curves and tables, computed once and cached, the
-sentence that explains why training stopped, and the tokenizer's files for download.
+In: a run's id, or a corpus before training. Out: curves and tables, computed once and cached,
+and the tokenizer's files for download.
 
 Open `results` first. `corpus_summary` describes a corpus, `downloads` makes the files, `opened`
 checks that other libraries open them, and `download_rows` draws both. `training_card` draws the

@@ -9,11 +9,11 @@ from typing import Final
 
 import streamlit as st
 
+from bpe_core.runs.stop_reasons import times
 from ui.components.end_in_view import end_in_view
 from ui.host.error_boundary import fragment
 from ui.look import charts
 from ui.look.labels import plain_markdown, size_text
-from ui.run.stop_reasons import times
 from ui.shell import frame
 from ui.work import jobs
 from ui.work.duration import duration

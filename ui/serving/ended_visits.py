@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bpe_core.tokenizer.tokenizer_kernels import forget_words
 from bpe_core.unicode.kinds import forget_characters
-from ui.components.token_view.packing import forget_first_merges
+from bpe_core.views.token_packing import forget_first_merges
 from ui.host.logs import event
 from ui.host.sized_cache import server_cache
 

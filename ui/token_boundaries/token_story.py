@@ -13,12 +13,12 @@ from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Pair
+from bpe_core.views.token_packing import token_for_browser
 from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines, token_origin
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
 from ui.components.token_origin import OriginLine, OriginWord, TokenOriginData
 from ui.corpus.own_reading import OwnReading
 from ui.host.sized_cache import cached
-from ui.look.labels import token_for_browser
 from ui.storage.run_store import load_run, training_text
 from ui.storage.training_text import MAX_KEPT
 

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.comparison.interval_words import flattery
 from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.stop_reasons import stop_sentence, times
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.look import charts
 from ui.look.chart_style import CONFIG
@@ -16,7 +17,6 @@ from ui.look.labels import file_stem, plain_markdown
 from ui.run.composition_bars import show_composition
 from ui.run.download_rows import offer_downloads
 from ui.run.results import run_curves
-from ui.run.stop_reasons import stop_sentence, times
 from ui.shell import frame
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 

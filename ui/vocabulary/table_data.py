@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from bpe_core.errors import BpeError
+from bpe_core.views.token_packing import token_for_browser
 from bpe_core.vocabulary.reachability import Reachability
 from ui.components.vocabulary import Kind, PrefixData, ShownToken, TableData, TrieStep, Way
-from ui.look.labels import token_for_browser, token_label
+from ui.look.labels import token_label
 from ui.vocabulary.findings import FINDINGS, ids_found
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import to_query

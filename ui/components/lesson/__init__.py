@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
+from bpe_core.views.token_packing import token_for_browser
 from ui.components.shared import make_component
 from ui.components.symbol_rows import Tile
-from ui.look.labels import token_for_browser
 
 _code = make_component(__file__, "lesson_code", "code")
 _bars = make_component(__file__, "pair_bars")

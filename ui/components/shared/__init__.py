@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from streamlit.components.v2 import component
 
-from ui.components.js_modules import join_modules
+from bpe_core.views.component_files import component_css
+from bpe_core.views.js_modules import join_modules
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
-
-_HERE = Path(__file__).parent
 
 
 def make_component(
@@ -35,9 +34,3 @@ def make_component(
         css=component_css(folder, *styles) if styles else None,
         js=join_modules(folder / f"{stem}.js"),
     )
-
-
-def component_css(folder: Path, *names: str) -> str:
-    """Return the shared style sheet, followed by each `name.css` of the component."""
-    paths = (_HERE / "tokens.css", *(folder / f"{name}.css" for name in names))
-    return "\n".join(path.read_text(encoding="utf-8") for path in paths)

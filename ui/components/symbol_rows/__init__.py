@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bpe_core.views.token_packing import token_for_browser
 from ui.components.shared import make_component
-from ui.look.labels import token_for_browser
 
 _draw = make_component(__file__, "symbol_rows")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bpe_core.views.token_packing import token_for_browser
 from ui.components.shared import make_component
-from ui.look.labels import plain_text, token_for_browser
+from ui.look.labels import plain_text
 
 MAX_TILES = 40
 """The most tokens drawn of one term; the rest are only counted."""

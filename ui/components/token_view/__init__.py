@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bpe_core.views.component_files import COMPARE_STYLES, VIEW_STYLES
+from bpe_core.views.token_packing import PackedSpans, PackedTokens
 from ui.components.shared import make_component
-from ui.components.token_view.packing import PackedSpans, PackedTokens
-
-VIEW_STYLES = ("pane", "view")
 
 _view = make_component(__file__, "token_view", "view", styles=VIEW_STYLES)
 
@@ -52,7 +51,7 @@ def token_view(
     )
 
 
-_compare = make_component(__file__, "token_compare", "compare", styles=("pane", "compare"))
+_compare = make_component(__file__, "token_compare", "compare", styles=COMPARE_STYLES)
 
 
 @dataclass(frozen=True, slots=True)

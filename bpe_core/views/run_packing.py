@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from bpe_core.counting.word_row import NEVER
 from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.stop_reasons import stop_sentence
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.types import MergeTrace, PairCount
-from ui.look.labels import tokens_for_browser
+from bpe_core.views.token_packing import tokens_for_browser
 
 WHOLE_RUN = 5_000
 """The most merges whose trace a replay holds."""
@@ -28,6 +29,10 @@ _SLOTS_A_WORK = 20
 N_GIVEN = 3
 """Words of each merge whose share of its occurrences is shown."""
 N_FREQUENT = 60
+_N_TOP_PAIRS = 10
+_N_TOUCHED_WORDS = 16
+_N_CHANGES = 3
+_REPLAY_STRIDE = 500
 MAX_WORD_LENGTH = 400
 """Symbols sent of one word; the player draws fewer."""
 
@@ -75,6 +80,43 @@ def block_starts(run: TrainingRun) -> list[int]:
     each = max(_WORK_OF_BLOCK, len(run.joined_at) // _SLOTS_A_WORK)
     starts = np.searchsorted(work, np.arange(0, n_work, each), side="right")
     return np.unique(starts[starts < n]).tolist()
+
+
+def replayed_merges(n_merges: int, step: int) -> tuple[int, int]:
+    """Return which merges a replay includes in full: for a long run, those around a step.
+
+    Neighbouring steps share their merges, so that they are traced once.
+
+    >>> replayed_merges(3_840, 45), replayed_merges(50_000, 45), replayed_merges(50_000, 20_000)
+    ((0, 3840), (0, 5000), (17500, 22500))
+    >>> replayed_merges(50_000, 20_200), replayed_merges(50_000, 49_900)
+    ((17500, 22500), (45000, 50000))
+    """
+    middle = round(step / _REPLAY_STRIDE) * _REPLAY_STRIDE
+    start = max(0, min(middle - WHOLE_RUN // 2, n_merges - WHOLE_RUN))
+    return start, min(n_merges, start + WHOLE_RUN)
+
+
+def replay_starts(start: int, stop: int, n_merges: int) -> list[int]:
+    """Return the first merges of the blocks of a replay that includes merges start ... stop - 1.
+
+    >>> replay_starts(0, 900, 900), replay_starts(17_500, 22_500, 50_000), replay_starts(0, 0, 0)
+    ([0], [0, 17500, 22500], [0])
+    """
+    return sorted({0, start, stop} - {n_merges}) or [0]
+
+
+def pack_player(run: TrainingRun, *, player: str, opening: int, starts: Sequence[int]) -> bytes:
+    """Pack what the player shows of a run at every step, as `pack_run` describes."""
+    last_pairs = run.top_pairs(len(run.merges), _N_TOP_PAIRS)
+    ending = stop_sentence(run)
+    return pack_run(run, last_pairs, player=player, ending=ending, opening=opening, starts=starts)
+
+
+def pack_merges(run: TrainingRun, start: int, stop: int, *, player: str) -> bytes:
+    """Trace merges start ... stop - 1, and pack what the player shows of them."""
+    trace = run.trace(start, stop, _N_TOP_PAIRS, _N_TOUCHED_WORDS, _N_CHANGES)
+    return pack_block(run, trace, player=player)
 
 
 def pack_run(

@@ -24,8 +24,8 @@ from bpe_core.tokenizer.segment_arrays import Boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Merge
 from bpe_core.unicode.kinds import code_points
-from ui.look.labels import token_for_browser
 
+_TOKENS_CONSIDERED = 400
 _SPACES = np.array([point for point in range(0x3001) if chr(point).isspace()], np.uint32)
 
 
@@ -144,6 +144,55 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
         "unknown": encoder.unknown_id,
         "normalizes": changes_text(encoder),
     }
+
+
+def token_for_browser(token: bytes) -> str | list[int]:
+    """Return a token for JSON: text if its bytes are valid UTF-8, else a list of byte values.
+
+    >>> token_for_browser("é".encode()), token_for_browser(b"\\xff")
+    ('é', [255])
+    """
+    try:
+        return token.decode("utf-8")
+    except UnicodeDecodeError:
+        return list(token)
+
+
+def tokens_for_browser(vocab: Mapping[int, bytes]) -> list[str | list[int]]:
+    """Return all tokens by id, each as `token_for_browser` gives it.
+
+    An id without a token is an empty list.
+
+    >>> tokens_for_browser({0: b"a", 1: b"\\xff", 3: "é".encode()})
+    ['a', [255], [], 'é']
+    """
+    tokens: list[str | list[int]] = [[] for _ in range(max(vocab, default=-1) + 1)]
+    for token_id, token in vocab.items():
+        tokens[token_id] = token_for_browser(token)
+    return tokens
+
+
+def find_longest_word(found: Boundaries, encoder: Encoder) -> int | None:
+    """Return the index of the longest word near the start of a text, or None without tokens.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.segment_arrays import boundaries
+    >>> find_longest_word(boundaries("to the tokens", gpt2()), gpt2())
+    2
+    """
+    special = set(encoder.special_tokens.values())
+    best, most = None, 0
+    for index, token_id in enumerate(found.ids[:_TOKENS_CONSIDERED].tolist()):
+        if token_id < 0 or token_id in special:
+            continue
+        try:
+            token = encoder.vocab[token_id].decode()
+        except UnicodeDecodeError:
+            token = ""
+        size = len(token) if any(map(str.isalpha, token)) else 1
+        if size > most:
+            best, most = index, size
+    return best
 
 
 def forget_first_merges() -> None:
