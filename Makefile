@@ -69,7 +69,7 @@ js-types: node_modules/stamp
 	scripts/node.sh node_modules/typescript/bin/tsc
 
 js-lint: node_modules/stamp
-	scripts/node.sh node_modules/eslint/bin/eslint.js ui/components tests/js eslint.config.js
+	scripts/node.sh node_modules/eslint/bin/eslint.js ui/components static_site/browser tests/js eslint.config.js
 
 js-tests: .venv/dev.stamp
 	scripts/node.sh --test "tests/js/*.test.js"

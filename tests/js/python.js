@@ -10,6 +10,11 @@ export function fromPython(what) {
   return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_python", what], OPTIONS));
 }
 
+/** Return what `from_site.py` prints. */
+export function fromSite() {
+  return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_site"], OPTIONS));
+}
+
 /** Return the values of Python literals, each as JSON. */
 export function valuesOfLiterals(literals) {
   const script = "import ast, json, sys; print(json.dumps([ast.literal_eval(one) for one in json.load(sys.stdin)]))";

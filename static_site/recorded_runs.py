@@ -1,0 +1,49 @@
+"""Train small tokenizers on the samples, and pack their merges for the player."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from bpe_core.corpus.samples import load_sample
+from bpe_core.runs.close_races import opening_step
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
+from ui.merge_loop.player_run import packed_merges, packed_run
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """A run that the site plays: the sample it was trained on, and its name in the choice."""
+
+    id: str
+    """The id of the sample."""
+    language: str
+    text: str
+    vocab_size: int
+    """The largest; training may stop earlier, when no pair occurs twice."""
+
+
+RECORDED: Final = (
+    RecordedRun("alice", "English", "Alice’s Adventures in Wonderland", 2_048),
+    RecordedRun("rotkaeppchen", "German", "Rotkäppchen", 1_024),
+    RecordedRun("chaperon-rouge", "French", "Le Petit Chaperon rouge", 1_024),
+    RecordedRun("kong-yiji", "Chinese", "孔乙己, by Lu Xun", 1_024),
+    RecordedRun("multilingual", "25 languages", "Everyday sentences in 15 scripts", 1_024),
+)
+
+
+def train_recorded(recorded: RecordedRun) -> TrainingRun:
+    """Train a run: bytes, cut as GPT-2 cuts, pairs that occur at least twice."""
+    config = TrainingConfig(recorded.vocab_size, min_frequency=2)
+    return train(load_sample(recorded.id), config)
+
+
+def stored_run(recorded: RecordedRun, run: TrainingRun) -> list[bytes]:
+    """Return the two messages that the merge player plays: the run, and all its merges."""
+    player = f"run-{recorded.id}"
+    return [
+        packed_run(run, player=player, opening=opening_step(run), starts=[0]),
+        packed_merges(run, 0, len(run.merges), player=player),
+    ]

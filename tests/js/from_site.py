@@ -1,0 +1,91 @@
+"""Print what Python makes of thousands of texts, for the tests of the static site's encoder.
+
+`python -m tests.js.from_site` prints, for each vocabulary of the site, its stored form, the ids of
+each text, and some texts as the app packs them; and for each recorded run a visitor's own words.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from bpe_core.corpus.samples import load_sample, parallel_texts
+from bpe_core.tokenizer.segment_arrays import boundaries
+from bpe_core.unicode.classes import class_runs
+from static_site.recorded_runs import RECORDED, RecordedRun, stored_run, train_recorded
+from static_site.vocabularies import VOCABULARIES, Vocabulary, stored_vocabulary
+from tests.js.from_python import CONTROLS, LONG, MARKUP, SCRIPTS
+from tests.oracles import TOKENIZERS
+from ui.components.merge_player.packing import own_words
+from ui.components.token_view.packing import pack_boundaries
+
+N_RANDOM = 2_000
+N_LINES = 400
+N_PACKED = 100
+OWN_WORDS = ("how much wood", "Straße, für 3 €", "孔乙己 é\t\u00a0", "")
+PIECES = ("a", "B", "ß", "1", "٣", "é", "e\u0301", "ª", "日本", "🧩", "ſ", "K", "ǅ", "ʰ", "\u0903")
+BETWEEN = (" ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "'", "'s", "'LL", "’", "/", ".", "")
+
+
+def main() -> None:
+    os.environ["BPE_EXPLORER_TOKENIZERS"] = str(TOKENIZERS)
+    texts = [*all_texts()]
+    json.dump(
+        {
+            "vocabularies": [encoded(vocabulary, texts) for vocabulary in VOCABULARIES],
+            "runs": [own(recorded) for recorded in RECORDED],
+        },
+        sys.stdout,
+    )
+
+
+def all_texts() -> Iterator[str]:
+    """Yield texts of every kind; together they hold the ends of each run of one Unicode class."""
+    yield from (CONTROLS, SCRIPTS, MARKUP, LONG, "", " " * 130, "a" * 300, "<|endoftext|>")
+    for language in parallel_texts():
+        yield from language.sentences
+    yield from "\n".join(load_sample("alice").documents).split("\n")[:N_LINES]
+    drawn = random.Random(0)
+    starts, _ = class_runs()
+    ends = {*starts, *(start - 1 for start in starts[1:]), sys.maxunicode}
+    borders = [chr(end) for end in sorted(ends) if not 0xD800 <= end <= 0xDFFF]
+    drawn.shuffle(borders)
+    for start in range(0, len(borders), 8):
+        yield "".join(
+            drawn.choice(BETWEEN) + drawn.choice(PIECES) * drawn.randrange(2) + border
+            for border in borders[start : start + 8]
+        )
+    for _ in range(N_RANDOM):
+        yield "".join(
+            drawn.choice(drawn.choice((PIECES, BETWEEN))) for _ in range(drawn.randrange(1, 30))
+        )
+
+
+def encoded(vocabulary: Vocabulary, texts: list[str]) -> dict[str, Any]:
+    encoder = vocabulary.open()
+    return {
+        "stored": base64.b64encode(stored_vocabulary(vocabulary)).decode(),
+        "texts": list(zip(texts, encoder.encode_batch(texts), strict=True)),
+        "packed": [
+            [text, pack_boundaries(boundaries(text, encoder), encoder)]
+            for text in texts[:: len(texts) // N_PACKED]
+        ],
+    }
+
+
+def own(recorded: RecordedRun) -> dict[str, Any]:
+    """Return a run as it is stored, and texts as a visitor's own words for it."""
+    run = train_recorded(recorded)
+    return {
+        "stored": base64.b64encode(stored_run(recorded, run)[0]).decode(),
+        "own_words": [[text, own_words(run.tokenizer, text)] for text in OWN_WORDS],
+    }
+
+
+if __name__ == "__main__":
+    main()
