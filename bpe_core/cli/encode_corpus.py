@@ -18,6 +18,7 @@ from bpe_core.cli.options import (
     text_column_option,
     tokenizer_options,
 )
+from bpe_core.cli.outputs import check_output
 from bpe_core.cli.scale import check_engine, open_engine
 from bpe_core.cli.streams import is_watched
 from bpe_core.cli.support import load_encoder
@@ -147,6 +148,7 @@ def encode_corpus(
         )
         click.echo(json.dumps(found._asdict()) if as_json else _describe_estimate(found))
         return
+    check_output("a JSON object", f"{out}/manifest.json", [], force=force, makes_folder=True)
     ending = encoding.find_eos(encoder, None if eos == "none" else eos)
     said = f"{ending.token} ({ending.id})" if ending is not None else "nothing"
     click.echo(f"After each document: {said}.", err=True)
@@ -201,12 +203,12 @@ def show_encoded(folder: str) -> None:
     click.echo(f"text            {manifest.bytes:,} bytes in {len(manifest.sources):,} files")
     for split, totals in manifest.splits.items():
         click.echo(
-            f"{split:<15} {totals.tokens:,} tokens, {totals.documents:,} documents, "
+            f"{split!r:<15} {totals.tokens:,} tokens, {totals.documents:,} documents, "
             f"{totals.shards:,} shards"
         )
     verify_files(folder, manifest)
     ids, vocab = read_first_document(folder, manifest, _MAX_TOKENS_SHOWN + 1)
-    shown = [to_printable(vocab[id]) for id in ids[:_MAX_TOKENS_SHOWN]]
+    shown = [to_printable(vocab[id]) if id in vocab else str(id) for id in ids[:_MAX_TOKENS_SHOWN]]
     more = " ..." if len(ids) > _MAX_TOKENS_SHOWN else ""
     click.echo(f"begins with     {' '.join(shown)}{more}")
     n_files = sum(len(shard.files) for shard in manifest.shards)

@@ -157,7 +157,7 @@ def local_processes(memory: int, n_processes: int | None = None) -> Generator[Cl
         threads_per_worker=1,
         processes=True,
         memory_limit=memory // (n + 1),
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # any free port: the usual one may be taken
         silence_logs=40,
     )
     try:

@@ -76,7 +76,7 @@ def stretch_bytes_for(n_bytes: int) -> int:
     [8, 32, 64, 256]
     """
     size = _MIN_BYTES
-    while size < _USUAL_BYTES and size * _MIN_STRETCHES < n_bytes:
+    while size < _USUAL_BYTES and 2 * size * _MIN_STRETCHES <= n_bytes:
         size *= 2
     while size * _MAX_STRETCHES < n_bytes:
         size *= 2

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bpe_core.corpus.urls import reading
+from bpe_core.corpus.urls import reading, shown
+from bpe_core.errors import IntegrityError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.load_save import loads
-from bpe_core.formats.opening.open_encoder import open_plainest
 from bpe_core.training_data.manifest import TOKENIZER_NAME, Manifest
 
 
@@ -20,7 +20,8 @@ def read_first_document(
 ) -> tuple[list[int], Mapping[int, bytes]]:
     """Return the first ids of the first document, at most `n`, and the bytes of each id.
 
-    Raises CorpusError if they cannot be read, and what opening the tokenizer raises.
+    Without the tokenizer's file in the folder, the bytes are not known. Raises CorpusError if they
+    cannot be read, IntegrityError for another tokenizer, and what opening the tokenizer raises.
     """
     place = f"{folder.rstrip('/')}/"
     with reading(place + manifest.shards[0].files[0].name) as file:
@@ -37,7 +38,14 @@ def read_first_document(
             ids = np.frombuffer(file.read(n * dtype.itemsize), dtype).tolist()
     if manifest.eos is not None and manifest.eos.id in ids:
         ids = ids[: ids.index(manifest.eos.id) + 1]
-    if manifest.tokenizer.file == TOKENIZER_NAME:
-        with reading(place + TOKENIZER_NAME) as file:
-            return ids, loads({TOKENIZER_NAME: file.read()}).vocab
-    return ids, open_plainest(manifest.tokenizer.file).vocab
+    if manifest.tokenizer.file != TOKENIZER_NAME:
+        # A manifest may come from anyone, so no other file that it names is opened.
+        return ids, {}
+    with reading(place + TOKENIZER_NAME) as file:
+        tokenizer = loads({TOKENIZER_NAME: file.read()})
+    if tokenizer.fingerprint != manifest.tokenizer.fingerprint:
+        raise IntegrityError(
+            f"{shown(place + TOKENIZER_NAME)} is not the tokenizer whose fingerprint the manifest "
+            "has. Copy it again, or encode the corpus again."
+        )
+    return ids, tokenizer.vocab

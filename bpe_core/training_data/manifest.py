@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
 from bpe_core.corpus.urls import names_in, reading, shown
 from bpe_core.errors import FormatError, IntegrityError, NewerFormatError
+from bpe_core.training_data.shard_formats import Dtype, Format
 
 NAME: Final = "manifest.json"
 TOKENIZER_NAME: Final = "tokenizer.bpe.json"
@@ -66,7 +67,7 @@ class ShardFacts(msgspec.Struct, frozen=True):
     """Documents, or packed rows."""
     left_out_tokens: int
     """Those after the last packed row."""
-    files: list[FileFacts]
+    files: Annotated[list[FileFacts], msgspec.Meta(min_length=1)]
 
 
 class Totals(msgspec.Struct, frozen=True):
@@ -82,8 +83,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     bpe_core: int = _VERSION
     """The version of this description."""
-    format: str
-    dtype: str
+    format: Format
+    dtype: Dtype
     """The type of the ids, as NumPy writes it."""
     tokenizer: TokenizerFacts
     eos: EosFacts | None
@@ -102,7 +103,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str]
     splits: dict[str, Totals]
     sources: list[SourceFacts]
-    shards: list[ShardFacts]
+    shards: Annotated[list[ShardFacts], msgspec.Meta(min_length=1)]
 
     def __repr__(self) -> str:
         return (

@@ -17,6 +17,7 @@ from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
 
 Format = Literal["bin", "megatron", "npy", "parquet"]
+Dtype = Literal["<u2", "<u4", "<i4"]
 Ids = NDArray[np.integer]
 
 MEGATRON_DTYPES: Final = {"<u2": 8, "<i4": 4}
@@ -45,7 +46,7 @@ def endings(format: Format) -> tuple[str, ...]:
     return (".bin", ".idx") if format == "megatron" else (f".{format}",)
 
 
-def dtype_for(format: Format, n_ids: int) -> str:
+def dtype_for(format: Format, n_ids: int) -> Dtype:
     """Return the type of the ids in a format's files, for ids below `n_ids`.
 
     >>> dtype_for("bin", 50_257), dtype_for("bin", 100_277), dtype_for("megatron", 100_277)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.urls import reading, shown
 from bpe_core.counting.pieces import split_runs
+from bpe_core.errors import TokenizationError
 from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.blocks import Section, sections
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -72,7 +73,11 @@ def encode_stretch(task: StretchToEncode, folder: WorkFolder, n_threads: int | N
         folder.writing(names["documents"]) as documents_file,
     ):
         for run in split_runs(text, lambda section: sum(map(len, section)), _RUN_BYTES):
-            documents.write(encode(run), ids_file, documents_file)
+            try:
+                encoded = encode(run)
+            except TokenizationError as error:
+                raise type(error)(f"{documents.file_name}: {error}") from None
+            documents.write(encoded, ids_file, documents_file)
         # Documents without text have no section, so they may come after the last run.
         documents.write(encode(iter(())), ids_file, documents_file)
     return folder.finish(task.key, {**names, **documents.record()}, names.values())
@@ -171,6 +176,11 @@ class _Documents:
         self._n_written += len(ended)
         self._taken.clear()
         self._ended.clear()
+
+    @property
+    def file_name(self) -> str:
+        """The file that is being read."""
+        return shown(self._task.stretch.parts[self._reader.part].source.url)
 
     def record(self) -> Record:
         """Return what is known of the stretch once all is written."""

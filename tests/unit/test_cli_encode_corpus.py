@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bpe_core as bpe
 from bpe_core.cli.encode_corpus import parse_count
 from bpe_core.errors import ConfigError
 from tests.commands import run, succeed
@@ -63,7 +64,44 @@ def test_a_tokenizer_that_another_library_runs_is_opened_by_its_path(
     ids = np.fromfile(out / "train-00000.bin", "<u2").tolist()
     end = unigram.encode(TEXT * 50, add_special_tokens=False).ids
     assert ids[: len(end) + 1] == [*end, 3]
-    assert "unigram.json" in succeed("inspect", out).output
+    shown = succeed("inspect", out).output
+    assert "unigram.json" in shown
+    assert f"begins with     {' '.join(map(str, ids[:8]))}" in shown
+
+
+def test_a_manifest_from_anyone_opens_no_other_file_and_prints_no_control_characters(
+    corpus: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    succeed("encode-corpus", corpus, "-t", "gpt2", "--out", out)
+    path = out / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["tokenizer"]["file"] = "hf:org/model\x1b[2J"
+    path.write_text(json.dumps(manifest))
+    assert "\x1b" not in succeed("inspect", out).output
+    manifest["tokenizer"] = {**manifest["tokenizer"], "file": "tokenizer.bpe.json"}
+    manifest["tokenizer"]["fingerprint"] = "0" * 64
+    path.write_text(json.dumps(manifest))
+    assert "is not the tokenizer whose fingerprint" in run("inspect", out).output
+    manifest["shards"][0]["files"][0]["name"] = "../corpus/a.txt"
+    path.write_text(json.dumps(manifest))
+    assert "corpus/a.txt is missing" in run("inspect", out).output
+
+
+def test_an_unknown_symbol_names_its_file(corpus: Path, tmp_path: Path) -> None:
+    (corpus / "c.txt").write_text("hugs")
+    vocab = {97: b"a"}
+    bpe.save(bpe.Tokenizer(vocab=vocab, merges=[], pretokenizer="none"), tmp_path / "a.bpe.json")
+    command = ["encode-corpus", corpus / "c.txt", "-t", tmp_path / "a.bpe.json", "--eos", "none"]
+    result = run(*command, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "c.txt: The alphabet of this tokenizer (1 bytes) has no byte 0x68" in result.output
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_encoding(corpus: Path) -> None:
+    result = run("encode-corpus", corpus, "-t", "gpt2", "--out", "/proc/here")
+    assert result.exit_code == 1
+    assert "/proc/here/manifest.json cannot be written" in result.output
 
 
 def test_json_is_an_object_for_each_report(corpus: Path, tmp_path: Path) -> None:

@@ -1,0 +1,151 @@
+"""Workers write the same bytes as one process, and a run goes on after any of them is lost."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster
+
+from bpe_core.errors import ConfigError
+from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.scale.engines import DaskWorkers, cluster
+from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
+from tests.commands import succeed
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
+OPTIONS: dict[str, Any] = {
+    "stretch_bytes": 60_000,
+    "shard_tokens": 60_000,
+    "val_share": 0.2,
+    "shuffle_seed": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    compile_kernels()
+    folder = tmp_path_factory.mktemp("corpus")
+    paths = [folder / "a.txt", folder / "b.txt", folder / "c.jsonl"]
+    paths[0].write_bytes("".join(f"{n} {LINE}" for n in range(6_000)).encode())
+    paths[1].write_bytes("\ufeffhug hugs".encode())
+    rows = (f"{n} {LINE}" for n in range(8_000, 2_000, -1))
+    paths[2].write_text("".join(json.dumps({"text": row}) + "\n" for row in rows))
+    return paths
+
+
+@pytest.fixture(scope="module")
+def expected(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return what one process writes."""
+    out = tmp_path_factory.mktemp("expected") / "out"
+    encode_corpus(files, "gpt2", out, **OPTIONS)
+    return contents(out)
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def start(n_workers: int) -> LocalCluster:
+    return LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
+    )
+
+
+def encode(client: Client, files: list[Path], out: Path, on_progress: Any = None) -> None:
+    engine = DaskWorkers(client)
+    encode_corpus(files, "gpt2", out, **OPTIONS, engine=engine, on_progress=on_progress)
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_any_number_of_workers_writes_the_same_bytes(
+    files: list[Path], expected: dict[str, bytes], tmp_path: Path, n_workers: int
+) -> None:
+    with closing(start(n_workers)) as started, cluster(started.scheduler_address) as client:
+        encode(client, files, tmp_path / "out")
+    assert contents(tmp_path / "out") == expected
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_workers_lost_while_encoding_and_while_writing_change_nothing(
+    files: list[Path], expected: dict[str, bytes], tmp_path: Path
+) -> None:
+    n_killed = 0
+
+    with closing(start(2)) as started, cluster(started.scheduler_address) as client:
+
+        def kill_one(progress: EncodingProgress) -> None:
+            nonlocal n_killed
+            if (progress.source_bytes_done > 200_000, progress.shards_done > 1)[n_killed % 2]:
+                n_killed += 1
+                if n_killed <= 2:
+                    processes: Any = client.run(os.getpid)
+                    os.kill(next(iter(processes.values())), signal.SIGKILL)
+
+        encode(client, files, tmp_path / "out", kill_one)
+        client.wait_for_workers(2, timeout=60)
+    assert n_killed >= 2
+    assert contents(tmp_path / "out") == expected
+
+
+def test_losing_the_scheduler_is_an_error_and_the_next_run_goes_on(
+    files: list[Path], expected: dict[str, bytes], tmp_path: Path
+) -> None:
+    started = start(1)
+
+    def close(progress: EncodingProgress) -> None:
+        if progress.source_bytes_done > 300_000:
+            started.close()
+
+    with (
+        cluster(started.scheduler_address) as client,
+        pytest.raises(ConfigError, match=r"The Dask cluster at tcp://.* failed .*resumes where"),
+    ):
+        encode(client, files, tmp_path / "out", close)
+    seen: list[EncodingProgress] = []
+    encode_corpus(files, "gpt2", tmp_path / "out", **OPTIONS, on_progress=seen.append)
+    assert seen[0].source_bytes_found >= 300_000
+    assert contents(tmp_path / "out") == expected
+
+
+def test_a_command_killed_twice_goes_on(files: list[Path], tmp_path: Path) -> None:
+    big = tmp_path / "big.txt"
+    block = files[0].read_bytes()
+    with big.open("wb") as file:
+        for _ in range(300):
+            file.write(block)
+    out, work = tmp_path / "out", tmp_path / "out.work"
+    command = ["encode-corpus", str(tmp_path / "*.txt"), "-t", "gpt2", "--shard-tokens", "5M"]
+    for n_finished in (1, 4):
+        killed = subprocess.Popen(
+            [sys.executable, "-m", "bpe_core", *command, "--out", str(out)],
+            cwd=ROOT,
+            stderr=subprocess.DEVNULL,
+        )
+        until = time.monotonic() + 60
+        while len(list(work.glob("*.json"))) < n_finished and time.monotonic() < until:
+            time.sleep(0.01)
+        killed.kill()
+        killed.wait()
+        assert not (out / "manifest.json").exists()
+        assert len(list(work.glob("*.json"))) >= n_finished
+    succeed(*command, "--out", out)
+    assert not work.exists()
+    succeed(*command, "--out", tmp_path / "whole")
+    assert contents(out) == contents(tmp_path / "whole")
