@@ -57,7 +57,11 @@ def compare(
     from bpe_core.comparison.parts import compute_gain
 
     sources.check()
-    encoders = [_load(name, pretokenizer) for name in tokenizers]
+    encoders: list[Encoder] = []
+    with Bar() as bar:
+        for name in tokenizers:
+            bar.show("Opening tokenizers", len(encoders), len(tokenizers))
+            encoders.append(_load(name, pretokenizer))
     names = [Path(name).name for name in tokenizers]
     corpus = sources.read_held_out()
     with Bar() as bar:
@@ -67,15 +71,14 @@ def compare(
     assert found is not None  # nothing stops it
     gains = [compute_gain(found, 0, place) for place in range(1, len(names))]
     if as_json:
-        differences = [describe_gain(gain.whole) for gain in gains]
-        print_json(
-            {
-                **found.to_dict(),
-                "tokenizers": [*tokenizers],
-                "differences": differences,
-                "held_out": describe_held_out(corpus),
-            }
-        )
+        figures = found.to_dict()
+        named = zip(tokenizers, figures["rows"], strict=True)
+        figures["rows"] = [{"tokenizer": name, **row} for name, row in named]
+        figures["differences"] = [
+            {"tokenizer": tokenizers[0], "against": name, **describe_gain(gain.whole)}
+            for gain, name in zip(gains, tokenizers[1:], strict=True)
+        ]
+        print_json({**figures, "held_out": describe_held_out(corpus)})
         return
     rows = found.rows
     click.echo(f"documents {found.n_documents:,}, bytes {found.n_bytes:,}, words {found.n_words:,}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import wraps
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -26,7 +28,7 @@ from bpe_core.cli.options import (
 from bpe_core.cli.progress import Bar
 from bpe_core.cli.scale import CountingPlan
 from bpe_core.cli.streams import StandardInput
-from bpe_core.corpus.urls import FoundFile, files_at, is_pattern, is_url, reading, shown
+from bpe_core.corpus.urls import files_at, is_pattern, is_url, reading, shown
 from bpe_core.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:
@@ -207,7 +209,6 @@ class _RemoteFile(NamedTuple):
     """A file at a URL, as `read_corpus` takes it."""
 
     name: str
-    """From the folder on that was named."""
     url: str
     size: int
 
@@ -264,28 +265,39 @@ def _read(
 
 def _find(name: str) -> Iterator[Source]:
     """Yield what a name stands for: standard input, files at a URL or of a pattern, or a path."""
+    from bpe_core.corpus.readers import FileOfFolder
+
     if name == "-":
         yield StandardInput()
-    elif is_url(name):
-        files, is_named = files_at(name)
-        for file in files:
-            yield _RemoteFile(_remote_name(name, file, is_named=is_named), file.url, file.size)
-    elif is_pattern(name) and not Path(name).exists():
-        yield from (file.url for file in files_at(name)[0])
-    else:
+        return
+    if not is_url(name) and (Path(name).exists() or not is_pattern(name)):
         yield name
+        return
+    files, is_named = files_at(name)
+    root = "" if is_named else _fixed_folder(name if is_url(name) else os.path.abspath(name))
+    for url, size, _ in files:
+        own = _name_from(shown(root), shown(url))
+        yield _RemoteFile(own, url, size) if is_url(url) else FileOfFolder(url, own)
 
 
-def _remote_name(name: str, file: FoundFile, *, is_named: bool) -> str:
-    """Return a file's name from the folder on that was named, as for a folder on disk.
+def _fixed_folder(name: str) -> str:
+    """Return the folder that a pattern looks for files in, or a folder as it is.
 
-    >>> _remote_name("s3://a/b", FoundFile("s3://a/b/c/d.txt", 1, ""), is_named=False)
-    'b/c/d.txt'
+    >>> _fixed_folder("s3://a/b/**/*.txt"), _fixed_folder("s3://a/b/")
+    ('s3://a/b', 's3://a/b')
     """
-    url, folder = shown(file.url), shown(name).rstrip("/")
-    if is_named or not url.startswith(f"{folder}/"):
-        return url.rpartition("/")[2]
-    return url[folder.rfind("/") + 1 :]
+    return "/".join(takewhile(lambda part: not is_pattern(part), name.rstrip("/").split("/")))
+
+
+def _name_from(folder: str, file: str) -> str:
+    """Return the name of a file from a folder on, as if that folder had been named.
+
+    >>> _name_from("s3://a/b", "s3://a/b/c/d.txt"), _name_from("", "s3://a/b/c/d.txt")
+    ('b/c/d.txt', 'd.txt')
+    """
+    if folder and file.startswith(f"{folder}/"):
+        return file[folder.rfind("/") + 1 :]
+    return file.rpartition("/")[2]
 
 
 def _are_large(names: tuple[str, ...]) -> bool:

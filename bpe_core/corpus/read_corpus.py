@@ -107,8 +107,11 @@ def read_corpus(
     writer = None if texts_file is None else TextsWriter(texts_file)
     sizes = [source_size(source) for source in sources]
     total = sum(sizes) or 1
-    for number, source in enumerate(sources):
-        before, own = sum(sizes[:number]) / total, sizes[number] / total
+    n_read = 0
+    for source, size in zip(sources, sizes, strict=True):
+        before, own = n_read / total, size / total
+        n_read += size
+        report(before)
         try:
             found, new_notes = read_source(
                 source, choices, budget, lambda part, at=before, of=own: report(at + part * of)
