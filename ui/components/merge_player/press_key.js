@@ -1,4 +1,4 @@
-// A key press in the player: what it does, and that nobody else hears of it.
+// A key press in the player: what it does, and that nobody else hears of it, unless Ctrl, Alt or ⌘ is held.
 
 import { actOfKey } from "./keys.js";
 
@@ -6,6 +6,7 @@ import { actOfKey } from "./keys.js";
     @param {Record<string, () => void>} acts
     @param {() => void} [before] Called before an act. */
 export function pressKey(event, acts, before) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   // Streamlit has its own shortcuts on plain letters.
   event.stopPropagation();
   const { target } = event;

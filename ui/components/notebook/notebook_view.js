@@ -22,8 +22,6 @@ export function makeRender(draw) {
     const parts = Object.fromEntries(Object.entries(model.get("parts")).map(([name, part]) =>
       [name, new Uint8Array(/** @type {ArrayBuffer} */ (part.buffer), part.byteOffset, part.byteLength)]));
     const host = addPart(el, "div", "");
-    // JupyterLab has shortcuts on plain letters, even while one types in a field of an output.
-    host.dataset.lmSuppressShortcuts = "true";
     const root = host.attachShadow({ mode: "open" });
     addPart(root, "style", "", readText(parts.css));
     if (parts.html) {
