@@ -10,7 +10,7 @@ from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.merge_loop.player_run import packed_merges, packed_run
+from bpe_core.views.run_packing import pack_merges, pack_player
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,6 @@ def stored_run(recorded: RecordedRun, run: TrainingRun) -> list[bytes]:
     """Return the two messages that the merge player plays: the run, and all its merges."""
     player = f"run-{recorded.id}"
     return [
-        packed_run(run, player=player, opening=opening_step(run), starts=[0]),
-        packed_merges(run, 0, len(run.merges), player=player),
+        pack_player(run, player=player, opening=opening_step(run), starts=[0]),
+        pack_merges(run, 0, len(run.merges), player=player),
     ]

@@ -17,12 +17,12 @@ from typing import Any
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.unicode.classes import class_runs
+from bpe_core.views.run_packing import own_words
+from bpe_core.views.token_packing import pack_boundaries
 from static_site.recorded_runs import RECORDED, RecordedRun, stored_run, train_recorded
 from static_site.vocabularies import VOCABULARIES, Vocabulary, stored_vocabulary
 from tests.js.from_python import CONTROLS, LONG, MARKUP, SCRIPTS
 from tests.oracles import TOKENIZERS
-from ui.components.merge_player.packing import own_words
-from ui.components.token_view.packing import pack_boundaries
 
 N_RANDOM = 2_000
 N_LINES = 400

@@ -129,7 +129,8 @@ def show_choice(hugs: Walk) -> Ran:
         return parts.no_pair()
     tiles.bars_at(hugs, 0, key="hug_choice")
     if hugs.config.end_of_word:
-        st.markdown(f":gray[{sentences.winner_without_marker(hugs)}]")
+        switch = "" if parts.is_printing() else " Switch it off to see."
+        st.markdown(f":gray[{sentences.winner_without_marker(hugs)}{switch}]")
     return Ran(
         (choose_pair,),
         "choose_pair(count_pairs(words, counts), 'first-seen')",

@@ -63,7 +63,7 @@ def winner_without_marker(learned: Walk) -> str:
     name = printing.pair_name(other, unmarked.run.vocab)
     if pair is not None and printing.pair_name(pair, learned.run.vocab) == name:
         return "Without the marker the same pair wins."
-    return f"Without the marker {plain_markdown(name)} wins. Switch it off to see."
+    return f"Without the marker {plain_markdown(name)} wins."
 
 
 def size_rule(learned: Walk) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,19 @@ from bpe_core.views.js_modules import join_modules
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentParts:
+    """What a component is drawn from, also on a page without Streamlit."""
+
+    html: str | None
+    css: str | None
+    script: Path
+
+
+PARTS: dict[str, ComponentParts] = {}
+"""The parts of each component, by its name, once its module was imported."""
 
 
 def make_component(
@@ -28,9 +42,10 @@ def make_component(
     page = folder / f"{stem}.html"
     if not styles and (folder / f"{stem}.css").exists():
         styles = (stem,)
-    return component(
-        f"bpe.{name}",
+    parts = ComponentParts(
         html=html or (page.read_text("utf-8") if page.exists() else None),
         css=component_css(folder, *styles) if styles else None,
-        js=join_modules(folder / f"{stem}.js"),
+        script=folder / f"{stem}.js",
     )
+    PARTS[f"bpe.{name}"] = parts
+    return component(f"bpe.{name}", html=parts.html, css=parts.css, js=join_modules(parts.script))

@@ -1,0 +1,5 @@
+// A page of text and links.
+
+import { startFrame } from "./page_frame.js";
+
+startFrame(() => ["lessons", {}]);

@@ -1,0 +1,23 @@
+// The start page: the loop on the visitor's own sentence.
+
+import mountStartLoop from "../../ui/components/start_loop/start_loop.js";
+import { find } from "../../ui/components/shared/elements.js";
+import { withQuery } from "./links.js";
+import { startFrame } from "./page_frame.js";
+import { draw } from "./stage.js";
+
+const TAKES_SENTENCE = "token-boundaries.html";
+const PARAMETER = "sentence";
+
+const given = JSON.parse(find(document, "#given", HTMLElement).textContent ?? "");
+draw(find(document, "[data-component]", HTMLElement), mountStartLoop, given, (_, value) => {
+  const { path, sentence } = /** @type {{ path: string, sentence: string }} */ (value);
+  const address = new URL(path, window.location.href).href;
+  window.location.href = path === TAKES_SENTENCE ? withQuery(address, { text: sentence }) : address;
+});
+startFrame(() => {
+  const sentence = new URLSearchParams(window.location.search).get(PARAMETER);
+  /** @type {Record<string, string>} */
+  const query = sentence ? { [PARAMETER]: sentence } : {};
+  return ["start", query];
+});

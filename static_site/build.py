@@ -1,0 +1,304 @@
+"""Build the static site: `python -m static_site.build`, which `make site` runs.
+
+Everything is written as plain files, which any host serves, and which work from a folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import click
+import streamlit
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from bpe_core.views.component_files import zip_to_text
+from bpe_core.views.js_modules import join_modules
+from static_site.browser_patterns import browser_pattern
+from static_site.recorded_lessons import DrawnLesson, drawn_lessons
+from static_site.recorded_runs import RECORDED, stored_run, train_recorded
+from static_site.vocabularies import VOCABULARIES, stored_vocabulary
+from ui.components import live_text, merge_player, token_view  # noqa: F401  they fill PARTS
+from ui.components.shared import PARTS
+from ui.components.start_loop import MAX_SENTENCE_LENGTH, Door
+from ui.token_boundaries.example_texts import EXAMPLES, FIRST_TEXT
+
+HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parent
+BROWSER: Final = HERE / "browser"
+MAX_TEXT_LENGTH: Final = 5_000
+"""UTF-16 units of a text. The encoder takes time in the square of a pre-token's length."""
+MAX_TEXT_IN_ADDRESS: Final = 1_000
+"""As in the app."""
+FONTS: Final = {
+    "source-sans": "SourceSansVF-Upright",
+    "source-serif": "SourceSerifVariable-Roman",
+    "source-code": "SourceCodeVF-Upright",
+}
+SENTENCE: Final = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
+DOORS: Final = (
+    Door(
+        "Watch a whole text",
+        "A story, a language: hundreds of merges, and why each pair won.",
+        "merge-loop.html",
+    ),
+    Door(
+        "What does GPT-2 do to it?",
+        "The same sentence as GPT-2 cuts it, with 50,000 merges.",
+        "token-boundaries.html",
+    ),
+    Door("Learn step by step", "Six short lessons that ask before they tell.", "lessons.html"),
+)
+LATER: Final = ("data/o200k_base.js", "docs/")
+"""What is stored for use offline when it is first opened, not with the first page."""
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A page: its file, what its template needs, and the script in `browser/` that it runs."""
+
+    file: str
+    template: str
+    script: str
+    title: str
+    lead: str
+    kind: str = "wide"
+    heading: str = ""
+    preloaded: tuple[str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), default=Path("site"), show_default=True)
+@click.option("--docs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--app", default="", help="The address of an app to link to.")
+def main(out: Path, docs: Path | None, app: str) -> None:
+    """Build the static site into a folder, with the built documentation in DOCS, if it is given."""
+    build(out, docs=docs, app=app)
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    click.echo(f"{out}: {size / 1e6:.1f} MB, {first_use_size(out) / 1e6:.1f} MB of it at first")
+
+
+def build(out: Path, *, docs: Path | None = None, app: str = "") -> None:
+    """Build the site into a folder; an earlier site there is replaced once the new one is whole.
+
+    Raises `click.UsageError` if the folder holds anything else than a site, or if the app's
+    address is not http or https.
+    """
+    if app and urlsplit(app).scheme not in ("http", "https"):
+        raise click.UsageError(f"Expected the app's address with http or https, got {app!r}.")
+    if out.exists() and any(out.iterdir()) and not (out / "service-worker.js").is_file():
+        raise click.UsageError(f"{out} holds other files. Name an empty folder.")
+    out.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=out.absolute().parent) as folder:
+        site = Path(folder) / "site"
+        _write_site(site, docs=docs, app=app)
+        if out.exists():
+            shutil.rmtree(out)
+        site.rename(out)
+
+
+def _write_site(out: Path, *, docs: Path | None, app: str) -> None:
+    (out / "data").mkdir(parents=True)
+    _write_data(out / "data")
+    _copy_files(out)
+    if docs is not None:
+        shutil.copytree(docs, out / "docs")
+    pages = _pages(drawn_lessons())
+    for page in pages:
+        (out / page.file).write_text(_html(page, app=app, has_docs=docs is not None), "utf-8")
+    for script in {page.script for page in pages} | {"embed"}:
+        (out / f"{script}.js").write_text(_script(BROWSER / f"{script}.js"), "utf-8")
+    _write_worker(out)
+
+
+def first_use_size(out: Path) -> int:
+    """Return the bytes of everything that is stored at the first visit."""
+    return sum((out / file).stat().st_size for file in _stored_at_first(out))
+
+
+def data_script(name: str, messages: Sequence[bytes]) -> str:
+    """Return a script that holds messages for `browser/stored_data.js`.
+
+    >>> data_script("run", [b""])[:37]
+    '(globalThis.storedData ??= {})["run"] '
+    """
+    packed = json.dumps([zip_to_text(message) for message in messages])
+    return f"(globalThis.storedData ??= {{}})[{json.dumps(name)}] = {packed};\n"
+
+
+def _write_data(folder: Path) -> None:
+    data = {vocabulary.id: [stored_vocabulary(vocabulary)] for vocabulary in VOCABULARIES}
+    data["gpt2-pattern"] = [browser_pattern("gpt2").encode()]
+    for recorded in RECORDED:
+        data[f"run-{recorded.id}"] = stored_run(recorded, train_recorded(recorded))
+    for name, messages in data.items():
+        (folder / f"{name}.js").write_text(data_script(name, messages), "utf-8")
+
+
+def _copy_files(out: Path) -> None:
+    tokens = (ROOT / "ui/components/shared/tokens.css").read_text("utf-8")
+    palette = tokens[tokens.index(":host {") : tokens.index("\n}\n") + 3]
+    sheet = palette.replace(":host", ":root", 1) + (HERE / "site.css").read_text("utf-8")
+    (out / "site.css").write_text(sheet, "utf-8")
+    shutil.copy(ROOT / "ui/data/favicon.png", out)
+    shutil.copy(ROOT / "NOTICE.md", out / "NOTICE.txt")
+    (out / "fonts").mkdir()
+    media = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    for name, file in FONTS.items():
+        (font,) = media.glob(f"{file}.*.woff2")
+        shutil.copy(font, out / "fonts" / f"{name}.woff2")
+
+
+def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
+    return [
+        SitePage(
+            "index.html",
+            "start.html",
+            "start_page",
+            "Start",
+            "Tokens are pieces of text, learned by one rule: join the two neighbours that occur "
+            "together most often, and repeat.",
+            kind="narrow",
+            heading="A language model reads tokens, not words",
+            more={
+                "data": {
+                    "sentence": SENTENCE,
+                    "longest": MAX_SENTENCE_LENGTH,
+                    "doors": [asdict(door) for door in DOORS],
+                }
+            },
+        ),
+        SitePage(
+            "merge-loop.html",
+            "merge_loop.html",
+            "merge_loop_page",
+            "Merge loop",
+            "Each merge fuses the two neighbouring symbols that occur together most often. "
+            "Watch one happen, then let it run.",
+            preloaded=("gpt2-pattern",),
+            more={"runs": RECORDED},
+        ),
+        SitePage(
+            "token-boundaries.html",
+            "token_boundaries.html",
+            "token_page",
+            "Token boundaries",
+            "Type any text to see where the tokenizer splits it. "
+            "Point at a token to see what it is and how it was made.",
+            more={
+                "examples": EXAMPLES,
+                "data": {
+                    "text": FIRST_TEXT,
+                    "max_length": MAX_TEXT_LENGTH,
+                    "max_in_address": MAX_TEXT_IN_ADDRESS,
+                    "choices": [
+                        {"id": each.id, "name": each.name, "code": each.code}
+                        for each in VOCABULARIES
+                    ],
+                },
+            },
+        ),
+        SitePage(
+            "lessons.html",
+            "lessons.html",
+            "plain_page",
+            "Lessons",
+            "Guess first, then see it.",
+            kind="reading",
+            more={"lessons": lessons},
+        ),
+        *_lesson_pages(lessons),
+        SitePage(
+            "app.html",
+            "app.html",
+            "app_page",
+            "The app",
+            "These pages are a part of BPE Explorer. The whole of it runs on your computer.",
+            kind="reading",
+        ),
+    ]
+
+
+def _lesson_pages(lessons: list[DrawnLesson]) -> Iterator[SitePage]:
+    for number, lesson in enumerate(lessons, 1):
+        drawn = [part for part in lesson.parts() if part.component]
+        yield SitePage(
+            f"{lesson.slug}.html",
+            "lesson.html",
+            "lesson_page",
+            lesson.title,
+            lesson.lead,
+            kind="reading",
+            more={
+                "lesson": lesson,
+                "following": next(iter(lessons[number:]), None),
+                "names": sorted({part.component for part in drawn}),
+                "data": {
+                    "lesson": lesson.title,
+                    "number": number,
+                    "steps": [step.name for step in lesson.steps],
+                    "data": [part.data for part in drawn],
+                },
+            },
+        )
+
+
+def _html(page: SitePage, *, app: str, has_docs: bool) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    navigation = [
+        ("index.html", "Start"),
+        ("lessons.html", "Lessons"),
+        ("merge-loop.html", "Merge loop"),
+        ("token-boundaries.html", "Token boundaries"),
+        *([("docs/index.html", "Documentation")] if has_docs else []),
+        ("app.html", "The app"),
+    ]
+    return environment.get_template(page.template).render(
+        app=app,
+        navigation=navigation,
+        current="lessons.html" if page.template == "lesson.html" else page.file,
+        parts=PARTS,
+        **{name: getattr(page, name) for name in _FOR_ALL},
+        **page.more,
+    )
+
+
+_FOR_ALL: Final = ("script", "title", "lead", "kind", "heading", "preloaded")
+
+
+def _script(entry: Path) -> str:
+    """Return a module with all that it imports as one script, which needs no server to load."""
+    return f'(() => {{\n"use strict";\n{join_modules(entry)}}})();\n'
+
+
+def _stored_at_first(out: Path) -> list[str]:
+    files = (path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    return sorted(
+        file for file in files if not file.startswith(LATER) and file != "service-worker.js"
+    )
+
+
+def _write_worker(out: Path) -> None:
+    """Write the service worker last: its version depends on every other file."""
+    files = _stored_at_first(out)
+    version = hashlib.sha256()
+    for path in sorted(out.rglob("*")):
+        if path.is_file():
+            version.update(path.relative_to(out).as_posix().encode() + path.read_bytes())
+    stored = json.dumps({"version": version.hexdigest()[:16], "files": ["./", *files]})
+    script = _script(BROWSER / "service_worker.js")
+    (out / "service-worker.js").write_text(f"self.STORED = {stored};\n{script}", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
