@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Copy what a Space on Hugging Face needs into a folder, such as a clone of its repository:
+# scripts/make_space.sh FOLDER
+set -euo pipefail
+if [ $# -ne 1 ] || [ ! -d "$1" ]; then
+  echo "Give the folder of the Space's repository: scripts/make_space.sh FOLDER" >&2
+  exit 1
+fi
+to=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+git archive HEAD app.py serve.py LICENSE NOTICE.md requirements.txt .streamlit \
+  scripts/make_venv.sh scripts/container pages bpe_core ui | tar -x -C "$to"
+cp deploy/space/Dockerfile deploy/space/README.md "$to"
