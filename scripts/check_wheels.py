@@ -39,11 +39,14 @@ def check(python: Path, expected: str) -> None:
     """Check an environment, and again without a compiler, HOME, or permission to write."""
     command = [str(python), "-I", str(_CHECK), expected]
     print("as installed:", end=" ", flush=True)
-    subprocess.run(command, cwd=python.parent, check=True)
+    # Kernels that another environment compiled must not be found.
+    own = {**os.environ, "XDG_CACHE_HOME": str(python.parent / "cache")}
+    subprocess.run(command, cwd=python.parent, env=own, check=True)
     subprocess.run(["chmod", "-R", "a-w", environments.packages(python)], check=True)
     print("with nothing to lean on:", end=" ", flush=True)
     others = [shutil.which("setpriv"), *_WITHOUT_PRIVILEGE] if os.geteuid() == 0 else []
-    nothing = {"PATH": "", "LANG": "C.UTF-8"}
+    unwritable = str(environments.packages(python))
+    nothing = {"PATH": "", "LANG": "C.UTF-8", "XDG_CACHE_HOME": unwritable}
     subprocess.run([*others, *command], cwd=python.parent, env=nothing, check=True)
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from packaging.version import Version
 
 import bpe_core
 from tests.packaging import ROOT, build, copy_source
@@ -47,13 +46,6 @@ def contents(wheel: Path) -> dict[str, bytes]:
 def files_below(*folders: str) -> set[str]:
     paths = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file())
     return {p.relative_to(ROOT).as_posix() for p in paths if "__pycache__" not in p.parts}
-
-
-def pins(*names: str) -> dict[str, Version]:
-    """Return the exact versions in the requirements files."""
-    lines = "\n".join((ROOT / name).read_text("utf-8") for name in names)
-    found = re.findall(r"^([a-z0-9-]+)(?:\[[a-z]+\])?==([0-9.]+)", lines, re.M)
-    return {name: Version(version) for name, version in found}
 
 
 def test_the_wheel_has_one_folder_each_for_the_library_and_the_app(wheel: Path) -> None:
@@ -94,17 +86,6 @@ def test_the_wheel_requires_only_what_the_library_needs(wheel: Path) -> None:
     assert metadata.get_all("Project-URL") is None
     entries = next(data for name, data in contents(wheel).items() if "entry_points" in name)
     assert b"bpe = bpe_core.__main__:main" in entries
-
-
-def test_every_requirement_is_pinned_within_its_range() -> None:
-    pinned = pins("requirements.txt", "requirements-cluster.txt", "requirements-notebook.txt")
-    groups = [PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name != "all")]
-    wanted = [Requirement(line) for group in groups for line in group]
-    others = [requirement for requirement in wanted if requirement.name != "bpe-explorer"]
-    assert {requirement.name for requirement in others} == pinned.keys()
-    for requirement in others:
-        assert pinned[requirement.name] in requirement.specifier, requirement
-        assert len(requirement.specifier), requirement
 
 
 def test_the_extra_all_includes_every_other() -> None:
