@@ -5,15 +5,10 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.errors import BpeError
-from bpe_core.types import TrainingConfig
-from ui.corpus.corpus_form import ChosenCorpus
 from ui.look.glossary import tooltip
-from ui.look.labels import plain_markdown
-from ui.run.training_card import training_outcome, watch_training
+from ui.run.training_card import show_failure, training_outcome, watch_training
 from ui.shell import frame
-from ui.shell.following import current_state, follow, note_training
-from ui.shell.visitor import visitor
+from ui.shell.following import current_state, follow
 from ui.storage.run_store import StoredRun
 from ui.train.filled_forms import (
     fill_forms_from_training,
@@ -24,15 +19,7 @@ from ui.train.form_changes import form_changes
 from ui.train.forms import show_forms
 from ui.train.result_card import show_heading, show_result
 from ui.work import jobs
-from ui.work.page_state import (
-    CancelledWithoutRun,
-    Failed,
-    Finished,
-    Live,
-    NoTraining,
-    PageState,
-    Unknown,
-)
+from ui.work.page_state import Failed, Live, PageState
 
 
 def show_outcome(state: PageState, open_run: StoredRun | None) -> DeltaGenerator | None:
@@ -44,34 +31,12 @@ def show_outcome(state: PageState, open_run: StoredRun | None) -> DeltaGenerator
         st.empty()
         return None
     st.empty()
-    match state:
-        case Failed(error=error):
-            st.error(f"Training failed. {plain_markdown(error, 1_000)}")
-        case CancelledWithoutRun():
-            st.info("Training was cancelled before the first merge, so nothing was learned.")
-        case Unknown(problem):
-            st.warning(plain_markdown(problem, 600))
-        case NoTraining() | Finished():
-            pass
+    show_failure(
+        state,
+        failed="Training failed.",
+        cancelled="Training was cancelled before the first merge, so nothing was learned.",
+    )
     return show_result(open_run) if open_run is not None else None
-
-
-def start(chosen: ChosenCorpus, config: TrainingConfig) -> None:
-    try:
-        job_id = jobs.manager().submit(
-            chosen.corpus,
-            config,
-            title=chosen.title,
-            held_out_share=chosen.held_out_share,
-            held_out_by=chosen.held_out_by,
-            origin=chosen.origin,
-            visitor=visitor(),
-        )
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return
-    note_training(job_id)
-    st.rerun()
 
 
 state = current_state()
@@ -93,7 +58,7 @@ with result, training_outcome(is_live=isinstance(state, Live)):
     heading = show_outcome(state, open_run)
 with forms:
     chosen, config = show_forms(
-        can_train=not isinstance(state, Live), filled=filled_settings(open_run, plan), start=start
+        can_train=not isinstance(state, Live), filled=filled_settings(open_run, plan)
     )
 if heading is not None and open_run is not None:
     changes = form_changes(open_run.run, chosen.training.sha256 if chosen else None, config)

@@ -15,6 +15,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
+from tests.browser.serving import running_app
 from tests.browser.unchecked_server import check_nothing
 from ui.adapt import background_work as adapting
 from ui.compare import compared
@@ -71,6 +72,13 @@ def open_page(
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a server as `make run` does, and yield its address."""
+    with running_app(tmp_path_factory.mktemp("served")) as address:
+        yield address
 
 
 @pytest.fixture

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
 from benchmarks.app_client import AppClient, NoSuchWidgetError, open_tab
-from tests.browser.serving import running_app
 
 _TEXT = b"the cat sat on the mat and the dog sat on the log\n" * 200
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_app(tmp_path_factory.mktemp("served")) as address:
-        yield address
 
 
 def headings(tab: AppClient) -> list[str]:

@@ -42,11 +42,10 @@ def ask(address: str) -> tuple[int, str, str]:
         return error.code, "", error.read().decode()
 
 
-def test_there_are_no_figures_unless_asked_for(tmp_path: Path) -> None:
-    with running_app(tmp_path) as address:
-        for path in OWN:
-            assert ask(address + path)[0] == 404, path
-        assert ask(f"{address}/_stcore/health")[0] == 200
+def test_there_are_no_figures_unless_asked_for(address: str) -> None:
+    for path in OWN:
+        assert ask(address + path)[0] == 404, path
+    assert ask(f"{address}/_stcore/health")[0] == 200
 
 
 def test_figures_are_served_if_asked_for(tmp_path: Path) -> None:

@@ -63,10 +63,16 @@ def test_training_on_a_pasted_text_puts_its_run_in_the_address(open_app: OpenApp
     assert "stopped" in page_text(app)
 
 
-def test_the_run_is_still_there_on_another_page_and_after_a_refresh(open_app: OpenApp) -> None:
+def test_a_run_on_weighted_words_is_there_on_another_page_and_after_a_refresh(
+    open_app: OpenApp,
+) -> None:
     app = choose(open_app(), source="Weighted words", preset="Classroom")
     train(app)
     run_id = in_address(app, "run")
+    run = load_run(run_id).run
+    vocab = run.tokenizer.vocab
+    first = run.merges[0]
+    assert (vocab[first.left], vocab[first.right], first.count) == (b"u", b"g", 20)
     app.switch_page("pages/pair_frequencies.py").run()
     assert in_address(app, "run") == run_id
     again = open_app("merge_loop", run=run_id)
@@ -74,21 +80,16 @@ def test_the_run_is_still_there_on_another_page_and_after_a_refresh(open_app: Op
     assert in_address(again, "run") == run_id
 
 
-def test_weighted_words_are_used_as_pretokens(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Weighted words", preset="Classroom")
-    train(app)
-    run = load_run(in_address(app, "run")).run
-    vocab = run.tokenizer.vocab
-    first = run.merges[0]
-    assert (vocab[first.left], vocab[first.right], first.count) == (b"u", b"g", 20)
-
-
-def test_the_vocabulary_sentence_adds_up(open_app: OpenApp) -> None:
+def test_the_forms_say_how_large_the_vocabulary_is_and_that_nothing_is_held_out(
+    open_app: OpenApp,
+) -> None:
     app = open_app()
     assert "= 256 bytes + 1 special + 3,839 merges" in page_text(app)
     choose(app, source="Weighted words", preset="Classroom")
     # b g h n p s u, the marker, and 15 merges.
     assert "= 7 characters + 1 end-of-word marker + 15 merges" in page_text(app)
+    assert "Too little text to hold any back." in page_text(app)
+    assert list(bars(app, 0)["By script, in characters"]) == ["Training text"]
 
 
 def test_reset_updates_the_controls_in_the_browser(open_app: OpenApp) -> None:
@@ -147,18 +148,24 @@ def test_a_runaway_pattern_shows_an_error_and_keeps_the_text(
     assert app.text_area(key="corpus_pasted").value == "a" * 5_000 + "!"
 
 
-def test_an_uploaded_corpus_is_kept_when_the_page_is_left(open_app: OpenApp) -> None:
+def test_an_uploaded_corpus_is_kept_when_the_page_is_left_and_its_name_stays_text(
+    open_app: OpenApp,
+) -> None:
+    name = "<script>alert(1)</script> *b* $x$ :red[r].txt"
     app = choose(open_app(), source="Upload")
-    app.file_uploader(key="corpus_uploads").upload("rhyme.txt", RHYME.encode(), "text/plain").run()
+    app.file_uploader(key="corpus_uploads").upload(name, RHYME.encode(), "text/plain").run()
     figures = {
         figure["name"]: figure["value"] for figure in component(app, "bpe.corpus_strip")["figures"]
     }
     assert figures["document"] == "1"
+    app.select_slider(key="settings_byte_size").set_value(300).run()
     train(app)
-    assert load_run(in_address(app, "run")).title == "rhyme.txt"
+    assert load_run(in_address(app, "run")).title == name
+    assert "<script>" not in page_text(app)
+    assert "\\<script\\>" in page_text(app)
     app.switch_page("pages/pair_frequencies.py").run()
     app.switch_page("pages/train.py").run()
-    assert "Uploaded before: **rhyme\\.txt**" in page_text(app)
+    assert "Uploaded before: **\\<script\\>" in page_text(app)
     assert not app.button(key="train").disabled
 
 
@@ -195,12 +202,6 @@ def test_held_out_text_is_shown_to_be_like_the_training_text(open_app: OpenApp) 
     assert f"{held_out.n_bytes:,} more bytes from 3 documents are held out." in page_text(app)
     train(app)
     assert bars(app, 1) == drawn
-
-
-def test_a_corpus_without_held_out_text_has_one_bar_and_a_note(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Weighted words", preset="Classroom")
-    assert "Too little text to hold any back." in page_text(app)
-    assert list(bars(app, 0)["By script, in characters"]) == ["Training text"]
 
 
 def test_removing_an_upload_removes_the_corpus(open_app: OpenApp) -> None:
@@ -441,13 +442,3 @@ def test_a_training_cancelled_in_the_queue_is_reported_once(open_app: OpenApp) -
     assert not app.run().info
     manager.cancel(for_long)
     wait_until(manager, for_long)
-
-
-def test_markup_in_a_file_name_stays_text(open_app: OpenApp) -> None:
-    name = "<script>alert(1)</script> *b* $x$ :red[r].txt"
-    app = choose(open_app(), source="Upload")
-    app.file_uploader(key="corpus_uploads").upload(name, RHYME.encode(), "text/plain").run()
-    app.select_slider(key="settings_byte_size").set_value(300).run()
-    train(app)
-    assert "<script>" not in page_text(app)
-    assert "\\<script\\>" in page_text(app)

@@ -1,4 +1,4 @@
-"""Test measurements in separate processes: queue, progress, cancelling, time limit and failures."""
+"""Test measurements in separate processes: progress, cancelling, time limit and failures."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from bpe_core.lab import measurements
 from bpe_core.lab.measurements import LabOrder, LabProgress, Results
 from tests import lab_in_child
 from tests.waiting import wait_until
-from ui.lab.measurements import MAX_WAITING, MeasurementManager
-from ui.work.background import TooMuchWorkError, UnknownWorkError
+from ui.lab.measurements import MeasurementManager
 
 ORDER = LabOrder("training", "hug hugs " * 10)
 
@@ -58,20 +57,6 @@ def test_progress_is_reported_and_cancelling_kills_the_process_at_once(
     assert wait_until(manager, id).state == "cancelled"
 
 
-def test_measurements_run_one_at_a_time_and_can_be_cancelled_while_queued(
-    managers: Callable[..., MeasurementManager],
-) -> None:
-    manager = managers(lab_in_child.wait)
-    first, second, third = (manager.submit(ORDER, about="") for _ in range(3))
-    wait_until(manager, first, lambda status: status.state == "running")
-    assert manager.status(third).n_ahead == 2
-    manager.cancel(second)
-    assert manager.status(second).state == "cancelled"
-    assert manager.status(third).n_ahead == 1
-    manager.cancel(first)
-    wait_until(manager, third, lambda status: status.state == "running")
-
-
 def test_only_equal_requests_share_a_measurement(
     managers: Callable[..., MeasurementManager],
 ) -> None:
@@ -102,17 +87,3 @@ def test_the_death_of_the_process_is_reported(
     # The next measurement still runs.
     again = wait_until(manager, manager.submit(ORDER, about=""))
     assert again.state == "failed"
-
-
-def test_unknown_ids_and_full_queues_are_refused(
-    managers: Callable[..., MeasurementManager],
-) -> None:
-    manager = managers(lab_in_child.wait)
-    with pytest.raises(UnknownWorkError):
-        manager.status("x")
-    first = manager.submit(ORDER, about="")
-    wait_until(manager, first, lambda status: status.state == "running")
-    for _ in range(MAX_WAITING):
-        manager.submit(ORDER, about="")
-    with pytest.raises(TooMuchWorkError):
-        manager.submit(ORDER, about="")

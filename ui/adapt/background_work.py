@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple, TypeVar
@@ -76,18 +77,9 @@ class ShrinkResult(NamedTuple):
     """How sure the verdict on the held-out text is, if there is any."""
 
 
-def shrinking(order: Order) -> Status[Progress, ShrinkResult] | None:
-    """Return the status of shrinking; None if it was not begun."""
-    return shrinkings().find(order.id)
-
-
 def begin_shrinking(order: Order, visitor: str) -> None:
     """Begin to shrink a tokenizer as far as possible. Raises TooMuchWorkError."""
-
-    def work(task: Task[Progress]) -> ShrinkResult:
-        return shrink_in_process(order, task)
-
-    shrinkings().begin(order.id, work, visitor=visitor)
+    shrinkings().begin(order.id, partial(shrink_in_process, order), visitor=visitor)
 
 
 def replacing(order: Order, n_tokens: int) -> Status[Progress, Swapped] | None:
@@ -97,10 +89,7 @@ def replacing(order: Order, n_tokens: int) -> Status[Progress, Swapped] | None:
 
 def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
     """Begin to replace `n_tokens` tokens. Raises TooMuchWorkError."""
-
-    def work(task: Task[Progress]) -> Swapped:
-        return replace_in_process(order, n_tokens, task)
-
+    work = partial(replace_in_process, order, n_tokens)
     replacings().begin(f"{order.id} {n_tokens}", work, visitor=visitor)
 
 

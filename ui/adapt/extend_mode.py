@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,10 +9,8 @@ import streamlit as st
 
 from bpe_core.adapting.gains import gain_by_kind
 from bpe_core.comparison.costs import embedding_rows
-from bpe_core.errors import BpeError
 from bpe_core.runs.pair_statistics import steps_to_draw
 from bpe_core.runs.stop_reasons import times
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.figures import (
     Gain,
     base_name,
@@ -36,20 +33,18 @@ from ui.adapt.new_tokens import Choices, TokenChoices, draw_new_tokens
 from ui.adapt.order_form import Base, choose_base, usable
 from ui.adapt.terms import ask_for_terms, draw_term_costs, join_terms
 from ui.components.figures import verdict
-from ui.corpus.corpus_form import ChosenCorpus, choose_corpus, show_corpus
+from ui.corpus.corpus_form import begin_training, choose_corpus, show_corpus
 from ui.host.error_boundary import fragment
 from ui.look.glossary import definitions
 from ui.look.labels import plain_markdown
-from ui.run.training_card import training_outcome, watch_training
+from ui.run.training_card import show_failure, training_outcome, watch_training
 from ui.shell import address, workspace
 from ui.shell.action_row import action_row, show_missing
-from ui.shell.following import note_training
 from ui.shell.number_field import FieldLimits, whole_number
-from ui.shell.visitor import visitor
 from ui.storage.base_tokenizer import Extension, extended_title
 from ui.storage.run_store import StoredRun
 from ui.work import jobs
-from ui.work.page_state import CancelledWithoutRun, Failed, Live, PageState, Unknown
+from ui.work.page_state import Live, PageState
 
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = FieldLimits(
@@ -59,13 +54,9 @@ _LIMITS: Final = FieldLimits(
     "Each new token adds a row to the model’s embedding, which must be trained.",
 )
 
-Start = Callable[[ChosenCorpus, Extension, Tokenizer], None]
 
-
-def _show_extend_form(
-    stored: StoredRun, live: Extension | None, *, can_start: bool, start: Start
-) -> None:
-    """Draw the forms for an extension; `start` is called if Extend is pressed.
+def _show_extend_form(stored: StoredRun, live: Extension | None, *, can_start: bool) -> None:
+    """Draw the forms for an extension, and begin it if Extend is pressed.
 
     They are filled from the one that is `live`, or else from the open run.
     """
@@ -102,7 +93,8 @@ def _show_extend_form(
         and n_tokens is not None
     ):
         pinned, left_out = ((), ()) if again is None else (again.pinned, again.left_out)
-        start(chosen, Extension(base.name, n_tokens, terms, pinned, left_out), tokenizer)
+        extension = Extension(base.name, n_tokens, terms, pinned, left_out)
+        begin_training(chosen, (extension, tokenizer), extended_title(base.name, chosen.title))
 
 
 def _asked_again(stored: StoredRun) -> TokenChoices | None:
@@ -149,7 +141,7 @@ def draw_extending(stored: StoredRun, state: PageState) -> None:
     with result, training_outcome(is_live=is_live):
         _show_outcome(state, stored)
     with forms:
-        _show_extend_form(stored, _live_extension(state), can_start=not is_live, start=_start)
+        _show_extend_form(stored, _live_extension(state), can_start=not is_live)
     if is_extended and not is_live:
         st.divider()
         _draw_run(stored)
@@ -161,39 +153,17 @@ def _live_extension(state: PageState) -> Extension | None:
     return plan.how if plan is not None and isinstance(plan.how, Extension) else None
 
 
-def _start(chosen: ChosenCorpus, extension: Extension, base: Tokenizer) -> None:
-    try:
-        job_id = jobs.manager().submit(
-            chosen.corpus,
-            (extension, base),
-            title=extended_title(extension.base, chosen.title),
-            held_out_share=chosen.held_out_share,
-            held_out_by=chosen.held_out_by,
-            origin=chosen.origin,
-            visitor=visitor(),
-        )
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return
-    note_training(job_id)
-    st.rerun()
-
-
 def _show_outcome(state: PageState, stored: StoredRun) -> None:
     if isinstance(state, Live):
         watch_training(state.job_id)
         st.empty()
         return
     st.empty()
-    match state:
-        case Failed(error=error):
-            st.error(f"Extending failed. {plain_markdown(error, 1_000)}")
-        case CancelledWithoutRun():
-            st.info("It was cancelled before the first new token, so nothing was learned.")
-        case Unknown(problem):
-            st.warning(plain_markdown(problem, 600))
-        case _:
-            pass
+    show_failure(
+        state,
+        failed="Extending failed.",
+        cancelled="It was cancelled before the first new token, so nothing was learned.",
+    )
     if stored.run.base is not None:
         _show_result(stored)
     else:

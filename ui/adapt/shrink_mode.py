@@ -57,7 +57,7 @@ def draw_shrinking(stored: StoredRun) -> None:
         status = begin = None
         if asked.order is not None and may_go is not None:
             order = replace(asked.order, removable=may_go)
-            status = work.shrinking(order)
+            status = work.shrinkings().find(order.id)
             if status is None:
                 begin = partial(work.begin_shrinking, order, visitor())
     with row:

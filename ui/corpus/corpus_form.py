@@ -16,6 +16,8 @@ from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
 from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TrainingConfig
 from ui.components.corpus_strip import corpus_strip
 from ui.corpus.address_text import area_to_address
 from ui.corpus.corpus_address import (
@@ -39,8 +41,12 @@ from ui.run.corpus_summary import CorpusPart
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace
 from ui.shell.action_row import heading_row
+from ui.shell.following import note_training
+from ui.shell.visitor import visitor
+from ui.storage.base_tokenizer import Extension
 from ui.storage.held_out_text import upload_held_out
 from ui.storage.run_corpus import CorpusOrigin, Source
+from ui.work import jobs
 
 Figure = tuple[str, str, Sequence[tuple[str, str]]]
 ORIGINS: dict[str, Source] = {
@@ -79,6 +85,27 @@ class ChosenCorpus:
     held_out: CorpusPart
     consists_of: DeltaGenerator
     """The place for what it consists of, which is folded."""
+
+
+def begin_training(
+    chosen: ChosenCorpus, how: TrainingConfig | tuple[Extension, Tokenizer], title: str
+) -> None:
+    """Train on a corpus and follow the training, or draw why it cannot begin."""
+    try:
+        job_id = jobs.manager().submit(
+            chosen.corpus,
+            how,
+            title=title,
+            held_out_share=chosen.held_out_share,
+            held_out_by=chosen.held_out_by,
+            origin=chosen.origin,
+            visitor=visitor(),
+        )
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return
+    note_training(job_id)
+    st.rerun()
 
 
 def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, DeltaGenerator]:

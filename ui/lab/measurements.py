@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -36,24 +34,17 @@ class MeasurementError(BpeError):
     """The measuring process exceeded its limit of time, was killed or crashed."""
 
 
-class MeasurementManager:
+class MeasurementManager(Background[LabProgress, FinishedMeasurement]):
     """Runs measurements one at a time, since two at once would slow each other down."""
 
-    def __init__(
-        self,
-        *,
-        max_seconds: float = MAX_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, *, max_seconds: float = MAX_SECONDS) -> None:
         self._max_seconds = max_seconds
-        self._background = Background[LabProgress, FinishedMeasurement](
-            "measuring", max_waiting=MAX_WAITING, max_cached=MAX_CACHED, clock=clock
-        )
+        super().__init__("measuring", max_waiting=MAX_WAITING, max_cached=MAX_CACHED)
 
     def submit(self, order: LabOrder, *, about: str) -> str:
         """Queue a measurement and return its id; raises `TooMuchWorkError`."""
         id = secrets.token_urlsafe(16)
-        self._background.begin(id, partial(self._measure, order), about=about)
+        self.begin(id, partial(self._measure, order), about=about)
         return id
 
     def shared(self, order: LabOrder, *, about: str) -> MeasurementStatus:
@@ -61,19 +52,7 @@ class MeasurementManager:
 
         Callers with equal orders share one measurement. Raises `TooMuchWorkError`.
         """
-        return self._background.begin(order.fingerprint, partial(self._measure, order), about=about)
-
-    def status(self, id: str) -> MeasurementStatus:
-        """Return the status of a measurement; raises `UnknownWorkError`."""
-        return self._background.status(id)
-
-    def cancel(self, id: str) -> None:
-        """End a measurement immediately; it has no result."""
-        self._background.cancel(id)
-
-    def close(self) -> None:
-        """End all measurements, and wait briefly for the thread to end."""
-        self._background.close()
+        return self.begin(order.fingerprint, partial(self._measure, order), about=about)
 
     def _measure(self, order: LabOrder, task: Task[LabProgress]) -> FinishedMeasurement:
         try:

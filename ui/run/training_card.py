@@ -18,6 +18,15 @@ from ui.shell import frame
 from ui.work import jobs
 from ui.work.duration import duration
 from ui.work.jobs import JobStatus
+from ui.work.page_state import (
+    CancelledWithoutRun,
+    Failed,
+    Finished,
+    Live,
+    NoTraining,
+    PageState,
+    Unknown,
+)
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _OUTCOME: Final = "training_outcome"
@@ -33,6 +42,19 @@ def training_outcome(*, is_live: bool) -> Generator[None]:
     with st.container(key=_OUTCOME):
         yield
         end_in_view(is_live=is_live, within=_OUTCOME, key="end_in_view")
+
+
+def show_failure(state: PageState, *, failed: str, cancelled: str) -> None:
+    """Draw why a training ended without a run, if it did, in the words for either case."""
+    match state:
+        case Failed(error=error):
+            st.error(f"{failed} {plain_markdown(error, 1_000)}")
+        case CancelledWithoutRun():
+            st.info(cancelled)
+        case Unknown(problem):
+            st.warning(plain_markdown(problem, 600))
+        case NoTraining() | Finished() | Live():
+            pass
 
 
 @fragment(run_every=_SECONDS_BETWEEN_LOOKS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -24,15 +23,12 @@ from ui.train.largest_size import show_largest_size
 
 
 def show_forms(
-    *,
-    can_train: bool,
-    filled: TrainingConfig,
-    start: Callable[[ChosenCorpus, TrainingConfig], None],
+    *, can_train: bool, filled: TrainingConfig
 ) -> tuple[ChosenCorpus | None, TrainingConfig | None]:
-    """Draw the forms, and return what they hold: None for no corpus, or for invalid settings.
+    """Draw the forms, and begin the training if Train is pressed and both are valid.
 
-    `filled` are the settings that a reload fills the form with. `start` is called if Train is
-    pressed and both are valid.
+    `filled` are the settings that a reload fills the form with. Returns what the forms hold: None
+    for no corpus, or for invalid settings.
     """
     st.html(Path(__file__).with_suffix(".css"))
     # Each part has its own place. If an error above the buttons moved them down, Streamlit
@@ -59,7 +55,7 @@ def show_forms(
         # together with the press.
         is_pressed = st.button("Train", type="primary", key="train", disabled=not can_train)
         if is_pressed and chosen and config and counted:
-            start(chosen, config)
+            corpus_form.begin_training(chosen, config, chosen.title)
             is_pressed = False
         st.button("Reset", key="reset", on_click=reset)
         if is_pressed:
