@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import chain
 from typing import Any, Final
+
+import numpy as np
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.description import Merges
 from bpe_core.formats.gpt2_files import missing_token
-from bpe_core.formats.live_merges import Triple, find_live_merges
+from bpe_core.formats.live_merges import find_live_merges
 from bpe_core.formats.running.added_tokens import AddedToken
 from bpe_core.formats.running.spaces import Spaces
+from bpe_core.tokenizer.token_parts import Triple, Triples, number_merges
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import META
 
@@ -26,7 +28,7 @@ _BYTE_PIECES: Final = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)}
 
 def read_listed_merges(
     ids: Mapping[str, int],
-    merges: Sequence[tuple[str, str]],
+    merges: Sequence[Sequence[str]],
     added: Sequence[AddedToken],
     spaces: Spaces,
 ) -> Merges:
@@ -49,34 +51,31 @@ def read_listed_merges(
     found = {text for text in always if META not in text and " " not in text}
     _check_hidden(found, [each.text for each in added if each.is_special])
     try:
-        listed = [
-            (ids[left], ids[right], ids[left + right])
-            for left, right in merges
-            if left + right not in found
-        ]
+        listed = number_merges(ids, merges, found)
     except KeyError as error:
-        raise missing_token(error.args[0], list(merges)) from None
+        raise missing_token(error.args[0], merges) from None
     return build_merges(ids, listed, {each.text: each.id for each in added}, found)
 
 
 def build_merges(
     ids: Mapping[str, int],
-    listed: Sequence[Triple],
+    listed: Triples,
     added: Mapping[str, int],
     found: Collection[str],
 ) -> Merges:
     """Return the merges of a list; `found` are the added tokens that never get to them.
 
     >>> ids = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"a": 256, "b": 257, "ab": 258}
-    >>> build_merges(ids, [(256, 257, 258)], {}, ()).merges
+    >>> from bpe_core.tokenizer.token_parts import to_triples
+    >>> build_merges(ids, to_triples([(256, 257, 258)]), {}, ()).merges
     [(256, 257, 258)]
     """
-    made = {each for _, _, each in listed}
+    made = set(listed[:, 2].tolist())
     texts = {
         id: text for text, id in ids.items() if (len(text) == 1 and text not in found) or id in made
     }
     bytes_of = {ids[text]: byte for text, byte in _BYTE_PIECES.items() if text in ids}
-    if not bytes_of.keys().isdisjoint(chain.from_iterable(listed)):
+    if np.isin(listed, list(bytes_of)).any():
         raise FormatError("Its merges join or make tokens for single bytes.")
     alphabet = {text.replace(META, " ").encode() for text in texts.values() if len(text) == 1}
     for byte in _BYTE_PIECES.values():

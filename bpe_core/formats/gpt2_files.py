@@ -7,9 +7,11 @@ Neither stores the pre-tokenizer or marks special tokens. Source: OpenAI's GPT-2
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
+
+import numpy as np
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.description import Description, Given, Merges
@@ -17,6 +19,14 @@ from bpe_core.formats.folder_files import PAIRS
 from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.token_parts import (
+    Triple,
+    Triples,
+    number_merges,
+    pair_keys,
+    to_list,
+    to_triples,
+)
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import (
     CHARACTER_TO_BYTE,
@@ -151,7 +161,7 @@ def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[st
 
 def from_printable_model(
     ids: Mapping[str, int],
-    merges: list[tuple[str, str]],
+    merges: Sequence[Sequence[str]],
     *,
     pretokenizer: str,
     special_tokens: Mapping[str, int] | None,
@@ -178,11 +188,13 @@ def from_printable_model(
             )
     vocab = _vocabulary(ids, special_tokens, merges if others_as_text else None)
     try:
-        triples = [(ids[left], ids[right], ids[left + right]) for left, right in merges]
-        if whole_words_first:
-            triples = _without_dead_merges(vocab, triples, set(special_tokens.values()))
+        listed = number_merges(ids, merges)
     except KeyError as error:
         raise missing_token(error.args[0], merges) from None
+    if whole_words_first:
+        triples = _without_dead_merges(vocab, listed, set(special_tokens.values()))
+    else:
+        triples = to_list(listed)
     get_pretokenizer(pretokenizer)  # Raised here: a wrong name is not the fault of the files.
     return Merges(
         vocab=vocab,
@@ -196,7 +208,7 @@ def from_printable_model(
 def _vocabulary(
     ids: Mapping[str, int],
     special_tokens: Mapping[str, int],
-    merges: list[tuple[str, str]] | None,
+    merges: Sequence[Sequence[str]] | None,
 ) -> dict[int, bytes]:
     """Return the bytes of each id.
 
@@ -236,7 +248,7 @@ def _vocabulary(
     return vocab
 
 
-def missing_token(token: str, merges: list[tuple[str, str]]) -> FormatError:
+def missing_token(token: str, merges: Sequence[Sequence[str]]) -> FormatError:
     """Return the error for a token that the first of some merges uses and no vocabulary has.
 
     >>> missing_token("ab", [("b", "b"), ("a", "b")])
@@ -249,25 +261,28 @@ def missing_token(token: str, merges: list[tuple[str, str]]) -> FormatError:
 
 
 def _without_dead_merges(
-    vocab: Mapping[int, bytes], merges: list[tuple[int, int, int]], special: set[int]
-) -> list[tuple[int, int, int]]:
+    vocab: Mapping[int, bytes], listed: Triples, special: set[int]
+) -> list[Triple]:
     """Return merges without those that never happen, if they were written from tiktoken's ranks.
 
     Every two tokens that spell a third are then written as a merge, in the order of the third
     token's rank; all but one of each token's merges join tokens that are never neighbours.
     """
-    made = [id for _, _, id in merges]
-    if made != sorted(made):
-        return merges
-    special = special.difference(made)
+    made = listed[:, 2]
+    if (np.diff(made) < 0).any():
+        return to_list(listed)
+    special = special.difference(made.tolist())
     ranks = {token: id for id, token in vocab.items() if id not in special}
     # Merges of one of two tokens with the same bytes would be taken for those of the other.
     all_differ = len(ranks) == sum(id not in special for id in vocab)
-    found = recover_merges(ranks, merges if all_differ else ())
-    return found if set(found) <= set(merges) else merges
+    found = recover_merges(ranks, listed if all_differ else None)
+    known = np.append(np.sort(pair_keys(listed)), -1)
+    pairs = np.sort(pair_keys(to_triples(found)))
+    is_listed = known[np.searchsorted(known[:-1], pairs)] == pairs
+    return found if is_listed.all() else to_list(listed)
 
 
-def special_by_look(ids: Mapping[str, int], merges: list[tuple[str, str]]) -> dict[str, int]:
+def special_by_look(ids: Mapping[str, int], merges: Sequence[Sequence[str]]) -> dict[str, int]:
     """Return the tokens longer than a byte that no merge makes, with their ids.
 
     >>> special_by_look({"a": 0, "aa": 1, "<s>": 2}, [("a", "a")])

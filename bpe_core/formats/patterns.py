@@ -136,7 +136,7 @@ def pre_tokenizer_part(cut: Pretokenizer, *, by_bytes: bool) -> dict[str, Any] |
     return parts[0] if len(parts) == 1 else {"type": "Sequence", "pretokenizers": parts}
 
 
-def without_crossing_numbers(merges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def without_crossing_numbers(merges: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return the merges of printable tokens that are all numbers or have none.
 
     After Falcon's steps no other merge ever happens, because numbers are in their own pieces.
@@ -146,7 +146,7 @@ def without_crossing_numbers(merges: Sequence[tuple[str, str]]) -> list[tuple[st
     >>> without_crossing_numbers([("1", "2"), ("a", "b"), ("Ã", "²")])
     [('1', '2'), ('a', 'b')]
     """
-    kept: list[tuple[str, str]] = []
+    kept: list[Sequence[str]] = []
     for pair in merges:
         joined = "".join(pair)
         if joined.isnumeric() and not joined.isascii() and any(map(str.isascii, joined)):

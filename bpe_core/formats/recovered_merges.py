@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import chain, compress
-from operator import itemgetter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final
 
+import numpy as np
+
 from bpe_core.errors import FormatError
-from bpe_core.tokenizer.token_parts import TAKEN, Triple, choose_parts
+from bpe_core.tokenizer.token_parts import TAKEN, Triple, Triples, choose_parts, to_list
 from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Merge, Pair
 
@@ -66,7 +66,7 @@ def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Merge]) -> bool:
     return True
 
 
-def recover_merges(ranks: Mapping[bytes, int], listed: Sequence[Triple] = ()) -> list[Triple]:
+def recover_merges(ranks: Mapping[bytes, int], listed: Triples | None = None) -> list[Triple]:
     """Return the merges that the ranks imply, as (left, right, made), in an order that works.
 
     A token that is longer than a byte and that no merge makes is found by looking up whole words.
@@ -85,13 +85,13 @@ def recover_merges(ranks: Mapping[bytes, int], listed: Sequence[Triple] = ()) ->
     _check_length(ranks, ranks, _MAX_BYTES_CUT)
     in_order = sorted(ranks, key=ranks.__getitem__)
     base = {ranks[token] for token in in_order if len(token) == 1}
-    merges = _take_parts(array("i", chain.from_iterable(listed)), base)
+    merges = [] if listed is None else _take_parts(listed, base)
     others = _others(in_order, ranks, merges)
     if others:
         cuts = _all_cuts(others, ranks)
-        if listed:
-            found = sorted([*listed, *_triples(cuts)], key=itemgetter(2))
-            cuts = array("i", chain.from_iterable(found))
+        if listed is not None:
+            cuts = np.concatenate([listed, cuts])
+            cuts = cuts[np.argsort(cuts[:, 2], kind="stable")]
         merges = _take_parts(cuts, base)
         others = _others(others, ranks, merges)
     _check_bytes(others, ranks)
@@ -112,14 +112,9 @@ def recover_merges(ranks: Mapping[bytes, int], listed: Sequence[Triple] = ()) ->
     return _in_order(pairs | late, ranks)
 
 
-def _take_parts(candidates: array[int], base: Set[int]) -> list[Triple]:
+def _take_parts(candidates: Triples, base: Set[int]) -> list[Triple]:
     """Return the candidates that are taken, of which each makes a token of its own."""
-    outcomes = choose_parts(candidates, base)
-    return list(compress(_triples(candidates), map(TAKEN.__eq__, outcomes)))
-
-
-def _triples(flat: array[int]) -> Iterator[Triple]:
-    return zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+    return to_list(candidates[choose_parts(candidates, base) == TAKEN])
 
 
 def _others(
@@ -130,15 +125,15 @@ def _others(
     return [token for token in tokens if len(token) > 1 and ranks[token] not in made]
 
 
-def _all_cuts(tokens: Iterable[bytes], ranks: Mapping[bytes, int]) -> array[int]:
-    """Return all ways in which two tokens spell one of some: left, right and that, in a row."""
+def _all_cuts(tokens: Iterable[bytes], ranks: Mapping[bytes, int]) -> Triples:
+    """Return all ways in which two tokens spell one of some."""
     found = array("i")
     for token in tokens:
         for cut in range(1, len(token)):
             left = ranks.get(token[:cut])
             if left is not None and (right := ranks.get(token[cut:])) is not None:
                 found.extend((left, right, ranks[token]))
-    return found
+    return np.array(found, np.int32).reshape(-1, 3)
 
 
 def _containing(inner: Iterable[bytes], tokens: Iterable[bytes]) -> list[bytes]:

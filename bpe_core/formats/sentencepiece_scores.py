@@ -13,7 +13,6 @@ from typing import Final
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.across_words import build_merges, write_texts
 from bpe_core.formats.description import Description, Given, Merges
-from bpe_core.formats.live_merges import Triple
 from bpe_core.formats.running.added_tokens import AddedToken
 from bpe_core.formats.running.spaces import Spaces
 from bpe_core.formats.sentencepiece_model import (
@@ -31,6 +30,7 @@ from bpe_core.formats.sentencepiece_model import (
 from bpe_core.formats.sidecars import special_beside
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.token_parts import Triple, to_triples
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 _MAX_CUTS: Final = 100_000_000
@@ -109,7 +109,7 @@ def derive_merges(model: SentencePieceModel) -> tuple[Merges, list[AddedToken], 
         _check_unused(model.pieces, normal)
         listed = _list_cuts(normal, model.pieces)
         found = {each.text for each in added if not each.is_special}
-        read = build_merges(ids, listed, special, found)
+        read = build_merges(ids, to_triples(listed), special, found)
     return read, added, Spaces("always" if model.dummy_prefix else "never")
 
 

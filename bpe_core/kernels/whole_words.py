@@ -63,6 +63,20 @@ def find_whole_word(whole, text, start, width, low, high):
     return np.int32(-1)
 
 
+@kernel
+def find_words(whole, text, starts, stops, found):
+    """Write the id of each of many words of a text, -1 for those that are not in the table.
+
+    text: uint8[n]. starts, stops: int64[n_words], where each word begins and ends in text. found:
+    int32[n_words].
+    """
+    for i in range(found.size):
+        start, stop = np.uint64(starts[i]), np.uint64(stops[i])
+        low, high = word_key(text, start, stop - start)
+        width = np.int64(stop - start)
+        found[i] = find_whole_word(whole, text, np.int64(start), width, low, high)
+
+
 @inlined
 def without_whole_words(whole, text, keys, numbers, n):
     """Remove new words that are tokens which the merges never make; return how many are left."""

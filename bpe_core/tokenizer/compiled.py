@@ -8,7 +8,6 @@ merges build those from their bytes.
 
 from __future__ import annotations
 
-from array import array
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -48,7 +47,7 @@ from bpe_core.tokenizer.shared_blocks import (
     join_texts,
 )
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.token_parts import choose_by_kernel
+from bpe_core.tokenizer.token_parts import choose_by_kernel, number_by_kernel, to_triples
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 Ids = NDArray[np.int32]
@@ -409,4 +408,5 @@ def compile_all() -> None:
     encoder.decode(encoder.encode("hug hugs"))
     encoder.encode("hug\thugs", left_out=b"\t")
     twice_as_large(empty_cache())
-    choose_by_kernel(array("i", [0, 1, 2]), {0, 1}, 3)
+    choose_by_kernel(to_triples([(0, 1, 2)]), {0, 1}, 3)
+    number_by_kernel({"a": 0, "aa": 1}, [("a", "a")])

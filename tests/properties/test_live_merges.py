@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.live_merges import Triple, find_live_merges
+from bpe_core.formats.live_merges import find_live_merges
 from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer, merge_whole
 from bpe_core.formats.sentencepiece_model import (
@@ -25,6 +25,7 @@ from bpe_core.formats.sentencepiece_model import (
     write_model,
 )
 from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.token_parts import Triple, to_triples
 
 WORDS = st.text("ab", min_size=2, max_size=6)
 
@@ -54,7 +55,7 @@ def test_live_merges_join_as_the_whole_list_does(
         symbols = ["ab".index(character) for character in text]
         return merge_symbols(symbols, ranks, [made for _, _, made in merges])
 
-    live = find_live_merges(listed, text_of)
+    live = find_live_merges(to_triples(listed), text_of)
     assert len({made for _, _, made in live}) == len(live)
     for text in [*texts, *text_of.values()]:
         assert merged(live, text) == merged(listed, text)
@@ -63,7 +64,7 @@ def test_live_merges_join_as_the_whole_list_does(
 def test_two_merges_of_one_pair_are_refused() -> None:
     texts = {0: "a", 1: "aa"}
     with pytest.raises(FormatError, match="same pair"):
-        find_live_merges([(0, 0, 1), (0, 0, 1)], texts)
+        find_live_merges(to_triples([(0, 0, 1), (0, 0, 1)]), texts)
 
 
 @st.composite

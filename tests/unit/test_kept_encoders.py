@@ -223,9 +223,9 @@ def test_the_command_reads_a_file_that_merges_across_words_once(
 
     def parse(data: bytes) -> Any:
         n_read.append(data)
-        return json.JSONDecoder().decode(data.decode())
+        return json.loads(data)
 
-    monkeypatch.setattr(json_files.json, "loads", parse)
+    monkeypatch.setattr(json_files.msgspec.json, "decode", parse)
     assert succeed("encode", str(path), stdin=b"ab ab").output.split()
     assert len(n_read) == 1
 

@@ -113,15 +113,22 @@ def keep_merges_within(described: Mapping[str, Any], text: str) -> dict[str, Any
     These make a part of the text, which is written as the file writes tokens. A library opens such
     a file in a third of the time, and encodes the text as with all merges.
 
-    >>> model = {"merges": [["a", "b"], ["b", "c"], ["ab", "c"]]}
-    >>> keep_merges_within({"model": model}, "xab")
-    {'model': {'merges': [['a', 'b']]}}
+    >>> vocab = {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4, "abc": 5}
+    >>> model = {"vocab": vocab, "merges": [["a", "b"], ["b", "c"], ["ab", "c"]]}
+    >>> keep_merges_within({"model": model}, "xab")["model"]["merges"]
+    [['a', 'b']]
     """
-    # Few merges make a token that begins like a part of the text.
+    model = described["model"]
+    # Few tokens begin like a part of the text.
     begins = {text[at : at + width] for width in range(1, _BEGIN + 1) for at in range(len(text))}
-    kept: list[Any] = []
-    for merge in described["model"]["merges"]:
-        made = merge.replace(" ", "", 1) if isinstance(merge, str) else "".join(merge)
-        if made[:_BEGIN] in begins and made in text:
-            kept.append(merge)
-    return {**described, "model": {**described["model"], "merges": kept}}
+    within = {
+        token
+        for token in model["vocab"]
+        if token[:_BEGIN] in begins and (len(token) <= _BEGIN or token in text)
+    }
+    kept = [
+        merge
+        for merge in model["merges"]
+        if (merge.replace(" ", "", 1) if isinstance(merge, str) else merge[0] + merge[1]) in within
+    ]
+    return {**described, "model": {**model, "merges": kept}}

@@ -76,12 +76,14 @@ def choose_engine(
     return chosen, NamedEncoder(read.name, peer, provenance, read.chat)
 
 
-def open_here(read: Description, pretokenizer: str | None = None) -> NamedEncoder | None:
+def open_here(
+    read: Description, pretokenizer: str | None = None, *, is_known: bool = False
+) -> NamedEncoder | None:
     """Return the encoder that runs here exactly; None if another library has to run it.
 
-    Raises `ConfigError` as `choose_engine` does, and `FormatError` if no library can run it.
+    Takes `is_known` as `choose_engine` does, and raises what it raises.
     """
-    own, _ = _exact_own(read)
+    own, _ = _exact_own(read, is_known=is_known)
     return None if own is None else _chosen_own(read, own, pretokenizer)[1]
 
 

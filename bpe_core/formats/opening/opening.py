@@ -26,6 +26,7 @@ from bpe_core.formats.opening.zipped import looks_like_zip
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.text_growth import check_growth
 from bpe_core.processes.limits import GB, Limits
+from bpe_core.published.catalogue import is_published
 from bpe_core.tokenizer.protocol import NamedEncoder
 
 MIN_BYTES: Final = 200_000
@@ -58,7 +59,8 @@ def open_files(
     >>> opened.encoder.encode("ab"), opened.provenance.split(".")[0]
     ([0, 1], 'A WordPiece model')
     """
-    opened = open_here(read_description(files, pretokenizer), pretokenizer)
+    is_known = any(map(is_published, files.values()))
+    opened = open_here(read_description(files, pretokenizer), pretokenizer, is_known=is_known)
     return opened or _open_elsewhere(files, pretokenizer, place)
 
 
