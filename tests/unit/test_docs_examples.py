@@ -31,7 +31,7 @@ PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "do
 # A fence may be inside a list.
 FENCE = re.compile(r"(?ms)^( *)```(\w*)[^\n]*\n(.*?)^\1```$")
 SHOWN_ONLY = {"", "text", "toml", "yaml", "html"}
-PROGRAMS_NOT_RUN = {"dask", "docker", "git", "uvx"}
+PROGRAMS_NOT_RUN = {"cd", "dask", "docker", "git", "uvx"}
 COMMANDS_NOT_RUN = {"explore", "fetch"}
 NEEDS_OTHERS = re.compile(r"hf:|s3://|--scheduler|--memory|\bID\b")
 
@@ -108,7 +108,8 @@ def run_command(line: str, targets: set[str], extras: set[str]) -> str:
                 assert result.exit_code == 0, result.output
                 return result.output
         case [program, *_]:
-            assert program in PROGRAMS_NOT_RUN, f"Nothing is known of {program!r}."
+            is_script = program.startswith("scripts/") and (ROOT / program).exists()
+            assert is_script or program in PROGRAMS_NOT_RUN, f"Nothing is known of {program!r}."
     return ""
 
 
