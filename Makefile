@@ -3,6 +3,7 @@
 # make quick   run the checks to use while working: lint, types of changed files, tests without
 #              browser, app or peers, except those marked as slow
 # make js      check the modules that run in the browser: types, lint, and their logic in Node
+# make docs    build the documentation into site/docs
 # make shelf   fetch the tokenizers that pages and commands know by name, for use without a network
 # make bench   measure speed against other tools and write benchmarks/README.md
 # make fuzz    try damaged files, tens of thousands, on every reader, and damaged addresses on every
@@ -25,7 +26,7 @@ BIN := .venv/bin
 CORPUS ?=
 PART ?=
 
-.PHONY: run test quick search fuzz bench lint types js js-types js-lint js-tests browser proxy ranks shelf clean
+.PHONY: run test quick search fuzz bench docs lint types js js-types js-lint js-tests browser proxy ranks shelf clean
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.kernels.compiling
@@ -54,6 +55,9 @@ bench: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-bench/kernels
 bench: .venv-bench/run.stamp
 	.venv-bench/bin/python -m bpe_core.kernels.compiling
 	.venv-bench/bin/python -m benchmarks $(PART) $(if $(CORPUS),--corpus "$(CORPUS)")
+
+docs: .venv/dev.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -d site/docs
 
 lint: .venv/dev.stamp js-lint
 	$(BIN)/ruff check .

@@ -110,9 +110,11 @@ def _wait_for_health(url: str, server: subprocess.Popen[bytes], log_path: Path) 
     )
 
 
-def launch_browser(playwright: Playwright) -> Browser:
+def launch_browser(playwright: Playwright, *options: str) -> Browser:
     """Launch a headless Chromium; raise an error if there is none, so that no test is skipped."""
-    return playwright.chromium.launch(executable_path=_browser_path(), args=BROWSER_OPTIONS)
+    return playwright.chromium.launch(
+        executable_path=_browser_path(), args=[*BROWSER_OPTIONS, *options]
+    )
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:

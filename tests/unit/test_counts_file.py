@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import subprocess
 import sys
@@ -242,12 +241,6 @@ def test_the_command_line_counts_merges_and_trains(
     )
     assert "Omit FILE..., --held-out and the" in refused.stderr
     assert run("train", "--vocab-size", "300", "--out", "b.json").exit_code == 2
-
-
-def test_the_examples_of_the_document_run() -> None:
-    document = Path(__file__).parents[2] / "docs" / "scale.md"
-    failed, run = doctest.testfile(str(document), module_relative=False)
-    assert (failed, run > 5) == (0, True)
 
 
 def test_counts_as_a_corpus_train_the_same_and_survive_the_disk(tmp_path: Path) -> None:

@@ -126,9 +126,9 @@ def test_the_command_line_prints_the_version_of_the_library() -> None:
     assert done.stdout.split()[-1] == bpe_core.__version__
 
 
-def test_the_map_in_the_readme_lists_exactly_the_existing_files_and_folders() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    tree = readme[readme.index("## The map") : readme.index("Imports only point down")]
+def test_the_map_of_the_code_lists_exactly_the_existing_files_and_folders() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    tree = page[page.index("## The map") : page.index("Imports only point down")]
     in_tree = set(re.findall(r"(?<![\w/])[a-z_]+(?:/|\.py)", tree.split("```")[1]))
     there: set[str] = set()
     for place in (ROOT, ROOT / "ui", ROOT / "bpe_core"):

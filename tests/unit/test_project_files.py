@@ -16,8 +16,17 @@ import bpe_core
 from bpe_core.formats.folder_files import MAX_BYTES
 from tests.packaging import ROOT, copy_source
 
-DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "NOTICE.md", "README.md", "SECURITY.md")
-BINARY = (".bin", ".gz", ".npy", ".npz", ".png")
+DOCUMENTS = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "NOTICE.md",
+    "README.md",
+    "SECURITY.md",
+    "docs/bpe.md",
+    "docs/exactness.md",
+    "docs/how-it-is-checked.md",
+)
+BINARY = (".bin", ".gz", ".npy", ".npz", ".png", ".webp")
 
 
 def read(name: str) -> str:
@@ -36,6 +45,15 @@ def test_the_workflow_runs_every_required_check() -> None:
     (python,) = [step["with"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
     least = tomllib.loads(read("pyproject.toml"))["project"]["requires-python"]
     assert least == f">={python['python-version']}"
+
+
+def test_the_citation_agrees_with_the_package() -> None:
+    citation = yaml.safe_load(read("CITATION.cff"))
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == bpe_core.__version__
+    assert " AND ".join(citation["license"]) == project["license"]
+    assert citation["authors"] == project["authors"]
 
 
 def test_the_changelog_starts_with_unreleased_changes() -> None:

@@ -1,0 +1,95 @@
+"""The documentation builds strictly, loads nothing from other hosts, and can be searched."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+ROOT = Path(__file__).parents[2]
+SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 390)]
+PAGES = ("index", "decide", "operations", "cli")
+# Material's own: its dialog for the search has no name, its buttons to copy code are in unnamed
+# landmarks, and its wide tables scroll without a tab stop, which Chromium gives them itself.
+OF_THE_THEME = ("aria-dialog-name", "landmark-unique", "scrollable-region-focusable")
+RULES = {
+    "resultTypes": ["violations"],
+    "preload": False,
+    "rules": {rule: {"enabled": False} for rule in OF_THE_THEME},
+}
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A static server without a log."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def docs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Build the documentation as `make docs` does, serve it, and yield its address."""
+    folder = tmp_path_factory.mktemp("docs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(params=SCHEMES, ids=["light", "dark"])
+def docs_page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    """Return a tab that fails the test if it asks another host or shows an error."""
+    scheme, width = request.param
+    page = browser.new_page(
+        color_scheme=scheme, viewport={"width": width, "height": 900}, reduced_motion="reduce"
+    )
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("requestfailed", lambda asked: problems.append(f"{asked.url}: {asked.failure}"))
+    page.on(
+        "request",
+        lambda asked: (
+            None
+            if asked.url.startswith(("http://127.0.0.1:", "data:", "blob:"))
+            else problems.append(asked.url)
+        ),
+    )
+    yield page
+    page.close()
+    assert problems == []
+
+
+def test_pages_load_nothing_from_other_hosts_and_are_accessible(
+    docs_page: Page, docs_url: str
+) -> None:
+    violations: list[str] = []
+    for name in PAGES:
+        docs_page.goto(f"{docs_url}/{name}.html")
+        expect(docs_page.locator("article h1")).to_be_visible()
+        width = docs_page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert width <= 0, f"{name} is {width} pixels too wide"
+        found = Axe().run(docs_page, options=RULES)
+        violations += [f"{name}: {one['id']}" for one in found.response["violations"]]
+    assert violations == []
+
+
+def test_the_search_finds_a_page(docs_page: Page, docs_url: str) -> None:
+    docs_page.goto(docs_url)
+    docs_page.keyboard.press("/")
+    docs_page.locator("input.md-search__input").fill("bootstrap")
+    expect(docs_page.locator(".md-search-result__item").first).to_contain_text("Held-out text")

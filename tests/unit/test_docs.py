@@ -1,0 +1,40 @@
+"""The documentation names every public thing, and the pictures are fit for it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageSequence
+
+import bpe_core
+
+ROOT = Path(__file__).parents[2]
+REGISTRIES = re.compile(r"https?://[\w.]*(pypi\.org|pythonhosted\.org|npmjs\.(com|org))")
+
+
+def test_the_reference_has_exactly_the_public_names() -> None:
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    assert sorted(re.findall(r"(?m)^::: bpe_core\.(\w+)$", page)) == sorted(bpe_core.__all__)
+
+
+def test_no_page_links_to_a_package_registry() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    assert len(pages) > 20
+    assert [page.name for page in pages if REGISTRIES.search(page.read_text("utf-8"))] == []
+
+
+def test_the_readme_can_be_read_in_a_minute() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 120
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_moving_picture_is_crisp_short_and_small(theme: str) -> None:
+    file = ROOT / "docs" / f"merge-loop-moving-{theme}.webp"
+    assert file.stat().st_size < 1_500_000
+    with Image.open(file) as film:
+        assert film.width == 2 * 860
+        frames = ImageSequence.Iterator(film)
+        seconds = sum(frame.info["duration"] for frame in frames if frame.load()) / 1000
+        assert 6 < seconds < 10
