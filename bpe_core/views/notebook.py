@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from bpe_core.comparison.alignment import differing_columns
+from bpe_core.errors import ConfigError
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial
 from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.run import TrainingRun
@@ -40,6 +41,9 @@ MAX_TOKENS: Final = 50_000
 """The most tokens of a text that are shown: all of them are stored in the notebook."""
 MAX_COMPARED: Final = 100_000
 """The most characters of a text that are shown under several tokenizers."""
+
+MAX_WORDS: Final = 200
+"""The most characters of one's own words in a player, as many as its field takes."""
 
 _FOLDER: Final = COMPONENTS / "notebook"
 _Component = Literal["token_view", "token_compare", "merge_player"]
@@ -182,6 +186,11 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
     >>> view_run(train(["hug hugs"], vocab_size=259))
     <View of 2 merges>
     """
+    if len(words) > MAX_WORDS:
+        raise ConfigError(
+            f"Expected at most {MAX_WORDS} characters of words, got {len(words):,}. To see the "
+            "tokens of a longer text, use run.tokenizer.view(text)."
+        )
     n_merges = len(run.merges)
     opening = opening_step(run)
     step = opening if step is None else step
