@@ -158,7 +158,8 @@ class TrainingRun(Immutable):
 
         It opens after `step` merges, by default before the first one that was won narrowly, and
         also plays the merges on your own `words`. Raises `OutOfRangeError` for a step outside the
-        run, and `InvalidTextError` for words with a lone surrogate.
+        run, `ConfigError` for more than 200 characters of words, and `InvalidTextError` for a lone
+        surrogate.
 
         >>> from bpe_core.runs.train import train
         >>> train(["hug hugs"], vocab_size=259).player(words="hug")

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from bpe_core.comparison.alignment import differing_columns
+from bpe_core.errors import ConfigError
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial
 from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.run import TrainingRun
@@ -40,10 +41,12 @@ MAX_TOKENS: Final = 50_000
 """The most tokens of a text that are shown: all of them are stored in the notebook."""
 MAX_COMPARED: Final = 100_000
 """The most characters of a text that are shown under several tokenizers."""
+MAX_WORDS: Final = 200
+"""The most characters of one's own words in a player, as many as its field takes."""
 
 _FOLDER: Final = COMPONENTS / "notebook"
 _Component = Literal["token_view", "token_compare", "merge_player"]
-_FOLDERS: Final[dict[_Component, tuple[str, tuple[str, ...]]]] = {
+_STYLES_OF: Final[dict[_Component, tuple[str, tuple[str, ...]]]] = {
     "token_view": ("token_view", VIEW_STYLES),
     "token_compare": ("token_view", COMPARE_STYLES),
     "merge_player": ("merge_player", PLAYER_STYLES),
@@ -105,7 +108,7 @@ class View:
         return join_modules(_FOLDER / f"{self.component}.js")
 
     def _all_parts(self) -> dict[str, bytes]:
-        package, styles = _FOLDERS[self.component]
+        package, styles = _STYLES_OF[self.component]
         css = component_css(COMPONENTS / package, *styles, "../notebook/notebook")
         return {"css": css.encode(), **self.parts}
 
@@ -147,8 +150,9 @@ def view_comparison(text: str, encoders: Sequence[NamedEncoder]) -> View:
     <View of 3 characters under 2 tokenizers>
     """
     part = text[:MAX_COMPARED]
+    is_whole = len(part) == len(text)
+    note = "" if is_whole else f"the first {len(part):,} of {len(text):,} characters"
     read = [boundaries(part, each.encoder) for each in encoders]
-    cut = part if len(part) == len(text) else ""
     readings = [
         {
             "name": each.name,
@@ -163,7 +167,7 @@ def view_comparison(text: str, encoders: Sequence[NamedEncoder]) -> View:
         "text": part,
         "readings": readings,
         "spans": pack_spans(part, differing_columns([found.byte_ends for found in read], part)),
-        "source": "" if cut else f"the first {len(part):,} of {len(text):,} characters",
+        "source": note,
     }
     drawn = "".join(
         still.draw_tokens(part, found, each.encoder, _count_tokens(found), each.name)
@@ -182,6 +186,11 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
     >>> view_run(train(["hug hugs"], vocab_size=259))
     <View of 2 merges>
     """
+    if len(words) > MAX_WORDS:
+        raise ConfigError(
+            f"Expected at most {MAX_WORDS} characters of words, got {len(words):,}. To see the "
+            "tokens of a longer text, use run.tokenizer.view(text)."
+        )
     n_merges = len(run.merges)
     opening = opening_step(run)
     step = opening if step is None else step

@@ -153,10 +153,12 @@ def _colours() -> list[str]:
 
 
 def _table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
-    head = f"<tr>{''.join(f'<th>{each}</th>' for each in heads)}</tr>" if heads else ""
+    lines = [("th", heads)] * bool(heads) + [("td", row) for row in rows]
     style = "text-align: left; padding: 4px 12px;"
-    drawn = ("".join(f'<td style="{style}">{cell}</td>' for cell in row) for row in rows)
-    return f"<table>{head}{''.join(f'<tr>{row}</tr>' for row in drawn)}</table>"
+    drawn = (
+        "".join(f'<{tag} style="{style}">{cell}</{tag}>' for cell in cells) for tag, cells in lines
+    )
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in drawn)}</table>"
 
 
 def _code(text: str) -> str:

@@ -171,6 +171,8 @@ def test_wrong_arguments_raise_errors() -> None:
         RUN.player(words="\ud800")
     with pytest.raises(bpe.InvalidTextError):
         GPT2.view("\ud800")
+    with pytest.raises(bpe.ConfigError, match="Expected at most 200 characters of words, got 201"):
+        RUN.player(words="x" * 201)
     corpus = bpe.Corpus.from_text("hug")
     with pytest.raises(bpe.ConfigError, match=re.escape("bpe.compare(text, tokenizers).view()")):
         bpe.compare(corpus, [GPT2]).view()

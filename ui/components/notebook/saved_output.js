@@ -1,13 +1,14 @@
-// Draws the views in a cell's saved HTML over their still pictures. It needs no kernel: each view
+// Draws the views in a cell's saved HTML in place of their still pictures. It needs no kernel: each view
 // brings its anywidget with it.
 
 import { unzip } from "../shared/base64.js";
 
 async function drawAll() {
-  // A cell's output can be in a page twice, and each has a script that draws both.
-  for (const element of document.querySelectorAll("[data-bpe-view]")) {
-    if (!(element instanceof HTMLElement)) continue;
-    delete element.dataset.bpeView;
+  /** @type {HTMLElement[]} */
+  const waiting = Array.from(document.querySelectorAll("[data-bpe-view]"));
+  // At once, because the script of each output draws all that wait: there may be two of an output.
+  for (const element of waiting) delete element.dataset.bpeView;
+  for (const element of waiting) {
     const parts = await unzipParts(element);
     const url = URL.createObjectURL(new Blob([parts.script], { type: "text/javascript" }));
     const { default: makeWidget } = await import(url);

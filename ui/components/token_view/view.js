@@ -146,7 +146,7 @@ class TokenView {
       "aria-label",
       `${grouped(this.counts.tokens)} tokens by ${this.data.name}. Arrow keys go from token to token.`,
     );
-    if (!this.data.text) addPart(this.scroller, "p", "empty", "No text yet. Type above to see its tokens.");
+    if (!this.data.text) addPart(this.scroller, "p", "empty", "No text yet.");
   }
 
   /** @param {HTMLElement} parent
