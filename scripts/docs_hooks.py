@@ -48,12 +48,15 @@ def relink(markdown: str, page: str) -> str:
     '[kept](privacy.md#kept), [speed](engine.md)'
     >>> relink("[settings](docs/operations.md#settings)", "security.md")
     '[settings](operations.md#settings)'
+    >>> relink("[next](b.md), [up](../start.md), [kept](../../PRIVACY.md)", "notebooks/a.md")
+    '[next](b.md), [up](../start.md), [kept](../privacy.md)'
     """
     sources = {name: source for source, name in ADDED.items()}
     folder = posixpath.dirname(sources.get(page, f"docs/{page}"))
 
     def lead_to_page(link: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(folder, link[1]))
-        return f"]({ADDED.get(path, path.removeprefix('docs/'))}{link[2]}"
+        name = ADDED.get(path, path.removeprefix("docs/"))
+        return f"]({posixpath.relpath(name, posixpath.dirname(page) or '.')}{link[2]}"
 
     return re.sub(r"\]\(([\w./-]+\.\w+|LICENSE)((?:#[\w-]*)?\))", lead_to_page, markdown)

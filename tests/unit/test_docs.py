@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,12 @@ REGISTRIES = re.compile(r"https?://[\w.]*(pypi\.org|pythonhosted\.org|npmjs\.(co
 def test_the_reference_has_exactly_the_public_names() -> None:
     page = (ROOT / "docs" / "api.md").read_text("utf-8")
     assert sorted(re.findall(r"(?m)^::: bpe_core\.(\w+)$", page)) == sorted(bpe_core.__all__)
+
+
+@pytest.mark.parametrize("name", ["docs_commands", "docs_docstrings", "docs_hooks"])
+def test_what_builds_the_documentation_does_as_its_examples_show(name: str) -> None:
+    failed, attempted = doctest.testmod(import_module(f"scripts.{name}"))
+    assert (failed, attempted > 0) == (0, True)
 
 
 def test_no_page_links_to_a_package_registry() -> None:

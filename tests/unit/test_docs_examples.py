@@ -12,6 +12,7 @@ import re
 import shlex
 import tomllib
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +97,10 @@ def run_command(line: str, targets: set[str], extras: set[str]) -> str:
             pass
         case ["make", target, *_]:
             assert target in targets, target
-        case ["pip", "install", wanted] if "[" in wanted:
-            assert wanted[wanted.index("[") + 1 : -1] in extras, wanted
-        case ["pip", "install", "."]:
-            pass
+        case ["pip", "install", wanted]:
+            found = re.fullmatch(r"(?:\.|bpe-explorer)(?:\[(\w+)\])?", wanted)
+            assert found, wanted
+            assert found[1] in {None, *extras}, wanted
         case ["bpe", *arguments]:
             if arguments[0] in COMMANDS_NOT_RUN or NEEDS_OTHERS.search(command):
                 parse(main, "bpe", arguments)
@@ -107,9 +108,12 @@ def run_command(line: str, targets: set[str], extras: set[str]) -> str:
                 result = run(*arguments, stdin=stdin)
                 assert result.exit_code == 0, result.output
                 return result.output
+        case ["python", "-m", module, *_]:
+            assert find_spec(module), module
+        case ["python", script, *_] | [script, *_] if script.startswith("scripts/"):
+            assert (ROOT / script).exists(), script
         case [program, *_]:
-            is_script = program.startswith("scripts/") and (ROOT / program).exists()
-            assert is_script or program in PROGRAMS_NOT_RUN, f"Nothing is known of {program!r}."
+            assert program in PROGRAMS_NOT_RUN, f"Nothing is known of {program!r}."
     return ""
 
 
@@ -182,6 +186,8 @@ def test_a_wrong_example_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         run_console("$ bpe --version\nnothing\n", set(), set())
     with pytest.raises(AssertionError, match="does not exist"):
         run_command("bpe encode missing.json", set(), set())
+    with pytest.raises(AssertionError, match="Nothing is known of 'rm'"):
+        run_command("rm missing.json", set(), set())
     with pytest.raises(click.NoSuchOption):
         run_command("bpe fetch --never", set(), set())
     with pytest.raises(AssertionError, match="Expected:"):
