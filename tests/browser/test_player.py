@@ -97,18 +97,6 @@ def test_one_step_fuses_the_pair_in_the_words(open_run: OpenRun) -> None:
     assert all(merge.id not in word for word in player.words())
 
 
-def test_keys_typed_into_a_field_do_not_move_the_player(open_run: OpenRun) -> None:
-    player = open_run("hug", 3)
-    field = player.page.locator(".player .jump input")
-    field.fill("")
-    player.page.keyboard.type("r c")
-    for key in ["Home", "End", "ArrowLeft", "ArrowRight"]:
-        player.page.keyboard.press(key)
-    expect(field).to_have_value("r c")
-    player.expect_step(3)
-    player.expect_playing(False)
-
-
 def test_a_button_that_becomes_disabled_leaves_the_focus_in_the_player(open_run: OpenRun) -> None:
     player = open_run("hug", 9)
     player.page.locator(".player [data-act=forward]").focus()
@@ -118,36 +106,11 @@ def test_a_button_that_becomes_disabled_leaves_the_focus_in_the_player(open_run:
     player.expect_step(9)
 
 
-def test_reduced_motion_animates_nothing(offline_page: Page, open_run: OpenRun) -> None:
-    offline_page.emulate_media(reduced_motion="reduce")
-    player = open_run("hug")
-    player.page.evaluate(
-        """() => { window.animated = 0;
-             const animate = Element.prototype.animate;
-             Element.prototype.animate = function (...how) {
-               animated++;
-               return animate.apply(this, how); } }"""
-    )
-    player.press("forward")
-    player.expect_step(1)
-    player.press("play")
-    player.expect_step(3)
-    player.press("play")
-    player.expect_playing(False)
-    assert player.page.evaluate("animated") == 0
-
-
 def test_a_run_without_merges_shows_a_note_and_its_words(open_run: OpenRun) -> None:
     player = open_run("none")
     player.expect_sentence("No merges were learned")
     expect(player.page.locator(".player [data-act=play]")).to_be_disabled()
     assert [len(word) for word in player.words()] == [5, 6]
-
-
-def test_only_the_beginning_of_a_very_long_word_is_drawn(open_run: OpenRun) -> None:
-    player = open_run("long-word")
-    assert [len(word) for word in player.words()] == [40]
-    expect(player.page.locator(".player .more")).to_have_text("…")
 
 
 def test_partial_characters_are_drawn_as_bytes(open_run: OpenRun) -> None:
