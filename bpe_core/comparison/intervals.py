@@ -41,8 +41,6 @@ def intervals(
     strata: NDArray[np.int64] | None = None,
     *,
     n_resamples: int = N_RESAMPLES,
-    seed: int = SEED,
-    level: float = LEVEL,
 ) -> NDArray[np.float64]:
     """Return the interval of each figure's `percent_fewer`, float64[n_figures, 2].
 
@@ -62,10 +60,10 @@ def intervals(
         return found
     counts = np.concatenate([own[:, has_enough], theirs[:, has_enough]], axis=1).astype(np.float64)
     of_one = np.zeros(n_units, np.int64)
-    sums = _draws(of_one if strata is None else strata, n_resamples, seed) @ counts
+    sums = _draws(of_one if strata is None else strata, n_resamples) @ counts
     n = counts.shape[1] // 2
     figures = percent_fewer(sums[:, :n], sums[:, n:])
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     # A rare count can be 0 in all units of a draw. If it is 0 in more than a few draws, there is
     # no interval, because the rest would not be representative.
     is_defined = np.isnan(figures).mean(axis=0) < tail / 10
@@ -75,10 +73,10 @@ def intervals(
     return found
 
 
-def _draws(strata: NDArray[np.int64], n_resamples: int, seed: int) -> NDArray[np.float64]:
+def _draws(strata: NDArray[np.int64], n_resamples: int) -> NDArray[np.float64]:
     """Return the weight of each unit in each resample, float64[n_resamples, n_units]."""
     weights = np.empty((n_resamples, len(strata)))
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(SEED)
     for number in np.unique(strata):
         members = np.flatnonzero(strata == number)
         n = len(members)

@@ -11,7 +11,7 @@ from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.files.store.place import new_id
-from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.adapting import small_base
 from tests.app.pages import OpenApp, page_text
 from tests.app.training import choose, in_address, train
 from tests.projects import projects
@@ -175,9 +175,10 @@ def test_shrinking_is_judged_on_own_files(open_app: OpenApp) -> None:
     corpus = Corpus.from_documents(list(DOCUMENTS.values()))
     training, held_out = divide(corpus, 0.0, by)
     assert held_out == own
-    removals = shrink_in_process(Order(gpt2(), corpus, held_out_by=by), Task()).removals
+    base = small_base()
+    removals = shrink_in_process(Order(base, corpus, held_out_by=by), Task()).removals
     assert removals.held_out_tokens_after is not None
-    assert removals.held_out_tokens_after[0] == sum(len(gpt2().encode(t)) for t in OWN.values())
-    size = gpt2().vocab_size - 100
-    shrunk = shrink(gpt2(), training, vocab_size=size).tokenizer
+    assert removals.held_out_tokens_after[0] == sum(len(base.encode(t)) for t in OWN.values())
+    size = base.vocab_size - 100
+    shrunk = shrink(base, training, vocab_size=size).tokenizer
     assert removals.at(size).tokenizer == shrunk

@@ -52,22 +52,38 @@ def test_a_tokenizer_that_merges_across_words_is_not_measured_but_trainers_are(
     assert "Measure encoders" not in labels
 
 
-def test_an_own_text_is_measured_with_every_encoder_and_trainer(
+def test_an_own_text_is_measured_and_its_figures_are_labelled_for_another_choice(
     open_app: Callable[..., AppTest],
 ) -> None:
     app = open_app("lab", lab_text="Your text", text=SHORT)
     texts = [markdown.value for markdown in app.markdown]
     assert any("Longest match cuts 1 of 5 pre-tokens (20.0%) differently" in t for t in texts)
-    press(app, "Measure encoders")
-    wait_for_report(app, "encoding")
-    press(app, "Measure trainers")
-    wait_for_report(app, "training")
+    for name, what in (("encoding", "encoders"), ("training", "trainers")):
+        press(app, f"Measure {what}")
+        wait_for_report(app, name)
     assert not app.error
     tables = [part.proto.json for part in app.get("bidi_component")]
     table = next(json for json in tables if "Trie with backtracking" in json)
     assert table.count('"equal"') == 7
     assert table.count('"differ"') == 1
     assert any("All learned the same merges" in json for json in tables)
+    assert notices(app) == []
+    own = "These figures are for **Your tokenizer of 4,096 tokens on your text, 18 bytes**"
+    training = "These figures are for **Training on your text, 18 bytes**"
+    app.segmented_control(key="lab_tokenizer").set_value("GPT-2").run()
+    # The measurement of trainers does not depend on the tokenizer.
+    assert notices(app) == [own]
+    app.segmented_control(key="lab_tokenizer").set_value("Your tokenizer").run()
+    assert notices(app) == []
+    # Another text of the same length.
+    app.session_state[state_key(OwnText)] = OwnText(SHORT[::-1])
+    app.run()
+    assert notices(app) == [own, training]
+    app.selectbox(key="lab_text").set_value("Python’s language reference").run()
+    assert notices(app) == [own, training]
+    app.session_state[state_key(OwnText)] = OwnText(SHORT)
+    app.selectbox(key="lab_text").set_value("Your text").run()
+    assert notices(app) == []
 
 
 def speeds(app: AppTest) -> list[list[Any]]:
@@ -145,45 +161,9 @@ def test_no_small_measurement_is_shown_while_the_queue_is_full(
     assert any("Eight encoders are run on this text" in one.value for one in app.markdown)
 
 
-def measured(app: AppTest) -> AppTest:
-    for name in ("encoding", "training"):
-        press(app, f"Measure {'encoders' if name == 'encoding' else 'trainers'}")
-        wait_for_report(app, name)
-    return app
-
-
 def notices(app: AppTest) -> list[str]:
     """Return the start of each notice that the figures shown are for another choice."""
     return [info.value.replace("\\", "").partition(", not for")[0] for info in app.info]
-
-
-def test_figures_of_another_tokenizer_are_labelled(open_app: Callable[..., AppTest]) -> None:
-    app = measured(open_app("lab", lab_text="Your text", text=SHORT))
-    assert notices(app) == []
-    app.segmented_control(key="lab_tokenizer").set_value("GPT-2").run()
-    # The measurement of trainers does not depend on the tokenizer.
-    assert notices(app) == [
-        "These figures are for **Your tokenizer of 4,096 tokens on your text, 18 bytes**"
-    ]
-    app.segmented_control(key="lab_tokenizer").set_value("Your tokenizer").run()
-    assert notices(app) == []
-
-
-def test_figures_of_another_text_are_labelled(open_app: Callable[..., AppTest]) -> None:
-    app = measured(open_app("lab", lab_text="Your text", text=SHORT))
-    parts = [
-        "These figures are for **Your tokenizer of 4,096 tokens on your text, 18 bytes**",
-        "These figures are for **Training on your text, 18 bytes**",
-    ]
-    # Another text of the same length.
-    app.session_state[state_key(OwnText)] = OwnText(SHORT[::-1])
-    app.run()
-    assert notices(app) == parts
-    app.selectbox(key="lab_text").set_value("Python’s language reference").run()
-    assert notices(app) == parts
-    app.session_state[state_key(OwnText)] = OwnText(SHORT)
-    app.selectbox(key="lab_text").set_value("Your text").run()
-    assert notices(app) == []
 
 
 def test_unknown_measurements_in_the_address_are_reported_once(

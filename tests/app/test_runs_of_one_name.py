@@ -47,10 +47,9 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -
     assert app.menu_button[0].label == f"Run: {labels[1]}"
     for page in PAGES_OF_A_RUN:
         app.switch_page(f"pages/{page}.py").run()
-    for run_id in runs:
-        for page in PAGES_OF_A_RUN:
-            again = open_app(page, run=run_id)
-            assert not again.error, page
+    for run_id, page in zip(cycle(runs), PAGES_OF_A_RUN, strict=False):
+        again = open_app(page, run=run_id)
+        assert not again.error, page
 
 
 def test_one_file_is_trained_twice_with_other_settings(open_app: OpenApp) -> None:

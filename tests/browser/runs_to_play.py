@@ -30,7 +30,6 @@ _TRAINED_ON = {
         Corpus.from_text(" ".join([HOSTILE, HOSTILE_WORD] * 4)),
         TrainingConfig(400, pretokenizer="whitespace"),
     ),
-    "long-word": (Corpus.from_text("ab" * 4_000), TrainingConfig(300, pretokenizer="none")),
     "hebrew": (
         Corpus.from_text("שלום לכולם ילד ילדים הילד הילדים ספר ספרים " * 3),
         TrainingConfig(

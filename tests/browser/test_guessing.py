@@ -42,14 +42,6 @@ def test_the_answer_is_not_in_the_page_while_the_question_is_asked(player: Playe
     )
 
 
-def test_a_right_guess_is_confirmed_with_its_lead_and_scored(player: Player) -> None:
-    player.guess("u, g")
-    player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
-    player.expect_score("1 of 1 right")
-    player.expect_sentence("Next, merge 1")
-    assert player.ringed()
-
-
 def test_two_tiles_of_a_word_can_be_clicked(player: Player) -> None:
     player.choose("frequent")
     word = player.page.locator(".player .word").filter(has_text="hugs")

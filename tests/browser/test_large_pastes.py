@@ -114,18 +114,6 @@ def test_an_opened_text_is_replaced_only_as_a_whole(page: Page, app_url: str) ->
     expect_tokens(page, "other words here")
 
 
-def test_a_paste_that_cannot_be_opened_leaves_the_field_as_it_is(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text=mine")
-    area = page.locator("textarea")
-    assert paste(area, "x" * 250_000 + "\ud83e", (0, 4))
-    problem = page.locator(".problem")
-    expect(problem).to_contain_text("Half a character at position 250,001 (U+D83E")
-    assert area.evaluate(PASTE.replace("text);", "text.repeat(201));"), ["x" * 1_000_000, 0, 0])
-    expect(problem).to_contain_text("would have 201 MB. Up to 200 MB can be opened")
-    expect(area).to_have_value("mine")
-    expect(area).to_be_editable()
-
-
 def test_a_megabyte_pasted_on_train_is_the_corpus(page: Page, app_url: str) -> None:
     open_page(page, f"{app_url}/train")
     page.get_by_text("Paste", exact=True).click()

@@ -102,16 +102,6 @@ def test_steps_are_taken_by_keyboard_and_kept_in_the_address(page: Page) -> None
     expect(heading).to_have_text("Choose the most frequent")
 
 
-def test_the_last_step_leads_to_the_next_lesson(page: Page) -> None:
-    open_step(page, "step_of_1=Encode")
-    page.get_by_text("Sources, and where they err").click()
-    expect(page.get_by_role("note").nth(1)).to_contain_text("It is (g, </w>), with 18.")
-    page.get_by_role("button", name="Next lesson: Four documents").click()
-    expect(page.get_by_role("heading", level=2)).to_have_text("Cut at white space")
-    # The question of the last step stays in the page until the new step is drawn.
-    expect(question(page)).to_have_count(1)
-
-
 def test_a_lesson_for_print_is_on_all_pages_of_the_paper(page: Page) -> None:
     open_step(page, "step_of_1=Words")
     page.get_by_role("button", name="For teachers").click()

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.token_view import show_tokens
 from tests.foreign_models import byte_fallback, described, library_encoder, word_piece
 
@@ -52,12 +51,6 @@ def test_a_continued_word_is_spelled_in_small_letters_with_its_mark(
     expect(page.locator(".details")).to_contain_text("## means that the word continues")
 
 
-def test_plain_bytes_have_no_other_spelling(page: Page, tmp_path: Path) -> None:
-    show_tokens(page, tmp_path, "hug", gpt2())
-    expect(page.get_by_role("switch", name=SWITCH)).to_be_hidden()
-    expect(page.get_by_role("switch", name="Pre-token borders")).to_be_visible()
-
-
 def test_a_mark_in_front_of_the_text_is_drawn_and_explained(page: Page, tmp_path: Path) -> None:
     encoder = library_encoder(described(byte_fallback()))
     pane = show_tokens(page, tmp_path, "日", encoder)
@@ -66,15 +59,3 @@ def test_a_mark_in_front_of_the_text_is_drawn_and_explained(page: Page, tmp_path
     expect(mark).to_have_attribute("title", re.compile("it stands for nothing in your text"))
     mark.hover()
     expect(page.locator(".details")).to_contain_text("it stands for nothing in your text")
-
-
-def test_a_mark_in_front_of_the_first_word_is_told_from_a_space(page: Page, tmp_path: Path) -> None:
-    encoder = library_encoder(described(byte_fallback()))
-    text = "ab a"
-    assert [encoder.written(id) for id in encoder.encode(text)] == ["▁ab", "▁a"]
-    pane = show_tokens(page, tmp_path, text, encoder)
-    details = page.locator(".details")
-    pane.locator(".token").nth(0).hover()
-    expect(details).to_contain_text("The tokenizer adds the ▁: your text has no space here.")
-    pane.locator(".token").nth(1).hover()
-    expect(details).to_contain_text("▁ stands for a space, U+0020.")

@@ -113,19 +113,3 @@ def test_the_page_keeps_its_height_at_every_merge(player: Player) -> None:
     player.expect_step(3_839)
     heights.add(root.evaluate(height))
     assert len(heights) == 1
-
-
-def test_short_words_are_side_by_side_above_the_wide_ones(player: Player) -> None:
-    player.page.set_viewport_size({"width": 1280, "height": 900})
-    n_wide = 0
-    for step in (46, 47, 300, 901, 2_501, 3_839):
-        player.go_to(f"{step:,}")
-        player.expect_sentence(f"Next, merge {step:,}")
-        player.expect_merges()
-        cells = player.cells()
-        short = [(row, column) for row, column, _, span in cells if span == 1]
-        wide = [(row, lines) for row, _, lines, span in cells if span == 2]
-        assert short == [(i // 2 + 1, i % 2 + 1) for i in range(len(short))]
-        assert all(row > (len(short) + 1) // 2 for row, _ in wide)
-        n_wide += len(wide)
-    assert n_wide

@@ -1,4 +1,4 @@
-"""The player in saved replays: every control, and how it draws unusual runs."""
+"""The player in saved replays: its controls, and how it draws unusual runs."""
 
 from __future__ import annotations
 
@@ -39,76 +39,6 @@ def open_run(offline_page: Page, replay: Callable[[str], str]) -> OpenRun:
     return opened
 
 
-def test_playing_runs_to_the_last_merge_and_stops(open_run: OpenRun) -> None:
-    player = open_run("hug")
-    player.choose("8")
-    player.press("play")
-    player.expect_playing(True)
-    n_merges = 10
-    player.expect_step(n_merges)
-    player.expect_playing(False)
-    player.expect_sentence(f"All {n_merges} merges are done")
-    player.expect_sentence("It stopped because the vocabulary reached 18.")
-    expect(player.page.locator(".player [data-act=forward]")).to_be_disabled()
-    player.press("play")  # restarts at the beginning
-    player.expect_playing(True)
-    player.press("play")
-    player.expect_playing(False)
-
-
-def test_the_keyboard_steps_plays_and_pauses(open_run: OpenRun) -> None:
-    player = open_run("hug")
-    player.page.locator(".player").focus()
-    for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 10)]:
-        player.page.keyboard.press(key)
-        player.expect_step(step)
-    player.page.keyboard.press("Home")
-    player.expect_step(0)
-    player.page.keyboard.press("Space")
-    player.expect_playing(True)
-    player.page.keyboard.press("Space")
-    player.expect_playing(False)
-
-
-def test_a_pause_at_full_speed_leaves_the_sentence_of_its_step(open_run: OpenRun) -> None:
-    player = open_run("sample")
-    player.choose("max")
-    player.press("play")
-    expect(player.page.locator(".player .position b")).to_contain_text(",")
-    player.press("play")
-    player.expect_playing(False)
-    step = int(player.page.locator(".player .position b").inner_text().replace(",", ""))
-    player.expect_sentence(f"Next, merge {step + 1:,}")
-    assert player.race() == [tuple(pair) for pair in run_to_play("sample").top_pairs(step, 10)]
-
-
-def test_one_step_fuses_the_pair_in_the_words(open_run: OpenRun) -> None:
-    run = run_to_play("hug")
-    player = open_run("hug")
-    player.choose("frequent")
-    merge = run.merges[0]
-    assert all(merge.id not in word for word in player.words())
-    player.press("forward")
-    player.expect_step(1)
-    player.expect_sentence("Next, merge 2")
-    assert sum(word.count(merge.id) for word in player.words()) == 3  # hug, pug, hugs
-    player.press("back")
-    player.expect_step(0)
-    assert all(merge.id not in word for word in player.words())
-
-
-def test_keys_typed_into_a_field_do_not_move_the_player(open_run: OpenRun) -> None:
-    player = open_run("hug", 3)
-    field = player.page.locator(".player .jump input")
-    field.fill("")
-    player.page.keyboard.type("r c")
-    for key in ["Home", "End", "ArrowLeft", "ArrowRight"]:
-        player.page.keyboard.press(key)
-    expect(field).to_have_value("r c")
-    player.expect_step(3)
-    player.expect_playing(False)
-
-
 def test_a_button_that_becomes_disabled_leaves_the_focus_in_the_player(open_run: OpenRun) -> None:
     player = open_run("hug", 9)
     player.page.locator(".player [data-act=forward]").focus()
@@ -118,36 +48,11 @@ def test_a_button_that_becomes_disabled_leaves_the_focus_in_the_player(open_run:
     player.expect_step(9)
 
 
-def test_reduced_motion_animates_nothing(offline_page: Page, open_run: OpenRun) -> None:
-    offline_page.emulate_media(reduced_motion="reduce")
-    player = open_run("hug")
-    player.page.evaluate(
-        """() => { window.animated = 0;
-             const animate = Element.prototype.animate;
-             Element.prototype.animate = function (...how) {
-               animated++;
-               return animate.apply(this, how); } }"""
-    )
-    player.press("forward")
-    player.expect_step(1)
-    player.press("play")
-    player.expect_step(3)
-    player.press("play")
-    player.expect_playing(False)
-    assert player.page.evaluate("animated") == 0
-
-
 def test_a_run_without_merges_shows_a_note_and_its_words(open_run: OpenRun) -> None:
     player = open_run("none")
     player.expect_sentence("No merges were learned")
     expect(player.page.locator(".player [data-act=play]")).to_be_disabled()
     assert [len(word) for word in player.words()] == [5, 6]
-
-
-def test_only_the_beginning_of_a_very_long_word_is_drawn(open_run: OpenRun) -> None:
-    player = open_run("long-word")
-    assert [len(word) for word in player.words()] == [40]
-    expect(player.page.locator(".player .more")).to_have_text("…")
 
 
 def test_partial_characters_are_drawn_as_bytes(open_run: OpenRun) -> None:

@@ -240,25 +240,6 @@ def test_guessing_on_start_needs_the_keyboard_alone(still_page: Page, app_url: s
     expect(length(still_page)).to_have_text("37 characters, now 37 tokens")
 
 
-def test_a_token_has_one_colour_wherever_it_stands(still_page: Page, app_url: str) -> None:
-    open_page(still_page, f"{app_url}/?sentence={quote(SHELLS)}")
-    colours = still_page.evaluate(
-        """() => {
-          const loop = [...document.querySelectorAll("*")]
-            .map((one) => one.shadowRoot?.querySelector(".loop")).find(Boolean);
-          const all = [...loop.querySelectorAll(".tile:not(.symbol)")];
-          const colour = (tile) => [...tile.classList].find((name) => name.startsWith("slot-"));
-          return all.map((tile) => [tile.textContent, colour(tile)]);
-        }"""
-    )
-    by_token: dict[str, set[str]] = {}
-    for token, colour in colours:
-        by_token.setdefault(token, set()).add(colour)
-    assert len(by_token) > 2
-    assert all(len(found) == 1 for found in by_token.values())
-    assert len({colour for (colour,) in by_token.values()}) == len(by_token)
-
-
 def test_the_sentence_is_shown_as_gpt2_cuts_it(still_page: Page, app_url: str) -> None:
     open_page(still_page, app_url)
     field(still_page).fill("<b>hug</b> hugs")

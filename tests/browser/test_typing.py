@@ -112,31 +112,6 @@ def test_typing_keeps_the_line_ends_of_the_text(page: Page, app_url: str) -> Non
     expect_tokens(page, kept)
 
 
-def test_an_empty_text_shows_a_placeholder(page: Page) -> None:
-    scroller = type_text(page, "x")
-    field(page).fill("")
-    expect(scroller).to_contain_text("No text yet")
-    expect(figures(page)).to_have_text("0 tokens0 bytes")
-
-
-def test_half_a_character_is_named_and_the_view_stays(page: Page) -> None:
-    scroller = type_text(page, "old")
-    field(page).evaluate(
-        """(area) => {
-            area.value = "ab\\ud83ec";
-            area.dispatchEvent(new Event("input", {bubbles: true}));
-        }"""
-    )
-    problem = page.locator(".problem")
-    expect(problem).to_contain_text("Half a character at position 3")
-    expect(problem).to_contain_text("U+D83E")
-    expect(scroller).to_contain_text("old")
-    type_text(page, "mended")
-    expect(scroller).to_contain_text("mended")
-    expect(problem).to_be_hidden()
-    assert_no_traceback(page)
-
-
 def test_an_override_of_the_order_stays_within_the_field_and_is_named(page: Page) -> None:
     text = "\u202eabc שלום"
     type_text(page, text)

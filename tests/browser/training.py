@@ -18,15 +18,6 @@ def choose(page: Page, name: str) -> None:
     wait_until_idle(page)
 
 
-def choose_sample(page: Page, title: str) -> None:
-    """Choose one of the samples, the first source of a corpus."""
-    box = page.get_by_role("combobox", name="Sample")
-    scroll_to(box)
-    box.click()
-    page.get_by_role("option", name=title).click()
-    wait_until_idle(page)
-
-
 def upload(page: Page, path: Path) -> None:
     """Choose Upload, and upload a file."""
     choose(page, "Upload")

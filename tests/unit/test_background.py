@@ -59,9 +59,9 @@ def test_work_with_the_same_id_is_done_once(background: TextWork) -> None:
 
 def test_short_work_is_done_on_return_even_if_other_work_is_queued(background: TextWork) -> None:
     background.begin("long", until_cancelled)
-    background.begin("short", at_once, is_short=True, about="hugs")
-    status = background.status("short")
+    status = background.begin("short", at_once, is_short=True, about="hugs")
     assert (status.state, status.result, status.about) == ("finished", "done", "hugs")
+    assert background.find("short") is not None
 
 
 def test_work_reports_progress_and_can_be_cancelled(background: TextWork) -> None:
@@ -114,6 +114,7 @@ def test_the_queue_is_bounded_and_the_oldest_finished_work_is_forgotten(
         background.begin("d", at_once)
     with pytest.raises(UnknownWorkError):
         background.status("d")
+    assert background.find("d") is None
     background.cancel("a")
     wait_until(background, "c")
     for id in "efg":

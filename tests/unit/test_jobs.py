@@ -173,16 +173,21 @@ def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
     assert len(shelf.runs) == 2
 
 
-def test_a_cancelled_job_has_the_state_stopping_until_it_ends(
+def test_a_job_that_is_cancelled_while_it_is_stored_is_stopping_and_tells_the_store(
     manager: JobManager, shelf: Shelf
 ) -> None:
     shelf.open.clear()
     job = submit(manager)
     assert shelf.reached.wait(30)
+    assert not shelf.should_stop()
     manager.cancel(job)
     assert manager.status(job).is_stopping
+    assert shelf.should_stop()
     shelf.open.set()
-    assert not ended(manager, job).is_stopping
+    status = ended(manager, job)
+    assert not status.is_stopping
+    # All merges had been learned by then, so the run is complete.
+    assert status.state == "finished"
 
 
 def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
@@ -259,18 +264,6 @@ def test_the_queue_is_bounded(manager: JobManager, shelf: Shelf) -> None:
         submit(manager)
     with pytest.raises(TooMuchWorkError, match="Try again"):
         submit(manager)
-
-
-def test_cancelling_is_passed_to_the_store(manager: JobManager, shelf: Shelf) -> None:
-    shelf.open.clear()
-    job = submit(manager)
-    assert shelf.reached.wait(30)
-    assert not shelf.should_stop()
-    manager.cancel(job)
-    assert shelf.should_stop()
-    shelf.open.set()
-    # All merges had been learned by then, so the run is complete.
-    assert ended(manager, job).state == "finished"
 
 
 class WatchedCorpus(Corpus):

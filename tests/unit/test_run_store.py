@@ -8,6 +8,7 @@ import re
 import time
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError, NotKeptError
 from bpe_core.files.store.manifest import MANIFEST, write_manifest
 from bpe_core.formats import run_archive
+from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from ui.host.sized_cache import server_cache
@@ -42,6 +44,11 @@ TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
 NOTHING = Corpus.from_text(TEXT).split(0.0)[1]
 
 
+@cache
+def hugs() -> TrainingRun:
+    return train(Corpus.from_text(TEXT), TrainingConfig(260))
+
+
 @pytest.fixture(autouse=True)
 def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "runs"
@@ -65,7 +72,7 @@ def test_a_stored_run_loads_unchanged() -> None:
 
 
 def test_a_run_has_the_time_at_which_it_was_stored() -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
+    run = hugs()
     before = datetime.now(UTC)
     run_id = store_run(Trained("Hugs", run, NOTHING))
     after = datetime.now(UTC)
@@ -97,7 +104,7 @@ def rewrite(path: Path, text: str) -> None:
 
 def assert_damaged(runs_folder: Path, changed: dict[str, object]) -> None:
     """Store a run, change its details file, and fail if the run is still read."""
-    run_id = store_run(Trained("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING))
+    run_id = store_run(Trained("Hugs", hugs(), NOTHING))
     path = runs_folder / run_id / "details.json"
     rewrite(path, json.dumps(json.loads(path.read_text()) | changed))
     with pytest.raises(FormatError, match="The run stored at this address is damaged"):
@@ -105,14 +112,14 @@ def assert_damaged(runs_folder: Path, changed: dict[str, object]) -> None:
 
 
 def test_deeply_nested_details_are_reported_as_damage(runs_folder: Path) -> None:
-    run_id = store_run(Trained("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING))
+    run_id = store_run(Trained("Hugs", hugs(), NOTHING))
     rewrite(runs_folder / run_id / "details.json", "[" * 100_000)
     with pytest.raises(FormatError, match="The run stored at this address is damaged"):
         load_run(run_id)
 
 
 def test_a_run_stored_without_a_time_can_be_loaded(runs_folder: Path) -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
+    run = hugs()
     run_id = store_run(Trained("Hugs", run, NOTHING))
     path = runs_folder / run_id / "details.json"
     details = json.loads(path.read_text())
@@ -150,7 +157,7 @@ def test_the_name_of_a_run_is_read_without_loading_the_run(
     ids=str,
 )
 def test_a_run_is_loaded_if_its_name_file_is_damaged(runs_folder: Path, change: object) -> None:
-    run_id = store_run(Trained("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING))
+    run_id = store_run(Trained("Hugs", hugs(), NOTHING))
     path = runs_folder / run_id / "name.json"
     if isinstance(change, dict):
         changed = json.dumps(json.loads(path.read_text()) | change)
@@ -188,15 +195,13 @@ def test_held_out_words_keep_their_counts() -> None:
 
 @pytest.mark.parametrize("title", ["<script>alert(1)</script>", "a\nb", "\ufeff", "日本", ""])
 def test_a_title_is_kept_unchanged(title: str) -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
-    empty = Corpus.from_text(TEXT).split(0.0)[1]
-    assert load_run(store_run(Trained(title, run, empty))).title == title
+    run = hugs()
+    assert load_run(store_run(Trained(title, run, NOTHING))).title == title
 
 
 def test_ids_are_unique_and_no_unfinished_folder_remains(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
-    empty = Corpus.from_text(TEXT).split(0.0)[1]
-    ids = {store_run(Trained("Hugs", run, empty)) for _ in range(5)}
+    ids = {store_run(Trained("Hugs", run, NOTHING)) for _ in range(5)}
     assert {path.name for path in runs_folder.iterdir()} == ids
     assert len(ids) == 5
     # Run ids become part of component keys, where Streamlit reserves "__".
@@ -231,8 +236,8 @@ def test_an_unknown_or_malformed_id_finds_no_run(run_id: str) -> None:
 
 def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
-    run_id = store_run(Trained("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1]))
-    inside = store_run(Trained("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1]))
+    run_id = store_run(Trained("Hugs", run, NOTHING))
+    inside = store_run(Trained("Hugs", run, NOTHING))
     (runs_folder / run_id).rename(tmp_path / run_id)
     # The second path starts like an id.
     for path in (f"../{run_id}", f"{inside}/../../{run_id}"):
@@ -418,7 +423,7 @@ def test_damaged_positions_and_compositions_are_refused(
 def test_the_run_trained_last_is_shown_without_reading_it(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(260))
+    run = hugs()
     run_id = store_run_to_show(Trained("Hugs", run, NOTHING))
     with monkeypatch.context() as patched:
         patched.setattr(run_archive, "load_run", None)
@@ -433,7 +438,7 @@ def test_the_run_trained_last_is_shown_without_reading_it(
 
 
 def test_only_the_run_trained_last_stays_in_memory(runs_folder: Path) -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(260))
+    run = hugs()
     first, second = (store_run_to_show(Trained("Hugs", run, NOTHING)) for _ in range(2))
     assert load_run(first).run is not run
     assert load_run(second).run is run

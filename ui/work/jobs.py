@@ -313,7 +313,7 @@ class JobManager:
             finally:
                 self._forget(request.id)
 
-        work_noted = logged("training", request.id, work, n_bytes=request.n_bytes)
+        work_noted = logged(request.id, work, n_bytes=request.n_bytes)
         self._live[request.id] = live
         try:
             self._background.begin(
