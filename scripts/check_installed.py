@@ -146,7 +146,10 @@ def check_app(folder: Path) -> None:
                 require(time.monotonic() < until, "the app does not answer")
                 time.sleep(0.5)
         finally:
-            server.terminate()
+            if sys.platform == "win32":  # the command waits for a process of its own
+                subprocess.run(["taskkill", "/F", "/T", "/PID", str(server.pid)], check=True)
+            else:
+                server.terminate()
 
 
 def is_well(address: str) -> bool:

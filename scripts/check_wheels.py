@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from scripts import environments
 from scripts.prebuilt_wheel import build_wheel
 
 _CHECK: Final = Path(__file__).with_name("check_installed.py")
@@ -29,10 +28,23 @@ def main(pythons: list[str]) -> None:
         built = Path(folder)
         kernels, pure = (build_wheel(built, with_kernels=each) for each in (True, False))
         for number, python in enumerate(pythons or [sys.executable]):
-            check(environments.make(built / f"{number}-kernels", python, kernels), "--kernels")
-            check(environments.make(built / f"{number}-python", python, pure), "--python")
-            compiled = environments.make(built / f"{number}-compile", python, pure, "compile")
+            check(install(built / f"{number}-kernels", python, kernels), "--kernels")
+            check(install(built / f"{number}-python", python, pure), "--python")
+            compiled = install(built / f"{number}-compile", python, pure, "compile")
             check(compiled, "--kernels")
+
+
+def install(folder: Path, python: str, wheel: Path, extra: str = "") -> Path:
+    """Install a wheel with an extra into a new environment; return its Python.
+
+    What the wheel requires is downloaded.
+    """
+    subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True)
+    made = folder / "bin" / "python"
+    wanted = f"{wheel}[{extra}]" if extra else str(wheel)
+    pip = [sys.executable, "-m", "pip", "--python", str(made), "install", "--quiet"]
+    subprocess.run([*pip, "--disable-pip-version-check", wanted], check=True)
+    return made
 
 
 def check(python: Path, expected: str) -> None:
@@ -42,11 +54,11 @@ def check(python: Path, expected: str) -> None:
     # Kernels that another environment compiled must not be found.
     own = {**os.environ, "XDG_CACHE_HOME": str(python.parent / "cache")}
     subprocess.run(command, cwd=python.parent, env=own, check=True)
-    subprocess.run(["chmod", "-R", "a-w", environments.packages(python)], check=True)
+    (packages,) = python.parents[1].glob("lib/python3.*/site-packages")
+    subprocess.run(["chmod", "-R", "a-w", packages], check=True)
     print("with nothing to lean on:", end=" ", flush=True)
     others = [shutil.which("setpriv"), *_WITHOUT_PRIVILEGE] if os.geteuid() == 0 else []
-    unwritable = str(environments.packages(python))
-    nothing = {"PATH": "", "LANG": "C.UTF-8", "XDG_CACHE_HOME": unwritable}
+    nothing = {"PATH": "", "LANG": "C.UTF-8", "XDG_CACHE_HOME": str(packages)}
     subprocess.run([*others, *command], cwd=python.parent, env=nothing, check=True)
 
 

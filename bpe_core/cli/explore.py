@@ -17,6 +17,7 @@ import click
 from bpe_core.errors import UnavailableError
 from bpe_core.extras import missing_extra, needs_extra
 from bpe_core.files.store.place import VARIABLE
+from bpe_core.kernels.compiling.choose import PLAIN_PYTHON, lacks_kernels
 
 _BESIDE: Final = Path(__file__).absolute().parents[2]
 _INSTALLED: Final = _BESIDE / "bpe_explorer"
@@ -71,6 +72,8 @@ def start_app(port: int, host: str, *, classroom: bool = False) -> NoReturn:
     `UnavailableError` if this machine has no address for others.
     """
     command, folder, environment = plan_start(port, host)
+    if lacks_kernels():
+        click.echo(PLAIN_PYTHON, err=True)
     if classroom:
         address = find_address() if host in _ALL_ADDRESSES else host
         place = f"http://{f'[{address}]' if ':' in address else address}:{port}"

@@ -119,6 +119,17 @@ def test_a_classroom_is_shown_the_address_of_this_machine_and_its_code(
     assert "--server.address=0.0.0.0" in command
 
 
+def test_a_server_without_kernels_says_what_to_install(
+    no_server: list[tuple[str, ...]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(explore, "lacks_kernels", lambda: True)
+    start_app(8600, "127.0.0.1")
+    assert capsys.readouterr().err.endswith('pip install "bpe-explorer[compile]"\n')
+    assert len(no_server) == 1
+
+
 def test_a_classroom_can_be_given_the_address(
     no_server: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,11 @@ MIN_BYTES_OF_CALL: Final = 2_000
 """The least text, or ids, worth a call of kernels, which costs 20 microseconds, if all is built."""
 _MIN_BYTES_TO_COMPILE: Final = 8_000_000
 """The amount of text that plain Python processes while the kernels compile, in about 13 s."""
+PLAIN_PYTHON: Final = (
+    "bpe_core runs in plain Python, which gives the same results many times more slowly: this "
+    "installation has neither compiled kernels nor a compiler for them. "
+    f'Run: pip install "{DISTRIBUTION}[compile]"'
+)
 _MIN_BYTES_TO_WARN: Final = 1_000_000
 """The amount of text for which plain Python takes over a second."""
 _MAX_SECONDS: Final = 300.0
@@ -60,9 +65,14 @@ def use_kernels(n_bytes: int, least: int = MIN_BYTES) -> bool:
     if n_bytes < least:
         return False
     are_ready = kernels_are_ready()
-    if not are_ready and n_bytes >= _MIN_BYTES_TO_WARN and _may_use() and not _has_compiler():
+    if not are_ready and n_bytes >= _MIN_BYTES_TO_WARN and lacks_kernels():
         _warn_of_plain_python()
     return are_ready
+
+
+def lacks_kernels() -> bool:
+    """Return True if there are neither compiled kernels nor a compiler, though they are wanted."""
+    return _may_use() and not _has_compiler() and not kernels_are_compiled()
 
 
 def worth_waiting_for(n_bytes: int) -> bool:
@@ -103,13 +113,7 @@ def _has_compiler() -> bool:
 
 @cache
 def _warn_of_plain_python() -> None:
-    warnings.warn(
-        "bpe_core runs in plain Python, which gives the same results many times more slowly: this "
-        "installation has neither compiled kernels nor a compiler for them. "
-        f'Run: pip install "{DISTRIBUTION}[compile]"',
-        RuntimeWarning,
-        stacklevel=3,
-    )
+    warnings.warn(PLAIN_PYTHON, RuntimeWarning, stacklevel=3)
 
 
 # -- compiling ----------------------------------------------------------------------------------
