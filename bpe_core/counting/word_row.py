@@ -149,8 +149,9 @@ def word_characters(letters: NDArray[np.uint8]) -> NDArray[np.uint32]:
     is_gap = letters == AFTER_WORD
     text = np.where(is_gap, np.uint8(0), letters).tobytes().decode()
     points = code_points(text).copy()
-    n_begun = np.cumsum((letters & 0xC0) != 0x80)
-    points[n_begun[is_gap] - 1] = GAP
+    # Most bytes are ASCII, so this is faster than a running count of those that begin a character.
+    gaps = np.flatnonzero(is_gap)
+    points[gaps - np.searchsorted(np.flatnonzero((letters & 0xC0) == 0x80), gaps)] = GAP
     return points
 
 

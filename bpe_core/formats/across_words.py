@@ -174,6 +174,15 @@ def write_texts(tokenizer: Tokenizer) -> dict[int, str]:
     return texts
 
 
+def unknown_token(tokenizer: Tokenizer) -> str | None:
+    """Return the token for text that neither characters nor bytes spell, or None.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> unknown_token(gpt2())
+    """
+    return "<unk>" if tokenizer.byte_ids and "<unk>" in tokenizer.special_tokens else None
+
+
 def write_steps(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return the parts of a tokenizer.json that write spaces as ▁, and the model, as in Llama 2's.
 
@@ -201,7 +210,7 @@ def write_steps(tokenizer: Tokenizer) -> dict[str, Any]:
         "model": {
             "type": "BPE",
             "dropout": None,
-            "unk_token": "<unk>" if "<unk>" in tokenizer.special_tokens else None,
+            "unk_token": unknown_token(tokenizer),
             "continuing_subword_prefix": None,
             "end_of_word_suffix": None,
             "fuse_unk": True,

@@ -8,18 +8,13 @@ from typing import Final
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
+from bpe_core.published.hub_names import PAIR, SIDECARS
 
-PAIRS: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+PAIRS: Final = (PAIR, ("encoder.json", "vocab.bpe"))
 """The two pairs of names in use for GPT-2's vocabulary and its merges."""
-CONFIG: Final = "tokenizer_config.json"
-SPECIAL_TOKENS: Final = "special_tokens_map.json"
-ADDED_TOKENS: Final = "added_tokens.json"
-MODEL_CONFIG: Final = "config.json"
-CHAT_TEMPLATE: Final = "chat_template.jinja"
+CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, MODEL_CONFIG, CHAT_TEMPLATE = SIDECARS
 JSON_SIDECARS: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, MODEL_CONFIG)
-"""The files that transformers keeps next to a vocabulary, which add tokens to it."""
-SIDECARS: Final = (*JSON_SIDECARS, CHAT_TEMPLATE)
-"""All files that are read next to a vocabulary."""
+"""The files next to a vocabulary that add tokens to it."""
 _SETS: Final = (
     ("tokenizer.bpe.json",),
     ("tokenizer.json",),  # before GPT-2's two files, as in transformers: they contain less

@@ -4,7 +4,8 @@ Next to tokenizer.json it has two files that say which special tokens begin and 
 published tokenizer, recognised by its special tokens, gets its publisher's roles. In any other, a
 special token gets a role by its name. A beginning or an end that has no token of its own takes the
 other's, as in GPT-2, and a special token that is the only one, and has no other role, is both. The
-rest are additional special tokens. An unknown token is never set: byte-pair encoding has none.
+rest are additional special tokens. `<unk>` is the unknown token of a tokenizer that spells rare
+characters in bytes, as Llama 2's file says; other byte-pair encoding has none.
 
 Chat templates are not written: a `Tokenizer` has none. An adapted tokenizer that is written into
 its base's own files keeps the base's.
@@ -17,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bpe_core.formats import huggingface
+from bpe_core.formats.across_words import unknown_token
 from bpe_core.formats.folder_files import CONFIG, SPECIAL_TOKENS
 from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -64,7 +66,7 @@ def role_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     >>> list(role_files(gpt2()))
     ['tokenizer_config.json', 'special_tokens_map.json']
     """
-    roles = special_roles(tokenizer.special_tokens)
+    roles = special_roles(tokenizer.special_tokens, unknown=unknown_token(tokenizer))
     config = {
         "added_tokens_decoder": {
             str(id): {
@@ -86,13 +88,19 @@ def role_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     return {CONFIG: _written(config), SPECIAL_TOKENS: _written(roles)}
 
 
-def special_roles(special_tokens: Mapping[str, int]) -> dict[str, str | list[str]]:
+def special_roles(
+    special_tokens: Mapping[str, int], *, unknown: str | None = None
+) -> dict[str, str | list[str]]:
     """Return the special tokens by the names that transformers gives their roles.
+
+    `unknown` is the token for text outside the vocabulary, if there is one.
 
     >>> special_roles({"<|endoftext|>": 0})
     {'bos_token': '<|endoftext|>', 'eos_token': '<|endoftext|>'}
     >>> special_roles({"<s>": 0, "</s>": 1, "<|user|>": 2})
     {'bos_token': '<s>', 'eos_token': '</s>', 'additional_special_tokens': ['<|user|>']}
+    >>> special_roles({"<unk>": 0}, unknown="<unk>")
+    {'unk_token': '<unk>'}
     """
     known = published_with(special_tokens)
     named = (
@@ -110,6 +118,8 @@ def special_roles(special_tokens: Mapping[str, int]) -> dict[str, str | list[str
     either = named.get(_BEGIN, named.get(_END))
     if either is not None and known is None:
         named = {_BEGIN: either, _END: named.get(_END, either), **named}
+    if unknown is not None:
+        named["unk_token"] = unknown
     others = [text for text in in_order if text not in named.values()]
     return {**named, "additional_special_tokens": others} if others else {**named}
 

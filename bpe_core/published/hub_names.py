@@ -18,14 +18,16 @@ PREFIX: Final = "hf:"
 _PART: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_]|[.-](?![.-])){0,95}(?<![.-])"
 _NAME: Final = re.compile(rf"({_PART}/{_PART})(?:@({_PART}))?")
 _COMMIT: Final = re.compile("[0-9a-f]{40}")
-_SIDECARS: Final = (
+SIDECARS: Final = (
     "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
     "config.json",
     "chat_template.jinja",
 )
-_PAIR: Final = ("vocab.json", "merges.txt")
+"""The files that transformers keeps next to a vocabulary; all but the last are JSON."""
+PAIR: Final = ("vocab.json", "merges.txt")
+"""GPT-2's vocabulary and its merges, by the names in use on the hub."""
 _ENDINGS: Final = (".model", ".tiktoken")
 
 
@@ -102,9 +104,9 @@ def choose_hub_files(names: list[str]) -> list[str]:
         vocabularies = ["tokenizer.json"]
     else:
         vocabularies = [n for n in at_root if n == "tekken.json" or n.endswith(_ENDINGS)]
-        if all(name in at_root for name in _PAIR):
-            vocabularies += _PAIR
-    return [name for name in _SIDECARS if name in names] + vocabularies if vocabularies else []
+        if all(name in at_root for name in PAIR):
+            vocabularies += PAIR
+    return [name for name in SIDECARS if name in names] + vocabularies if vocabularies else []
 
 
 def hub_cache() -> Path:

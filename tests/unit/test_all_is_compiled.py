@@ -24,6 +24,7 @@ from bpe_core.counting.compiled import count_documents, count_sections
 from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.pretokenizers.blocks import sections
 from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.token_parts import number_merges
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.trainers.compiled import learn_merges
 from bpe_core.counting.word_row import lay_out_pretokens
@@ -56,6 +57,8 @@ for name in names:
         encoder.decode(some)
 tokens = [b"%0*x" % (n, i) for n in (1, 2, 3, 4) for i in range(0, 16**n, 1 + 6 * (n > 3))]
 recover_merges({token: rank for rank, token in enumerate(tokens)})
+listed = number_merges({"a": 0, "b": 1, "ab": 2}, [("a", "b")] * 20_000)
+assert listed.shape == (20_000, 3)
 print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 """
 

@@ -263,6 +263,14 @@ def test_the_address_of_a_page_keeps_its_revision(part: str, rest: str) -> None:
     assert read_name(f"https://huggingface.co/org/model/{part}/v2{rest}") == "hf:org/model@v2"
 
 
+@pytest.mark.parametrize("rest", ["", "/", "?library=x", "/tree/main", "/blob/main/vocab.json"])
+def test_an_address_without_an_organisation_is_not_misread(rest: str) -> None:
+    assert read_name(f"https://huggingface.co/gpt2{rest}") == "gpt2"
+    for old in (f"tiny{rest}", "gpt2/tree/v2"):
+        with pytest.raises(ConfigError, match=r"not (a name|the name)"):
+            read_name(f"https://huggingface.co/{old}")
+
+
 @pytest.mark.parametrize("page", ["datasets/org/data", "datasets/data", "spaces/org/app/tree/main"])
 def test_the_page_of_anything_but_a_model_is_refused(page: str) -> None:
     with pytest.raises(ConfigError, match="Expected the page of a model"):

@@ -38,9 +38,11 @@ from ui.storage.upload_store import open_uploaded
 
 BY_NAME: tuple[str, ...] = tuple(name for name in CATALOGUE if name != "gpt2")
 """The names of the published tokenizers that are fetched; GPT-2's comes with the app."""
+_KINDS: Final = "tree|commit|blob|resolve|raw"
+"""What follows the name of a model in the addresses of its pages."""
 _PAGE: Final = re.compile(
-    r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/([^/?#]+/[^/?#]+)"
-    r"(?:/(?:tree|commit|blob|resolve|raw)/([^/?#]+))?.*"
+    r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)"
+    rf"/([^/?#]+(?:/(?!(?:{_KINDS})(?:[/?#]|$))[^/?#]+)?)(?:/(?:{_KINDS})/([^/?#]+))?.*"
 )
 
 
@@ -59,6 +61,8 @@ def read_name(text: str) -> str:
     'hf:org/model@v2'
     >>> read_name("https://huggingface.co/org/model/blob/v2/tokenizer.json")
     'hf:org/model@v2'
+    >>> read_name("https://huggingface.co/gpt2/tree/main")
+    'gpt2'
     """
     text = text.strip()
     if page := _PAGE.fullmatch(text):
@@ -67,7 +71,11 @@ def read_name(text: str) -> str:
                 f"{text!r:.80} is the page of a data set or a space, which has no tokenizer. "
                 "Expected the page of a model."
             )
-        text = f"{PREFIX}{page[1]}" + (f"@{page[2]}" if page[2] else "")
+        name, revision = page[1], page[2]
+        if "/" in name:
+            text = f"{PREFIX}{name}" + (f"@{revision}" if revision else "")
+        elif revision in (None, "main"):  # an old name, without an organisation
+            text = name
     if (listed := listed_name(text)) is not None:
         return listed
     if is_hub_name(text) or "/" in text:

@@ -155,6 +155,10 @@ class AddedTokenFinder:
         # The lengths of the tokens with a head, which is the whole token if that is shorter.
         self._lengths = {head: sorted(each, reverse=True) for head, each in lengths.items()}
 
+    def __bool__(self) -> bool:
+        """Return True if there is anything to find."""
+        return bool(self._ids)
+
     def split(self, text: str, allowed: Set[str]) -> Iterator[tuple[str, int | None]]:
         """Yield added tokens with their ids, and what is between them without one.
 
@@ -162,18 +166,18 @@ class AddedTokenFinder:
         """
         start = 0
         if allowed or self._always:
-            for begin, end in self._matches(text):
-                token = text[begin:end]
-                if token in allowed or token in self._always:
+            always = self._always
+            for token, begin in self._matches(text):
+                if token in always or token in allowed:
                     if start < begin:
                         yield text[start:begin], None
                     yield token, self._ids[token]
-                    start = end
+                    start = begin + len(token)
         if start < len(text):
             yield text[start:] if start else text, None
 
-    def _matches(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield where tokens begin and end, whether they may be used or not.
+    def _matches(self, text: str) -> Iterator[tuple[str, int]]:
+        """Yield tokens and where they begin, whether they may be used or not.
 
         The library skips a token that it finds but may not use, which hides a shorter one within
         it.
@@ -188,17 +192,19 @@ class AddedTokenFinder:
             begin = match.start()
             if begin < reached:
                 continue
-            if length := self._longest_at(text, begin):
-                reached = begin + length
-                yield begin, reached
+            if token := self._longest_at(text, begin):
+                reached = begin + len(token)
+                yield token, begin
 
-    def _longest_at(self, text: str, begin: int) -> int:
-        """Return the length of the longest token at a place, or 0."""
-        for width in range(_HEAD, 0, -1):
-            for length in self._lengths.get(text[begin : begin + width], ()):
-                if text[begin : begin + length] in self._ids:
-                    return length
-        return 0
+    def _longest_at(self, text: str, begin: int) -> str:
+        """Return the longest token at a place, or an empty text."""
+        head = text[begin : begin + _HEAD]
+        while head:
+            for length in self._lengths.get(head, ()):
+                if (token := text[begin : begin + length]) in self._ids:
+                    return token
+            head = head[:-1]
+        return ""
 
     def _pattern(self, first: str) -> re.Pattern[str]:
         """Return a pattern for a character with which tokens begin; re keeps it.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Segment
 from bpe_core.unicode.byte_alphabet import META
+
+_LONG: Final = 10_000
+"""The average length of parts, in characters, from which each is encoded by a call of its own."""
 
 
 class _Part(NamedTuple):
@@ -103,14 +106,21 @@ class AcrossWordsTokenizer(OwnEncoder):
         Added tokens that are not special are found in any text. What is between two of them is a
         text of its own.
         """
+        pieces = list(self._pieces(text, allowed_special))
+        texts = [piece for piece, id in pieces if id is None]
+        if len(text) > _LONG * len(texts):
+            encoded = list(map(self._tokenizer.encode, texts))
+        else:  # together, because a call of kernels costs more than encoding a line
+            encoded = self._tokenizer.encode_batch(texts)
+        if len(texts) == len(pieces):  # most texts are one piece, whose list need not be copied
+            return encoded[0] if encoded else []
+        of_texts = iter(encoded)
         ids: list[int] = []
-        for part in self._parts(text, allowed_special):
-            if part.id is not None:
-                ids.append(part.id)
-            elif ids:
-                ids += self._tokenizer.encode(part.text)
-            else:  # most texts are one part, whose list need not be copied
-                ids = self._tokenizer.encode(part.text)
+        for _, id in pieces:
+            if id is None:
+                ids += next(of_texts)
+            else:
+                ids.append(id)
         return ids
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
@@ -183,6 +193,16 @@ class AcrossWordsTokenizer(OwnEncoder):
         if self._tokenizer.byte_ids.get(token) == id:
             return f"<0x{token[0]:02X}>"
         return token.decode().replace(" ", META)
+
+    def _pieces(
+        self, text: str, allowed_special: AllowedSpecial
+    ) -> Iterable[tuple[str, int | None]]:
+        """Return the text and the id of each part, without its place, which takes longer."""
+        raw, normalized = self._finders
+        if self._spaces == Spaces() and not normalized and META not in text:
+            check_text(text)
+            return raw.split(text, allowed_tokens(self._special, allowed_special))
+        return ((part.text, part.id) for part in self._parts(text, allowed_special))
 
     def _parts(self, text: str, allowed_special: AllowedSpecial) -> Iterator[_Part]:
         check_text(text)
