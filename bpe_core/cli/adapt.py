@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -12,7 +11,10 @@ from bpe_core.cli.downloads import fetch_watched
 from bpe_core.cli.options import (
     FORMATS,
     TIE_BREAKS,
+    Option,
+    add_all,
     choice_option,
+    gather,
     json_option,
     out_option,
     tokenizer_options,
@@ -32,7 +34,7 @@ from bpe_core.cli.sources import takes_sources
 from bpe_core.cli.support import note_what_lacks, parse_special_tokens, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bpe_core.adapting.adapted import Adapted
@@ -43,97 +45,153 @@ if TYPE_CHECKING:
     from bpe_core.formats.adapted.adapting_base import BaseFiles
     from bpe_core.types import Format, TieBreak
 
-Command = TypeVar("Command", bound="Callable[..., Any]")
 _ORDERS = ("fewest-uses", "last-learned")
 
 
-def _adapts(command: Command) -> Command:
-    """Add the arguments and options of all three commands, which get them as a `_Request`."""
+class _Opened(NamedTuple):
+    """What a command works on."""
 
-    @wraps(command)
-    def run(**given: Any) -> Any:
-        own = {each.name: given.pop(each.name) for each in fields(_Request)}
-        return command(request=_Request(**own), **given)
-
-    decorated: Any = run
-    for option in (
-        json_option,
-        tokenizer_options,
-        click.option(
-            "--format",
-            "format_name",
-            type=click.Choice(FORMATS),
-            help="What to write instead of the base's own format; transformers if that is a "
-            "file of ranks, which holds no special tokens.",
-        ),
-        out_option("The folder to write the files to."),
-        takes_sources(),
-        click.argument("base"),
-    ):
-        decorated = option(decorated)
-    return decorated
+    base: BaseFiles
+    words: CountedCorpus
+    test: Corpus | None
+    """The held-out text."""
 
 
-def _removes(command: Command) -> Command:
-    """Add the options that say which tokens are removed."""
-    decorated: Any = command
-    for option in (
-        click.option(
-            "--pin",
-            "pinned",
-            type=int,
-            multiple=True,
-            metavar="ID",
-            help="An id that stays; may be repeated.",
-        ),
-        click.option(
-            "--script",
-            "scripts",
-            multiple=True,
-            metavar="NAME",
-            help="Remove tokens of this script only, such as Latin or Han; may be repeated.",
-        ),
-        choice_option(
-            "--order", _ORDERS, default="fewest-uses", help="Which tokens are removed first."
-        ),
-    ):
-        decorated = option(decorated)
-    return decorated
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What all three commands are given."""
+
+    base: str
+    sources: Sources
+    out: str
+    force: bool
+    format_name: Format | None
+    pretokenizer: str | None
+    special_tokens: tuple[str, ...]
+    as_json: bool
+
+    def open(self, terms_file: str | None = None) -> _Opened:
+        """Open the base, and count the text; raise first if the result could not be written."""
+        from bpe_core.adapting.adapted import trace_ids
+        from bpe_core.formats.adapted.adapted_files import row_files
+        from bpe_core.formats.adapted.adapting_base import open_base
+        from bpe_core.formats.format_by_name import format_by_name, is_folder
+
+        self.sources.check()
+        check_json(self.out, wanted=self.as_json)
+        special_tokens = parse_special_tokens(self.special_tokens)
+        fetch_watched(self.base)
+        base = open_base(self.base, self.pretokenizer, special_tokens or None)
+        # Written once unchanged, because a refusal after the whole run would come too late.
+        unchanged = trace_ids(base.tokenizer, base.tokenizer)
+        inputs = [self.base, *self.sources.inputs(), *([terms_file] if terms_file else [])]
+        is_file_name = format_by_name(self.out) is not None and not is_folder(self.out)
+        check_outputs(
+            {**self.files(unchanged, base), **row_files(unchanged)},
+            self.out,
+            inputs,
+            force=self.force,
+            note=f"{self.out} is written as a folder of several files." if is_file_name else None,
+        )
+        return _Opened(base, *self.sources.count(base.tokenizer.pretokenizer.name, self.out))
+
+    def files(self, adapted: Adapted, base: BaseFiles) -> dict[str, bytes]:
+        """Return the files of an adapted tokenizer by name."""
+        from bpe_core.formats.adapted.adapted_files import adapted_files, format_for
+        from bpe_core.formats.huggingface import FILE_NAME
+        from bpe_core.formats.load_save import dumps
+        from bpe_core.formats.transformers_folder import role_files
+
+        format_name = format_for(base.files, base.tokenizer, self.format_name)
+        if format_name is None:
+            return adapted_files(adapted, base.files)
+        if format_name in ("huggingface", "transformers") and FILE_NAME in base.files:
+            # The base's own files hold more, such as a chat template or another normalizer.
+            own = adapted_files(adapted, base.files)
+            if format_name == "transformers":
+                return {**role_files(adapted.tokenizer), **own}
+            return {FILE_NAME: own[FILE_NAME]}
+        return dumps(adapted.tokenizer, format_name)
+
+    def write(self, adapted: Adapted, base: BaseFiles) -> list[Path]:
+        """Write the files of an adapted tokenizer and its rows; return their paths."""
+        from bpe_core.formats.adapted.adapted_files import format_for, row_files
+        from bpe_core.formats.load_save import write_files
+
+        files = self.files(adapted, base)
+        written = write_files({**files, **row_files(adapted)}, self.out)
+        format_name = format_for(base.files, base.tokenizer, self.format_name)
+        if format_name is not None and not base.files.keys() & files.keys():
+            note_what_lacks(adapted.tokenizer, format_name)
+        return written
 
 
-def _adds(command: Command) -> Command:
-    """Add the options that say which tokens are made."""
-    decorated: Any = command
-    for option in (
-        click.option(
-            "--leave-out",
-            "left_out",
-            multiple=True,
-            metavar="TEXT",
-            help="A token not to add, with its space, such as ' Inc'; may be repeated.",
-        ),
-        click.option(
-            "--terms",
-            "terms_file",
-            metavar="FILE",
-            help="A UTF-8 file with more such words, one per line.",
-        ),
-        click.option(
-            "--term",
-            "terms",
-            multiple=True,
-            metavar="TEXT",
-            help="A word to make one token before others are learned; may be repeated.",
-        ),
-        choice_option(
-            "--tie-break",
-            TIE_BREAKS,
-            default="smallest-pair",
-            help="Which pair to merge when several are equally frequent.",
-        ),
-    ):
-        decorated = option(decorated)
-    return decorated
+_removes: Option[Any] = add_all(
+    choice_option(
+        "--order", _ORDERS, default="fewest-uses", help="Which tokens are removed first."
+    ),
+    click.option(
+        "--script",
+        "scripts",
+        multiple=True,
+        metavar="NAME",
+        help="Remove tokens of this script only, such as Latin or Han; may be repeated.",
+    ),
+    click.option(
+        "--pin",
+        "pinned",
+        type=int,
+        multiple=True,
+        metavar="ID",
+        help="An id that stays; may be repeated.",
+    ),
+)
+"""Which tokens are removed."""
+_adds: Option[Any] = add_all(
+    choice_option(
+        "--tie-break",
+        TIE_BREAKS,
+        default="smallest-pair",
+        help="Which pair to merge when several are equally frequent.",
+    ),
+    click.option(
+        "--term",
+        "terms",
+        multiple=True,
+        metavar="TEXT",
+        help="A word to make one token before others are learned; may be repeated.",
+    ),
+    click.option(
+        "--terms",
+        "terms_file",
+        metavar="FILE",
+        help="A UTF-8 file with more such words, one per line.",
+    ),
+    click.option(
+        "--leave-out",
+        "left_out",
+        multiple=True,
+        metavar="TEXT",
+        help="A token not to add, with its space, such as ' Inc'; may be repeated.",
+    ),
+)
+"""Which tokens are made."""
+_adapts: Option[Any] = add_all(
+    click.argument("base"),
+    takes_sources(),
+    out_option("The folder to write the files to."),
+    click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(FORMATS),
+        help="What to write instead of the base's own format; transformers if that is a "
+        "file of ranks, which holds no special tokens.",
+    ),
+    tokenizer_options,
+    json_option,
+    gather("request", _Request),
+)
+"""What all three commands are given."""
 
 
 @click.command()
@@ -275,84 +333,6 @@ def _encode_term(text: str) -> bytes:
 
     check_text(text)
     return text.encode()
-
-
-class _Opened(NamedTuple):
-    """What a command works on."""
-
-    base: BaseFiles
-    words: CountedCorpus
-    test: Corpus | None
-    """The held-out text."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """What all three commands are given."""
-
-    base: str
-    sources: Sources
-    out: str
-    force: bool
-    format_name: Format | None
-    pretokenizer: str | None
-    special_tokens: tuple[str, ...]
-    as_json: bool
-
-    def open(self, terms_file: str | None = None) -> _Opened:
-        """Open the base, and count the text; raise first if the result could not be written."""
-        from bpe_core.adapting.adapted import trace_ids
-        from bpe_core.formats.adapted.adapted_files import row_files
-        from bpe_core.formats.adapted.adapting_base import open_base
-        from bpe_core.formats.format_by_name import format_by_name, is_folder
-
-        self.sources.check()
-        check_json(self.out, wanted=self.as_json)
-        special_tokens = parse_special_tokens(self.special_tokens)
-        fetch_watched(self.base)
-        base = open_base(self.base, self.pretokenizer, special_tokens or None)
-        # Written once unchanged, because a refusal after the whole run would come too late.
-        unchanged = trace_ids(base.tokenizer, base.tokenizer)
-        inputs = [self.base, *self.sources.inputs(), *([terms_file] if terms_file else [])]
-        is_file_name = format_by_name(self.out) is not None and not is_folder(self.out)
-        check_outputs(
-            {**self.files(unchanged, base), **row_files(unchanged)},
-            self.out,
-            inputs,
-            force=self.force,
-            note=f"{self.out} is written as a folder of several files." if is_file_name else None,
-        )
-        return _Opened(base, *self.sources.count(base.tokenizer.pretokenizer.name, self.out))
-
-    def files(self, adapted: Adapted, base: BaseFiles) -> dict[str, bytes]:
-        """Return the files of an adapted tokenizer by name."""
-        from bpe_core.formats.adapted.adapted_files import adapted_files, format_for
-        from bpe_core.formats.huggingface import FILE_NAME
-        from bpe_core.formats.load_save import dumps
-        from bpe_core.formats.transformers_folder import role_files
-
-        format_name = format_for(base.files, base.tokenizer, self.format_name)
-        if format_name is None:
-            return adapted_files(adapted, base.files)
-        if format_name in ("huggingface", "transformers") and FILE_NAME in base.files:
-            # The base's own files hold more, such as a chat template or another normalizer.
-            own = adapted_files(adapted, base.files)
-            if format_name == "transformers":
-                return {**role_files(adapted.tokenizer), **own}
-            return {FILE_NAME: own[FILE_NAME]}
-        return dumps(adapted.tokenizer, format_name)
-
-    def write(self, adapted: Adapted, base: BaseFiles) -> list[Path]:
-        """Write the files of an adapted tokenizer and its rows; return their paths."""
-        from bpe_core.formats.adapted.adapted_files import format_for, row_files
-        from bpe_core.formats.load_save import write_files
-
-        files = self.files(adapted, base)
-        written = write_files({**files, **row_files(adapted)}, self.out)
-        format_name = format_for(base.files, base.tokenizer, self.format_name)
-        if format_name is not None and not base.files.keys() & files.keys():
-            note_what_lacks(adapted.tokenizer, format_name)
-        return written
 
 
 def _write(

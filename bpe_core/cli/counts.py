@@ -15,6 +15,7 @@ from bpe_core.cli.options import (
     text_column_option,
 )
 from bpe_core.cli.outputs import check_output, output_path
+from bpe_core.cli.progress import Bar
 from bpe_core.cli.scale import CountingPlan, report_counts
 from bpe_core.cli.sources import read_or_stream
 
@@ -70,7 +71,9 @@ def count(
     from bpe_core.counting.counts_cut import count_words
     from bpe_core.counting.counts_file import write_counts
 
-    counts = count_words(read_or_stream(sources, text_column, encoding, errors), pretokenizer)
+    corpus = read_or_stream(sources, text_column, encoding, errors)
+    with Bar() as bar:
+        counts = count_words(corpus, pretokenizer, bar.show_counting)
     with output_path(out) as path:
         write_counts(counts, path)
     report_counts(counts.summary)

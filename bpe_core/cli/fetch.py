@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bpe_core.cli.downloads import end_download, show_download
-from bpe_core.cli.streams import is_watched
+from bpe_core.cli.progress import Bar
 
 _STATES = {"installed": "installed", "here": "downloaded", "missing": "not downloaded"}
 
@@ -39,13 +38,12 @@ def fetch(names: tuple[str, ...], *, wants_all: bool) -> None:
         _list()
         return
     for name in filter(is_hub_name, names):
-        pinned = fetch_by_name(name, show_download if is_watched() else None)
-        end_download()
+        with Bar() as bar:
+            pinned = fetch_by_name(name, bar.show_download)
         click.echo(f"{name}: {pinned}", err=True)
     wanted = NAMES if wants_all else [name for name in names if not is_hub_name(name)]
-    added = fetch_all(wanted, show_download if is_watched() else None)
-    if added:
-        end_download()
+    with Bar() as bar:
+        added = fetch_all(wanted, bar.show_download)
     for name in dict.fromkeys((*wanted, *(each.name for each in added))):
         found = published(name)
         how = "fetched" if found in added else "already here"

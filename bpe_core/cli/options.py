@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -14,6 +16,32 @@ TIE_BREAKS = ("smallest-pair", "first-seen")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
+
+
+def add_all(*options: Option[Any]) -> Option[Any]:
+    """Return a decorator that adds several options, in this order in the help."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def gather(name: str, kind: type[Any]) -> Option[Any]:
+    """Return a decorator that passes the options named as fields of a dataclass as one of these."""
+
+    def decorate(command: Any) -> Any:
+        @wraps(command)
+        def run(**given: Any) -> Any:
+            own = given.keys() & {each.name for each in fields(kind)}
+            gathered = kind(**{each: given.pop(each) for each in own})
+            return command(**{name: gathered}, **given)
+
+        return run
+
+    return decorate
 
 
 def choice_option(name: str, choices: tuple[str, ...], *, default: str, help: str) -> Option[Any]:
@@ -45,15 +73,12 @@ pretokenizer_option: Option[Any] = click.option(
 
 def out_option(help: str, *, required: bool = True) -> Option[Any]:
     """Return the options for the output: its path, and whether anything may be overwritten."""
-
-    def add(command: Any) -> Any:
-        forced = click.option(
+    return add_all(
+        click.option("--out", "-o", required=required, metavar="PATH", help=help),
+        click.option(
             "--force", is_flag=True, help="Overwrite a file that was not written by this command."
-        )
-        out = click.option("--out", "-o", required=required, metavar="PATH", help=help)
-        return out(forced(command))
-
-    return add
+        ),
+    )
 
 
 json_option: Option[Any] = click.option(
@@ -85,50 +110,41 @@ held_out_file_option: Option[Any] = click.option(
 )
 
 
-def engine_options(command: Command) -> Command:
-    """Add the options for work on more text than one machine holds."""
-    for option in reversed(
-        (
-            click.option(
-                "--scheduler",
-                metavar="ADDRESS",
-                help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers do the work.",
-            ),
-            click.option(
-                "--memory",
-                metavar="SIZE",
-                help="Work in processes on this machine with at most this much memory, such as "
-                "4GB.",
-            ),
-            click.option(
-                "--processes",
-                type=click.IntRange(1),
-                help="How many processes --memory starts.  [default: one for each processor]",
-            ),
-            click.option(
-                "--work",
-                metavar="FOLDER",
-                help="Where finished parts are kept: a path or URL that all machines can reach. A "
-                "command that was killed resumes from there.  [default: OUT.work, until it is "
-                "finished]",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def scale_options(command: Command) -> Command:
-    """Add the options for counting more text than one machine holds."""
-    floor = click.option(
+engine_options: Option[Any] = add_all(
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers do the work.",
+    ),
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="Work in processes on this machine with at most this much memory, such as 4GB.",
+    ),
+    click.option(
+        "--processes",
+        type=click.IntRange(1),
+        help="How many processes --memory starts.  [default: one for each processor]",
+    ),
+    click.option(
+        "--work",
+        metavar="FOLDER",
+        help="Where finished parts are kept: a path or URL that all machines can reach. A "
+        "command that was killed resumes from there.  [default: OUT.work, until it is "
+        "finished]",
+    ),
+)
+"""Who works on more text than one machine holds."""
+scale_options: Option[Any] = add_all(
+    engine_options,
+    click.option(
         "--floor",
         type=click.IntRange(1),
         default=1,
         help="Leave out words that occur less often.  [default: 1, which keeps all]",
-    )
-    return engine_options(floor(command))
-
-
+    ),
+)
+"""How more text than one machine holds is counted."""
 text_column_option: Option[Any] = click.option(
     "--text-column",
     metavar="NAME",
@@ -150,19 +166,18 @@ errors_option: Option[Any] = click.option(
     help="If bytes do not fit the encoding: stop, or replace them with U+FFFD and count them.",
 )
 
-
-def tokenizer_options(command: Command) -> Command:
-    """Add the options that a .tiktoken file, or merges without a tokenizer.json, need."""
-    special = click.option(
+tokenizer_options: Option[Any] = add_all(
+    click.option(
+        "--pretokenizer",
+        metavar="NAME",
+        help="gpt2, cl100k, ..., if the tokenizer's file does not name one.",
+    ),
+    click.option(
         "--special-token",
         "special_tokens",
         multiple=True,
         metavar="TEXT=ID",
         help="A special token that is missing from the tokenizer's file; may be repeated.",
-    )
-    pretokenizer = click.option(
-        "--pretokenizer",
-        metavar="NAME",
-        help="gpt2, cl100k, ..., if the tokenizer's file does not name one.",
-    )
-    return pretokenizer(special(command))
+    ),
+)
+"""What a .tiktoken file, or merges without a tokenizer.json, lack."""

@@ -11,6 +11,7 @@ import click
 from bpe_core.cli.streams import is_watched
 
 if TYPE_CHECKING:
+    from bpe_core.published.fetch import FetchProgress
     from bpe_core.types import TrainingProgress
 
 _STEPS: Final = 1_000
@@ -64,6 +65,10 @@ class Bar:
     def show_removals(self, done: int, of: int) -> None:
         """Show the progress of `shrink`, as its `on_progress`."""
         self.show("Removing tokens", done, of)
+
+    def show_download(self, progress: FetchProgress) -> None:
+        """Show the progress of a download, as the `on_progress` of `fetch`."""
+        self.show(f"Downloading {progress.source}", progress.done_bytes, progress.total_bytes)
 
     def _end(self) -> None:
         if self._bar is not None and self._bar.entered:

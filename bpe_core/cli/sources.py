@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields
-from functools import wraps
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from bpe_core.cli.options import (
+    Option,
+    add_all,
     counts_option,
     encoding_option,
     errors_option,
+    gather,
     held_out_by_option,
     held_out_file_option,
     held_out_option,
@@ -39,43 +41,8 @@ if TYPE_CHECKING:
     from bpe_core.counting.streamed import StreamedCorpus
     from bpe_core.counting.words import CountedCorpus
 
-Command = TypeVar("Command", bound="Callable[..., Any]")
 _MIN_LARGE_BYTES: Final = 64 << 20
 """Files of this many bytes in total are streamed, or their documents kept on disk."""
-
-
-def takes_sources(*, held_out: bool = True, counted: bool = True) -> Callable[[Command], Command]:
-    """Add the argument SOURCE... and its options to a command, which gets them as `sources`.
-
-    `held_out` adds what holds out text, `counted` what commands need that use only words with
-    counts: a file of counts instead of text, and counting in stretches.
-    """
-    options: list[Callable[[Any], Any]] = [
-        click.argument("names", nargs=-1, required=not counted, metavar="SOURCE...")
-    ]
-    if counted:
-        options += [counts_option]
-    options += [text_column_option, encoding_option, errors_option]
-    if held_out:
-        options += [held_out_option, held_out_by_option]
-    if held_out and counted:
-        options += [held_out_file_option]
-    if counted:
-        options += [scale_options]
-
-    def decorate(command: Command) -> Command:
-        @wraps(command)
-        def run(**given: Any) -> Any:
-            own = given.keys() & {each.name for each in fields(Sources)}
-            sources = Sources(**{name: given.pop(name) for name in own})
-            return command(sources=sources, **given)
-
-        decorated: Any = run
-        for option in reversed(options):
-            decorated = option(decorated)
-        return decorated
-
-    return decorate
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +170,25 @@ class Sources:
             flatters = f"; {how.share_within:.0%} of it is from within documents that training saw"
         click.echo(f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun}{flatters}.", err=True)
         return training, test
+
+
+def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]:
+    """Add the argument SOURCE... and its options to a command, which gets them as `sources`.
+
+    `held_out` adds what holds out text, `counted` what commands need that use only words with
+    counts: a file of counts instead of text, and counting in stretches.
+    """
+    return add_all(
+        click.argument("names", nargs=-1, required=not counted, metavar="SOURCE..."),
+        *([counts_option] if counted else []),
+        text_column_option,
+        encoding_option,
+        errors_option,
+        *([held_out_option, held_out_by_option] if held_out else []),
+        *([held_out_file_option] if held_out and counted else []),
+        *([scale_options] if counted else []),
+        gather("sources", Sources),
+    )
 
 
 class _RemoteFile(NamedTuple):

@@ -8,7 +8,7 @@ is what one unit has of one file and type.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -69,11 +69,15 @@ def divide_units(corpus: Corpus) -> Blocks:
     """
     if corpus.word_counts is not None:
         return _dealt(len(corpus.word_counts), corpus.how)
-    documents = corpus.documents
-    files, file_places = _largest([file_name(name) for name in corpus.names], documents, "files")
-    types, type_places = _largest([file_type(name) for name in corpus.names], documents, "types")
-    kinds = list(map(_Kind, file_places, type_places, map(main_script, documents)))
-    units, kind_of_unit = _joined(_unit_labels(corpus), kinds, documents)
+    sizes: list[int] = []
+    scripts: list[str] = []
+    for text in corpus.documents:  # in one pass, because they may be on disk
+        sizes.append(len(text))
+        scripts.append(main_script(text))
+    files, file_places = _largest([file_name(name) for name in corpus.names], sizes, "files")
+    types, type_places = _largest([file_type(name) for name in corpus.names], sizes, "types")
+    kinds = list(map(_Kind, file_places, type_places, scripts))
+    units, kind_of_unit = _joined(_unit_labels(corpus), kinds, sizes)
     blocks: dict[tuple[int, int, int], int] = {}
     block_of_text = [
         blocks.setdefault((unit, kind.file, kind.type), len(blocks))
@@ -83,7 +87,7 @@ def divide_units(corpus: Corpus) -> Blocks:
     return Blocks(
         n_blocks=len(blocks),
         n_units=len(kind_of_unit),
-        n_documents=len(documents),
+        n_documents=len(sizes),
         how=corpus.how,
         files=files,
         types=types,
@@ -103,15 +107,15 @@ def _unit_labels(corpus: Corpus) -> Sequence[object]:
 
 
 def _joined(
-    labels: Sequence[object], kinds: Sequence[_Kind], documents: Sequence[str]
+    labels: Sequence[object], kinds: Sequence[_Kind], lengths: Sequence[int]
 ) -> tuple[list[int], list[_Kind]]:
     """Return the unit of each document, and the kind of each unit: that of its first document.
 
     Of many units, small ones of one kind are joined with their neighbours.
     """
     sizes: defaultdict[object, int] = defaultdict(int)
-    for label, text in zip(labels, documents, strict=True):
-        sizes[label] += max(len(text), 1)
+    for label, length in zip(labels, lengths, strict=True):
+        sizes[label] += max(length, 1)
     enough = sum(sizes.values()) / MAX_UNITS if len(sizes) > MAX_UNITS else 0
     unit_of_label: dict[object, int] = {}
     kind_of_unit: list[_Kind] = []
@@ -160,12 +164,12 @@ def _dealt(n_words: int, how: HeldOut | None) -> Blocks:
 
 
 def _largest(
-    names: Sequence[str], documents: Iterable[str], what: str
+    names: Sequence[str], lengths: Sequence[int], what: str
 ) -> tuple[tuple[str, ...], list[int]]:
     """Return the names with the most text, then one for all others, and the place of each name."""
     sizes: Counter[str] = Counter()
-    for name, text in zip(names, documents, strict=True):
-        sizes[name] += len(text)
+    for name, length in zip(names, lengths, strict=True):
+        sizes[name] += length
     ordered = sorted(sizes, key=lambda name: (-sizes[name], name))
     # One other is named rather than called "1 other".
     named = ordered if len(ordered) <= _MAX_NAMES + 1 else ordered[:_MAX_NAMES]

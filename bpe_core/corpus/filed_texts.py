@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import overload
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.spans import Span
+from bpe_core.errors import CorpusError
 from bpe_core.files.regular_files import open_regular
 
 
@@ -77,13 +79,25 @@ class TextsWriter:
         self._lengths: list[int] = []
 
     def write(self, texts: Iterable[str]) -> None:
-        """Add texts without lone surrogates. Raises OSError."""
-        self._lengths += [self._file.write(text.encode()) for text in texts]
+        """Add texts without lone surrogates. Raises CorpusError if there is no room for them."""
+        with self._errors_named():
+            self._lengths += [self._file.write(text.encode()) for text in texts]
 
     def written(self) -> FiledTexts:
-        """Close the file, and return its texts."""
-        self._file.close()
+        """Close the file, and return its texts. Raises CorpusError as `write` does."""
+        with self._errors_named():
+            self._file.close()
         return FiledTexts(self._path, np.array(self._lengths, np.int64))
+
+    @contextmanager
+    def _errors_named(self) -> Generator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise CorpusError(
+                f"{self._path} cannot be written: {error.strerror}. Free some space there, or set "
+                "TMPDIR to another folder."
+            ) from None
 
 
 class CutTexts(_Texts):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -21,11 +21,14 @@ _MAX_SHOWN_LENGTH = 60
 
 
 def count_words(
-    corpus: Corpus | StreamedCorpus | Iterable[str], pretokenizer: str = "gpt2"
+    corpus: Corpus | StreamedCorpus | Iterable[str],
+    pretokenizer: str = "gpt2",
+    on_progress: Callable[[float], None] | None = None,
 ) -> WordCounts:
     """Count the words of a corpus, to be trained on now or written to a file for later.
 
-    Words of a corpus made from word counts stay as given. Raises ConfigError for an unknown
+    Words of a corpus made from word counts stay as given. `on_progress` is called with the share
+    of the text that was read. Raises ConfigError for an unknown
     pre-tokenizer, EmptyCorpusError if it finds no word, and CorpusError for another argument.
 
     >>> counts = count_words(Corpus.from_text("hug hugs hug"))
@@ -36,11 +39,12 @@ def count_words(
         corpus = to_corpus(corpus)
     cut = get_pretokenizer(pretokenizer)
     if isinstance(corpus, StreamedCorpus):
-        counted = count_stream(corpus, cut, symbols_of="characters")
+        counted = count_stream(corpus, cut, symbols_of="characters", on_progress=on_progress)
         pretokens, symbols = counted.pretokens, counted.symbols
         sha256 = counted.sha256
     else:
-        pretokens, symbols = count_pretokens(corpus, cut), seen_symbols(corpus, "characters")
+        pretokens = count_pretokens(corpus, cut, on_progress=on_progress)
+        symbols = seen_symbols(corpus, "characters")
         sha256 = corpus.sha256
     if not pretokens.n_words:
         raise EmptyCorpusError(

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import pickle
+import resource
 from pathlib import Path
 
 import pyarrow as pa
@@ -620,3 +621,13 @@ def test_documents_written_to_a_file_are_those_in_memory(tmp_path: Path) -> None
         assert ours.documents[:] == theirs.documents
     with pytest.raises(FileExistsError):
         read_corpus(uploads, texts_file=tmp_path / "texts")
+
+
+def test_documents_that_find_no_room_are_an_error(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+    try:
+        with pytest.raises(CorpusError, match="texts cannot be written: File too large"):
+            read_corpus(Upload("a.txt", b"hug" * 1_000), texts_file=tmp_path / "texts")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -239,7 +239,7 @@ def test_the_command_line_counts_merges_and_trains(
     refused = run(
         "train", "a.txt", "--counts", "b.parquet", "--vocab-size", "300", "--out", "b.json"
     )
-    assert "Omit FILE..., --held-out and the" in refused.stderr
+    assert "Omit SOURCE..., --held-out and the" in refused.stderr
     assert run("train", "--vocab-size", "300", "--out", "b.json").exit_code == 2
 
 
