@@ -130,7 +130,9 @@ def measure_speed(folder: Path, n_bytes: int, n_rounds: int, peers: str) -> None
     if not text.exists():
         text.mkdir(parents=True)
         for number, document in enumerate(mixed(n_bytes).documents):
-            (text / f"{number:06}.txt").write_bytes(document.encode())
+            # A byte order mark is not part of the text, but other tools would encode it.
+            data = document.removeprefix("\ufeff").encode()
+            (text / f"{number:06}.txt").write_bytes(data)
     size = sum(path.stat().st_size for path in text.iterdir())
     save(gpt2(), folder / "gpt2.json")
     save(gpt2(), folder / "gpt2.tiktoken")
