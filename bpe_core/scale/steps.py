@@ -19,7 +19,7 @@ from bpe_core.scale.stretches import Stretch, divide_files, stretch_bytes_for
 from bpe_core.scale.work_folder import Record, WorkFolder
 
 _BATCH: Final = 64
-"""The files that a worker looks at for one call, which takes ten times as long as one small file."""
+"""The files that a worker looks at in one call: a call takes longer than a small file."""
 
 
 class DividedSources(NamedTuple):
