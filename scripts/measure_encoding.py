@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import psutil
 
 from benchmarks.corpora import mixed
@@ -30,7 +31,7 @@ PARTS = ("memory", "speed", "kills")
 PIECE_BYTES = 256 << 20
 KILLED_BYTES = 48 << 20
 N_KILLS = 20
-ROUNDS = 3
+EOS_ID = 50_256
 ENCODE = (sys.executable, "-m", "bpe_core", "encode-corpus")
 
 
@@ -71,7 +72,8 @@ def start():
     encoding = tiktoken.Encoding("gpt2", pat_str=pattern, mergeable_ranks=load_tiktoken_bpe(ranks),
         special_tokens={"<|endoftext|>": 50256})
 def encode(path):
-    ids = encoding.encode_ordinary(path.read_text(encoding="utf-8", newline=""))
+    with open(path, encoding="utf-8", newline="") as file:
+        ids = encoding.encode_ordinary(file.read())
     return np.array([*ids, 50256], np.uint16)
 if __name__ == "__main__":
     paths = sorted(pathlib.Path(sys.argv[1]).iterdir())
@@ -107,10 +109,20 @@ import awkward
 with open(sys.argv[2], "wb") as file:
     file.write(awkward.to_numpy(awkward.flatten(ids)).astype(np.uint16).data)
 """
+ENGINE = """
+import pathlib, sys, time
+import bpe_core as bpe
+texts = [path.read_bytes().decode() for path in sorted(pathlib.Path(sys.argv[1]).iterdir())]
+bpe.gpt2().encode_to_numpy(texts[0] * 100)
+kernels = bpe.gpt2().kernels.worth(1 << 30)
+started, used = time.perf_counter(), time.process_time()
+kernels.encode_batch(texts)
+print(time.perf_counter() - started, time.process_time() - used)
+"""
 
 
-def measure_speed(folder: Path, n_bytes: int, peers: str) -> None:
-    """Print the time of the whole command, and of others that write the same ids."""
+def measure_speed(folder: Path, n_bytes: int, n_rounds: int, peers: str) -> None:
+    """Print the time of the whole command, and of others that write ids, in turn."""
     from bpe_core.formats.load_save import save
     from bpe_core.tokenizer.gpt2 import gpt2
 
@@ -118,108 +130,63 @@ def measure_speed(folder: Path, n_bytes: int, peers: str) -> None:
     if not text.exists():
         text.mkdir(parents=True)
         for number, document in enumerate(mixed(n_bytes).documents):
-            (text / f"{number:06}.txt").write_bytes(document.encode())
+            # A byte order mark is not part of the text, but other tools would encode it.
+            data = document.removeprefix("\ufeff").encode()
+            (text / f"{number:06}.txt").write_bytes(data)
     size = sum(path.stat().st_size for path in text.iterdir())
     save(gpt2(), folder / "gpt2.json")
     save(gpt2(), folder / "gpt2.tiktoken")
-    pattern = gpt2().pretokenizer.pattern or ""
-    out = folder / "out"
+    out, other = folder / "out", folder / "other.bin"
     ours = [*ENCODE, str(text), "-t", "gpt2", "--out", str(out)]
-    engine = (
-        "import pathlib, sys, time; import bpe_core as bpe\n"
-        "texts = [path.read_bytes().decode() for path in pathlib.Path(sys.argv[1]).iterdir()]\n"
-        "bpe.gpt2().encode_batch(texts[:100])\n"
-        "from bpe_core.kernels.threads import n_threads\n"
-        "started, used = time.perf_counter(), time.process_time()\n"
-        "encoder = bpe.gpt2().kernels.worth(1 << 30)\n"
-        "encoder.encode_batch(texts)\n"
-        "print(time.perf_counter() - started, time.process_time() - used)\n"
-    )
-    other = str(folder / "other.bin")
-    commands: dict[str, list[str]] = {
+
+    def peer(code: str, *arguments: str) -> list[str]:
+        return [peers, "-c", code, str(text), str(other), *arguments]
+
+    commands = {
         "bpe encode-corpus, one process": ours,
-        "bpe encode-corpus --memory, two processes": [*ours, "--memory", "4GB", "--processes", "2"],
-        "tiktoken in two processes": [
-            peers,
-            "-c",
-            TIKTOKEN,
-            str(text),
-            other,
-            str(folder / "gpt2.tiktoken"),
-            pattern,
-        ],
-        "datasets.map with tokenizers, two processes": [
-            peers,
-            "-c",
-            DATASETS,
-            str(text),
-            other,
-            str(folder / "gpt2.json"),
-        ],
-        "gigatoken, without ends of text": [
-            peers,
-            "-c",
-            GIGATOKEN,
-            str(text),
-            other,
-            str(folder / "gpt2.json"),
-        ],
+        "bpe encode-corpus, two processes": [*ours, "--memory", "4GB", "--processes", "2"],
+        "tiktoken, two processes": peer(
+            TIKTOKEN, str(folder / "gpt2.tiktoken"), gpt2().pretokenizer.pattern or ""
+        ),
+        "datasets.map with tokenizers, two processes": peer(DATASETS, str(folder / "gpt2.json")),
+        "gigatoken, without ends of text": peer(GIGATOKEN, str(folder / "gpt2.json")),
+        "the engine alone, text and ids in memory": [sys.executable, "-c", ENGINE, str(text)],
     }
-    spent: dict[str, list[Spent]] = {
-        name: [] for name in ("the engine alone, in memory", *commands)
-    }
-    for _ in range(ROUNDS):
-        figures = subprocess.run(
-            [sys.executable, "-c", engine, str(text)],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=ROOT,
-        )
-        seconds, used = map(float, figures.stdout.split())
-        spent["the engine alone, in memory"].append(Spent(seconds, used))
+    spent: dict[str, list[Spent]] = {name: [] for name in commands}
+    ids = np.empty(0, np.uint16)
+    for _ in range(n_rounds):
         for name, command in commands.items():
-            for each in (out, out.with_name("out.work"), Path(other)):
-                shutil.rmtree(each, ignore_errors=True) if each.is_dir() else each.unlink(
-                    missing_ok=True
-                )
-            found = spend(command)
-            if found is None:
-                print(f"{name} failed", flush=True)
-                continue
-            spent[name].append(found)
-            if Path(other).exists():
-                same = b"".join(each.read_bytes() for each in sorted(out_of(folder).glob("*.bin")))
-                print(f"{name}: the same ids: {Path(other).read_bytes() == same}", flush=True)
-            elif out.exists():
-                shutil.rmtree(out_of(folder), ignore_errors=True)
-                out.rename(out_of(folder))
+            shutil.rmtree(out, ignore_errors=True)
+            other.unlink(missing_ok=True)
+            spent[name].append(spend(command))
+            if out.exists():
+                ids = np.concatenate([np.fromfile(p, "<u2") for p in sorted(out.glob("*.bin"))])
+            if other.exists():
+                theirs = np.fromfile(other, "<u2")
+                same = ids[ids != EOS_ID] if "without" in name else ids
+                print(f"{name}: the same ids: {np.array_equal(theirs, same)}", flush=True)
     print(f"{size / 1e6:.0f} MB in {len(list(text.iterdir())):,} files")
     for name, times in spent.items():
-        if times:
-            wall = statistics.median(each.seconds for each in times)
-            used = statistics.median(each.processor_seconds for each in times)
-            print(
-                f"{name}: {wall:.1f} s, {size / 1e6 / wall:.0f} MB/s; processor {used:.1f} s, "
-                f"{size / 1e6 / used:.1f} MB/s",
-                flush=True,
-            )
+        wall = statistics.median(each.seconds for each in times)
+        used = statistics.median(each.processor_seconds for each in times)
+        print(
+            f"{name}: {wall:.1f} s, {size / 1e6 / wall:.1f} MB/s; processor {used:.1f} s, "
+            f"{size / 1e6 / used:.1f} MB/s",
+            flush=True,
+        )
 
 
-def out_of(folder: Path) -> Path:
-    return folder / "ours"
-
-
-def spend(command: Sequence[str]) -> Spent | None:
-    """Run a command to its end; return the time that it took, or None if it failed."""
+def spend(command: Sequence[str]) -> Spent:
+    """Run a command to its end; return the time that it says it took, or else took in all."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if ran.returncode:
-        print(ran.stderr[-1_500:])
-        return None
+        sys.exit(ran.stderr[-1_500:])
+    if ran.stdout:
+        return Spent(*map(float, ran.stdout.split()))
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Spent(seconds, used)
 
@@ -279,6 +246,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], default=[])
     parser.add_argument("--gb", type=float, nargs="*", default=[1, 4, 8])
     parser.add_argument("--mb", type=int, default=200, help="text for the speeds")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--peers", default=sys.executable)
     parser.add_argument("--port", type=int, default=8786)
     given = parser.parse_args()
@@ -286,7 +254,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     measures: dict[str, Callable[[], None]] = {
         "memory": lambda: measure_memory(folder, given.gb),
-        "speed": lambda: measure_speed(folder, given.mb * 1_000_000, given.peers),
+        "speed": lambda: measure_speed(folder, given.mb * 1_000_000, given.rounds, given.peers),
         "kills": lambda: measure_kills(folder, given.port),
     }
     for part in given.parts or PARTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from os import PathLike, fspath
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from bpe_core.checks import check_choice, several
 from bpe_core.corpus.notes import Note
@@ -14,9 +14,12 @@ from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import shown
 from bpe_core.errors import ConfigError, CorpusError, UnsupportedFileError
 from bpe_core.scale.engines import Engine
-from bpe_core.scale.sources import FileFacts, describe_or_skip, find_sources
+from bpe_core.scale.sources import FileFacts, Source, describe_or_skip, find_sources
 from bpe_core.scale.stretches import Stretch, divide_files, stretch_bytes_for
 from bpe_core.scale.work_folder import Record, WorkFolder
+
+_BATCH: Final = 64
+"""The files that a worker looks at in one call: a call takes longer than a small file."""
 
 
 class DividedSources(NamedTuple):
@@ -71,9 +74,10 @@ def divide_sources(
     files = [source for source in find_sources(names) if source.size]
     if skip_damaged:
         files = [source._replace(is_named=False) for source in files]
-    look = partial(describe_or_skip, text_column=text_column, errors=errors)
-    looked_at = dict(engine.run(look, files))
-    in_order = [looked_at[place] for place in range(len(files))]
+    batches = [files[begin : begin + _BATCH] for begin in range(0, len(files), _BATCH)]
+    look = partial(_describe_all, text_column=text_column, errors=errors)
+    looked_at = dict(engine.run(look, batches))
+    in_order = [each for place in range(len(batches)) for each in looked_at[place]]
     described = [each for each in in_order if isinstance(each, FileFacts)]
     notes = [each for each in in_order if isinstance(each, Note)]
     if not described and notes:
@@ -83,6 +87,12 @@ def divide_sources(
     columns = tuple((shown(each.source.url), each.column) for each in described if each.column)
     stretches = divide_files(described, pretokenizer, size, errors, skip_damaged=skip_damaged)
     return DividedSources([*stretches], notes, columns)
+
+
+def _describe_all(
+    files: Sequence[Source], text_column: str | None, errors: DecodingErrors
+) -> list[FileFacts | Note]:
+    return [describe_or_skip(source, text_column, errors) for source in files]
 
 
 def work_on(

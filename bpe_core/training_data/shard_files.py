@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -19,6 +19,8 @@ from bpe_core.training_data.stretch_ids import read_documents
 
 _VERSION: Final = 1
 _CHUNK_TOKENS: Final = 1 << 21
+_MAX_OPEN: Final = 64
+"""Files that are open at a time; a shuffled shard reads from all of its stretches in turn."""
 
 _PIECE: Final = np.dtype(
     [("file", "i8"), ("begin", "i8"), ("n_tokens", "i8"), ("begins", "?"), ("order", "u8")]
@@ -73,15 +75,11 @@ def write_shard_files(task: ShardToWrite, folder: WorkFolder) -> Record:
     n_kept = int(lengths.sum())
     files: list[dict[str, Any]] = []
     if n_kept:
-        with ExitStack() as stack:
-            opened = [
-                stack.enter_context(reading(folder.path(record["ids"])))
-                for record in task.stretches
-            ]
-            ids = _first(_read_pieces(pieces, opened, np.dtype(task.dtype)), n_kept)
-            rows = Rows(ids, lengths, task.row_tokens)
-            place = f"{task.out.rstrip('/')}/{task.name}"
-            written = write_shard(task.format, rows, task.dtype, place)
+        urls = [folder.path(record["ids"]) for record in task.stretches]
+        ids = _first(_read_pieces(pieces, urls, np.dtype(task.dtype)), n_kept)
+        rows = Rows(ids, lengths, task.row_tokens)
+        place = f"{task.out.rstrip('/')}/{task.name}"
+        written = write_shard(task.format, rows, task.dtype, place)
         files = [
             {"name": task.name + ending, "bytes": size, "sha256": sha256}
             for ending, (size, sha256) in written.items()
@@ -137,25 +135,26 @@ def scramble(numbers: NDArray[np.int64], seed: int, name: str) -> NDArray[np.uin
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def _read_pieces(
-    pieces: NDArray[Any], files: list[BinaryIO], dtype: np.dtype[Any]
-) -> Iterator[Ids]:
+def _read_pieces(pieces: NDArray[Any], urls: Sequence[str], dtype: np.dtype[Any]) -> Iterator[Ids]:
     """Yield the ids of pieces in order; neighbours in a file are read together."""
     ends = pieces["begin"] + pieces["n_tokens"]
     follows = (pieces["file"][1:] == pieces["file"][:-1]) & (pieces["begin"][1:] == ends[:-1])
     firsts = np.append(0, np.flatnonzero(~follows) + 1)
     lasts = np.append(firsts[1:], len(pieces)) - 1
-    for number, begin, end in zip(
-        pieces["file"][firsts].tolist(),
-        pieces["begin"][firsts].tolist(),
-        ends[lasts].tolist(),
-        strict=True,
-    ):
-        file = files[number]
-        file.seek(begin * dtype.itemsize)
-        for at in range(begin, end, _CHUNK_TOKENS):
-            n = min(_CHUNK_TOKENS, end - at)
-            yield np.frombuffer(file.read(n * dtype.itemsize), dtype)
+    spans = np.column_stack([pieces["file"][firsts], pieces["begin"][firsts], ends[lasts]])
+    listed: list[list[int]] = spans.tolist()
+    with ExitStack() as stack:
+        opened: dict[int, BinaryIO] = {}
+        for number, begin, end in listed:
+            if number not in opened:
+                if len(opened) == _MAX_OPEN:
+                    stack.close()
+                    opened.clear()
+                opened[number] = stack.enter_context(reading(urls[number]))
+            opened[number].seek(begin * dtype.itemsize)
+            for at in range(begin, end, _CHUNK_TOKENS):
+                n = min(_CHUNK_TOKENS, end - at)
+                yield np.frombuffer(opened[number].read(n * dtype.itemsize), dtype)
 
 
 def _first(arrays: Iterator[Ids], n: int) -> Iterator[Ids]:

@@ -62,6 +62,7 @@ def test_the_public_names_are_frozen():
         "compare",
         "count_files",
         "count_words",
+        "encode_corpus",
         "extend",
         "fetch",
         "from_huggingface",
