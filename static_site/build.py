@@ -56,6 +56,7 @@ DOORS: Final = (
     ),
     Door("Learn step by step", "Six short lessons that ask before they tell.", "lessons.html"),
 )
+WORKER: Final = "service-worker.js"
 LATER: Final = ("data/o200k_base.js", "docs/")
 """What is stored for use offline when it is first opened, not with the first page."""
 
@@ -77,29 +78,30 @@ class SitePage:
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), default=Path("site"), show_default=True)
-@click.option("--docs", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--app", default="", help="The address of an app to link to.")
-def main(out: Path, docs: Path | None, app: str) -> None:
-    """Build the static site into a folder, with the built documentation in DOCS, if it is given."""
-    build(out, docs=docs, app=app)
+def main(out: Path, app: str) -> None:
+    """Build the static site into a folder, and keep the built documentation in its folder docs."""
+    build(out, app=app)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     click.echo(f"{out}: {size / 1e6:.1f} MB, {first_use_size(out) / 1e6:.1f} MB of it at first")
 
 
-def build(out: Path, *, docs: Path | None = None, app: str = "") -> None:
+def build(out: Path, *, app: str = "") -> None:
     """Build the site into a folder; an earlier site there is replaced once the new one is whole.
 
+    The documentation, if it was built into the folder's `docs`, is kept and linked to.
     Raises `click.UsageError` if the folder holds anything else than a site, or if the app's
     address is not http or https.
     """
     if app and urlsplit(app).scheme not in ("http", "https"):
         raise click.UsageError(f"Expected the app's address with http or https, got {app!r}.")
-    if out.exists() and any(out.iterdir()) and not (out / "service-worker.js").is_file():
+    found = {path.name for path in out.iterdir()} if out.exists() else set[str]()
+    if found - {"docs"} and WORKER not in found:
         raise click.UsageError(f"{out} holds other files. Name an empty folder.")
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out.absolute().parent) as folder:
         site = Path(folder) / "site"
-        _write_site(site, docs=docs, app=app)
+        _write_site(site, docs=out / "docs" if "docs" in found else None, app=app)
         if out.exists():
             shutil.rmtree(out)
         site.rename(out)
@@ -283,9 +285,7 @@ def _script(entry: Path) -> str:
 
 def _stored_at_first(out: Path) -> list[str]:
     files = (path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
-    return sorted(
-        file for file in files if not file.startswith(LATER) and file != "service-worker.js"
-    )
+    return sorted(file for file in files if not file.startswith(LATER) and file != WORKER)
 
 
 def _write_worker(out: Path) -> None:
@@ -297,7 +297,7 @@ def _write_worker(out: Path) -> None:
             version.update(path.relative_to(out).as_posix().encode() + path.read_bytes())
     stored = json.dumps({"version": version.hexdigest()[:16], "files": ["./", *files]})
     script = _script(BROWSER / "service_worker.js")
-    (out / "service-worker.js").write_text(f"self.STORED = {stored};\n{script}", "utf-8")
+    (out / WORKER).write_text(f"self.STORED = {stored};\n{script}", "utf-8")
 
 
 if __name__ == "__main__":
