@@ -129,8 +129,8 @@ def first_use_size(out: Path) -> int:
 def data_script(name: str, messages: Sequence[bytes]) -> str:
     """Return a script that holds messages for `browser/stored_data.js`.
 
-    >>> data_script("run", [b""])[:37]
-    '(globalThis.storedData ??= {})["run"] '
+    >>> data_script("run", [b""])[:40]
+    '(globalThis.storedData ??= {})["run"] = '
     """
     packed = json.dumps([zip_to_text(message) for message in messages])
     return f"(globalThis.storedData ??= {{}})[{json.dumps(name)}] = {packed};\n"

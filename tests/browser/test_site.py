@@ -119,9 +119,10 @@ def test_a_recorded_run_plays_and_takes_own_words(
     fresh_context: BrowserContext, address: str
 ) -> None:
     page = fresh_context.new_page()
-    page.goto(f"{address}/merge-loop.html?step=0")
+    page.goto(f"{address}/merge-loop.html")
     page.get_by_role("link", name="Chinese").click()
     expect(page.locator("#about-run")).to_contain_text("Lu Xun")
+    page.get_by_role("button", name="First: before any merge").click()
     page.get_by_role("button", name="One merge forward").click()
     expect(page).to_have_url(f"{address}/merge-loop.html?run=kong-yiji&step=1")
     page.get_by_role("radio", name="Yours").check()
