@@ -95,6 +95,7 @@ def build(out: Path, *, app: str = "") -> None:
     """
     if app and urlsplit(app).scheme not in ("http", "https"):
         raise click.UsageError(f"Expected the app's address with http or https, got {app!r}.")
+    app = app.rstrip("/")
     found = {path.name for path in out.iterdir()} if out.exists() else set[str]()
     if found - {"docs"} and WORKER not in found:
         raise click.UsageError(f"{out} holds other files. Name an empty folder.")
@@ -116,7 +117,7 @@ def _write_site(out: Path, *, docs: Path | None, app: str) -> None:
     pages = _pages(drawn_lessons())
     for page in pages:
         (out / page.file).write_text(_html(page, app=app, has_docs=docs is not None), "utf-8")
-    for script in {page.script for page in pages} | {"embed"}:
+    for script in {page.script for page in pages} | {"early"}:
         (out / f"{script}.js").write_text(_script(BROWSER / f"{script}.js"), "utf-8")
     _write_worker(out)
 

@@ -12,7 +12,7 @@ test("an address keeps its other parameters", () => {
 });
 
 test("a page is opened in the app that the site knows", () => {
-  const link = new URL(appLink("https://app.example/", "token_boundaries", QUERY));
+  const link = new URL(appLink("https://app.example", "token_boundaries", QUERY));
   assert.equal(link.pathname, "/token_boundaries");
   assert.deepEqual(Object.fromEntries(link.searchParams), QUERY);
   assert.equal(appLink("https://app.example", "lessons", {}), "https://app.example/lessons");
