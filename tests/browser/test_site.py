@@ -155,6 +155,10 @@ def test_all_pages_are_there_offline_after_the_first(
     for file in PAGES:
         page.goto(f"{found}/{file}?embed=0")
         expect(page.locator(":is(.tile, .token, .cards li)").first).to_be_attached()
+        expect(page.locator("link[href='fonts.css']")).to_be_attached()
+    assert (
+        page.evaluate("async () => (await document.fonts.load('16px \"Source Sans\"')).length") == 1
+    )
     assert first_use_size(site) < 3e6
 
 
