@@ -4,6 +4,8 @@
 #              browser, app or peers, except those marked as slow
 # make js      check the modules that run in the browser: types, lint, and their logic in Node
 # make docs    build the documentation into site/docs
+# make site    build the static site and the documentation in site/; APP=https://... links its
+#              pages to an app
 # make shelf   fetch the tokenizers that pages and commands know by name, for use without a network
 # make bench   measure speed against other tools and write benchmarks/README.md
 # make fuzz    try damaged files, tens of thousands, on every reader, and damaged addresses on every
@@ -25,8 +27,10 @@ BIN := .venv/bin
 # The folder of text for `make bench`; empty: text that every machine has.
 CORPUS ?=
 PART ?=
+# The app that the static site's pages link to; empty: a page tells how to start one.
+APP ?=
 
-.PHONY: run test quick search fuzz bench docs lint types js js-types js-lint js-tests browser proxy ranks shelf clean
+.PHONY: run test quick search fuzz bench docs site lint types js js-types js-lint js-tests browser proxy ranks shelf clean
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.kernels.compiling
@@ -94,6 +98,10 @@ proxy: .venv/dev.stamp
 ranks: .venv/dev.stamp
 	PYTHON="$(PYTHON)" scripts/get_ranks.sh
 	$(BIN)/python -m scripts.get_tokenizers
+
+# The documentation in site/docs is kept, and linked from each page.
+site: docs ranks
+	BPE_EXPLORER_TOKENIZERS=$(CURDIR)/.venv/tokenizers $(BIN)/python -m static_site.build --out site --app "$(APP)"
 
 # The published tokenizers, into the user's cache folder.
 shelf: .venv/run.stamp

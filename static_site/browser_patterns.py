@@ -19,17 +19,20 @@ from bpe_core.unicode.classes import CLASSES, LETTER_CLASSES, class_runs
 _CLASS_NAMES: Final = {
     r"\s": ("space",),
     r"\p{L}": LETTER_CLASSES,
+    # One class in the data, and no pattern names one without the other.
+    r"\p{Lu}\p{Lt}": ("upper",),
     r"\p{Ll}": ("lower",),
     r"\p{Lm}": ("modifier",),
     r"\p{Lo}": ("letter",),
     r"\p{N}": ("number",),
     r"\p{M}": ("mark",),
 }
-# Lu and Lt are one class in the data, and no pattern names one without the other.
-_UPPER_AND_TITLE: Final = r"\p{Lu}\p{Lt}"
+_NAMED: Final = "|".join(map(re.escape, _CLASS_NAMES))
+# All else is the same in JavaScript, except possessive quantifiers and other groups.
 _PART: Final = re.compile(
-    r"(?P<ignoring>\(\?i:(?P<letters>[a-z'|]+)\))|(?P<upper>\\p\{Lu\}\\p\{Lt\})"
-    r"|(?P<named>\\s|\\p\{\w+\})|(?P<not_space>\\S)|(?P<kept>\(\?:|\(\?!|\\[rn]|[^\\(]|\((?!\?))",
+    r"\(\?i:(?P<ignoring>[a-z'|]+)\)"
+    rf"|(?P<named>{_NAMED})|(?P<not_space>\\S)"
+    r"|(?P<kept>\(\?[:!]|\\[rn]|(?![+*?}]\+)[^\\(]|\((?!\?))",
     re.DOTALL,
 )
 
@@ -63,11 +66,11 @@ def browser_pattern(name: str) -> str:
 
 def _written(part: re.Match[str], *, in_class: bool) -> str:
     if part["ignoring"]:
-        return f"(?:{''.join(map(_either_case, part['letters']))})"
+        return f"(?:{''.join(map(_either_case, part['ignoring']))})"
     if part["not_space"]:
-        return f"[^{_ranges(_CLASS_NAMES[chr(92) + 's'])}]"
-    if part["upper"] or part["named"]:
-        ranges = _ranges(("upper",) if part["upper"] else _CLASS_NAMES[part["named"]])
+        return f"[^{_ranges(('space',))}]"
+    if part["named"]:
+        ranges = _ranges(_CLASS_NAMES[part["named"]])
         return ranges if in_class else f"[{ranges}]"
     return part["kept"]
 

@@ -56,6 +56,7 @@ DOORS: Final = (
     ),
     Door("Learn step by step", "Six short lessons that ask before they tell.", "lessons.html"),
 )
+WORKER: Final = "service-worker.js"
 LATER: Final = ("data/o200k_base.js", "docs/")
 """What is stored for use offline when it is first opened, not with the first page."""
 
@@ -77,29 +78,31 @@ class SitePage:
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), default=Path("site"), show_default=True)
-@click.option("--docs", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--app", default="", help="The address of an app to link to.")
-def main(out: Path, docs: Path | None, app: str) -> None:
-    """Build the static site into a folder, with the built documentation in DOCS, if it is given."""
-    build(out, docs=docs, app=app)
+def main(out: Path, app: str) -> None:
+    """Build the static site into a folder, and keep the built documentation in its folder docs."""
+    build(out, app=app)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     click.echo(f"{out}: {size / 1e6:.1f} MB, {first_use_size(out) / 1e6:.1f} MB of it at first")
 
 
-def build(out: Path, *, docs: Path | None = None, app: str = "") -> None:
+def build(out: Path, *, app: str = "") -> None:
     """Build the site into a folder; an earlier site there is replaced once the new one is whole.
 
+    The documentation, if it was built into the folder's `docs`, is kept and linked to.
     Raises `click.UsageError` if the folder holds anything else than a site, or if the app's
     address is not http or https.
     """
     if app and urlsplit(app).scheme not in ("http", "https"):
         raise click.UsageError(f"Expected the app's address with http or https, got {app!r}.")
-    if out.exists() and any(out.iterdir()) and not (out / "service-worker.js").is_file():
+    app = app.rstrip("/")
+    found = {path.name for path in out.iterdir()} if out.exists() else set[str]()
+    if found - {"docs"} and WORKER not in found:
         raise click.UsageError(f"{out} holds other files. Name an empty folder.")
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out.absolute().parent) as folder:
         site = Path(folder) / "site"
-        _write_site(site, docs=docs, app=app)
+        _write_site(site, docs=out / "docs" if "docs" in found else None, app=app)
         if out.exists():
             shutil.rmtree(out)
         site.rename(out)
@@ -114,7 +117,7 @@ def _write_site(out: Path, *, docs: Path | None, app: str) -> None:
     pages = _pages(drawn_lessons())
     for page in pages:
         (out / page.file).write_text(_html(page, app=app, has_docs=docs is not None), "utf-8")
-    for script in {page.script for page in pages} | {"embed"}:
+    for script in {page.script for page in pages} | {"early"}:
         (out / f"{script}.js").write_text(_script(BROWSER / f"{script}.js"), "utf-8")
     _write_worker(out)
 
@@ -127,8 +130,8 @@ def first_use_size(out: Path) -> int:
 def data_script(name: str, messages: Sequence[bytes]) -> str:
     """Return a script that holds messages for `browser/stored_data.js`.
 
-    >>> data_script("run", [b""])[:37]
-    '(globalThis.storedData ??= {})["run"] '
+    >>> data_script("run", [b""])[:40]
+    '(globalThis.storedData ??= {})["run"] = '
     """
     packed = json.dumps([zip_to_text(message) for message in messages])
     return f"(globalThis.storedData ??= {{}})[{json.dumps(name)}] = {packed};\n"
@@ -148,6 +151,7 @@ def _copy_files(out: Path) -> None:
     palette = tokens[tokens.index(":host {") : tokens.index("\n}\n") + 3]
     sheet = palette.replace(":host", ":root", 1) + (HERE / "site.css").read_text("utf-8")
     (out / "site.css").write_text(sheet, "utf-8")
+    shutil.copy(HERE / "fonts.css", out)
     shutil.copy(ROOT / "ui/data/favicon.png", out)
     shutil.copy(ROOT / "NOTICE.md", out / "NOTICE.txt")
     (out / "fonts").mkdir()
@@ -283,9 +287,7 @@ def _script(entry: Path) -> str:
 
 def _stored_at_first(out: Path) -> list[str]:
     files = (path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
-    return sorted(
-        file for file in files if not file.startswith(LATER) and file != "service-worker.js"
-    )
+    return sorted(file for file in files if not file.startswith(LATER) and file != WORKER)
 
 
 def _write_worker(out: Path) -> None:
@@ -297,7 +299,7 @@ def _write_worker(out: Path) -> None:
             version.update(path.relative_to(out).as_posix().encode() + path.read_bytes())
     stored = json.dumps({"version": version.hexdigest()[:16], "files": ["./", *files]})
     script = _script(BROWSER / "service_worker.js")
-    (out / "service-worker.js").write_text(f"self.STORED = {stored};\n{script}", "utf-8")
+    (out / WORKER).write_text(f"self.STORED = {stored};\n{script}", "utf-8")
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ export function withQuery(address, changes) {
 }
 
 /** Return the link to a page of the app: there, if the site knows an app; else to the page about it.
-    @param {string} app The app's address, or "".
+    @param {string} app The app's address without a slash at its end, or "".
     @param {string} page
     @param {Record<string, string>} query */
 export function appLink(app, page, query) {
   const path = [page, new URLSearchParams(query)].join("?").replace(/\?$/, "");
-  return app ? `${app.replace(/\/$/, "")}/${path}` : `app.html?${new URLSearchParams({ [TO_APP]: path })}`;
+  return app ? `${app}/${path}` : `app.html?${new URLSearchParams({ [TO_APP]: path })}`;
 }
 
 /** Return what the page about the app is asked to open, as a path of the app; "" if it is anything else.

@@ -7,6 +7,7 @@
     @property {string[]} tokens The bytes of each token by id; empty for an id that no text becomes.
     @property {Map<string, number>} ids The id of each token by its bytes. */
 
+const MAX_ARGUMENTS = 8192; // of one call: browsers have a limit
 const utf8 = new TextEncoder();
 
 /** Read a vocabulary that `stored_vocabulary` in `vocabularies.py` wrote.
@@ -16,11 +17,12 @@ export function readVocabulary(message) {
   const headerSize = new DataView(message.buffer, message.byteOffset).getUint32(0, true);
   const { name, pattern, n_ids } = JSON.parse(new TextDecoder().decode(message.subarray(4, 4 + headerSize)));
   const lengths = message.subarray(4 + headerSize, 4 + headerSize + n_ids);
+  const bytes = asString(message.subarray(4 + headerSize + n_ids));
   const tokens = [];
   const ids = new Map();
-  let at = 4 + headerSize + n_ids;
+  let at = 0;
   for (const length of lengths) {
-    const token = String.fromCharCode(...message.subarray(at, at + length));
+    const token = bytes.slice(at, at + length);
     if (token) ids.set(token, tokens.length);
     tokens.push(token);
     at += length;
@@ -31,7 +33,14 @@ export function readVocabulary(message) {
 /** Return the UTF-8 bytes of a text, one character a byte.
     @param {string} text */
 export function byteString(text) {
-  let bytes = "";
-  for (const byte of utf8.encode(text)) bytes += String.fromCharCode(byte);
-  return bytes;
+  return asString(utf8.encode(text));
+}
+
+/** @param {Uint8Array} bytes */
+function asString(bytes) {
+  let string = "";
+  for (let at = 0; at < bytes.length; at += MAX_ARGUMENTS) {
+    string += String.fromCharCode(...bytes.subarray(at, at + MAX_ARGUMENTS));
+  }
+  return string;
 }

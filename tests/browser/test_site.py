@@ -1,0 +1,210 @@
+"""Walk the static site: served as plain files, offline, in another site's frame, from a folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
+
+from bpe_core.tokenizer.gpt2 import gpt2
+from static_site.build import build, first_use_size
+from tests.browser.conftest import DESK
+from tests.browser.helpers import MAX_WAIT_MS
+from tests.browser.serving import new_context
+from tests.browser.test_accessibility import FIND_VIOLATIONS, RULES, SCHEMES
+from tests.oracles import TOKENIZERS, opened_by_name
+
+SENTENCE = "Straße, naïveté 🧩 日本語 12345"
+LESSON = "lesson-hug-words.html"
+PAGES = ("index.html", "merge-loop.html", "token-boundaries.html", "lessons.html", LESSON)
+IS_STORED = """async () => {
+  await navigator.serviceWorker.ready;
+  return (await caches.keys()).length;
+}"""
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Log nothing."""
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder as any static host does, and yield its address."""
+    handler = partial(QuietHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site, with a page as its documentation."""
+    folder = tmp_path_factory.mktemp("site")
+    docs = folder / "docs"
+    docs.mkdir()
+    (docs / "index.html").write_text("<!doctype html><title>Docs</title>", "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
+        build(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with served(site) as found:
+        yield found
+
+
+@pytest.fixture
+def fresh_context(browser: Browser) -> Iterator[BrowserContext]:
+    """Return a context without anything stored, whose pages may log no error."""
+    context = new_context(browser, viewport=DESK, color_scheme="light", reduced_motion="reduce")
+    context.set_default_timeout(MAX_WAIT_MS)
+    problems: list[str] = []
+    context.on("weberror", lambda found: problems.append(str(found.error)))
+    context.on("console", lambda found: problems.append(found.text))
+    yield context
+    context.close()
+    assert problems == []
+
+
+def ids_shown(page: Page | FrameLocator) -> Callable[[list[int]], None]:
+    """Return a function that waits until the page shows these ids."""
+    ids = page.locator(".ids")
+    return lambda expected: expect(ids).to_have_text(" ".join(map(str, expected)))
+
+
+def test_a_sentence_goes_from_the_loop_to_both_tokenizers(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/index.html")
+    page.get_by_role("textbox", name="Your sentence").fill(SENTENCE)
+    expect(page.locator(".length")).to_contain_text(f"{len(SENTENCE)} characters")
+    page.get_by_role("link", name="What does GPT-2 do to it?").click()
+    expect(page.get_by_label("Your text")).to_have_value(SENTENCE)
+    ids_shown(page)(gpt2().encode(SENTENCE))
+    page.get_by_role("radio", name="GPT-4o").check()
+    ids_shown(page)(opened_by_name("o200k_base").encode(SENTENCE))
+    page.get_by_label("Your text").fill("a <b>")
+    ids_shown(page)(opened_by_name("o200k_base").encode("a <b>"))
+    expect(page).to_have_url(f"{address}/token-boundaries.html?text=a+%3Cb%3E&tokenizer=o200k_base")
+    page.reload()
+    ids_shown(page)(opened_by_name("o200k_base").encode("a <b>"))
+    in_app = page.get_by_role("link", name="Open in the app")
+    in_app.focus()
+    path = "token_boundaries?text=a+%3Cb%3E"
+    expect(in_app).to_have_attribute("href", f"app.html?open={quote(path, safe='')}")
+    in_app.click()
+    local = page.get_by_role("link", name="Open it at")
+    expect(local).to_have_attribute("href", f"http://127.0.0.1:8501/{path}")
+
+
+def test_a_recorded_run_plays_and_takes_own_words(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/merge-loop.html")
+    page.get_by_role("link", name="Chinese").click()
+    expect(page.locator("#about-run")).to_contain_text("Lu Xun")
+    page.get_by_role("button", name="First: before any merge").click()
+    page.get_by_role("button", name="One merge forward").click()
+    expect(page).to_have_url(f"{address}/merge-loop.html?run=kong-yiji&step=1")
+    page.get_by_role("radio", name="Yours").check()
+    page.get_by_label("Your words").fill("hug 孔")
+    expect(page.locator(".words .word")).to_have_count(2)
+    expect(page).to_have_url(f"{address}/merge-loop.html?run=kong-yiji&step=1&words=hug+%E5%AD%94")
+
+
+def test_a_lesson_asks_before_it_shows(fresh_context: BrowserContext, address: str) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/lessons.html")
+    page.get_by_role("link", name="Hug words").click()
+    tile = page.locator("#step-1 .tile").first
+    expect(tile).to_be_hidden()
+    page.locator("#step-1").get_by_role("button", name="4", exact=True).click()
+    expect(tile).to_be_visible()
+    page.get_by_role("link", name="Next").click()
+    expect(page.get_by_role("heading", name="Count the neighbours")).to_be_focused()
+    expect(page).to_have_url(f"{address}/{LESSON}#step-2")
+
+
+def test_all_pages_are_there_offline_after_the_first(
+    fresh_context: BrowserContext, site: Path
+) -> None:
+    page = fresh_context.new_page()
+    with served(site) as found:
+        page.goto(found)
+        assert page.evaluate(IS_STORED) == 1
+    # Nothing answers at this address any more.
+    for file in PAGES:
+        page.goto(f"{found}/{file}?embed=0")
+        expect(page.locator(":is(.tile, .token, .cards li)").first).to_be_attached()
+        expect(page.locator("link[href='fonts.css']")).to_be_attached()
+    assert (
+        page.evaluate("async () => (await document.fonts.load('16px \"Source Sans\"')).length") == 1
+    )
+    assert first_use_size(site) < 3e6
+
+
+def test_a_page_of_another_origin_frames_the_site(
+    fresh_context: BrowserContext, address: str, tmp_path: Path
+) -> None:
+    frame = f'<iframe src="{address}/token-boundaries.html?embed=1" width="800" height="600">'
+    (tmp_path / "favicon.ico").write_bytes(b"")
+    (tmp_path / "index.html").write_text(f"<!doctype html>{frame}</iframe>", "utf-8")
+    page = fresh_context.new_page()
+    with served(tmp_path) as other:
+        page.goto(other.replace("127.0.0.1", "localhost"))
+        inside = page.frame_locator("iframe")
+        inside.get_by_label("Your text").fill("framed")
+        ids_shown(inside)(gpt2().encode("framed"))
+        expect(inside.get_by_role("heading", name="Token boundaries")).to_be_hidden()
+        expect(inside.get_by_role("link", name="Open in BPE Explorer")).to_be_visible()
+
+
+def test_pages_work_from_a_folder(fresh_context: BrowserContext, site: Path) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{(site / 'token-boundaries.html').as_uri()}?text=hug")
+    ids_shown(page)(gpt2().encode("hug"))
+    page.goto((site / "merge-loop.html").as_uri())
+    expect(page.locator(".words .tile").first).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
+def test_pages_are_accessible_and_fit(
+    browser: Browser, address: str, scheme: Literal["light", "dark"], width: int
+) -> None:
+    context = new_context(
+        browser,
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    for file in (*PAGES, "app.html"):
+        page.goto(f"{address}/{file}")
+        if file == LESSON:
+            page.get_by_role("button", name="Show me").click()
+        expect(page.locator(":is(.tile, .token, .cards li, pre)").first).to_be_visible()
+        page.evaluate(Axe().axe_script)
+        violations = page.evaluate(FIND_VIOLATIONS, RULES)
+        broken = [(each["id"], node["target"]) for each in violations for node in each["nodes"]]
+        assert not broken, file
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, file
+    context.close()
