@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -18,10 +18,12 @@ from bpe_core.cli.options import (
     text_column_option,
     tokenizer_options,
 )
-from bpe_core.cli.outputs import check_output
+from bpe_core.cli.outputs import check_output, print_json
+from bpe_core.cli.progress import Bar
 from bpe_core.cli.scale import check_engine, open_engine
-from bpe_core.cli.streams import is_watched
+from bpe_core.cli.streams import StandardInput
 from bpe_core.cli.support import load_encoder
+from bpe_core.corpus.urls import is_url
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -126,8 +128,6 @@ def encode_corpus(
       $ bpe encode-corpus notes.txt -t gpt2 --out tokens
       $ bpe encode-corpus notes.txt -t mine.json --pack 64 --format npy --out rows
     """
-    if "-" in sources:
-        raise ConfigError("Standard input cannot be resumed. Name a file, a folder or a URL.")
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.training_data import encode_corpus as encoding
 
@@ -138,23 +138,31 @@ def encode_corpus(
     if dry_run:
         from bpe_core.training_data.estimate import estimate_corpus
 
-        found = estimate_corpus(
-            sources,
-            given,
-            format=format,
-            text_column=text_column,
-            errors=errors,
-            skip_damaged=skip_damaged,
-        )
-        click.echo(json.dumps(found._asdict()) if as_json else _describe_estimate(found))
+        with _saved_input(sources, out) as names:
+            found = estimate_corpus(
+                names,
+                given,
+                format=format,
+                text_column=text_column,
+                errors=errors,
+                skip_damaged=skip_damaged,
+            )
+        if as_json:
+            print_json(found._asdict())
+        else:
+            click.echo(_describe_estimate(found))
         return
     check_output("a JSON object", f"{out}/manifest.json", [], force=force, makes_folder=True)
     ending = encoding.find_eos(encoder, None if eos == "none" else eos)
     said = f"{ending.token} ({ending.id})" if ending is not None else "nothing"
     click.echo(f"After each document: {said}.", err=True)
-    with open_engine(scheduler, memory, processes) as engine, _Progress(as_json=as_json) as show:
+    with (
+        _saved_input(sources, out) as names,
+        open_engine(scheduler, memory, processes) as engine,
+        Bar() as bar,
+    ):
         manifest = encoding.encode_corpus(
-            sources,
+            names,
             given,
             out,
             format=format,
@@ -169,14 +177,14 @@ def encode_corpus(
             work=work,
             overwrite=force,
             engine=engine,
-            on_progress=show,
+            on_progress=_Progress(None if as_json else bar).show,
         )
     for note in manifest.notes:
         click.echo(note, err=True)
     if manifest.skipped_rows:
         click.echo(f"Skipped {manifest.skipped_rows:,} rows without text.", err=True)
     if as_json:
-        _print_json("finished", _figures(manifest))
+        print_json({"event": "finished", **_figures(manifest)})
     else:
         click.echo(_summary(manifest), err=True)
 
@@ -227,54 +235,50 @@ def parse_count(count: str, option: str) -> int:
     return int(float(f"{found[1]}.{found[2] or 0}") * 10 ** _POWERS[found[3].upper()])
 
 
+@contextmanager
+def _saved_input(sources: tuple[str, ...], out: str) -> Generator[tuple[str, ...]]:
+    """Yield the sources with standard input saved in a file next to the output, for a while."""
+    if "-" not in sources:
+        yield sources
+        return
+    if is_url(out):
+        raise ConfigError("Standard input is first saved next to --out: name a folder, not a URL.")
+    path = Path(f"{out.rstrip('/')}.stdin")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.write_bytes(StandardInput().read())
+        yield tuple(str(path) if name == "-" else name for name in sources)
+    finally:
+        path.unlink(missing_ok=True)
+
+
 class _Progress:
-    """Show the progress of encoding on one line of stderr, or print it as lines of JSON."""
+    """Shows the progress of encoding by a bar, or prints it as lines of JSON without one."""
 
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
+    def __init__(self, bar: Bar | None) -> None:
+        self._bar = bar
         self._started = self._reported = time.monotonic()
-        self._n_found: tuple[int, int] | None = None
-        self._bar: Any = None
+        self._found: EncodingProgress | None = None
 
-    def __enter__(self) -> Callable[[EncodingProgress], None] | None:
-        return self._show if self._as_json or is_watched() else None
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(None, None, None)
-
-    def _show(self, progress: EncodingProgress) -> None:
-        if self._n_found is None:
-            self._n_found = (progress.n_bytes, progress.n_tokens)
+    def show(self, progress: EncodingProgress) -> None:
+        """Show the progress, at most twice a second but for the last of the text."""
+        found = self._found = self._found or progress
         now = time.monotonic()
-        is_last = progress.source_bytes_done == progress.source_bytes
-        if now - self._reported < _SECONDS_BETWEEN_REPORTS and not is_last:
+        done, of = progress.source_bytes_done, progress.source_bytes
+        if now - self._reported < _SECONDS_BETWEEN_REPORTS and done < of:
             return
         self._reported = now
         seconds = max(now - self._started, 1e-3)
-        n_bytes, n_tokens = (
-            max(0, there - before)
-            for there, before in zip(progress[3:5], self._n_found, strict=True)
-        )
-        if self._as_json:
-            rates = {"bytes_per_second": n_bytes / seconds, "tokens_per_second": n_tokens / seconds}
-            _print_json("progress", {**progress._asdict(), "seconds": seconds, **rates})
-            return
+        byte_rate = (progress.n_bytes - found.n_bytes) / seconds
+        token_rate = (progress.n_tokens - found.n_tokens) / seconds
         if self._bar is None:
-            self._bar = click.progressbar(
-                length=progress.source_bytes,
-                label="Encoding",
-                file=sys.stderr,
-                item_show_func=str,
-            )
-            self._bar.__enter__()
-        rates = f"{n_bytes / seconds / 1e6:.0f} MB/s, {n_tokens / seconds / 1e6:.1f} M tokens/s"
-        shards = f", {progress.shards_done:,} of {progress.shards:,} shards" * bool(progress.shards)
-        self._bar.update(progress.source_bytes_done - self._bar.pos, rates + shards)
-
-
-def _print_json(event: str, values: dict[str, Any]) -> None:
-    click.echo(json.dumps({"event": event, **values}))
+            rates = {"bytes_per_second": byte_rate, "tokens_per_second": token_rate}
+            print_json({"event": "progress", **progress._asdict(), "seconds": seconds, **rates})
+        elif progress.shards:
+            self._bar.show("Writing shards", progress.shards_done, progress.shards)
+        else:
+            note = f"{byte_rate / 1e6:.0f} MB/s, {token_rate / 1e6:.1f} M tokens/s"
+            self._bar.show("Encoding", done, of, note)
 
 
 def _figures(manifest: Manifest) -> dict[str, Any]:

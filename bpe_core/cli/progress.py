@@ -37,19 +37,22 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def show(self, doing: str, done: float, of: float) -> None:
-        """Show that `done` of `of` is done, once this work has taken a second."""
+    def show(self, doing: str, done: float, of: float, note: str = "") -> None:
+        """Show that `done` of `of` is done, once this work has taken a second, and a note."""
         if not is_watched():
             return
         if doing != self._doing:
             self._end()
             self._doing, self._started = doing, time.monotonic()
-            self._bar = click.progressbar(length=_STEPS, label=doing, file=sys.stderr)
+            self._bar = click.progressbar(
+                length=_STEPS, label=doing, file=sys.stderr, item_show_func=_read_note
+            )
         if not self._bar.entered:
             if time.monotonic() - self._started < _SECONDS_WITHOUT:
                 return
             self._bar.__enter__()
-        self._bar.update(max(0, int(_STEPS * min(1.0, done / of)) - self._bar.pos) if of else 0)
+        steps = int(_STEPS * min(1.0, done / of)) - self._bar.pos if of else 0
+        self._bar.update(max(0, steps), note or None)
 
     def show_counting(self, share: float) -> None:
         """Show the share of the text whose words are counted, as the `on_counting` of `train`."""
@@ -75,3 +78,7 @@ class Bar:
             self._bar.__exit__(None, None, None)
         self._bar = None
         self._doing = ""
+
+
+def _read_note(note: str | None) -> str | None:
+    return note

@@ -124,6 +124,8 @@ def encode_corpus(
         skip_damaged=skip_damaged,
     )
     _check_apart(divided, place, folder.url)
+    if not divided.stretches:
+        raise EmptyCorpusError("The corpus is empty: give at least one character.")
     shared = share_tokenizer(encoder, path, folder)
     dtype = dtype_for(format, max(encoder.vocab) + 1)
     eos_id = ending.id if ending is not None else None

@@ -115,6 +115,18 @@ def test_json_is_an_object_for_each_report(corpus: Path, tmp_path: Path) -> None
     assert finished["tokens"] == len(np.fromfile(out / "train-00000.bin", "<u2"))
 
 
+def test_standard_input_gives_what_a_file_does(tmp_path: Path) -> None:
+    text = (TEXT * 50).encode()
+    (tmp_path / "a.txt").write_bytes(text)
+    succeed("encode-corpus", tmp_path / "a.txt", "-t", "gpt2", "--out", tmp_path / "of-file")
+    succeed("encode-corpus", "-", "-t", "gpt2", "--out", tmp_path / "new" / "of-input", stdin=text)
+    assert [each.name for each in (tmp_path / "new").iterdir()] == ["of-input"]
+    shards = [tmp_path / name / "train-00000.bin" for name in ("of-file", "new/of-input")]
+    assert shards[0].read_bytes() == shards[1].read_bytes()
+    refused = run("encode-corpus", "-", "-t", "gpt2", "--out", "memory://tokens", stdin=text)
+    assert "name a folder, not a URL" in refused.output
+
+
 def test_a_dry_run_writes_nothing_and_is_near_the_truth(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = ["encode-corpus", corpus, "-t", "gpt2", "--out", out]
@@ -137,7 +149,9 @@ def test_wrong_options_are_one_line(corpus: Path, tmp_path: Path) -> None:
         result = run(*command, *options)
         assert result.exit_code == 1
         assert said in result.output
-    assert "cannot be resumed" in run("encode-corpus", "-", "-t", "gpt2", "--out", "x").output
+    out = tmp_path / "empty"
+    assert "The corpus is empty" in run("encode-corpus", "-", "-t", "gpt2", "--out", out).output
+    assert not [*tmp_path.glob("empty*")]
     assert parse_count("100M", "") == 10**8
     with pytest.raises(ConfigError, match="--pack N such as"):
         parse_count("-1", "--pack")
