@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from bpe_core.cli.downloads import fetch_watched
+from bpe_core.cli.downloads import fetch_missing
 from bpe_core.cli.options import (
     FORMATS,
     TIE_BREAKS,
@@ -80,7 +80,7 @@ class _Request:
         self.sources.check()
         check_json(self.out, wanted=self.as_json)
         special_tokens = parse_special_tokens(self.special_tokens)
-        fetch_watched(self.base)
+        fetch_missing(self.base)
         base = open_base(self.base, self.pretokenizer, special_tokens or None)
         # Written once unchanged, because a refusal after the whole run would come too late.
         unchanged = trace_ids(base.tokenizer, base.tokenizer)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from bpe_core.cli.downloads import fetch_watched
+from bpe_core.cli.downloads import fetch_missing
 from bpe_core.cli.options import out_option
 from bpe_core.cli.outputs import check_output, write_text
 from bpe_core.cli.streams import is_watched
@@ -63,7 +63,7 @@ def chat(
     out = out or "-"
     inputs = [tokenizer, messages, *([template_file] if template_file else [])]
     check_output(IDS if ids else None, out, inputs, force=force)
-    fetch_watched(tokenizer)
+    fetch_missing(tokenizer)
     opened = open_encoder(tokenizer)
     template = opened.chat
     if template_file is not None:

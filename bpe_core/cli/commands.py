@@ -31,7 +31,7 @@ def main() -> None:
     A file named - is standard input or output. TOKENIZER is the file or folder of a
     tokenizer, saved here or by another tool, or the name of a published one: gpt2,
     a name that `bpe fetch` lists, a model of OpenAI's such as gpt-4o, or hf:org/model
-    for any model on Hugging Face's hub.
+    for any model on Hugging Face's hub. What is not here yet is fetched, once.
 
     \b
     Examples:

@@ -1,17 +1,29 @@
-"""Show the download of a tokenizer that a command is given by its name."""
+"""Download a tokenizer that a command is given by its name."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bpe_core.cli.progress import Bar
-from bpe_core.cli.streams import is_watched
 
 
-def fetch_watched(name: str) -> None:
-    """Fetch a model on the hub that is not in the cache, with its progress on stderr."""
-    from bpe_core.published.hub_names import find_cached, is_hub_name, parse_hub_name
+def fetch_missing(name: str) -> None:
+    """Fetch a published tokenizer that is not here yet, with its progress on stderr.
 
-    if is_watched() and is_hub_name(name) and find_cached(parse_hub_name(name)) is None:
+    A name that is a file's is left alone. Raises what `fetch` raises.
+    """
+    if not Path(name).exists() and _is_missing(name):
         from bpe_core.published.fetch import fetch
 
         with Bar() as bar:
             fetch(name, bar.show_download)
+
+
+def _is_missing(name: str) -> bool:
+    from bpe_core.published.cache import cached_state
+    from bpe_core.published.catalogue import find_published, published
+    from bpe_core.published.hub_names import find_cached, is_hub_name, parse_hub_name
+
+    if is_hub_name(name):
+        return find_cached(parse_hub_name(name)) is None
+    return find_published(name) is not None and cached_state(published(name)) == "missing"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe_core.cli.downloads import fetch_watched
+from bpe_core.cli.downloads import fetch_missing
 from bpe_core.cli.streams import (
     StandardInput,
     abandon_output,
@@ -73,10 +73,10 @@ def load_tokenizer(
 ) -> Tokenizer:
     """Load a tokenizer from a file, or a published one by name if there is no such file.
 
-    A model on the hub is fetched first if it is not in the cache. Raises FormatError if only
+    A published tokenizer that is not here yet is fetched first. Raises FormatError if only
     another library can run the tokenizer.
     """
-    fetch_watched(name)
+    fetch_missing(name)
     specials = parse_special_tokens(special_tokens)
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.load_save import load
@@ -121,7 +121,7 @@ def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str,
     from bpe_core.published.hub_names import is_hub_name
 
     if not special_tokens and (is_hub_name(name) or Path(name).exists()):
-        fetch_watched(name)
+        fetch_missing(name)
         return open_plainest(name, pretokenizer).encoder
     try:
         return load_tokenizer(name, pretokenizer, special_tokens)

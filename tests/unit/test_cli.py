@@ -17,6 +17,7 @@ from bpe_core import types
 from bpe_core.cli import commands, options, sources
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.counts_file import read_counts
+from bpe_core.errors import UnavailableError
 from bpe_core.formats import load_save
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.readers import Reader
@@ -479,6 +480,20 @@ def test_published_names_and_other_models_encode_by_their_library(tmp_path: Path
     )
     assert succeed("encode", model, stdin=b"ab").stdout == "0 1\n"
     assert run("inspect", model).exit_code == 1
-    missing = run("encode", "llama3", stdin=b"ab")
-    assert missing.exit_code == 1
-    assert "Run: bpe fetch llama3" in missing.stderr
+
+
+def test_a_published_tokenizer_is_fetched_when_it_is_first_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted: list[str] = []
+
+    def fetch(name: str, on_progress: object) -> str:
+        wanted.append(name)
+        raise UnavailableError("There is no network.")
+
+    monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(tmp_path))
+    monkeypatch.setattr("bpe_core.published.fetch.fetch", fetch)
+    for name in ("llama3", "gpt-4o", "gpt2"):
+        assert run("encode", name, stdin=b"ab").exit_code == (name != "gpt2")
+    assert "There is no network." in run("compare", "-", "-t", "llama3", stdin=b"ab").stderr
+    assert wanted == ["llama3", "gpt-4o", "llama3"]

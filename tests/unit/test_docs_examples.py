@@ -98,9 +98,9 @@ def run_command(line: str, targets: set[str], extras: set[str]) -> str:
         case ["make", target, *_]:
             assert target in targets, target
         case ["pip", "install", wanted]:
-            found = re.fullmatch(r"(?:\.|bpe-explorer)(?:\[(\w+)\])?", wanted)
+            found = re.fullmatch(r"(?:\.|bpe-explorer)(?:\[([\w,]+)\])?", wanted)
             assert found, wanted
-            assert found[1] in {None, *extras}, wanted
+            assert extras.issuperset((found[1] or "all").split(",")), wanted
         case ["bpe", *arguments]:
             if arguments[0] in COMMANDS_NOT_RUN or NEEDS_OTHERS.search(command):
                 parse(main, "bpe", arguments)
@@ -108,7 +108,7 @@ def run_command(line: str, targets: set[str], extras: set[str]) -> str:
                 result = run(*arguments, stdin=stdin)
                 assert result.exit_code == 0, result.output
                 return result.output
-        case ["python", "-m", module, *_]:
+        case ["python" | "python3", "-m", module, *_]:
             assert find_spec(module), module
         case ["python", script, *_] | [script, *_] if script.startswith("scripts/"):
             assert (ROOT / script).exists(), script
