@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-import json
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final, NamedTuple, TypeVar, cast
 
-import msgspec
-
 from bpe_core.corpus.budget import Budget
+from bpe_core.corpus.json_values import parse_value
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.corpus.readers import ReadOptions, read_source, skipped
@@ -221,14 +219,6 @@ def _read(file: BinaryIO, begin: int, end: int, part: FilePart) -> Iterator[byte
         yield data
 
 
-def _parse(line: bytes) -> object:
-    """Return the value of a line of JSON, read by msgspec if it can, in a third of the time."""
-    try:
-        return msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        return json.loads(line)  # accepts NaN, and a byte order mark
-
-
 def _parse_text(line: bytes, column: str) -> bytes | None:
     """Return the text in a line of JSON, or None if the line is not JSON or has none.
 
@@ -236,7 +226,7 @@ def _parse_text(line: bytes, column: str) -> bytes | None:
     (b'hug', None)
     """
     try:
-        row = _parse(line)
+        row = parse_value(line)
         value = cast("dict[str, object]", row).get(column) if isinstance(row, dict) else row
         text = text_in(value) if isinstance(row, dict) or is_chat(row) else None
         return None if text is None else text.encode()

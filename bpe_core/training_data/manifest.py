@@ -6,11 +6,13 @@ import hashlib
 import re
 from typing import Annotated, Final
 
-import msgspec
-
 from bpe_core.corpus.urls import names_in, reading, shown
 from bpe_core.errors import FormatError, IntegrityError, NewerFormatError
+from bpe_core.extras import needs_extra
 from bpe_core.training_data.shard_formats import Dtype, Format
+
+with needs_extra("tables", "Encoding a corpus"):
+    import msgspec
 
 NAME: Final = "manifest.json"
 TOKENIZER_NAME: Final = "tokenizer.bpe.json"
