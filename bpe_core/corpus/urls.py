@@ -202,6 +202,24 @@ def size_at(url: str) -> int:
             return -1
 
 
+def version_at(url: str) -> str:
+    """Return a value that changes if a file does, by path or URL, or "" if it does not exist.
+
+    >>> version_at("/no/such/file")
+    ''
+    """
+    with _errors_named(url):
+        try:
+            if not is_url(url):
+                state = os.stat(url)
+                return f"{state.st_size} {state.st_mtime_ns}"
+            system, path = file_system(url)
+            system.invalidate_cache(path)
+            return f"{system.info(path)['size']} {_version(system, path)}"
+        except FileNotFoundError:
+            return ""
+
+
 def delete_files(folder: str, names: Iterable[str]) -> None:
     """Delete some files of a folder, and the folder if it is empty then."""
     with _errors_named(folder):

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 from bpe_core.checks import check_choice, describe, is_a, is_whole
 from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import delete_files, names_in, shown, writing
-from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
+from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.scale.engines import Engine, ThisProcess
 from bpe_core.scale.steps import DividedSources, divide_sources, work_on
@@ -30,6 +30,7 @@ from bpe_core.training_data.manifest import (
     SourceFacts,
     TokenizerFacts,
     Totals,
+    read_manifest,
 )
 from bpe_core.training_data.shard_files import ShardToWrite, write_shard_files
 from bpe_core.training_data.shard_formats import Format, dtype_for
@@ -111,8 +112,8 @@ def encode_corpus(
     encoder, path = open_given(tokenizer)
     ending = find_eos(encoder, eos)
     place = WorkFolder.at(fspath(out)).url
-    _check_folder(place, overwrite=overwrite)
     folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
+    _check_folder(place, folder, overwrite=overwrite)
     doing = engine or ThisProcess()
     divided = divide_sources(
         sources,
@@ -149,7 +150,9 @@ def encode_corpus(
         for shard in deal((read_documents(folder, record) for record in encoded), shard_tokens)
     ]
     watch.begin_shards(len(shards))
-    _forget_missing(shards, folder, place)
+    _forget_changed(shards, folder)
+    if NAME in names_in(place):
+        delete_files(place, [NAME])  # it would describe the new shards wrongly until they are done
     written = work_on(
         shards, partial(write_shard_files, folder=folder), folder, doing, watch.shards
     )
@@ -223,14 +226,27 @@ def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: A
         raise ConfigError(f"Expected a whole number as shuffle_seed, got {describe(shuffle_seed)}.")
 
 
-def _check_folder(out: str, *, overwrite: bool) -> None:
+def _check_folder(out: str, folder: WorkFolder, *, overwrite: bool) -> None:
     """Raise ConfigError if the output's folder has files that are not an encoded corpus."""
-    others = [name for name in names_in(out) if not OWN_NAME.fullmatch(name)]
-    if others and not overwrite:
+    names = names_in(out)
+    if overwrite or not names:
+        return
+    # Others use names such as train-00000.parquet too. An interrupted run has no manifest yet.
+    is_own = bool(folder.done()) or _has_manifest(out)
+    others = [name for name in names if not (is_own and OWN_NAME.fullmatch(name))]
+    if others:
         raise ConfigError(
             f"The folder {shown(out)} has other files, such as {others[0]!r:.80}. Choose another "
             "folder, or write there with --force (overwrite=True)."
         )
+
+
+def _has_manifest(out: str) -> bool:
+    try:
+        read_manifest(out)
+    except (CorpusError, FormatError):
+        return False
+    return True
 
 
 def _check_apart(divided: DividedSources, *folders: str) -> None:
@@ -244,14 +260,14 @@ def _check_apart(divided: DividedSources, *folders: str) -> None:
                     )
 
 
-def _forget_missing(shards: Sequence[ShardToWrite], folder: WorkFolder, out: str) -> None:
-    """Delete the records of shards whose files are no longer in the output's folder."""
-    done, there = folder.done(), set(names_in(out))
+def _forget_changed(shards: Sequence[ShardToWrite], folder: WorkFolder) -> None:
+    """Delete the records of shards whose files are missing or were written again since."""
+    done = folder.done()
     for shard in shards:
-        if shard.key in done:
-            files = folder.record(done[shard.key])["files"]
-            if not there.issuperset(file["name"] for file in files):
-                delete_files(folder.url, [done[shard.key]])
+        if name := done.get(shard.key):
+            versions: dict[str, str] = folder.record(name)["versions"]
+            if any(version_at(shard.place(file)) != versions[file] for file in versions):
+                delete_files(folder.url, [name])
 
 
 def _finish(out: str, manifest: Manifest) -> None:

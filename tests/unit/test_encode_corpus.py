@@ -239,6 +239,41 @@ def test_a_shard_that_was_deleted_is_written_again(folder: Path, tmp_path: Path)
     assert not (tmp_path / "work").exists()
 
 
+def test_a_shard_that_another_run_has_replaced_is_written_again(
+    folder: Path, tmp_path: Path
+) -> None:
+    options = {"shard_tokens": 40_000, "work": tmp_path / "work"}
+    for seed in (1, 2, 1):
+        manifest = encode([folder], tmp_path / "out", **options, shuffle_seed=seed)
+    verify_files(str(tmp_path / "out"), manifest)
+
+
+def test_a_folder_has_no_manifest_while_its_shards_are_replaced(
+    folder: Path, tmp_path: Path
+) -> None:
+    encode([folder], tmp_path / "out")
+
+    def stop(progress: EncodingProgress) -> None:
+        if progress.shards_done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        encode([folder], tmp_path / "out", shard_tokens=40_000, on_progress=stop)
+    assert "manifest.json" not in contents(tmp_path / "out")
+    manifest = encode([folder], tmp_path / "out", shard_tokens=40_000)
+    verify_files(str(tmp_path / "out"), manifest)
+
+
+@pytest.mark.parametrize("name", ["train-00000.parquet", "manifest.json", "tokenizer.bpe.json"])
+def test_files_of_others_with_such_names_are_not_replaced(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text('{"name": "mine"}')
+    with pytest.raises(ConfigError, match=f"has other files, such as '{name}'"):
+        encode([folder], tmp_path)
+    assert contents(tmp_path) == {name: b'{"name": "mine"}'}
+
+
 def test_shards_of_an_earlier_run_are_replaced_and_other_files_are_not(
     folder: Path, tmp_path: Path
 ) -> None:
