@@ -43,6 +43,7 @@ from bpe_core.training_data.stretch_ids import StretchToEncode, encode_stretch, 
 
 AUTO: Final = "auto"
 SHARD_TOKENS: Final = 100_000_000
+_MAX_TOKENS: Final = 10**18
 
 
 class EncodingProgress(NamedTuple):
@@ -215,10 +216,11 @@ def find_eos(encoder: Encoder, eos: str | None) -> EosFacts | None:
 
 
 def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: Any) -> None:
-    for name, value in (("shard_tokens", shard_tokens), ("pack", pack)):
-        if not (is_whole(value) and value >= 1) and (name, value) != ("pack", None):
+    for name, value in (("shard_tokens", shard_tokens), ("pack", 1 if pack is None else pack)):
+        if not (is_whole(value) and 1 <= value <= _MAX_TOKENS):
             raise ConfigError(
-                f"Expected a whole number of 1 or more as {name}, got {describe(value)}."
+                f"Expected a whole number from 1 to {_MAX_TOKENS:,} as {name}, got "
+                f"{describe(value)}."
             )
     if not is_a(val_share, int, float) or not 0 <= val_share < 1:
         raise ConfigError(f"Expected a val_share from 0 to below 1, got {describe(val_share)}.")

@@ -342,6 +342,7 @@ def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
 def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) -> None:
     for options, said in (
         ({"shard_tokens": 0}, "as shard_tokens, got 0"),
+        ({"shard_tokens": 10**19}, "to 1,000,000,000,000,000,000 as shard_tokens"),
         ({"pack": "a"}, "as pack, got 'a'"),
         ({"val_share": 1.5}, "from 0 to below 1, got 1.5"),
         ({"shuffle_seed": 0.5}, "as shuffle_seed, got 0.5"),
