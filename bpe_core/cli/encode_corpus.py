@@ -18,7 +18,7 @@ from bpe_core.cli.options import (
     text_column_option,
     tokenizer_options,
 )
-from bpe_core.cli.outputs import check_output, print_json
+from bpe_core.cli.outputs import check_output, is_standard_output, print_json
 from bpe_core.cli.progress import Bar
 from bpe_core.cli.scale import check_engine, open_engine
 from bpe_core.cli.streams import StandardInput
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _POWERS: Final = {"": 0, "K": 3, "M": 6, "G": 9, "B": 9}
 _SECONDS_BETWEEN_REPORTS: Final = 0.5
 _MAX_TOKENS_SHOWN: Final = 32
+_PIECE: Final = 1 << 20
 
 
 @click.command("encode-corpus")
@@ -135,6 +136,8 @@ def encode_corpus(
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
     # Other encoders are opened by name, by the workers too.
     given = encoder if isinstance(encoder, Tokenizer) else tokenizer
+    ending = encoding.find_eos(encoder, None if eos == "none" else eos)
+    end_token = ending.token if ending is not None else None
     if dry_run:
         from bpe_core.training_data.estimate import estimate_corpus
 
@@ -143,6 +146,7 @@ def encode_corpus(
                 names,
                 given,
                 format=format,
+                eos=end_token,
                 text_column=text_column,
                 errors=errors,
                 skip_damaged=skip_damaged,
@@ -152,8 +156,9 @@ def encode_corpus(
         else:
             click.echo(_describe_estimate(found))
         return
+    if is_standard_output(out):
+        raise ConfigError("The result has several files. Name a folder with --out.")
     check_output("a JSON object", f"{out}/manifest.json", [], force=force, makes_folder=True)
-    ending = encoding.find_eos(encoder, None if eos == "none" else eos)
     said = f"{ending.token} ({ending.id})" if ending is not None else "nothing"
     click.echo(f"After each document: {said}.", err=True)
     with (
@@ -168,7 +173,7 @@ def encode_corpus(
             format=format,
             shard_tokens=parse_count(shard_tokens, "--shard-tokens"),
             pack=parse_count(pack, "--pack") if pack is not None else None,
-            eos=ending.token if ending is not None else None,
+            eos=end_token,
             val_share=val_share,
             shuffle_seed=shuffle_seed,
             text_column=text_column,
@@ -246,10 +251,22 @@ def _saved_input(sources: tuple[str, ...], out: str) -> Generator[tuple[str, ...
     path = Path(f"{out.rstrip('/')}.stdin")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        path.write_bytes(StandardInput().read())
+        _save_input(path)
         yield tuple(str(path) if name == "-" else name for name in sources)
     finally:
         path.unlink(missing_ok=True)
+
+
+def _save_input(path: Path) -> None:
+    given = StandardInput()
+    try:
+        with path.open("wb") as file:
+            while data := given.read(_PIECE):
+                file.write(data)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}. Choose another --out."
+        ) from None
 
 
 class _Progress:
@@ -306,7 +323,8 @@ def _summary(manifest: Manifest) -> str:
 
 def _describe_estimate(found: Estimate) -> str:
     return (
-        f"About {found.n_tokens:,} tokens, {found.out_bytes / 1e9:.2f} GB of ids and as much for "
-        f"the work folder, and {found.seconds:,.0f} s in one process, from a sample of "
-        f"{found.sampled_bytes / 1e6:.1f} of {found.source_bytes / 1e6:,.1f} MB."
+        f"About {found.n_tokens:,} tokens, estimated from {found.sampled_bytes / 1e6:,.1f} of "
+        f"{found.source_bytes / 1e6:,.1f} MB of sources. They take {found.out_bytes / 1e6:,.1f} MB "
+        "on disk, as much again in the work folder until the end, and "
+        f"{found.seconds:,.0f} s to encode in one process."
     )

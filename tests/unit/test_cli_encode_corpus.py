@@ -10,6 +10,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.cli.encode_corpus import parse_count
+from bpe_core.cli.streams import StandardInput
 from bpe_core.errors import ConfigError
 from tests.commands import run, succeed
 
@@ -123,8 +124,27 @@ def test_standard_input_gives_what_a_file_does(tmp_path: Path) -> None:
     assert [each.name for each in (tmp_path / "new").iterdir()] == ["of-input"]
     shards = [tmp_path / name / "train-00000.bin" for name in ("of-file", "new/of-input")]
     assert shards[0].read_bytes() == shards[1].read_bytes()
+    (tmp_path / "full.stdin").symlink_to("/dev/full")
+    full = run("encode-corpus", "-", "-t", "gpt2", "--out", tmp_path / "full", stdin=text)
+    assert "full.stdin cannot be written: No space left on device." in full.output
     refused = run("encode-corpus", "-", "-t", "gpt2", "--out", "memory://tokens", stdin=text)
     assert "name a folder, not a URL" in refused.output
+
+
+def test_standard_input_is_never_in_memory_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    read = StandardInput.read
+
+    def recorded(given: StandardInput, size: int = -1) -> bytes:
+        sizes.append(size)
+        return read(given, size)
+
+    monkeypatch.setattr(StandardInput, "read", recorded)
+    succeed("encode-corpus", "-", "-t", "gpt2", "--out", tmp_path / "out", stdin=b"hug hugs")
+    assert sizes
+    assert 0 < min(sizes) <= max(sizes) <= 1 << 20
 
 
 def test_a_dry_run_writes_nothing_and_is_near_the_truth(corpus: Path, tmp_path: Path) -> None:
@@ -132,7 +152,10 @@ def test_a_dry_run_writes_nothing_and_is_near_the_truth(corpus: Path, tmp_path: 
     command = ["encode-corpus", corpus, "-t", "gpt2", "--out", out]
     found = json.loads(succeed(*command, "--dry-run", "--json").stdout)
     assert not out.exists()
-    assert "tokens, 0.00 GB of ids" in succeed(*command, "--dry-run").output
+    said = f"About {found['n_tokens']:,} tokens, estimated from 0.0 of 0.0 MB of sources."
+    assert said in succeed(*command, "--dry-run").output
+    without = json.loads(succeed(*command, "--dry-run", "--json", "--eos", "none").stdout)
+    assert found["n_tokens"] - without["n_tokens"] == 61
     succeed(*command)
     n_tokens = len(np.fromfile(out / "train-00000.bin", "<u2"))
     assert abs(found["n_tokens"] / n_tokens - 1) < 0.02
@@ -143,6 +166,7 @@ def test_wrong_options_are_one_line(corpus: Path, tmp_path: Path) -> None:
     command = ["encode-corpus", corpus, "-t", "gpt2", "--out", tmp_path / "out"]
     for options, said in (
         (["--pack", "many"], "Expected --pack N such as 4096 or 100M, got 'many'."),
+        (["--out", "-"], "The result has several files. Name a folder with --out."),
         (["--eos", "</s>"], "no special token '</s>'"),
         (["--scheduler", "tcp://127.0.0.1:1", "--memory", "2GB"], "not both"),
     ):
