@@ -234,10 +234,13 @@ def parse_count(count: str, option: str) -> int:
     >>> parse_count("1.5M", "--shard-tokens")
     1500000
     """
-    found = re.fullmatch(r"([0-9]{1,15})(?:\.([0-9]{1,3}))?([KMGB]?)", count, re.IGNORECASE)
+    # A fraction needs a unit, so that it is a whole number too.
+    pattern = r"([0-9]{1,15})(?:\.([0-9]{1,3})(?=[KMGB]))?([KMGB]?)"
+    found = re.fullmatch(pattern, count, re.IGNORECASE)
     if not found:
         raise ConfigError(f"Expected {option} N such as 4096 or 100M, got {count!r:.60}.")
-    return int(float(f"{found[1]}.{found[2] or 0}") * 10 ** _POWERS[found[3].upper()])
+    thousandths = int(found[1] + (found[2] or "").ljust(3, "0"))
+    return thousandths * 10 ** _POWERS[found[3].upper()] // 1_000
 
 
 @contextmanager

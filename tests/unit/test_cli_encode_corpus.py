@@ -177,5 +177,7 @@ def test_wrong_options_are_one_line(corpus: Path, tmp_path: Path) -> None:
     assert "The corpus is empty" in run("encode-corpus", "-", "-t", "gpt2", "--out", out).output
     assert not [*tmp_path.glob("empty*")]
     assert parse_count("100M", "") == 10**8
-    with pytest.raises(ConfigError, match="--pack N such as"):
-        parse_count("-1", "--pack")
+    assert parse_count("1.001k", "") == 1_001
+    for wrong in ("-1", "1.5", "K"):
+        with pytest.raises(ConfigError, match="--pack N such as"):
+            parse_count(wrong, "--pack")
