@@ -202,6 +202,18 @@ def size_at(url: str) -> int:
             return -1
 
 
+def full_url(name: str) -> str:
+    """Return a path or URL as `files_at` names the files in a folder.
+
+    >>> full_url("/a/../b"), full_url("memory://a")
+    ('/b', 'memory:///a')
+    """
+    if not is_url(name):
+        return os.path.abspath(name)
+    system, path = file_system(name)
+    return str(system.unstrip_protocol(path))
+
+
 def version_at(url: str) -> str:
     """Return a value that changes if a file does, by path or URL, or "" if it does not exist.
 

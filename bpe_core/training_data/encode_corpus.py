@@ -124,8 +124,8 @@ def encode_corpus(
         errors=errors,
         stretch_bytes=stretch_bytes,
         skip_damaged=skip_damaged,
+        written_to=(place, folder.url),
     )
-    _check_apart(divided, place, folder.url)
     if not divided.stretches:
         raise EmptyCorpusError("The corpus is empty: give at least one character.")
     shared = share_tokenizer(encoder, path, folder)
@@ -249,17 +249,6 @@ def _has_manifest(out: str) -> bool:
     except (CorpusError, FormatError):
         return False
     return True
-
-
-def _check_apart(divided: DividedSources, *folders: str) -> None:
-    for stretch in divided.stretches:
-        for part in stretch.parts:
-            for folder in folders:
-                if part.source.url.startswith(f"{folder.rstrip('/')}/"):
-                    raise ConfigError(
-                        f"{shown(part.source.url)} is in {shown(folder)}, where this command "
-                        "writes. Choose another output folder."
-                    )
 
 
 def _forget_changed(shards: Sequence[ShardToWrite], folder: WorkFolder) -> None:

@@ -290,7 +290,23 @@ def test_shards_of_an_earlier_run_are_replaced_and_other_files_are_not(
     encode([folder / "b.txt"], tmp_path / "out", overwrite=True)
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
     with pytest.raises(ConfigError, match="where this command writes"):
-        encode([tmp_path], tmp_path / "out", overwrite=True)
+        encode([tmp_path / "out" / "train-00000.bin"], tmp_path / "out", overwrite=True)
+
+
+def test_a_run_that_writes_into_the_folder_of_its_sources_resumes(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.txt").write_text(f"{number} {LINE}" * 50, encoding="utf-8")
+
+    def stop(progress: EncodingProgress) -> None:
+        if progress.shards_done:
+            raise KeyboardInterrupt
+
+    options: dict[str, Any] = {"stretch_bytes": 9_000, "shard_tokens": 5_000}
+    with pytest.raises(KeyboardInterrupt):
+        encode([tmp_path], tmp_path / "out", **options, on_progress=stop)
+    first = encode([tmp_path], tmp_path / "out", **options)
+    assert [Path(source.name).name for source in first.sources] == [f"{n}.txt" for n in range(9)]
+    assert encode([f"{tmp_path}/out/.."], tmp_path / "out", **options).tokens == first.tokens
 
 
 @pytest.mark.parametrize(
@@ -331,7 +347,7 @@ def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
     sources = [tmp_path / name for name in ("a.txt", "b.jsonl.gz", "c.txt")]
     with pytest.raises(TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte 1,200,000 "):
         encode(sources, out, stretch_bytes=1 << 20)
-    with pytest.raises(CorpusError, match=r"b\.jsonl\.gz is damaged .* [0-9,]+ rows before it "):
+    with pytest.raises(CorpusError, match=r"b\.jsonl\.gz is damaged .* read before that: [0-9,]+"):
         encode(sources[1:], out)
     manifest = encode(sources, out, stretch_bytes=1 << 20, skip_damaged=True)
     assert manifest.damaged == 2
