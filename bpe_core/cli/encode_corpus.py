@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bpe_core.checks import printable
 from bpe_core.cli.options import (
     engine_options,
     errors_option,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.training_data.encode_corpus import EncodingProgress
     from bpe_core.training_data.estimate import Estimate
-    from bpe_core.training_data.manifest import Manifest
+    from bpe_core.training_data.manifest import EosFacts, Manifest
     from bpe_core.training_data.shard_formats import Format
 
 _POWERS: Final = {"": 0, "K": 3, "M": 6, "G": 9, "B": 9}
@@ -159,8 +160,7 @@ def encode_corpus(
     if is_standard_output(out):
         raise ConfigError("The result has several files. Name a folder with --out.")
     check_output("a JSON object", f"{out}/manifest.json", [], force=force, makes_folder=True)
-    said = f"{ending.token} ({ending.id})" if ending is not None else "nothing"
-    click.echo(f"After each document: {said}.", err=True)
+    click.echo(f"After each document: {_describe_eos(ending)}.", err=True)
     with (
         _saved_input(sources, out) as names,
         open_engine(scheduler, memory, processes) as engine,
@@ -185,7 +185,7 @@ def encode_corpus(
             on_progress=_Progress(None if as_json else bar).show,
         )
     for note in manifest.notes:
-        click.echo(note, err=True)
+        click.echo(printable(note), err=True)
     if manifest.skipped_rows:
         click.echo(f"Skipped {manifest.skipped_rows:,} rows without text.", err=True)
     if as_json:
@@ -205,14 +205,10 @@ def show_encoded(folder: str) -> None:
 
     manifest = read_manifest(folder)
     click.echo(f"format          {manifest.format} {manifest.dtype}")
-    click.echo(
-        f"tokenizer       {manifest.tokenizer.file}, {manifest.tokenizer.vocab_size:,} tokens"
-    )
-    click.echo(f"fingerprint     {manifest.tokenizer.fingerprint}")
-    ending = manifest.eos
-    click.echo(
-        f"after documents {'nothing' if ending is None else f'{ending.token} ({ending.id})'}"
-    )
+    tokenizer, ending = manifest.tokenizer, manifest.eos
+    click.echo(f"tokenizer       {printable(tokenizer.file)}, {tokenizer.vocab_size:,} tokens")
+    click.echo(f"fingerprint     {printable(tokenizer.fingerprint)}")
+    click.echo(f"after documents {_describe_eos(ending)}")
     click.echo(f"text            {manifest.bytes:,} bytes in {len(manifest.sources):,} files")
     for split, totals in manifest.splits.items():
         click.echo(
@@ -226,6 +222,10 @@ def show_encoded(folder: str) -> None:
     click.echo(f"begins with     {' '.join(shown)}{more}")
     n_files = sum(len(shard.files) for shard in manifest.shards)
     click.echo(f"verified        {n_files:,} files have the SHA-256 of the manifest")
+
+
+def _describe_eos(ending: EosFacts | None) -> str:
+    return "nothing" if ending is None else f"{printable(ending.token)} ({ending.id})"
 
 
 def parse_count(count: str, option: str) -> int:

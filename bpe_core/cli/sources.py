@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from bpe_core.checks import printable
 from bpe_core.cli.options import (
     Option,
     add_all,
@@ -260,7 +261,7 @@ def _read(
             texts_file=texts_file,
         )
     for note in corpus.notes:
-        click.echo(note, err=True)
+        click.echo(printable(note), err=True)
     return corpus
 
 

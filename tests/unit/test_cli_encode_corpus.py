@@ -77,9 +77,16 @@ def test_a_manifest_from_anyone_opens_no_other_file_and_prints_no_control_charac
     succeed("encode-corpus", corpus, "-t", "gpt2", "--out", out)
     path = out / "manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["tokenizer"]["file"] = "hf:org/model\x1b[2J"
+    # Not a colour or a movement, which click removes unless it writes to a terminal.
+    hostile = "\x1b]0;title\x07"
+    manifest["tokenizer"] |= {"file": f"hf:org/model{hostile}", "fingerprint": hostile}
+    manifest["eos"]["token"] = hostile
     path.write_text(json.dumps(manifest))
     assert "\x1b" not in succeed("inspect", out).output
+    missing = json.loads(path.read_text())
+    missing["shards"][0]["files"][0]["name"] = hostile
+    path.write_text(json.dumps(missing))
+    assert "U+001B]0;titleU+0007 is missing" in run("inspect", out).output
     manifest["tokenizer"] = {**manifest["tokenizer"], "file": "tokenizer.bpe.json"}
     manifest["tokenizer"]["fingerprint"] = "0" * 64
     path.write_text(json.dumps(manifest))
@@ -87,6 +94,22 @@ def test_a_manifest_from_anyone_opens_no_other_file_and_prints_no_control_charac
     manifest["shards"][0]["files"][0]["name"] = "../corpus/a.txt"
     path.write_text(json.dumps(manifest))
     assert "corpus/a.txt is missing" in run("inspect", out).output
+
+
+def test_names_of_files_print_no_control_characters(tmp_path: Path) -> None:
+    name = "a\x1b]0;title\x07"
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / f"{name}.jsonl").write_text('{"text": "hug"}\n')
+    (corpus / f"{name}.parquet").write_bytes(b"damaged")
+    for command in (
+        ("encode-corpus", corpus, "-t", "gpt2", "--out", tmp_path / "out"),
+        ("count", corpus, "--out", tmp_path / "counts.parquet"),
+        ("compare", corpus, "-t", "gpt2"),
+    ):
+        printed = succeed(*command).output
+        assert "U+001B]0;titleU+0007" in printed
+        assert "\x1b" not in printed
 
 
 def test_an_unknown_symbol_names_its_file(corpus: Path, tmp_path: Path) -> None:
