@@ -95,7 +95,9 @@ def divide_sources(
 def _leave_out(sources: Iterable[Source], folders: Sequence[str]) -> Iterator[Source]:
     """Yield the sources that are not in folders; raise ConfigError if one of these was named."""
     for source in sources:
-        url = source.url if is_url(source.url) else full_url(source.url)
+        # The URLs of unnamed files are full already, and there may be very many.
+        is_full = is_url(source.url) and not source.is_named
+        url = source.url if is_full else full_url(source.url)
         folder = next((each for each in folders if url.startswith(f"{each.rstrip('/')}/")), None)
         if folder is None:
             yield source

@@ -382,6 +382,10 @@ def test_urls_are_read_and_written(tmp_path: Path) -> None:
     verify_files("memory://out/here", manifest)
     ids = np.frombuffer(memory.cat("/out/here/train-00000.bin"), "<u2").tolist()
     assert ids == [71, 1018, 40657, EOS]
+    again = encode_corpus(["memory://"], "gpt2", "memory://out/here")
+    assert again.tokens == manifest.tokens
+    with pytest.raises(ConfigError, match="where this command writes"):
+        encode_corpus(["memory://out/here/train-00000.bin"], "gpt2", "memory://out/here")
     memory.rm("/", recursive=True)
 
 
