@@ -150,6 +150,11 @@ def encode_corpus(
         )
         for shard in deal((read_documents(folder, record) for record in encoded), shard_tokens)
     ]
+    if all(each.shard.n_tokens < (pack or 1) for each in shards):
+        raise EmptyCorpusError(
+            f"The {sum(record['n_tokens'] for record in encoded):,} tokens of this corpus fill no "
+            "row. Choose a smaller --pack, or more text."
+        )
     watch.begin_shards(len(shards))
     _forget_changed(shards, folder)
     if NAME in names_in(place):
@@ -157,11 +162,6 @@ def encode_corpus(
     written = work_on(
         shards, partial(write_shard_files, folder=folder), folder, doing, watch.shards
     )
-    if not any(record["tokens"] for record in written):
-        raise EmptyCorpusError(
-            f"The {sum(record['n_tokens'] for record in encoded):,} tokens of this corpus fill no "
-            "row. Choose a smaller --pack, or more text."
-        )
     manifest = Manifest(
         format=format,
         dtype=dtype,

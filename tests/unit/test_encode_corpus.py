@@ -367,8 +367,10 @@ def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) ->
     ):
         with pytest.raises(ConfigError, match=said):
             encode([folder], tmp_path / "out", **options)
+    manifest = encode([folder / "b.txt"], tmp_path / "out")
     with pytest.raises(EmptyCorpusError, match="fill no row"):
         encode([folder / "b.txt"], tmp_path / "out", pack=4096)
+    assert read_manifest(str(tmp_path / "out")) == manifest
     tokenizer = bpe.Tokenizer(vocab={97: b"a"}, merges=[], pretokenizer="none")
     with pytest.raises(ConfigError, match="no known end-of-text token; its special tokens: none"):
         encode_corpus([folder], tokenizer, tmp_path / "out")
