@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import bpe_core as bpe
@@ -94,6 +98,25 @@ def test_a_manifest_from_anyone_opens_no_other_file_and_prints_no_control_charac
     manifest["shards"][0]["files"][0]["name"] = "../corpus/a.txt"
     path.write_text(json.dumps(manifest))
     assert "corpus/a.txt is missing" in run("inspect", out).output
+
+
+@pytest.mark.parametrize("columns", [{"text": ["a"]}, {"input_ids": []}, {"input_ids": [None]}])
+def test_parquet_of_another_kind_is_one_line(
+    corpus: Path, tmp_path: Path, columns: dict[str, Any]
+) -> None:
+    out = tmp_path / "out"
+    succeed("encode-corpus", corpus, "-t", "gpt2", "--format", "parquet", "--out", out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    shard = out / "train-00000.parquet"
+    pq.write_table(pa.table(columns), shard)
+    manifest["shards"][0]["files"][0] |= {
+        "bytes": shard.stat().st_size,
+        "sha256": hashlib.sha256(shard.read_bytes()).hexdigest(),
+    }
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    result = run("inspect", out)
+    assert result.exit_code == 1
+    assert "have no ids in rows of input_ids" in result.output
 
 
 def test_names_of_files_print_no_control_characters(tmp_path: Path) -> None:
