@@ -6,46 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bpe_core.cli.options import (
-    encoding_option,
-    errors_option,
-    out_option,
-    pretokenizer_option,
-    scale_options,
-    text_column_option,
-)
+from bpe_core.cli.options import out_option, pretokenizer_option
 from bpe_core.cli.outputs import check_output, output_path
-from bpe_core.cli.progress import Bar
-from bpe_core.cli.scale import CountingPlan, report_counts
-from bpe_core.cli.sources import read_or_stream
+from bpe_core.cli.scale import report_counts
+from bpe_core.cli.sources import takes_sources
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.text_decoding import DecodingErrors
+    from bpe_core.cli.sources import Sources
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@takes_sources(held_out=False)
 @out_option("Where to write words and counts.")
 @pretokenizer_option
-@text_column_option
-@encoding_option
-@errors_option
-@scale_options
-def count(
-    sources: tuple[str, ...],
-    out: str,
-    *,
-    force: bool,
-    pretokenizer: str,
-    text_column: str | None,
-    encoding: str | None,
-    errors: DecodingErrors,
-    scheduler: str | None,
-    memory: str | None,
-    processes: int | None,
-    work: str | None,
-    floor: int,
-) -> None:
+def count(sources: Sources, out: str, *, force: bool, pretokenizer: str) -> None:
     """Count the words of files, folders or URLs into a Parquet file.
 
     Counts can be merged, and trained on: the tokenizer equals one trained on the text. Folders,
@@ -62,21 +36,9 @@ def count(
     """
     from bpe_core.formats.written_kinds import COUNTS
 
-    plan = CountingPlan(scheduler, memory, processes, work, floor, in_memory=encoding is not None)
-    check_output(COUNTS, out, plan.inputs(sources), force=force, makes_folder=True)
-    if plan.is_for(sources):
-        with output_path(out) as path:
-            report_counts(plan.count(sources, path, pretokenizer, text_column, errors))
-        return
-    from bpe_core.counting.counts_cut import count_words
-    from bpe_core.counting.counts_file import write_counts
-
-    corpus = read_or_stream(sources, text_column, encoding, errors)
-    with Bar() as bar:
-        counts = count_words(corpus, pretokenizer, bar.show_counting)
+    check_output(COUNTS, out, sources.inputs(), force=force, makes_folder=True)
     with output_path(out) as path:
-        write_counts(counts, path)
-    report_counts(counts.summary)
+        report_counts(sources.write_counts(pretokenizer, path))
 
 
 @click.command("merge-counts")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bpe_core.checks import printable
 from bpe_core.cli.options import (
     engine_options,
     errors_option,
@@ -18,7 +19,7 @@ from bpe_core.cli.options import (
     text_column_option,
     tokenizer_options,
 )
-from bpe_core.cli.outputs import check_output, print_json
+from bpe_core.cli.outputs import check_output, is_standard_output, print_json
 from bpe_core.cli.progress import Bar
 from bpe_core.cli.scale import check_engine, open_engine
 from bpe_core.cli.streams import StandardInput
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
     from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.training_data.encode_corpus import EncodingProgress
     from bpe_core.training_data.estimate import Estimate
-    from bpe_core.training_data.manifest import Manifest
+    from bpe_core.training_data.manifest import EosFacts, Manifest
     from bpe_core.training_data.shard_formats import Format
 
 _POWERS: Final = {"": 0, "K": 3, "M": 6, "G": 9, "B": 9}
 _SECONDS_BETWEEN_REPORTS: Final = 0.5
 _MAX_TOKENS_SHOWN: Final = 32
+_PIECE: Final = 1 << 20
 
 
 @click.command("encode-corpus")
@@ -135,6 +137,8 @@ def encode_corpus(
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
     # Other encoders are opened by name, by the workers too.
     given = encoder if isinstance(encoder, Tokenizer) else tokenizer
+    ending = encoding.find_eos(encoder, None if eos == "none" else eos)
+    end_token = ending.token if ending is not None else None
     if dry_run:
         from bpe_core.training_data.estimate import estimate_corpus
 
@@ -143,6 +147,7 @@ def encode_corpus(
                 names,
                 given,
                 format=format,
+                eos=end_token,
                 text_column=text_column,
                 errors=errors,
                 skip_damaged=skip_damaged,
@@ -152,10 +157,10 @@ def encode_corpus(
         else:
             click.echo(_describe_estimate(found))
         return
+    if is_standard_output(out):
+        raise ConfigError("The result has several files. Name a folder with --out.")
     check_output("a JSON object", f"{out}/manifest.json", [], force=force, makes_folder=True)
-    ending = encoding.find_eos(encoder, None if eos == "none" else eos)
-    said = f"{ending.token} ({ending.id})" if ending is not None else "nothing"
-    click.echo(f"After each document: {said}.", err=True)
+    click.echo(f"After each document: {_describe_eos(ending)}.", err=True)
     with (
         _saved_input(sources, out) as names,
         open_engine(scheduler, memory, processes) as engine,
@@ -168,7 +173,7 @@ def encode_corpus(
             format=format,
             shard_tokens=parse_count(shard_tokens, "--shard-tokens"),
             pack=parse_count(pack, "--pack") if pack is not None else None,
-            eos=ending.token if ending is not None else None,
+            eos=end_token,
             val_share=val_share,
             shuffle_seed=shuffle_seed,
             text_column=text_column,
@@ -180,7 +185,7 @@ def encode_corpus(
             on_progress=_Progress(None if as_json else bar).show,
         )
     for note in manifest.notes:
-        click.echo(note, err=True)
+        click.echo(printable(note), err=True)
     if manifest.skipped_rows:
         click.echo(f"Skipped {manifest.skipped_rows:,} rows without text.", err=True)
     if as_json:
@@ -200,14 +205,10 @@ def show_encoded(folder: str) -> None:
 
     manifest = read_manifest(folder)
     click.echo(f"format          {manifest.format} {manifest.dtype}")
-    click.echo(
-        f"tokenizer       {manifest.tokenizer.file}, {manifest.tokenizer.vocab_size:,} tokens"
-    )
-    click.echo(f"fingerprint     {manifest.tokenizer.fingerprint}")
-    ending = manifest.eos
-    click.echo(
-        f"after documents {'nothing' if ending is None else f'{ending.token} ({ending.id})'}"
-    )
+    tokenizer, ending = manifest.tokenizer, manifest.eos
+    click.echo(f"tokenizer       {printable(tokenizer.file)}, {tokenizer.vocab_size:,} tokens")
+    click.echo(f"fingerprint     {printable(tokenizer.fingerprint)}")
+    click.echo(f"after documents {_describe_eos(ending)}")
     click.echo(f"text            {manifest.bytes:,} bytes in {len(manifest.sources):,} files")
     for split, totals in manifest.splits.items():
         click.echo(
@@ -223,16 +224,23 @@ def show_encoded(folder: str) -> None:
     click.echo(f"verified        {n_files:,} files have the SHA-256 of the manifest")
 
 
+def _describe_eos(ending: EosFacts | None) -> str:
+    return "nothing" if ending is None else f"{printable(ending.token)} ({ending.id})"
+
+
 def parse_count(count: str, option: str) -> int:
     """Return a number such as 100M or 4096.
 
     >>> parse_count("1.5M", "--shard-tokens")
     1500000
     """
-    found = re.fullmatch(r"([0-9]{1,15})(?:\.([0-9]{1,3}))?([KMGB]?)", count, re.IGNORECASE)
+    # A fraction needs a unit, so that it is a whole number too.
+    pattern = r"([0-9]{1,15})(?:\.([0-9]{1,3})(?=[KMGB]))?([KMGB]?)"
+    found = re.fullmatch(pattern, count, re.IGNORECASE)
     if not found:
         raise ConfigError(f"Expected {option} N such as 4096 or 100M, got {count!r:.60}.")
-    return int(float(f"{found[1]}.{found[2] or 0}") * 10 ** _POWERS[found[3].upper()])
+    thousandths = int(found[1] + (found[2] or "").ljust(3, "0"))
+    return thousandths * 10 ** _POWERS[found[3].upper()] // 1_000
 
 
 @contextmanager
@@ -246,10 +254,22 @@ def _saved_input(sources: tuple[str, ...], out: str) -> Generator[tuple[str, ...
     path = Path(f"{out.rstrip('/')}.stdin")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        path.write_bytes(StandardInput().read())
+        _save_input(path)
         yield tuple(str(path) if name == "-" else name for name in sources)
     finally:
         path.unlink(missing_ok=True)
+
+
+def _save_input(path: Path) -> None:
+    given = StandardInput()
+    try:
+        with path.open("wb") as file:
+            while data := given.read(_PIECE):
+                file.write(data)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}. Choose another --out."
+        ) from None
 
 
 class _Progress:
@@ -306,7 +326,8 @@ def _summary(manifest: Manifest) -> str:
 
 def _describe_estimate(found: Estimate) -> str:
     return (
-        f"About {found.n_tokens:,} tokens, {found.out_bytes / 1e9:.2f} GB of ids and as much for "
-        f"the work folder, and {found.seconds:,.0f} s in one process, from a sample of "
-        f"{found.sampled_bytes / 1e6:.1f} of {found.source_bytes / 1e6:,.1f} MB."
+        f"About {found.n_tokens:,} tokens, estimated from {found.sampled_bytes / 1e6:,.1f} of "
+        f"{found.source_bytes / 1e6:,.1f} MB of sources. They take {found.out_bytes / 1e6:,.1f} MB "
+        "on disk, as much again in the work folder until the end, and "
+        f"{found.seconds:,.0f} s to encode in one process."
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from bpe_core.checks import printable
 from bpe_core.cli.outputs import is_replaceable, kind_at
 from bpe_core.cli.progress import Bar
 from bpe_core.corpus.urls import is_pattern, is_url
@@ -95,7 +96,7 @@ class CountingPlan:
         if text_column is None:
             _report_columns(counted.columns)
         for group in group_notes(counted.notes):
-            click.echo(group.sentence, err=True)
+            click.echo(printable(group.sentence), err=True)
         if counted.n_replaced:
             click.echo(
                 f"Replaced bytes that are not valid UTF-8 with U+FFFD in {counted.n_replaced:,} "
@@ -197,7 +198,7 @@ def _report_columns(columns: Sequence[tuple[str, str]]) -> None:
         tables.setdefault(column, []).append(name)
     for column, names in tables.items():
         of_others = f" and {len(names) - 1:,} more tables" if len(names) > 1 else ""
-        click.echo(f"{names[0]}{of_others}: took the column {column!r}.", err=True)
+        click.echo(f"{printable(names[0])}{of_others}: took the column {column!r}.", err=True)
 
 
 def report_counts(summary: CountsSummary) -> None:

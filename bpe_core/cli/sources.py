@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from bpe_core.checks import printable
 from bpe_core.cli.options import (
     Option,
     add_all,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.readers import Source
     from bpe_core.corpus.text_decoding import DecodingErrors
-    from bpe_core.counting.counts_file import WordCounts
+    from bpe_core.counting.counts_file import CountsSummary, WordCounts
     from bpe_core.counting.streamed import StreamedCorpus
     from bpe_core.counting.words import CountedCorpus
 
@@ -120,7 +121,7 @@ class Sources:
         if self.held_out:
             return self._split()
         if not self.held_out_files:
-            return read_or_stream(self.names, self.text_column, self.encoding, self.errors), None
+            return _read_or_stream(self.names, self.text_column, self.encoding, self.errors), None
         corpus = self.read()
         own = _read(self.held_out_files, self.text_column, self.encoding, self.errors)
         training, test = corpus.hold_out(own)
@@ -138,6 +139,19 @@ class Sources:
         with Bar() as bar:
             watch = Watch(1, time.perf_counter(), bar.show_training, None, bar.show_counting)
             return count(corpus, pretokenizer, None, watch), test
+
+    def write_counts(self, pretokenizer: str, path: str) -> CountsSummary:
+        """Count the words of the text into a file of counts: in stretches, or all in memory."""
+        if self._plan.is_for(self.names):
+            return self._plan.count(self.names, path, pretokenizer, self.text_column, self.errors)
+        from bpe_core.counting.counts_cut import count_words
+        from bpe_core.counting.counts_file import write_counts
+
+        corpus = _read_or_stream(self.names, self.text_column, self.encoding, self.errors)
+        with Bar() as bar:
+            counts = count_words(corpus, pretokenizer, bar.show_counting)
+        write_counts(counts, path)
+        return counts.summary
 
     @property
     def _plan(self) -> CountingPlan:
@@ -175,17 +189,19 @@ class Sources:
 def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]:
     """Add the argument SOURCE... and its options to a command, which gets them as `sources`.
 
-    `held_out` adds what holds out text, `counted` what commands need that use only words with
-    counts: a file of counts instead of text, and counting in stretches.
+    `held_out` adds what holds out text, `counted` counting in stretches, for commands that need
+    only words and their counts. Those with both learn from the text, so they also take a file of
+    counts instead of it, and another text to measure on.
     """
+    learns = held_out and counted
     return add_all(
-        click.argument("names", nargs=-1, required=not counted, metavar="SOURCE..."),
-        *([counts_option] if counted else []),
+        click.argument("names", nargs=-1, required=not learns, metavar="SOURCE..."),
+        *([counts_option] if learns else []),
         text_column_option,
         encoding_option,
         errors_option,
         *([held_out_option, held_out_by_option] if held_out else []),
-        *([held_out_file_option] if held_out and counted else []),
+        *([held_out_file_option] if learns else []),
         *([scale_options] if counted else []),
         gather("sources", Sources),
     )
@@ -204,7 +220,7 @@ class _RemoteFile(NamedTuple):
             return file.read()
 
 
-def read_or_stream(
+def _read_or_stream(
     names: tuple[str, ...], text_column: str | None, encoding: str | None, errors: DecodingErrors
 ) -> Corpus | StreamedCorpus:
     """Return a corpus of sources, streamed if they are large files of plain text."""
@@ -245,7 +261,7 @@ def _read(
             texts_file=texts_file,
         )
     for note in corpus.notes:
-        click.echo(note, err=True)
+        click.echo(printable(note), err=True)
     return corpus
 
 

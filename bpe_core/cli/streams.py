@@ -49,12 +49,12 @@ class StandardInput:
 
     name = "standard input"
 
-    def read(self) -> bytes:
-        """Read all of it; raises `CorpusError` if it is closed or a folder."""
+    def read(self, size: int = -1) -> bytes:
+        """Read all, or up to `size` bytes; raises `CorpusError` if it is closed or a folder."""
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise CorpusError("Standard input is closed. Name a file, or pipe text to the command.")
         try:
-            return sys.stdin.buffer.read()
+            return sys.stdin.buffer.read(size)
         except OSError as error:
             raise CorpusError(
                 f"Standard input cannot be read: {error.strerror}. Name a file, or pipe text to "

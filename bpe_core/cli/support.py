@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bpe_core.checks import printable
 from bpe_core.cli.downloads import fetch_missing
 from bpe_core.cli.streams import (
     StandardInput,
@@ -55,7 +56,7 @@ class ErrorLineGroup(click.Group):
         try:
             return super().invoke(ctx)
         except BpeError as error:
-            raise click.ClickException(" ".join(str(error).split())) from None
+            raise click.ClickException(printable(" ".join(str(error).split()))) from None
         except MemoryError:
             raise click.ClickException(
                 "There is not enough memory. Use a smaller input, or a machine with more."

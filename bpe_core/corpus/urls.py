@@ -202,6 +202,36 @@ def size_at(url: str) -> int:
             return -1
 
 
+def full_url(name: str) -> str:
+    """Return a path or URL as `files_at` names the files in a folder.
+
+    >>> full_url("/a/../b"), full_url("memory://a")
+    ('/b', 'memory:///a')
+    """
+    if not is_url(name):
+        return os.path.abspath(name)
+    system, path = file_system(name)
+    return str(system.unstrip_protocol(path))
+
+
+def version_at(url: str) -> str:
+    """Return a value that changes if a file does, by path or URL, or "" if it does not exist.
+
+    >>> version_at("/no/such/file")
+    ''
+    """
+    with _errors_named(url):
+        try:
+            if not is_url(url):
+                state = os.stat(url)
+                return f"{state.st_size} {state.st_mtime_ns}"
+            system, path = file_system(url)
+            system.invalidate_cache(path)
+            return f"{system.info(path)['size']} {_version(system, path)}"
+        except FileNotFoundError:
+            return ""
+
+
 def delete_files(folder: str, names: Iterable[str]) -> None:
     """Delete some files of a folder, and the folder if it is empty then."""
     with _errors_named(folder):

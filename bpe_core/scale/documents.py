@@ -84,10 +84,10 @@ class StretchReading:
         try:
             for item in items:
                 yield item
-                n_before += 1
+                n_before += bool(item)
         except CorpusError as error:
             if part.source.kind != "text" and n_before:
-                error = type(error)(f"{error} {n_before:,} rows before it could be read.")
+                error = type(error)(f"{error} Rows with text read before that: {n_before:,}.")
             if not self._stretch.skip_damaged:
                 raise error from None
             self.n_damaged += 1

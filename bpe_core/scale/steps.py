@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
 from typing import Final, NamedTuple, Protocol, TypeVar
@@ -11,7 +11,7 @@ from bpe_core.checks import check_choice, several
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import reasons
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import shown
+from bpe_core.corpus.urls import full_url, is_url, shown
 from bpe_core.errors import ConfigError, CorpusError, UnsupportedFileError
 from bpe_core.scale.engines import Engine
 from bpe_core.scale.sources import FileFacts, Source, describe_or_skip, find_sources
@@ -53,11 +53,13 @@ def divide_sources(
     errors: DecodingErrors = "strict",
     stretch_bytes: int | None = None,
     skip_damaged: bool = False,
+    written_to: Iterable[str] = (),
 ) -> DividedSources:
     """Find the files of sources, have the workers look at them, and divide their text.
 
-    With `skip_damaged`, a file that cannot be read is skipped even if it was named. Raises
-    ConfigError, and CorpusError or a subclass for what cannot be read.
+    With `skip_damaged`, a file that cannot be read is skipped even if it was named. Of a folder or
+    pattern, files in the folders `written_to` are left out. Raises ConfigError, and CorpusError or
+    a subclass for what cannot be read.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -71,7 +73,8 @@ def divide_sources(
     remedy = "give a list of paths or URLs"
     names: list[str] = [fspath(each) for each in several(sources, "sources", remedy)]
     check_choice("errors", errors, DecodingErrors, ConfigError)
-    files = [source for source in find_sources(names) if source.size]
+    found = _leave_out(find_sources(names), [full_url(folder) for folder in written_to])
+    files = [source for source in found if source.size]
     if skip_damaged:
         files = [source._replace(is_named=False) for source in files]
     batches = [files[begin : begin + _BATCH] for begin in range(0, len(files), _BATCH)]
@@ -87,6 +90,22 @@ def divide_sources(
     columns = tuple((shown(each.source.url), each.column) for each in described if each.column)
     stretches = divide_files(described, pretokenizer, size, errors, skip_damaged=skip_damaged)
     return DividedSources([*stretches], notes, columns)
+
+
+def _leave_out(sources: Iterable[Source], folders: Sequence[str]) -> Iterator[Source]:
+    """Yield the sources that are not in folders; raise ConfigError if one of these was named."""
+    for source in sources:
+        # The URLs of unnamed files are full already, and there may be very many.
+        is_full = is_url(source.url) and not source.is_named
+        url = source.url if is_full else full_url(source.url)
+        folder = next((each for each in folders if url.startswith(f"{each.rstrip('/')}/")), None)
+        if folder is None:
+            yield source
+        elif source.is_named:
+            raise ConfigError(
+                f"{shown(url)} is in {shown(folder)}, where this command writes. Choose another "
+                "output folder."
+            )
 
 
 def _describe_all(

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 from bpe_core.checks import check_choice, describe, is_a, is_whole
 from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import delete_files, names_in, shown, writing
-from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
+from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.scale.engines import Engine, ThisProcess
 from bpe_core.scale.steps import DividedSources, divide_sources, work_on
@@ -30,6 +30,7 @@ from bpe_core.training_data.manifest import (
     SourceFacts,
     TokenizerFacts,
     Totals,
+    read_manifest,
 )
 from bpe_core.training_data.shard_files import ShardToWrite, write_shard_files
 from bpe_core.training_data.shard_formats import Format, dtype_for
@@ -42,6 +43,7 @@ from bpe_core.training_data.stretch_ids import StretchToEncode, encode_stretch, 
 
 AUTO: Final = "auto"
 SHARD_TOKENS: Final = 100_000_000
+_MAX_TOKENS: Final = 10**18
 
 
 class EncodingProgress(NamedTuple):
@@ -111,8 +113,8 @@ def encode_corpus(
     encoder, path = open_given(tokenizer)
     ending = find_eos(encoder, eos)
     place = WorkFolder.at(fspath(out)).url
-    _check_folder(place, overwrite=overwrite)
     folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
+    _check_folder(place, folder, overwrite=overwrite)
     doing = engine or ThisProcess()
     divided = divide_sources(
         sources,
@@ -122,8 +124,8 @@ def encode_corpus(
         errors=errors,
         stretch_bytes=stretch_bytes,
         skip_damaged=skip_damaged,
+        written_to=(place, folder.url),
     )
-    _check_apart(divided, place, folder.url)
     if not divided.stretches:
         raise EmptyCorpusError("The corpus is empty: give at least one character.")
     shared = share_tokenizer(encoder, path, folder)
@@ -148,16 +150,18 @@ def encode_corpus(
         )
         for shard in deal((read_documents(folder, record) for record in encoded), shard_tokens)
     ]
-    watch.begin_shards(len(shards))
-    _forget_missing(shards, folder, place)
-    written = work_on(
-        shards, partial(write_shard_files, folder=folder), folder, doing, watch.shards
-    )
-    if not any(record["tokens"] for record in written):
+    if all(each.shard.n_tokens < (pack or 1) for each in shards):
         raise EmptyCorpusError(
             f"The {sum(record['n_tokens'] for record in encoded):,} tokens of this corpus fill no "
             "row. Choose a smaller --pack, or more text."
         )
+    watch.begin_shards(len(shards))
+    _forget_changed(shards, folder)
+    if NAME in names_in(place):
+        delete_files(place, [NAME])  # it would describe the new shards wrongly until they are done
+    written = work_on(
+        shards, partial(write_shard_files, folder=folder), folder, doing, watch.shards
+    )
     manifest = Manifest(
         format=format,
         dtype=dtype,
@@ -212,10 +216,11 @@ def find_eos(encoder: Encoder, eos: str | None) -> EosFacts | None:
 
 
 def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: Any) -> None:
-    for name, value in (("shard_tokens", shard_tokens), ("pack", pack)):
-        if not (is_whole(value) and value >= 1) and (name, value) != ("pack", None):
+    for name, value in (("shard_tokens", shard_tokens), ("pack", 1 if pack is None else pack)):
+        if not (is_whole(value) and 1 <= value <= _MAX_TOKENS):
             raise ConfigError(
-                f"Expected a whole number of 1 or more as {name}, got {describe(value)}."
+                f"Expected a whole number from 1 to {_MAX_TOKENS:,} as {name}, got "
+                f"{describe(value)}."
             )
     if not is_a(val_share, int, float) or not 0 <= val_share < 1:
         raise ConfigError(f"Expected a val_share from 0 to below 1, got {describe(val_share)}.")
@@ -223,35 +228,37 @@ def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: A
         raise ConfigError(f"Expected a whole number as shuffle_seed, got {describe(shuffle_seed)}.")
 
 
-def _check_folder(out: str, *, overwrite: bool) -> None:
+def _check_folder(out: str, folder: WorkFolder, *, overwrite: bool) -> None:
     """Raise ConfigError if the output's folder has files that are not an encoded corpus."""
-    others = [name for name in names_in(out) if not OWN_NAME.fullmatch(name)]
-    if others and not overwrite:
+    names = names_in(out)
+    if overwrite or not names:
+        return
+    # Others use names such as train-00000.parquet too. An interrupted run has no manifest yet.
+    is_own = bool(folder.done()) or _has_manifest(out)
+    others = [name for name in names if not (is_own and OWN_NAME.fullmatch(name))]
+    if others:
         raise ConfigError(
             f"The folder {shown(out)} has other files, such as {others[0]!r:.80}. Choose another "
             "folder, or write there with --force (overwrite=True)."
         )
 
 
-def _check_apart(divided: DividedSources, *folders: str) -> None:
-    for stretch in divided.stretches:
-        for part in stretch.parts:
-            for folder in folders:
-                if part.source.url.startswith(f"{folder.rstrip('/')}/"):
-                    raise ConfigError(
-                        f"{shown(part.source.url)} is in {shown(folder)}, where this command "
-                        "writes. Choose another output folder."
-                    )
+def _has_manifest(out: str) -> bool:
+    try:
+        read_manifest(out)
+    except (CorpusError, FormatError):
+        return False
+    return True
 
 
-def _forget_missing(shards: Sequence[ShardToWrite], folder: WorkFolder, out: str) -> None:
-    """Delete the records of shards whose files are no longer in the output's folder."""
-    done, there = folder.done(), set(names_in(out))
+def _forget_changed(shards: Sequence[ShardToWrite], folder: WorkFolder) -> None:
+    """Delete the records of shards whose files are missing or were written again since."""
+    done = folder.done()
     for shard in shards:
-        if shard.key in done:
-            files = folder.record(done[shard.key])["files"]
-            if not there.issuperset(file["name"] for file in files):
-                delete_files(folder.url, [done[shard.key]])
+        if name := done.get(shard.key):
+            versions: dict[str, str] = folder.record(name)["versions"]
+            if any(version_at(shard.place(file)) != versions[file] for file in versions):
+                delete_files(folder.url, [name])
 
 
 def _finish(out: str, manifest: Manifest) -> None:

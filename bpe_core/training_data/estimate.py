@@ -17,6 +17,7 @@ from bpe_core.scale.steps import divide_sources
 from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import WorkFolder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.training_data.encode_corpus import AUTO, find_eos
 from bpe_core.training_data.shard_formats import Format, dtype_for
 from bpe_core.training_data.shared_tokenizer import (
     cutting_pretokenizer,
@@ -49,6 +50,7 @@ def estimate_corpus(
     tokenizer: Tokenizer | str | os.PathLike[str],
     *,
     format: Format = "bin",
+    eos: str | None = AUTO,
     text_column: str | None = None,
     errors: DecodingErrors = "strict",
     skip_damaged: bool = False,
@@ -62,6 +64,7 @@ def estimate_corpus(
     1003
     """
     encoder, path = open_given(tokenizer)
+    ending = find_eos(encoder, eos)
     divided = divide_sources(
         sources,
         ThisProcess(),
@@ -77,7 +80,7 @@ def estimate_corpus(
         folder = WorkFolder(work)
         shared = share_tokenizer(encoder, path, folder)
         tasks = [
-            StretchToEncode(stretch, shared, None, 0.0, dtype)
+            StretchToEncode(stretch, shared, ending.id if ending else None, 0.0, dtype)
             for stretch in _choose(divided.stretches)
         ]
         encode_stretch(tasks[0], folder, None)  # opens the tokenizer, and fills caches
@@ -86,7 +89,7 @@ def estimate_corpus(
         seconds = time.perf_counter() - started
     sampled = sum(task.stretch.n_bytes for task in tasks)
     share = source_bytes / sampled
-    n_tokens = sum(record["n_tokens"] + record["n_documents"] for record in records)
+    n_tokens = sum(record["n_tokens"] for record in records)
     if not n_tokens:
         raise EmptyCorpusError("The sample has no text: give at least one character.")
     return Estimate(

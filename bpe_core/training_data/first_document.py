@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bpe_core.corpus.urls import reading, shown
-from bpe_core.errors import IntegrityError
+from bpe_core.errors import FormatError, IntegrityError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.load_save import loads
 from bpe_core.training_data.manifest import TOKENIZER_NAME, Manifest
@@ -21,15 +21,22 @@ def read_first_document(
     """Return the first ids of the first document, at most `n`, and the bytes of each id.
 
     Without the tokenizer's file in the folder, the bytes are not known. Raises CorpusError if they
-    cannot be read, IntegrityError for another tokenizer, and what opening the tokenizer raises.
+    cannot be read, FormatError for Parquet of another kind, IntegrityError for another tokenizer,
+    and what opening the tokenizer raises.
     """
     place = f"{folder.rstrip('/')}/"
     with reading(place + manifest.shards[0].files[0].name) as file:
         if manifest.format == "parquet":
             with needs_extra("tables", "Reading parquet"):
                 parquet: Any = import_module("pyarrow.parquet")
-            batch = next(parquet.ParquetFile(file).iter_batches(1, columns=["input_ids"]))
-            ids: list[int] = batch["input_ids"][0].as_py()[:n]
+            try:
+                batch = next(parquet.ParquetFile(file).iter_batches(1, columns=["input_ids"]))
+                ids = [int(id) for id in batch["input_ids"][0].as_py()[:n]]
+            except (LookupError, TypeError, StopIteration):
+                raise FormatError(
+                    f"The Parquet files in {shown(folder)} have no ids in rows of input_ids. "
+                    "Encode the corpus again with bpe encode-corpus."
+                ) from None
         else:
             if manifest.format == "npy":
                 np.lib.format.read_magic(file)

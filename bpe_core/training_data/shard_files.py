@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.urls import reading
+from bpe_core.corpus.urls import reading, version_at
 from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.training_data.dealing import SPLITS, Shard, find_held_out
 from bpe_core.training_data.shard_formats import Format, Ids, Rows, write_shard
@@ -42,6 +42,10 @@ class ShardToWrite(NamedTuple):
     shuffle_seed: int | None
     out: str
     """The folder to write to, by path or URL."""
+
+    def place(self, file_name: str) -> str:
+        """Return the path or URL of one of its files."""
+        return f"{self.out.rstrip('/')}/{file_name}"
 
     @property
     def name(self) -> str:
@@ -78,8 +82,7 @@ def write_shard_files(task: ShardToWrite, folder: WorkFolder) -> Record:
         urls = [folder.path(record["ids"]) for record in task.stretches]
         ids = _first(_read_pieces(pieces, urls, np.dtype(task.dtype)), n_kept)
         rows = Rows(ids, lengths, task.row_tokens)
-        place = f"{task.out.rstrip('/')}/{task.name}"
-        written = write_shard(task.format, rows, task.dtype, place)
+        written = write_shard(task.format, rows, task.dtype, task.place(task.name))
         files = [
             {"name": task.name + ending, "bytes": size, "sha256": sha256}
             for ending, (size, sha256) in written.items()
@@ -91,6 +94,8 @@ def write_shard_files(task: ShardToWrite, folder: WorkFolder) -> Record:
         "rows": len(lengths),
         "left_out_tokens": n_tokens - n_kept,
         "files": files,
+        # Another run may write files of the same names before this record is used.
+        "versions": {file["name"]: version_at(task.place(file["name"])) for file in files},
     }
     return folder.finish(task.key, record)
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import bpe_core as bpe
 from bpe_core.cli.encode_corpus import parse_count
+from bpe_core.cli.streams import StandardInput
 from bpe_core.errors import ConfigError
 from tests.commands import run, succeed
 
@@ -76,9 +81,16 @@ def test_a_manifest_from_anyone_opens_no_other_file_and_prints_no_control_charac
     succeed("encode-corpus", corpus, "-t", "gpt2", "--out", out)
     path = out / "manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["tokenizer"]["file"] = "hf:org/model\x1b[2J"
+    # Not a colour or a movement, which click removes unless it writes to a terminal.
+    hostile = "\x1b]0;title\x07"
+    manifest["tokenizer"] |= {"file": f"hf:org/model{hostile}", "fingerprint": hostile}
+    manifest["eos"]["token"] = hostile
     path.write_text(json.dumps(manifest))
     assert "\x1b" not in succeed("inspect", out).output
+    missing = json.loads(path.read_text())
+    missing["shards"][0]["files"][0]["name"] = hostile
+    path.write_text(json.dumps(missing))
+    assert "U+001B]0;titleU+0007 is missing" in run("inspect", out).output
     manifest["tokenizer"] = {**manifest["tokenizer"], "file": "tokenizer.bpe.json"}
     manifest["tokenizer"]["fingerprint"] = "0" * 64
     path.write_text(json.dumps(manifest))
@@ -86,6 +98,41 @@ def test_a_manifest_from_anyone_opens_no_other_file_and_prints_no_control_charac
     manifest["shards"][0]["files"][0]["name"] = "../corpus/a.txt"
     path.write_text(json.dumps(manifest))
     assert "corpus/a.txt is missing" in run("inspect", out).output
+
+
+@pytest.mark.parametrize("columns", [{"text": ["a"]}, {"input_ids": []}, {"input_ids": [None]}])
+def test_parquet_of_another_kind_is_one_line(
+    corpus: Path, tmp_path: Path, columns: dict[str, Any]
+) -> None:
+    out = tmp_path / "out"
+    succeed("encode-corpus", corpus, "-t", "gpt2", "--format", "parquet", "--out", out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    shard = out / "train-00000.parquet"
+    pq.write_table(pa.table(columns), shard)
+    manifest["shards"][0]["files"][0] |= {
+        "bytes": shard.stat().st_size,
+        "sha256": hashlib.sha256(shard.read_bytes()).hexdigest(),
+    }
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    result = run("inspect", out)
+    assert result.exit_code == 1
+    assert "have no ids in rows of input_ids" in result.output
+
+
+def test_names_of_files_print_no_control_characters(tmp_path: Path) -> None:
+    name = "a\x1b]0;title\x07"
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / f"{name}.jsonl").write_text('{"text": "hug"}\n')
+    (corpus / f"{name}.parquet").write_bytes(b"damaged")
+    for command in (
+        ("encode-corpus", corpus, "-t", "gpt2", "--out", tmp_path / "out"),
+        ("count", corpus, "--out", tmp_path / "counts.parquet"),
+        ("compare", corpus, "-t", "gpt2"),
+    ):
+        printed = succeed(*command).output
+        assert "U+001B]0;titleU+0007" in printed
+        assert "\x1b" not in printed
 
 
 def test_an_unknown_symbol_names_its_file(corpus: Path, tmp_path: Path) -> None:
@@ -123,8 +170,27 @@ def test_standard_input_gives_what_a_file_does(tmp_path: Path) -> None:
     assert [each.name for each in (tmp_path / "new").iterdir()] == ["of-input"]
     shards = [tmp_path / name / "train-00000.bin" for name in ("of-file", "new/of-input")]
     assert shards[0].read_bytes() == shards[1].read_bytes()
+    (tmp_path / "full.stdin").symlink_to("/dev/full")
+    full = run("encode-corpus", "-", "-t", "gpt2", "--out", tmp_path / "full", stdin=text)
+    assert "full.stdin cannot be written: No space left on device." in full.output
     refused = run("encode-corpus", "-", "-t", "gpt2", "--out", "memory://tokens", stdin=text)
     assert "name a folder, not a URL" in refused.output
+
+
+def test_standard_input_is_never_in_memory_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    read = StandardInput.read
+
+    def recorded(given: StandardInput, size: int = -1) -> bytes:
+        sizes.append(size)
+        return read(given, size)
+
+    monkeypatch.setattr(StandardInput, "read", recorded)
+    succeed("encode-corpus", "-", "-t", "gpt2", "--out", tmp_path / "out", stdin=b"hug hugs")
+    assert sizes
+    assert 0 < min(sizes) <= max(sizes) <= 1 << 20
 
 
 def test_a_dry_run_writes_nothing_and_is_near_the_truth(corpus: Path, tmp_path: Path) -> None:
@@ -132,7 +198,10 @@ def test_a_dry_run_writes_nothing_and_is_near_the_truth(corpus: Path, tmp_path: 
     command = ["encode-corpus", corpus, "-t", "gpt2", "--out", out]
     found = json.loads(succeed(*command, "--dry-run", "--json").stdout)
     assert not out.exists()
-    assert "tokens, 0.00 GB of ids" in succeed(*command, "--dry-run").output
+    said = f"About {found['n_tokens']:,} tokens, estimated from 0.0 of 0.0 MB of sources."
+    assert said in succeed(*command, "--dry-run").output
+    without = json.loads(succeed(*command, "--dry-run", "--json", "--eos", "none").stdout)
+    assert found["n_tokens"] - without["n_tokens"] == 61
     succeed(*command)
     n_tokens = len(np.fromfile(out / "train-00000.bin", "<u2"))
     assert abs(found["n_tokens"] / n_tokens - 1) < 0.02
@@ -143,6 +212,7 @@ def test_wrong_options_are_one_line(corpus: Path, tmp_path: Path) -> None:
     command = ["encode-corpus", corpus, "-t", "gpt2", "--out", tmp_path / "out"]
     for options, said in (
         (["--pack", "many"], "Expected --pack N such as 4096 or 100M, got 'many'."),
+        (["--out", "-"], "The result has several files. Name a folder with --out."),
         (["--eos", "</s>"], "no special token '</s>'"),
         (["--scheduler", "tcp://127.0.0.1:1", "--memory", "2GB"], "not both"),
     ):
@@ -153,5 +223,7 @@ def test_wrong_options_are_one_line(corpus: Path, tmp_path: Path) -> None:
     assert "The corpus is empty" in run("encode-corpus", "-", "-t", "gpt2", "--out", out).output
     assert not [*tmp_path.glob("empty*")]
     assert parse_count("100M", "") == 10**8
-    with pytest.raises(ConfigError, match="--pack N such as"):
-        parse_count("-1", "--pack")
+    assert parse_count("1.001k", "") == 1_001
+    for wrong in ("-1", "1.5", "K"):
+        with pytest.raises(ConfigError, match="--pack N such as"):
+            parse_count(wrong, "--pack")

@@ -239,6 +239,41 @@ def test_a_shard_that_was_deleted_is_written_again(folder: Path, tmp_path: Path)
     assert not (tmp_path / "work").exists()
 
 
+def test_a_shard_that_another_run_has_replaced_is_written_again(
+    folder: Path, tmp_path: Path
+) -> None:
+    options = {"shard_tokens": 40_000, "work": tmp_path / "work"}
+    for seed in (1, 2, 1):
+        manifest = encode([folder], tmp_path / "out", **options, shuffle_seed=seed)
+    verify_files(str(tmp_path / "out"), manifest)
+
+
+def test_a_folder_has_no_manifest_while_its_shards_are_replaced(
+    folder: Path, tmp_path: Path
+) -> None:
+    encode([folder], tmp_path / "out")
+
+    def stop(progress: EncodingProgress) -> None:
+        if progress.shards_done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        encode([folder], tmp_path / "out", shard_tokens=40_000, on_progress=stop)
+    assert "manifest.json" not in contents(tmp_path / "out")
+    manifest = encode([folder], tmp_path / "out", shard_tokens=40_000)
+    verify_files(str(tmp_path / "out"), manifest)
+
+
+@pytest.mark.parametrize("name", ["train-00000.parquet", "manifest.json", "tokenizer.bpe.json"])
+def test_files_of_others_with_such_names_are_not_replaced(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text('{"name": "mine"}')
+    with pytest.raises(ConfigError, match=f"has other files, such as '{name}'"):
+        encode([folder], tmp_path)
+    assert contents(tmp_path) == {name: b'{"name": "mine"}'}
+
+
 def test_shards_of_an_earlier_run_are_replaced_and_other_files_are_not(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -255,7 +290,23 @@ def test_shards_of_an_earlier_run_are_replaced_and_other_files_are_not(
     encode([folder / "b.txt"], tmp_path / "out", overwrite=True)
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
     with pytest.raises(ConfigError, match="where this command writes"):
-        encode([tmp_path], tmp_path / "out", overwrite=True)
+        encode([tmp_path / "out" / "train-00000.bin"], tmp_path / "out", overwrite=True)
+
+
+def test_a_run_that_writes_into_the_folder_of_its_sources_resumes(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.txt").write_text(f"{number} {LINE}" * 50, encoding="utf-8")
+
+    def stop(progress: EncodingProgress) -> None:
+        if progress.shards_done:
+            raise KeyboardInterrupt
+
+    options: dict[str, Any] = {"stretch_bytes": 9_000, "shard_tokens": 5_000}
+    with pytest.raises(KeyboardInterrupt):
+        encode([tmp_path], tmp_path / "out", **options, on_progress=stop)
+    first = encode([tmp_path], tmp_path / "out", **options)
+    assert [Path(source.name).name for source in first.sources] == [f"{n}.txt" for n in range(9)]
+    assert encode([f"{tmp_path}/out/.."], tmp_path / "out", **options).tokens == first.tokens
 
 
 @pytest.mark.parametrize(
@@ -296,7 +347,7 @@ def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
     sources = [tmp_path / name for name in ("a.txt", "b.jsonl.gz", "c.txt")]
     with pytest.raises(TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte 1,200,000 "):
         encode(sources, out, stretch_bytes=1 << 20)
-    with pytest.raises(CorpusError, match=r"b\.jsonl\.gz is damaged .* [0-9,]+ rows before it "):
+    with pytest.raises(CorpusError, match=r"b\.jsonl\.gz is damaged .* read before that: [0-9,]+"):
         encode(sources[1:], out)
     manifest = encode(sources, out, stretch_bytes=1 << 20, skip_damaged=True)
     assert manifest.damaged == 2
@@ -307,6 +358,7 @@ def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
 def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) -> None:
     for options, said in (
         ({"shard_tokens": 0}, "as shard_tokens, got 0"),
+        ({"shard_tokens": 10**19}, "to 1,000,000,000,000,000,000 as shard_tokens"),
         ({"pack": "a"}, "as pack, got 'a'"),
         ({"val_share": 1.5}, "from 0 to below 1, got 1.5"),
         ({"shuffle_seed": 0.5}, "as shuffle_seed, got 0.5"),
@@ -315,8 +367,10 @@ def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) ->
     ):
         with pytest.raises(ConfigError, match=said):
             encode([folder], tmp_path / "out", **options)
+    manifest = encode([folder / "b.txt"], tmp_path / "out")
     with pytest.raises(EmptyCorpusError, match="fill no row"):
         encode([folder / "b.txt"], tmp_path / "out", pack=4096)
+    assert read_manifest(str(tmp_path / "out")) == manifest
     tokenizer = bpe.Tokenizer(vocab={97: b"a"}, merges=[], pretokenizer="none")
     with pytest.raises(ConfigError, match="no known end-of-text token; its special tokens: none"):
         encode_corpus([folder], tokenizer, tmp_path / "out")
@@ -330,6 +384,10 @@ def test_urls_are_read_and_written(tmp_path: Path) -> None:
     verify_files("memory://out/here", manifest)
     ids = np.frombuffer(memory.cat("/out/here/train-00000.bin"), "<u2").tolist()
     assert ids == [71, 1018, 40657, EOS]
+    again = encode_corpus(["memory://"], "gpt2", "memory://out/here")
+    assert again.tokens == manifest.tokens
+    with pytest.raises(ConfigError, match="where this command writes"):
+        encode_corpus(["memory://out/here/train-00000.bin"], "gpt2", "memory://out/here")
     memory.rm("/", recursive=True)
 
 

@@ -123,6 +123,24 @@ def test_a_run_that_was_killed_twice_goes_on(folder: Path, tmp_path: Path) -> No
     assert counts.pretokens.counts.tolist() == expected.pretokens.counts.tolist()
 
 
+def test_a_work_folder_among_the_sources_is_not_counted(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.txt").write_text(f"hug {number} " * 200)
+    work = tmp_path / "work"
+    with pytest.raises(KeyboardInterrupt):
+        count([tmp_path], work, on_progress=interrupt_at("stretches_done", 3), stretch_bytes=3_000)
+    found, _ = count([tmp_path], work, stretch_bytes=3_000)
+    assert (found.n_documents, found.notes) == (9, ())
+
+
+def test_a_stretch_without_words_adds_none(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hug " * 2_000)
+    (tmp_path / "b.txt").write_text(" " * 8_000)
+    sources = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    found, _ = count(sources, tmp_path / "work", pretokenizer="whitespace", stretch_bytes=8_000)
+    assert (found.n_words, found.n_documents) == (1, 2)
+
+
 def test_a_file_that_changed_is_counted_again(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("hug hugs")

@@ -99,6 +99,7 @@ def count_files(
         text_column=text_column,
         errors=errors,
         stretch_bytes=stretch_bytes,
+        written_to=(folder.url,),
     )
     n_shards = count_shards(sum(stretch.n_bytes for stretch in divided.stretches))
     stretches = [StretchToCount(stretch, n_shards) for stretch in divided.stretches]

@@ -93,7 +93,7 @@ def find_shards(letters: NDArray[np.uint8], n_shards: int) -> NDArray[np.int64]:
     [12, 33]
     """
     ends = np.flatnonzero(letters == AFTER_WORD)
-    starts = np.append(0, ends[:-1] + 1)
+    starts = np.append(0, ends + 1)[:-1]
     places = np.arange(len(letters)) - np.repeat(starts, ends + 1 - starts)
     # A polynomial of the letters, of which the high bits depend on all of them.
     terms = letters * _POWERS[places % len(_POWERS)]
