@@ -80,6 +80,7 @@ def test_a_generator_is_followed_until_it_ends_or_is_closed() -> None:
         ("unforeseen", LIMITS, UnforeseenError, f"{UNFORESEEN} (KeyError)."),
         ("memory", Limits(60, 2 * GB), MemoryLimitError, "It took more than 2.0 GB of memory."),
         ("exit", LIMITS, UnforeseenError, f"{UNFORESEEN} (SystemExit)."),
+        ("signal", LIMITS, ProcessError, "The process crashed (signal 40)."),
         ("crash", LIMITS, ProcessError, "The process crashed (SIGSEGV)."),
         ("processor", Limits(60, None, 1), TimeLimitError, "It took more than 1 seconds."),
         ("wait", Limits(1), TimeLimitError, "It took more than 1 seconds."),
