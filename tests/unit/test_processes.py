@@ -128,6 +128,37 @@ def test_what_a_process_cannot_mean_is_an_error(plain: object, annotation: objec
             receive(there, 50)
 
 
+CALL = """
+from bpe_core.processes.call import call
+from bpe_core.processes.limits import Limits
+from bpe_core.unicode.byte_alphabet import to_printable
+print(call(to_printable, b" hug", limits=Limits(60)))
+"""
+
+
+def test_no_module_is_hidden_by_a_file_in_the_current_folder_or_a_backport(tmp_path: Path) -> None:
+    script = tmp_path / "elsewhere" / "script.py"
+    script.parent.mkdir()
+    script.write_text(CALL)
+    (tmp_path / "msgspec.py").write_text("raise ImportError('from the current folder')")
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / "bpe_core").symlink_to(ROOT / "bpe_core")
+    (packages / "typing.py").write_text("raise ImportError('a backport')")
+    code = f"import sys; sys.path.append({str(packages)!r}); exec(open({str(script)!r}).read())"
+    for command in ([script], ["-P", "-c", code]):
+        environment = {**os.environ, "PYTHONPATH": "" if "-c" in command else str(ROOT)}
+        ran = subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (ran.stdout, ran.stderr) == ("Ġhug\n", "")
+
+
 def test_a_killed_process_is_an_error() -> None:
     def kill(part: in_child.Part) -> None:
         if part.name == "last":
