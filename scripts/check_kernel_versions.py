@@ -13,14 +13,16 @@ import tomllib
 import venv
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
 
 def allowed_versions() -> dict[str, list[str]]:
-    """Return the requirements of the library, by the name of the check."""
+    """Return what the library and its extra `compile` require, by the name of the check."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    allowed: list[str] = tomllib.loads(text)["project"]["dependencies"]
+    project: dict[str, Any] = tomllib.loads(text)["project"]
+    allowed = [*project["dependencies"], *project["optional-dependencies"]["compile"]]
     lowest = [each.split(",")[0].replace(">=", "==") for each in allowed]
     return {"the lowest versions": lowest, "the newest versions": allowed}
 

@@ -82,7 +82,7 @@ def put_kernels(source: Path) -> None:
 
 def _copy_source(to: Path) -> None:
     to.mkdir()
-    ignored = shutil.ignore_patterns("__pycache__")
+    ignored = shutil.ignore_patterns("__pycache__", f"kernels-*{SHARED}")
     for name in _NEEDED:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, to / name, ignore=ignored)

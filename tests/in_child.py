@@ -82,6 +82,8 @@ def fail(how: str) -> None:
         bytearray(2**40)
     if how == "exit":
         sys.exit(3)
+    if how == "signal":
+        os.kill(os.getpid(), 40)  # one that has no name
     if how == "crash":
         ctypes.string_at(0)
     if how == "half a message":

@@ -58,7 +58,7 @@ def main() -> None:
 @click.option(
     "--classroom",
     is_flag=True,
-    help="Let everyone on the network in, and show the address and its QR code.",
+    help="Let everyone on your networks in, and show the address and its QR code.",
 )
 def explore(port: int, host: str | None, *, classroom: bool) -> None:
     """Start the app in this terminal; open the address that it prints in a browser.

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
@@ -69,16 +70,24 @@ def start_app(port: int, host: str, *, classroom: bool = False) -> NoReturn:
     """Replace this process with the app's server, or on Windows wait for it to end.
 
     classroom: print the address for others, also as a QR code. Raises what `plan_start` raises, and
-    `UnavailableError` if this machine has no address for others.
+    `UnavailableError` if this machine has no such address, or none for others.
     """
     command, folder, environment = plan_start(port, host)
+    is_loopback = check_address(host)
+    if classroom and is_loopback:
+        raise UnavailableError(
+            f"Only this machine can open {host}. Give its address in the network of the class with "
+            "--host, or leave --host out."
+        )
     if lacks_kernels():
         click.echo(PLAIN_PYTHON, err=True)
     if classroom:
-        address = find_address() if host in _ALL_ADDRESSES else host
+        is_everywhere = host in _ALL_ADDRESSES
+        network = "every network of this machine" if is_everywhere else f"the network of {host}"
+        address = find_address() if is_everywhere else host
         place = f"http://{f'[{address}]' if ':' in address else address}:{port}"
         click.echo(
-            "Everyone on your network can use the app on this machine until you press Ctrl+C here. "
+            f"Everyone in {network} can use the app until you press Ctrl+C here. "
             f"Their browsers open\n\n  {place}\n"
         )
         for line in draw_qr_code(place):
@@ -94,6 +103,21 @@ def start_app(port: int, host: str, *, classroom: bool = False) -> NoReturn:
     if sys.platform == "win32":  # the prompt would come back while the server runs
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(command[0], command, environment)
+
+
+def check_address(host: str) -> bool:
+    """Return True if only this machine can open an address of its own.
+
+    Raises `UnavailableError` if it has no such address; Streamlit would show a traceback.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.create_server((host, 0), family=family) as server:
+            return ip_address(server.getsockname()[0]).is_loopback
+    except (OSError, UnicodeError):
+        raise UnavailableError(
+            f"This machine has no address {host}. Give one of its own with --host, or leave it out."
+        ) from None
 
 
 def find_address() -> str:

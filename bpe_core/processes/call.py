@@ -214,7 +214,8 @@ def _error(message: Message, limits: Limits) -> BpeError:
 
 def _exit_error(status: int, limits: Limits) -> ProcessError:
     """Return the error for a process that ended without an answer."""
-    how = signal.Signals(-status).name if status < 0 else f"status {status}"
+    names = {-each: each.name for each in signal.Signals}
+    how = names.get(status, f"signal {-status}") if status < 0 else f"status {status}"
     if how == "SIGXCPU":
         return _time_limit(limits.processor_seconds or limits.seconds)
     if how == "SIGKILL":

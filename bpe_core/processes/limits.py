@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,10 +35,13 @@ def environment(limits: Limits) -> dict[str, str]:
     >>> environment(Limits(seconds=60, memory=GB))["OPENBLAS_NUM_THREADS"]
     '1'
     """
-    path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     found = {
         **os.environ,
-        "PYTHONPATH": path,
+        # Modules are found where they are found here, in the same order. With this package's folder
+        # first, an installed backport, such as `typing`, would hide a module of Python.
+        "PYTHONPATH": os.pathsep.join([*map(os.path.abspath, sys.path), str(_ROOT)]),
+        # And not in the current folder, where anybody's files may be.
+        "PYTHONSAFEPATH": "1",
         # Otherwise NumPy's linear algebra starts a thread per processor, half of the running time.
         "OPENBLAS_NUM_THREADS": "1",
     }

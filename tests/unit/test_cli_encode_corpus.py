@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import tokenizers
 
 import bpe_core as bpe
 from bpe_core.cli.encode_corpus import parse_count
@@ -58,7 +59,6 @@ def test_each_format_is_inspected(corpus: Path, tmp_path: Path, format: str) -> 
 def test_a_tokenizer_that_another_library_runs_is_opened_by_its_path(
     corpus: Path, tmp_path: Path
 ) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
     unigram = tokenizers.Tokenizer(
         tokenizers.models.Unigram([("<unk>", 0.0), ("a", -1.0), ("It", -1.0), ("</s>", 0.0)], 0)
     )

@@ -111,7 +111,7 @@ def test_a_classroom_is_shown_the_address_of_this_machine_and_its_code(
     result = CliRunner().invoke(commands.main, ["explore", "--classroom", "--port", "8600"])
     assert result.exit_code == 0, result.output
     warning, _, address, _, *code = result.stdout.splitlines()
-    assert warning.startswith("Everyone on your network can use the app")
+    assert warning.startswith("Everyone in every network of this machine can use the app")
     assert address == "  http://192.0.2.7:8600"
     expected = segno.make("http://192.0.2.7:8600", error="m", micro=False)
     assert squares(code) == [[bool(square) for square in row] for row in expected.matrix]
@@ -134,9 +134,29 @@ def test_a_classroom_can_be_given_the_address(
     no_server: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(explore, "find_address", None)
-    result = CliRunner().invoke(commands.main, ["explore", "--classroom", "--host", "::1"])
-    assert "  http://[::1]:8501\n" in result.stdout
-    assert "--server.address=::1" in no_server[0]
+    monkeypatch.setattr(explore, "check_address", lambda _: False)
+    result = CliRunner().invoke(commands.main, ["explore", "--classroom", "--host", "2001:db8::7"])
+    assert result.stdout.startswith("Everyone in the network of 2001:db8::7 can use the app")
+    assert "  http://[2001:db8::7]:8501\n" in result.stdout
+    assert "--server.address=2001:db8::7" in no_server[0]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost"])
+def test_a_class_is_not_sent_to_an_address_that_only_this_machine_can_open(
+    no_server: list[tuple[str, ...]], host: str
+) -> None:
+    result = CliRunner().invoke(commands.main, ["explore", "--classroom", "--host", host])
+    assert (result.exit_code, result.stdout, no_server) == (1, "", [])
+    assert result.stderr.startswith(f"Error: Only this machine can open {host}.")
+
+
+@pytest.mark.parametrize("host", ["203.0.113.9", "2001:db8::9", "[::1]", "127.0.0.1:80", "a..b"])
+def test_an_address_of_another_machine_is_refused(
+    no_server: list[tuple[str, ...]], host: str
+) -> None:
+    result = CliRunner().invoke(commands.main, ["explore", "--host", host])
+    assert (result.exit_code, result.stdout, no_server) == (1, "", [])
+    assert result.stderr.startswith(f"Error: This machine has no address {host}.")
 
 
 def test_the_address_is_the_one_that_packets_for_others_come_from(

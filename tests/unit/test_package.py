@@ -8,6 +8,8 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from email.parser import Parser
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import bpe_core
+from scripts import prebuilt_wheel
 from tests.packaging import ROOT, build, copy_source
 
 pytestmark = pytest.mark.slow
@@ -33,9 +36,19 @@ def wheel(source: Path) -> Path:
     return build("wheel", source)
 
 
+@contextmanager
+def old_kernels(source: Path) -> Generator[None]:
+    """Leave kernels next to the sources, as a build of an earlier wheel does."""
+    left = source / "bpe_core" / "kernels" / "kernels-old.so"
+    left.touch()
+    yield
+    left.unlink()
+
+
 @pytest.fixture(scope="module")
 def sdist(source: Path) -> Path:
-    return build("sdist", source)
+    with old_kernels(source):
+        return build("sdist", source)
 
 
 def contents(wheel: Path) -> dict[str, bytes]:
@@ -62,6 +75,15 @@ def test_the_source_distribution_builds_the_same_wheel(
         packed.extractall(tmp_path, filter="data")
     again = build("wheel", tmp_path / sdist.name.removesuffix(".tar.gz"))
     assert contents(again) == contents(wheel)
+
+
+def test_a_wheel_without_kernels_holds_no_old_ones(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prebuilt_wheel, "ROOT", source)
+    with old_kernels(source):
+        wheel = prebuilt_wheel.build_wheel(tmp_path, with_kernels=False)
+    assert wheel.name.endswith("-py3-none-any.whl")
 
 
 def test_the_source_distribution_has_the_complete_source(sdist: Path, tmp_path: Path) -> None:

@@ -80,6 +80,7 @@ def test_a_generator_is_followed_until_it_ends_or_is_closed() -> None:
         ("unforeseen", LIMITS, UnforeseenError, f"{UNFORESEEN} (KeyError)."),
         ("memory", Limits(60, 2 * GB), MemoryLimitError, "It took more than 2.0 GB of memory."),
         ("exit", LIMITS, UnforeseenError, f"{UNFORESEEN} (SystemExit)."),
+        ("signal", LIMITS, ProcessError, "The process crashed (signal 40)."),
         ("crash", LIMITS, ProcessError, "The process crashed (SIGSEGV)."),
         ("processor", Limits(60, None, 1), TimeLimitError, "It took more than 1 seconds."),
         ("wait", Limits(1), TimeLimitError, "It took more than 1 seconds."),
@@ -125,6 +126,37 @@ def test_what_a_process_cannot_mean_is_an_error(plain: object, annotation: objec
         send(here, "answer", bytes(100))
         with pytest.raises(EOFError):
             receive(there, 50)
+
+
+CALL = """
+from bpe_core.processes.call import call
+from bpe_core.processes.limits import Limits
+from bpe_core.unicode.byte_alphabet import to_printable
+print(call(to_printable, b" hug", limits=Limits(60)))
+"""
+
+
+def test_no_module_is_hidden_by_a_file_in_the_current_folder_or_a_backport(tmp_path: Path) -> None:
+    script = tmp_path / "elsewhere" / "script.py"
+    script.parent.mkdir()
+    script.write_text(CALL)
+    (tmp_path / "msgspec.py").write_text("raise ImportError('from the current folder')")
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / "bpe_core").symlink_to(ROOT / "bpe_core")
+    (packages / "typing.py").write_text("raise ImportError('a backport')")
+    code = f"import sys; sys.path.append({str(packages)!r}); exec(open({str(script)!r}).read())"
+    for command in ([script], ["-P", "-c", code]):
+        environment = {**os.environ, "PYTHONPATH": "" if "-c" in command else str(ROOT)}
+        ran = subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (ran.stdout, ran.stderr) == ("Ġhug\n", "")
 
 
 def test_a_killed_process_is_an_error() -> None:

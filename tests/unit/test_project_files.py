@@ -73,6 +73,13 @@ def test_files_and_make_targets_named_in_documents_exist(document: str) -> None:
     assert not [path for path in named if not (ROOT / path).exists()]
 
 
+def test_no_test_can_be_skipped() -> None:
+    skips = re.compile(r"pytest\.(?:importorskip|skip|xfail)|mark\.(?:skip|xfail)")
+    tests = [*(ROOT / "tests").rglob("*.py")]
+    assert len(tests) > 200
+    assert [path.name for path in tests if skips.search(path.read_text("utf-8"))] == []
+
+
 def test_the_limits_in_the_security_notes_equal_those_in_the_code() -> None:
     notes = read("SECURITY.md")
     config = tomllib.loads(read(".streamlit/config.toml"))

@@ -9,6 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from scripts.check_kernel_versions import allowed_versions
 from tests.packaging import NAME, ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -59,3 +60,9 @@ def test_every_requirement_of_the_package_is_pinned_within_its_range() -> None:
     for requirement in others:
         assert pinned[requirement.name][0] in requirement.specifier, requirement
         assert len(requirement.specifier), requirement
+
+
+def test_kernels_are_tried_with_the_lowest_versions_of_what_compiles_them() -> None:
+    pinned = {Requirement(line) for line in allowed_versions()["the lowest versions"]}
+    assert {"numpy", "numba", "msgspec"} <= {requirement.name for requirement in pinned}
+    assert all(str(requirement.specifier).startswith("==") for requirement in pinned)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,17 @@ def test_every_file_is_small_enough_for_a_space(space: Path) -> None:
     assert max(sizes) < MAX_FILE_BYTES
 
 
+def test_files_that_are_not_text_are_stored_by_git_lfs(space: Path) -> None:
+    names = [
+        path.name for path in space.rglob("*") if path.is_file() and b"\0" in path.read_bytes()
+    ]
+    assert names
+    subprocess.run(["git", "init", "-q"], cwd=space, check=True)
+    command = ["git", "check-attr", "filter", *names]
+    done = subprocess.run(command, cwd=space, capture_output=True, text=True, check=True)
+    assert [line for line in done.stdout.splitlines() if not line.endswith(": lfs")] == []
+
+
 def test_the_front_matter_names_the_port_and_the_user_is_the_required_one(
     space: Path, instructions: list[tuple[str, str]]
 ) -> None:
@@ -78,6 +90,15 @@ def test_the_settings_are_valid(space: Path, instructions: list[tuple[str, str]]
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_checkout_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "make_space.sh", tmp_path / "scripts")
+    command = [tmp_path / "scripts" / "make_space.sh", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "the checkout itself" in done.stderr
 
 
 def test_the_script_says_what_it_needs(tmp_path: Path) -> None:

@@ -137,8 +137,9 @@ SETTINGS: Final = (
         _models,
         "off, any, or names such as org/model and org/*",
         "The models on Hugging Face's hub whose tokenizers visitors may fetch by name, separated "
-        "by spaces. With `off`, the hub is never asked. With `HF_TOKEN`, visitors can fetch what "
-        "that account can read. `compose.yaml` sets `off`.",
+        "by spaces. With `off`, the hub is never asked. With `HF_TOKEN`, or if the server's user "
+        "has logged in by `hf auth login`, visitors can fetch what that account can read. "
+        "`compose.yaml` sets `off`.",
     ),
     Setting(
         f"{PREFIX}STORE_GB",
