@@ -28,6 +28,7 @@ from static_site.vocabularies import VOCABULARIES, stored_vocabulary
 from ui.components import live_text, merge_player, token_view  # noqa: F401  they fill PARTS
 from ui.components.shared import PARTS
 from ui.components.start_loop import MAX_SENTENCE_LENGTH, Door
+from ui.corpus.address_text import MAX_TEXT_LENGTH_IN_ADDRESS
 from ui.token_boundaries.example_texts import EXAMPLES, FIRST_TEXT
 
 HERE: Final = Path(__file__).parent
@@ -35,8 +36,6 @@ ROOT: Final = HERE.parent
 BROWSER: Final = HERE / "browser"
 MAX_TEXT_LENGTH: Final = 5_000
 """UTF-16 units of a text. The encoder takes time in the square of a pre-token's length."""
-MAX_TEXT_IN_ADDRESS: Final = 1_000
-"""As in the app."""
 FONTS: Final = {
     "source-sans": "SourceSansVF-Upright",
     "source-serif": "SourceSerifVariable-Roman",
@@ -57,6 +56,7 @@ DOORS: Final = (
     Door("Learn step by step", "Six short lessons that ask before they tell.", "lessons.html"),
 )
 WORKER: Final = "service-worker.js"
+_STORED: Final = "self.STORED = "
 LATER: Final = ("data/o200k_base.js", "docs/")
 """What is stored for use offline when it is first opened, not with the first page."""
 
@@ -77,7 +77,12 @@ class SitePage:
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), default=Path("site"), show_default=True)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("site"),
+    show_default=True,
+)
 @click.option("--app", default="", help="The address of an app to link to.")
 def main(out: Path, app: str) -> None:
     """Build the static site into a folder, and keep the built documentation in its folder docs."""
@@ -93,12 +98,16 @@ def build(out: Path, *, app: str = "") -> None:
     Raises `click.UsageError` if the folder holds anything else than a site, or if the app's
     address is not http or https.
     """
-    if app and urlsplit(app).scheme not in ("http", "https"):
+    parts = urlsplit(app)
+    if app and not (parts.scheme in ("http", "https") and parts.netloc):
         raise click.UsageError(f"Expected the app's address with http or https, got {app!r}.")
     app = app.rstrip("/")
     found = {path.name for path in out.iterdir()} if out.exists() else set[str]()
-    if found - {"docs"} and WORKER not in found:
-        raise click.UsageError(f"{out} holds other files. Name an empty folder.")
+    others = sorted(found - _names_in_site(out))
+    if others:
+        raise click.UsageError(
+            f"{out} holds {others[0]!r}, which is not a part of the site. Name an empty folder."
+        )
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out.absolute().parent) as folder:
         site = Path(folder) / "site"
@@ -106,6 +115,16 @@ def build(out: Path, *, app: str = "") -> None:
         if out.exists():
             shutil.rmtree(out)
         site.rename(out)
+
+
+def _names_in_site(out: Path) -> set[str]:
+    """Return what belongs to the site in this folder; without a site, the documentation only."""
+    worker = out / WORKER
+    line = worker.read_text("utf-8").partition("\n")[0] if worker.is_file() else ""
+    if not line.startswith(_STORED):
+        return {"docs"}
+    files: list[str] = json.loads(line.removeprefix(_STORED).removesuffix(";"))["files"]
+    return {"docs", WORKER, *(file.partition("/")[0] for file in files)}
 
 
 def _write_site(out: Path, *, docs: Path | None, app: str) -> None:
@@ -202,7 +221,7 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
                 "data": {
                     "text": FIRST_TEXT,
                     "max_length": MAX_TEXT_LENGTH,
-                    "max_in_address": MAX_TEXT_IN_ADDRESS,
+                    "max_in_address": MAX_TEXT_LENGTH_IN_ADDRESS,
                     "choices": [
                         {"id": each.id, "name": each.name, "code": each.code}
                         for each in VOCABULARIES
@@ -299,7 +318,7 @@ def _write_worker(out: Path) -> None:
             version.update(path.relative_to(out).as_posix().encode() + path.read_bytes())
     stored = json.dumps({"version": version.hexdigest()[:16], "files": ["./", *files]})
     script = _script(BROWSER / "service_worker.js")
-    (out / WORKER).write_text(f"self.STORED = {stored};\n{script}", "utf-8")
+    (out / WORKER).write_text(f"{_STORED}{stored};\n{script}", "utf-8")
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ def stored_vocabulary(vocabulary: Vocabulary) -> bytes:
         {
             "name": vocabulary.name,
             "pattern": browser_pattern(vocabulary.pattern),
+            "special": list(encoder.special_tokens),
             "n_ids": len(tokens),
         }
     ).encode()

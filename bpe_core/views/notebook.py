@@ -12,7 +12,7 @@ import numpy as np
 
 from bpe_core.comparison.alignment import differing_columns
 from bpe_core.errors import ConfigError
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial
+from bpe_core.pretokenizers.special_tokens import AllowedSpecial, check_text
 from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
@@ -186,6 +186,7 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
     >>> view_run(train(["hug hugs"], vocab_size=259))
     <View of 2 merges>
     """
+    check_text(words)
     if len(words) > MAX_WORDS:
         raise ConfigError(
             f"Expected at most {MAX_WORDS} characters of words, got {len(words):,}. To see the "

@@ -16,6 +16,13 @@ export function withQuery(address, changes) {
   return url.href;
 }
 
+/** Return the address of another page of the site, without a frame if the page that names it has none.
+    @param {string} address
+    @param {string} query The query of the page that names it. */
+export function withSameFrame(address, query) {
+  return withQuery(address, { [EMBED]: new URLSearchParams(query).get(EMBED) });
+}
+
 /** Return the link to a page of the app: there, if the site knows an app; else to the page about it.
     @param {string} app The app's address without a slash at its end, or "".
     @param {string} page

@@ -8,6 +8,8 @@ import { byteString } from "./vocabulary.js";
     @import { Vocabulary } from "./vocabulary.js" */
 
 const N_BYTES = 256; // tokens that no merge made
+const TOKENS_CONSIDERED = 400;
+const LETTER = /\p{L}/u;
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** @param {string} text
@@ -22,6 +24,18 @@ export function packTokens(text, vocabulary) {
     starts: packNumbers(packBits(pretokens.flatMap((pretoken) => pretoken.map((_, i) => i === 0)))),
     table: tokenTable(new Set(ids), vocabulary),
   };
+}
+
+/** Return the index of the longest word near the start of a text, as `find_longest_word` does in the app;
+    null without tokens.
+    @param {number[]} ids
+    @param {Vocabulary} vocabulary */
+export function findLongestWord(ids, { tokens }) {
+  const sizes = ids.slice(0, TOKENS_CONSIDERED).map((id) => {
+    const token = asToken(tokens[id]);
+    return typeof token === "string" && LETTER.test(token) ? [...token].length : 1;
+  });
+  return sizes.length ? sizes.indexOf(Math.max(...sizes)) : null;
 }
 
 /** Encode numbers from 0 to 2 ** 32 - 1 as base64.

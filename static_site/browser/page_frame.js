@@ -2,7 +2,7 @@
 
 import { find } from "../../ui/components/shared/elements.js";
 import { copyText } from "../../ui/components/token_view/clipboard.js";
-import { appLink, EMBED, frameCode, withQuery } from "./links.js";
+import { appLink, EMBED, frameCode, withQuery, withSameFrame } from "./links.js";
 
 /** Connect the frame of a page.
     @param {() => [string, Record<string, string>]} inApp Returns the same page in the app, and its query. */
@@ -16,6 +16,9 @@ export function startFrame(inApp) {
   find(document, "#copy-link", HTMLElement).addEventListener("click", () => copy(page(), "The link is copied."));
   find(document, "#copy-frame", HTMLElement).addEventListener("click", () =>
     copy(frameCode(page(), document.title), "The HTML of a frame with this page is copied."));
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("main a:not([data-app-page])"))) {
+    if (link.origin === window.location.origin) link.href = withSameFrame(link.href, window.location.search);
+  }
   // What is shown can change until the moment of the click.
   for (const link of document.querySelectorAll("a[data-app-page]")) {
     if (!(link instanceof HTMLAnchorElement)) continue;

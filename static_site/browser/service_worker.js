@@ -7,12 +7,13 @@
       clients: { claim: () => Promise<void> }, STORED: { version: string, files: string[] } }} OfflineWorker */
 
 const worker = /** @type {OfflineWorker} */ (/** @type {unknown} */ (self));
-const PREFIX = "bpe-explorer-";
+const folder = new URL("./", worker.location.href).href;
+// Another copy of the site can be at another path of the same host.
+const PREFIX = `bpe-explorer ${folder} `;
 const CACHE = PREFIX + worker.STORED.version;
 
 worker.addEventListener("install", (event) => {
-  const requests = worker.STORED.files.map((file) => new Request(file, { cache: "reload" }));
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(requests)));
+  event.waitUntil(Promise.all(worker.STORED.files.map(storeFile)));
 });
 
 worker.addEventListener("activate", (event) => {
@@ -21,9 +22,18 @@ worker.addEventListener("activate", (event) => {
 
 worker.addEventListener("fetch", (event) => {
   const { method, url } = event.request;
-  const folder = new URL("./", worker.location.href).href;
   if (method === "GET" && url.startsWith(folder)) event.respondWith(answer(event.request));
 });
+
+/** @param {string} file */
+async function storeFile(file) {
+  const found = await fetch(file, { cache: "reload" });
+  if (!found.ok) throw new Error(`${file}: ${found.status}`);
+  const { body, headers } = found;
+  const cache = await caches.open(CACHE);
+  // A host may redirect a.html to a, and a browser shows no page that is stored as a redirected response.
+  await cache.put(file, new Response(body, { headers }));
+}
 
 async function dropOld() {
   for (const name of await caches.keys()) if (name.startsWith(PREFIX) && name !== CACHE) await caches.delete(name);
@@ -36,6 +46,7 @@ async function answer(request) {
   const kept = await cache.match(request, { ignoreSearch: true });
   if (kept) return kept;
   const found = await fetch(request);
-  if (found.ok && found.status === 200) await cache.put(new URL(request.url).pathname, found.clone());
+  // Without room to store it, the answer is still good.
+  if (found.ok && found.status === 200) await cache.put(new URL(request.url).pathname, found.clone()).catch(() => {});
   return found;
 }

@@ -2,7 +2,7 @@
 
 import mountStartLoop from "../../ui/components/start_loop/start_loop.js";
 import { find } from "../../ui/components/shared/elements.js";
-import { withQuery } from "./links.js";
+import { withQuery, withSameFrame } from "./links.js";
 import { startFrame } from "./page_frame.js";
 import { draw } from "./stage.js";
 
@@ -12,7 +12,7 @@ const PARAMETER = "sentence";
 const given = JSON.parse(find(document, "#given", HTMLElement).textContent ?? "");
 draw(find(document, "[data-component]", HTMLElement), mountStartLoop, given, (_, value) => {
   const { path, sentence } = /** @type {{ path: string, sentence: string }} */ (value);
-  const address = new URL(path, window.location.href).href;
+  const address = withSameFrame(new URL(path, window.location.href).href, window.location.search);
   window.location.href = path === TAKES_SENTENCE ? withQuery(address, { text: sentence }) : address;
 });
 startFrame(() => {

@@ -6,7 +6,7 @@ import { find } from "../../ui/components/shared/elements.js";
 import { grouped } from "../../ui/components/shared/numbers.js";
 import { encode } from "./encode.js";
 import { withQuery } from "./links.js";
-import { packTokens } from "./pack_tokens.js";
+import { findLongestWord, packTokens } from "./pack_tokens.js";
 import { startFrame } from "./page_frame.js";
 import { draw } from "./stage.js";
 import { loadData } from "./stored_data.js";
@@ -21,6 +21,7 @@ const given = JSON.parse(find(document, "#given", HTMLElement).textContent ?? ""
 const field = find(document, "[data-component='bpe.live_text']", HTMLElement);
 const view = find(document, "[data-component='bpe.token_view']", HTMLElement);
 const note = find(document, "#note", HTMLElement);
+const problem = find(document, "#problem", HTMLElement);
 const radios = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=tokenizer]"));
 const query = new URLSearchParams(window.location.search);
 
@@ -33,9 +34,7 @@ let text = "";
     @param {string} typed */
 function take(typed) {
   text = firstCharacters(typed.toWellFormed(), given.max_length);
-  note.textContent = text.length < typed.length
-    ? `Only the first ${grouped(text.length)} of ${grouped(typed.length)} characters are read here. The app reads 8 million.`
-    : "";
+  note.textContent = listNotes(typed.length).join(" ");
   const limits = { pasted: given.max_length, edited: 2 * given.max_length, bytes: 20e6, sent: 2 * given.max_length };
   const data = { text: typed, label: "Your text", lines: 4, excerpt_note: "", opened: null, limits };
   draw(field, mountLiveText, data, (name, value) => {
@@ -43,6 +42,21 @@ function take(typed) {
     if (name === "pasted") take(/** @type {{ text: string }} */ (value).text);
   });
   show().catch(tell);
+}
+
+/** Say what of a text of this length is not read, and not in the address.
+    @param {number} length */
+function listNotes(length) {
+  const notes = [];
+  if (text.length < length) {
+    notes.push(`Only the first ${grouped(text.length)} of ${grouped(length)} characters are read here. The app reads 8 million.`);
+  }
+  if (!isInAddress()) notes.push("The text is too long for the address, so a link to this page does not hold it.");
+  return notes;
+}
+
+function isInAddress() {
+  return text.length <= given.max_in_address;
 }
 
 /** Return the beginning of a text, without half a character.
@@ -58,35 +72,33 @@ async function show() {
   const loaded = vocabularies.get(id) ?? loadData(id).then(([message]) => readVocabulary(message));
   vocabularies.set(id, loaded);
   view.setAttribute("aria-busy", "true");
-  const vocabulary = await loaded;
+  problem.textContent = "";
+  const vocabulary = await loaded.catch((error) => {
+    vocabularies.delete(id); // The next choice tries again.
+    if (id === chosen.id) throw error;
+  });
   // Meanwhile another tokenizer may have been chosen.
-  if (id !== chosen.id) return;
+  if (id !== chosen.id || !vocabulary) return;
   view.removeAttribute("aria-busy");
+  const spellsSpecial = vocabulary.special.some((token) => text.includes(token));
+  const special_note = spellsSpecial ? "Special tokens are read as plain text." : "";
   draw(view, mountView, {
     text,
     packed: packTokens(text, vocabulary),
-    ...{ stamp: "", chosen: findLongest(text, vocabulary), name, special_note: "", code: [code], code_options: "" },
+    ...{ stamp: "", chosen: findLongestWord(encode(text, vocabulary), vocabulary), name, special_note, code: [code], code_options: "" },
     ...{ border_terms: [], mark_terms: [] },
   });
   const address = withQuery(window.location.href, {
-    text: text.length <= given.max_in_address && text !== given.text ? text : null,
+    text: isInAddress() && text !== given.text ? text : null,
     tokenizer: id === given.choices[0].id ? null : id,
   });
   window.history.replaceState(window.history.state, "", address);
 }
 
-/** Return the longest token near the start, whose details are shown first; null if there is none.
-    @param {string} whole
-    @param {Vocabulary} vocabulary */
-function findLongest(whole, vocabulary) {
-  const lengths = encode(firstCharacters(whole, 400), vocabulary).map((id) => vocabulary.tokens[id].length);
-  return lengths.length ? lengths.indexOf(Math.max(...lengths)) : null;
-}
-
 /** @param {Error} error */
 function tell(error) {
   view.removeAttribute("aria-busy");
-  note.textContent = error.message;
+  problem.textContent = error.message;
 }
 
 for (const radio of radios) {
@@ -100,4 +112,4 @@ for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelec
   button.addEventListener("click", () => take(button.dataset.text ?? ""));
 }
 take(query.get("text") ?? given.text);
-startFrame(() => ["token_boundaries", { text, ...(chosen.id === "gpt2" ? { tokenizer: "GPT-2" } : {}) }]);
+startFrame(() => ["token_boundaries", { ...(isInAddress() ? { text } : {}), ...(chosen.id === "gpt2" ? { tokenizer: "GPT-2" } : {}) }]);

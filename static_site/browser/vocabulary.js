@@ -4,6 +4,7 @@
 /** @typedef {object} Vocabulary
     @property {string} name
     @property {RegExp} pattern Matches the next pre-token.
+    @property {string[]} special The special tokens as text.
     @property {string[]} tokens The bytes of each token by id; empty for an id that no text becomes.
     @property {Map<string, number>} ids The id of each token by its bytes. */
 
@@ -15,7 +16,7 @@ const utf8 = new TextEncoder();
     @returns {Vocabulary} */
 export function readVocabulary(message) {
   const headerSize = new DataView(message.buffer, message.byteOffset).getUint32(0, true);
-  const { name, pattern, n_ids } = JSON.parse(new TextDecoder().decode(message.subarray(4, 4 + headerSize)));
+  const { name, pattern, special, n_ids } = JSON.parse(new TextDecoder().decode(message.subarray(4, 4 + headerSize)));
   const lengths = message.subarray(4 + headerSize, 4 + headerSize + n_ids);
   const bytes = asString(message.subarray(4 + headerSize + n_ids));
   const tokens = [];
@@ -27,7 +28,7 @@ export function readVocabulary(message) {
     tokens.push(token);
     at += length;
   }
-  return { name, pattern: new RegExp(pattern, "gu"), tokens, ids };
+  return { name, pattern: new RegExp(pattern, "gu"), special, tokens, ids };
 }
 
 /** Return the UTF-8 bytes of a text, one character a byte.

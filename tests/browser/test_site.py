@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 from urllib.parse import quote
 
 import pytest
@@ -22,6 +23,7 @@ from tests.browser.helpers import MAX_WAIT_MS
 from tests.browser.serving import new_context
 from tests.browser.test_accessibility import FIND_VIOLATIONS, RULES, SCHEMES
 from tests.oracles import TOKENIZERS, opened_by_name
+from ui.token_boundaries.example_texts import FIRST_TEXT
 
 SENTENCE = "Straße, naïveté 🧩 日本語 12345"
 LESSON = "lesson-hug-words.html"
@@ -37,10 +39,25 @@ class QuietHandler(SimpleHTTPRequestHandler):
         """Log nothing."""
 
 
+class ShorteningHandler(QuietHandler):
+    """Redirects a.html to a, as some hosts do."""
+
+    def send_head(self) -> io.BytesIO | BinaryIO | None:
+        path, mark, query = self.path.partition("?")
+        if path.endswith(".html"):
+            self.send_response(308)
+            self.send_header("Location", path.removesuffix(".html") + mark + query)
+            self.end_headers()
+            return None
+        if "." not in path and not path.endswith("/"):
+            self.path = f"{path}.html"
+        return super().send_head()
+
+
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
+def served(folder: Path, kind: type[SimpleHTTPRequestHandler] = QuietHandler) -> Iterator[str]:
     """Serve a folder as any static host does, and yield its address."""
-    handler = partial(QuietHandler, directory=str(folder))
+    handler = partial(kind, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -160,6 +177,87 @@ def test_all_pages_are_there_offline_after_the_first(
         page.evaluate("async () => (await document.fonts.load('16px \"Source Sans\"')).length") == 1
     )
     assert first_use_size(site) < 3e6
+
+
+def test_stored_pages_open_from_a_host_that_shortens_addresses(
+    fresh_context: BrowserContext, site: Path
+) -> None:
+    page = fresh_context.new_page()
+    with served(site, ShorteningHandler) as found:
+        page.goto(found)
+        page.evaluate(IS_STORED)
+        page.get_by_role("link", name="Merge loop").click()
+        expect(page.locator(".words .tile").first).to_be_visible()
+
+
+def test_copies_at_two_paths_of_a_host_are_both_kept_for_use_offline(
+    fresh_context: BrowserContext, site: Path, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).symlink_to(site)
+    page = fresh_context.new_page()
+    with served(tmp_path) as found:
+        for n_stored, name in enumerate(("one", "two"), 1):
+            page.goto(f"{found}/{name}/")
+            assert page.evaluate(IS_STORED) == n_stored
+
+
+def test_a_page_opens_although_there_is_no_room_to_store_it(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/token-boundaries.html")
+    page.evaluate(IS_STORED)
+    page.reload()
+    devtools = fresh_context.new_cdp_session(page)
+    devtools.send("Storage.overrideQuotaForOrigin", {"origin": address, "quotaSize": 1})
+    page.get_by_role("radio", name="GPT-4o").check()
+    ids_shown(page)(opened_by_name("o200k_base").encode(FIRST_TEXT))
+
+
+def test_a_tokenizer_that_could_not_be_loaded_can_be_chosen_again(
+    browser: Browser, address: str
+) -> None:
+    context = new_context(browser, viewport=DESK, service_workers="block")
+    page = context.new_page()
+    page.goto(f"{address}/token-boundaries.html")
+    ids_shown(page)(gpt2().encode(FIRST_TEXT))
+    page.route("**/o200k_base.js", lambda route: route.abort())
+    page.get_by_role("radio", name="GPT-4o").check()
+    alert = page.locator("#problem")
+    expect(alert).to_contain_text("could not be loaded")
+    page.get_by_role("radio", name="GPT-2").check()
+    expect(alert).to_be_empty()
+    page.unroute("**/o200k_base.js")
+    page.get_by_role("radio", name="GPT-4o").check()
+    ids_shown(page)(opened_by_name("o200k_base").encode(FIRST_TEXT))
+    context.close()
+
+
+def test_what_is_not_in_the_address_or_not_recognised_is_said(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/token-boundaries.html?text=%3C|endoftext|%3E")
+    expect(page.locator(".remarks")).to_contain_text("Special tokens are read as plain text.")
+    note = page.locator("#note")
+    expect(note).to_be_empty()
+    page.get_by_label("Your text").fill("hug " * 251)
+    expect(note).to_contain_text("a link to this page does not hold it")
+    expect(page).to_have_url(f"{address}/token-boundaries.html")
+
+
+def test_links_within_a_frame_lead_to_pages_without_their_own(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/merge-loop.html?embed=1")
+    page.get_by_role("link", name="German").click()
+    expect(page).to_have_url(f"{address}/merge-loop.html?run=rotkaeppchen&embed=1")
+    page.goto(f"{address}/index.html?embed=1")
+    page.get_by_role("link", name="What does GPT-2 do to it?").click()
+    expect(page.get_by_label("Your text")).to_be_visible()
+    expect(page.locator("header")).to_be_hidden()
 
 
 def test_a_page_of_another_origin_frames_the_site(

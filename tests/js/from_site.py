@@ -18,7 +18,7 @@ from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.unicode.classes import class_runs
 from bpe_core.views.run_packing import own_words
-from bpe_core.views.token_packing import pack_boundaries
+from bpe_core.views.token_packing import find_longest_word, pack_boundaries
 from static_site.recorded_runs import RECORDED, RecordedRun, stored_run, train_recorded
 from static_site.vocabularies import VOCABULARIES, Vocabulary, stored_vocabulary
 from tests.js.from_python import CONTROLS, LONG, MARKUP, SCRIPTS
@@ -72,8 +72,9 @@ def encoded(vocabulary: Vocabulary, texts: list[str]) -> dict[str, Any]:
         "stored": base64.b64encode(stored_vocabulary(vocabulary)).decode(),
         "texts": list(zip(texts, encoder.encode_batch(texts), strict=True)),
         "packed": [
-            [text, pack_boundaries(boundaries(text, encoder), encoder)]
+            [text, pack_boundaries(found, encoder), find_longest_word(found, encoder)]
             for text in texts[:: len(texts) // N_PACKED]
+            for found in [boundaries(text, encoder)]
         ],
     }
 

@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { unpackRun } from "../../ui/components/merge_player/run.js";
 import { encode } from "../../static_site/browser/encode.js";
 import { ownWords } from "../../static_site/browser/own_words.js";
-import { packNumbers, packTokens } from "../../static_site/browser/pack_tokens.js";
+import { findLongestWord, packNumbers, packTokens } from "../../static_site/browser/pack_tokens.js";
 import { readVocabulary } from "../../static_site/browser/vocabulary.js";
 import { decodeBase64, fromSite } from "./python.js";
 
@@ -19,11 +19,12 @@ for (const { vocabulary, texts, packed } of opened) {
       for (const [text, ids] of texts) assert.deepEqual(encode(text, vocabulary), ids, JSON.stringify(text));
     });
 
-    test("are packed byte for byte as the app packs them", () => {
-      for (const [text, message] of packed) {
+    test("are packed byte for byte as the app packs them, and opened at the same token", () => {
+      for (const [text, message, longest] of packed) {
         const { unknown, ...table } = message.table; // unused in the browser
         assert.equal(unknown, null);
         assert.deepEqual(packTokens(text, vocabulary), { ...message, table }, JSON.stringify(text));
+        assert.equal(findLongestWord(encode(text, vocabulary), vocabulary), longest, JSON.stringify(text));
       }
     });
   });

@@ -2,13 +2,19 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { appLink, frameCode, pathInApp, withQuery } from "../../static_site/browser/links.js";
+import { appLink, frameCode, pathInApp, withQuery, withSameFrame } from "../../static_site/browser/links.js";
 
 const QUERY = { text: "a&b <\"'>", tokenizer: "GPT-2" };
 
 test("an address keeps its other parameters", () => {
   const address = "https://x.example/a.html?embed=1&text=old#step-2";
   assert.equal(withQuery(address, { text: "é", embed: null }), "https://x.example/a.html?text=%C3%A9#step-2");
+});
+
+test("a page within another's frame links to pages without a frame of their own", () => {
+  const address = "https://x.example/a.html?run=alice#step-2";
+  assert.equal(withSameFrame(address, "?embed=1&text=hug"), "https://x.example/a.html?run=alice&embed=1#step-2");
+  assert.equal(withSameFrame(address, "?text=hug"), address);
 });
 
 test("a page is opened in the app that the site knows", () => {

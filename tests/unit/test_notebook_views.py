@@ -169,6 +169,9 @@ def test_wrong_arguments_raise_errors() -> None:
         RUN.player(step=99)
     with pytest.raises(bpe.InvalidTextError):
         RUN.player(words="\ud800")
+    wrong: Any = 5
+    with pytest.raises(bpe.ArgumentTypeError, match="Expected a str as text, got"):
+        RUN.player(words=wrong)
     with pytest.raises(bpe.InvalidTextError):
         GPT2.view("\ud800")
     with pytest.raises(bpe.ConfigError, match="Expected at most 200 characters of words, got 201"):

@@ -3,19 +3,15 @@
 
 import { unzip } from "../shared/base64.js";
 
-async function drawAll() {
-  /** @type {HTMLElement[]} */
-  const waiting = Array.from(document.querySelectorAll("[data-bpe-view]"));
-  // At once, because the script of each output draws all that wait: there may be two of an output.
-  for (const element of waiting) delete element.dataset.bpeView;
-  for (const element of waiting) {
-    const parts = await unzipParts(element);
-    const url = URL.createObjectURL(new Blob([parts.script], { type: "text/javascript" }));
-    const { default: makeWidget } = await import(url);
-    URL.revokeObjectURL(url);
-    element.textContent = "";
-    makeWidget().render({ model: { get: () => parts }, el: element });
-  }
+/** @param {HTMLElement} element */
+async function draw(element) {
+  const parts = await unzipParts(element);
+  const url = URL.createObjectURL(new Blob([parts.script], { type: "text/javascript" }));
+  const { default: makeWidget } = await import(url);
+  URL.revokeObjectURL(url);
+  const { render } = makeWidget();
+  element.textContent = "";
+  render({ model: { get: () => parts }, el: element });
 }
 
 /** @param {HTMLElement} element
@@ -27,4 +23,9 @@ async function unzipParts(element) {
   return Object.fromEntries(await Promise.all(unzipped));
 }
 
-drawAll().catch((error) => console.error(error)); // the still picture remains
+/** @type {HTMLElement[]} */
+const waiting = Array.from(document.querySelectorAll("[data-bpe-view]"));
+// At once, because the script of each output draws all that wait: there may be two of an output.
+for (const element of waiting) delete element.dataset.bpeView;
+// Where one cannot be drawn, its still picture remains.
+for (const element of waiting) draw(element).catch((error) => console.error(error));
