@@ -60,7 +60,7 @@ def offer_downloads(
 def show_encoding_command(file_name: str, tokenizer: Tokenizer) -> None:
     """Show what comes next: the command that makes training data with a downloaded file."""
     st.markdown(":small[:gray[Next, encode your corpus into training data:]]")
-    st.code(encoding_command(file_name, tokenizer), language="bash", wrap_lines=True)
+    st.code(encoding_command(file_name, tokenizer), language=None, wrap_lines=True)
 
 
 @fragment(run_every=SECONDS_BETWEEN_LOOKS)
