@@ -22,6 +22,8 @@ export function startFrame(inApp) {
   // What is shown can change until the moment of the click.
   for (const link of document.querySelectorAll("a[data-app-page]")) {
     if (!(link instanceof HTMLAnchorElement)) continue;
+    // Few apps may be framed.
+    if (document.documentElement.classList.contains("embedded")) link.target = "_blank";
     const set = () => {
       const named = link.dataset.appPage;
       link.href = named ? appLink(app, named, {}) : appLink(app, ...inApp());

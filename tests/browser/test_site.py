@@ -258,6 +258,9 @@ def test_links_within_a_frame_lead_to_pages_without_their_own(
     page.get_by_role("link", name="What does GPT-2 do to it?").click()
     expect(page.get_by_label("Your text")).to_be_visible()
     expect(page.locator("header")).to_be_hidden()
+    page.goto(f"{address}/lesson-why-this-way.html?embed=1")
+    to_app = page.locator("main a[data-app-page]")
+    expect(to_app).to_have_attribute("target", "_blank")
 
 
 def test_a_page_of_another_origin_frames_the_site(
