@@ -225,7 +225,7 @@ def test_the_command_reads_a_file_that_merges_across_words_once(
         n_read.append(data)
         return json.loads(data)
 
-    monkeypatch.setattr(json_files.msgspec.json, "decode", parse)
+    monkeypatch.setattr(json_files, "parse_value", parse)
     assert succeed("encode", str(path), stdin=b"ab ab").output.split()
     assert len(n_read) == 1
 
