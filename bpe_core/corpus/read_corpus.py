@@ -110,8 +110,9 @@ def read_corpus(
     n_read = 0
     for source, size in zip(sources, sizes, strict=True):
         before, own = n_read / total, size / total
+        if n_read:
+            report(before)
         n_read += size
-        report(before)
         try:
             found, new_notes = read_source(
                 source, choices, budget, lambda part, at=before, of=own: report(at + part * of)
