@@ -126,6 +126,33 @@ class _Request:
         return written
 
 
+@dataclass(frozen=True, slots=True)
+class _Removal:
+    """Which tokens are removed."""
+
+    order: RemovalOrder
+    scripts: tuple[str, ...]
+    pinned: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Addition:
+    """Which tokens are made."""
+
+    tie_break: TieBreak
+    terms: tuple[str, ...]
+    terms_file: str | None
+    left_out: tuple[str, ...]
+
+    def all_terms(self) -> list[str]:
+        """Return the terms that were given, and those in the file."""
+        return [*self.terms, *_read_terms(self.terms_file)]
+
+    def left_out_tokens(self) -> list[bytes]:
+        """Return the tokens not to make; raises InvalidTextError."""
+        return [_encode_term(text) for text in self.left_out]
+
+
 _removes: Option[Any] = add_all(
     choice_option(
         "--order", _ORDERS, default="fewest-uses", help="Which tokens are removed first."
@@ -145,8 +172,8 @@ _removes: Option[Any] = add_all(
         metavar="ID",
         help="An id that stays; may be repeated.",
     ),
+    gather("removal", _Removal),
 )
-"""Which tokens are removed."""
 _adds: Option[Any] = add_all(
     choice_option(
         "--tie-break",
@@ -174,8 +201,8 @@ _adds: Option[Any] = add_all(
         metavar="TEXT",
         help="A token not to add, with its space, such as ' Inc'; may be repeated.",
     ),
+    gather("addition", _Addition),
 )
-"""Which tokens are made."""
 _adapts: Option[Any] = add_all(
     click.argument("base"),
     takes_sources(),
@@ -198,14 +225,7 @@ _adapts: Option[Any] = add_all(
 @_adapts
 @click.option("--tokens", "n_tokens", type=int, required=True, help="How many tokens to add.")
 @_adds
-def extend(
-    request: _Request,
-    n_tokens: int,
-    tie_break: TieBreak,
-    terms: tuple[str, ...],
-    terms_file: str | None,
-    left_out: tuple[str, ...],
-) -> None:
+def extend(request: _Request, n_tokens: int, addition: _Addition) -> None:
     """Add tokens for the text of sources to a tokenizer; its own tokens keep their ids.
 
     BASE is a file, a folder, or the name of a published tokenizer. The base's files are written
@@ -222,16 +242,16 @@ def extend(
     from bpe_core.adapting.adapted import trace_ids
     from bpe_core.adapting.extend import extend as run_extension
 
-    opened = request.open(terms_file)
+    opened = request.open(addition.terms_file)
     with Bar() as bar:
         run = run_extension(
             opened.base.tokenizer,
             opened.words,
             n_tokens,
             bar.show_training,
-            tie_break=tie_break,
-            terms=[*terms, *_read_terms(terms_file)],
-            left_out=[_encode_term(text) for text in left_out],
+            tie_break=addition.tie_break,
+            terms=addition.all_terms(),
+            left_out=addition.left_out_tokens(),
         )
     report_run(run, opened.test)
     report_terms(run.terms)
@@ -243,13 +263,7 @@ def extend(
 @_adapts
 @click.option("--size", "vocab_size", type=int, required=True, help="How many tokens to keep.")
 @_removes
-def shrink(
-    request: _Request,
-    vocab_size: int,
-    order: RemovalOrder,
-    scripts: tuple[str, ...],
-    pinned: tuple[int, ...],
-) -> None:
+def shrink(request: _Request, vocab_size: int, removal: _Removal) -> None:
     """Remove the tokens that the text of sources uses least, and renumber the others.
 
     The alphabet and special tokens stay. Writes the same files as `bpe extend`.
@@ -266,9 +280,9 @@ def shrink(
             opened.base.tokenizer,
             opened.words,
             vocab_size,
-            order=order,
-            pinned=pinned,
-            scripts=scripts or None,
+            order=removal.order,
+            pinned=removal.pinned,
+            scripts=removal.scripts or None,
             on_progress=bar.show_removals,
         )
     _write(request, opened, adapted)
@@ -279,17 +293,7 @@ def shrink(
 @click.option("--tokens", "n_tokens", type=int, required=True, help="How many tokens to replace.")
 @_removes
 @_adds
-def replace(
-    request: _Request,
-    n_tokens: int,
-    tie_break: TieBreak,
-    order: RemovalOrder,
-    scripts: tuple[str, ...],
-    pinned: tuple[int, ...],
-    terms: tuple[str, ...],
-    terms_file: str | None,
-    left_out: tuple[str, ...],
-) -> None:
+def replace(request: _Request, n_tokens: int, removal: _Removal, addition: _Addition) -> None:
     """Replace the tokens that the text of sources uses least with new ones, at the same size.
 
     Writes the same files as `bpe extend`.
@@ -301,19 +305,19 @@ def replace(
     """
     from bpe_core.adapting.replace import replace as run_replacing
 
-    opened = request.open(terms_file)
+    opened = request.open(addition.terms_file)
     with Bar() as bar:
         adapted = run_replacing(
             opened.base.tokenizer,
             opened.words,
             n_tokens,
             bar.show_training,
-            pinned=pinned,
-            scripts=scripts or None,
-            order=order,
-            terms=[*terms, *_read_terms(terms_file)],
-            left_out=[_encode_term(text) for text in left_out],
-            tie_break=tie_break,
+            pinned=removal.pinned,
+            scripts=removal.scripts or None,
+            order=removal.order,
+            terms=addition.all_terms(),
+            left_out=addition.left_out_tokens(),
+            tie_break=addition.tie_break,
             on_removal=bar.show_removals,
         )
     report_terms(adapted.terms)

@@ -19,9 +19,8 @@ from bpe_core.errors import UnavailableError
 from bpe_core.extras import missing_extra, needs_extra
 from bpe_core.files.store.place import VARIABLE
 from bpe_core.kernels.compiling.choose import PLAIN_PYTHON, lacks_kernels
+from bpe_core.views.component_files import CHECKOUT, INSTALLED
 
-_BESIDE: Final = Path(__file__).absolute().parents[2]
-_INSTALLED: Final = _BESIDE / "bpe_explorer"
 _ALL_ADDRESSES: Final = ("0.0.0.0", "::")
 _ELSEWHERE: Final = ("192.0.2.1", 9)
 """An address that no machine has: it is in a range for documentation."""
@@ -46,10 +45,10 @@ def plan_start(port: int, host: str) -> ServerCommand:
     for package in _PACKAGES:
         if find_spec(package) is None:
             raise missing_extra("app", "The app", f"No module named {package!r}")
-    folder = next((place for place in (_INSTALLED, _BESIDE) if _is_app(place)), None)
+    folder = next((place for place in (INSTALLED, CHECKOUT) if _is_app(place)), None)
     if folder is None:
         raise UnavailableError(
-            f"The app's files are missing from {_INSTALLED}. "
+            f"The app's files are missing from {INSTALLED}. "
             'Run: pip install --force-reinstall "bpe-explorer[app]"'
         )
     environment = dict(os.environ)

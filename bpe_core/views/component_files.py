@@ -7,10 +7,11 @@ import gzip
 from pathlib import Path
 from typing import Final
 
-_SITE: Final = Path(__file__).absolute().parents[2]
-_INSTALLED: Final = _SITE / "bpe_explorer"
-COMPONENTS: Final = (_INSTALLED if _INSTALLED.is_dir() else _SITE) / "ui" / "components"
+CHECKOUT: Final = Path(__file__).absolute().parents[2]
+INSTALLED: Final = CHECKOUT / "bpe_explorer"
 """In a wheel the app is a folder of its own; in a checkout it is next to the library."""
+
+COMPONENTS: Final = (INSTALLED if INSTALLED.is_dir() else CHECKOUT) / "ui" / "components"
 
 VIEW_STYLES: Final = ("pane", "view")
 COMPARE_STYLES: Final = ("pane", "compare")

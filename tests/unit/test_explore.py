@@ -23,7 +23,7 @@ def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     app.mkdir()
     (app / "app.py").touch()
     (app / "serve.py").touch()
-    monkeypatch.setattr(explore, "_INSTALLED", app)
+    monkeypatch.setattr(explore, "INSTALLED", app)
     return app
 
 
@@ -206,7 +206,7 @@ def test_the_error_for_missing_app_files_says_how_to_get_them(
 ) -> None:
     app = installed(tmp_path, monkeypatch)
     (app / "serve.py").unlink()
-    monkeypatch.setattr(explore, "_BESIDE", tmp_path)
+    monkeypatch.setattr(explore, "CHECKOUT", tmp_path)
     with pytest.raises(UnavailableError, match="--force-reinstall"):
         plan_start(8501, "127.0.0.1")
 
