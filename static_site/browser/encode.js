@@ -4,12 +4,12 @@ import { byteString } from "./vocabulary.js";
 
 /** @import { Vocabulary } from "./vocabulary.js" */
 
-/** Encode a text. Text that spells a special token is ordinary text.
+/** Encode a text; return the ids of each pre-token. Text that spells a special token is ordinary text.
     @param {string} text Without half characters (lone surrogates).
     @param {Vocabulary} vocabulary
-    @returns {number[]} */
-export function encode(text, vocabulary) {
-  return cut(text, vocabulary).flatMap((pretoken) => mergeBytes(byteString(pretoken), vocabulary.ids));
+    @returns {number[][]} */
+export function encodePretokens(text, vocabulary) {
+  return cut(text, vocabulary).map((pretoken) => mergeBytes(byteString(pretoken), vocabulary.ids));
 }
 
 /** Cut a text into pre-tokens, which merges never cross.

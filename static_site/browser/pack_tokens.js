@@ -1,7 +1,6 @@
 // Pack a text's tokens for the token view, as `views/token_packing.py` does for the app.
 
-import { cut, mergeBytes } from "./encode.js";
-import { byteString } from "./vocabulary.js";
+import { mergeBytes } from "./encode.js";
 
 /** @import { Token } from "../../ui/components/shared/component.js"
     @import { PackedNumbers, PackedTokens } from "../../ui/components/token_view/reading.js"
@@ -12,11 +11,10 @@ const TOKENS_CONSIDERED = 400;
 const LETTER = /\p{L}/u;
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** @param {string} text
+/** @param {number[][]} pretokens The ids of each pre-token.
     @param {Vocabulary} vocabulary
     @returns {PackedTokens} */
-export function packTokens(text, vocabulary) {
-  const pretokens = cut(text, vocabulary).map((pretoken) => mergeBytes(byteString(pretoken), vocabulary.ids));
+export function packTokens(pretokens, vocabulary) {
   const ids = pretokens.flat();
   return {
     ids: packNumbers(ids.map((id) => id + 1)),

@@ -4,7 +4,7 @@ import mountLiveText from "../../ui/components/live_text/live_text.js";
 import mountView from "../../ui/components/token_view/view.js";
 import { find } from "../../ui/components/shared/elements.js";
 import { grouped } from "../../ui/components/shared/numbers.js";
-import { encode } from "./encode.js";
+import { encodePretokens } from "./encode.js";
 import { withQuery } from "./links.js";
 import { findLongestWord, packTokens } from "./pack_tokens.js";
 import { startFrame } from "./page_frame.js";
@@ -82,10 +82,11 @@ async function show() {
   view.removeAttribute("aria-busy");
   const spellsSpecial = vocabulary.special.some((token) => text.includes(token));
   const special_note = spellsSpecial ? "Special tokens are read as plain text." : "";
+  const pretokens = encodePretokens(text, vocabulary);
   draw(view, mountView, {
     text,
-    packed: packTokens(text, vocabulary),
-    ...{ stamp: "", chosen: findLongestWord(encode(text, vocabulary), vocabulary), name, special_note, code: [code], code_options: "" },
+    packed: packTokens(pretokens, vocabulary),
+    ...{ stamp: "", chosen: findLongestWord(pretokens.flat(), vocabulary), name, special_note, code: [code], code_options: "" },
     ...{ border_terms: [], mark_terms: [] },
   });
   const address = withQuery(window.location.href, {
