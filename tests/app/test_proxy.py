@@ -146,7 +146,7 @@ def test_pages_and_tabs_are_served_with_security_headers(proxy: Proxy) -> None:
         assert answer_on(tab)[0] == 101
 
 
-def policy_of(head: str) -> str:
+def read_policy(head: str) -> str:
     (line,) = (line for line in head.splitlines() if line.startswith("content-security-policy:"))
     return line
 
@@ -154,12 +154,12 @@ def policy_of(head: str) -> str:
 def test_no_site_may_frame_the_pages_unless_it_is_named(
     proxy: Proxy, app: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    assert "; frame-ancestors 'none';" in policy_of(proxy.ask()[1])
+    assert "; frame-ancestors 'none';" in read_policy(proxy.ask()[1])
     sites = "https://school.example https://*.example.org"
     with running_proxy(tmp_path_factory.mktemp("framed"), app, SITE_FRAMES=sites) as framed:
         status, head = framed.ask("/?embed=true")
         assert status == 200
-        assert f"; frame-ancestors {sites};" in policy_of(head)
+        assert f"; frame-ancestors {sites};" in read_policy(head)
         assert "x-frame-options" not in head
 
 

@@ -50,7 +50,7 @@ def line_for(name: str, corpus: Path, out: Path, *given: str | Path) -> list[str
     return [str(part) for each in COMMANDS[name].split() for part in names.get(each, [each])]
 
 
-def result_of(name: str, corpus: Path, out: Path, *given: str | Path) -> dict[str, Any]:
+def run_to_json(name: str, corpus: Path, out: Path, *given: str | Path) -> dict[str, Any]:
     """Run a command with --json and return what it prints, without paths and times."""
     stdout = succeed(*line_for(name, corpus, out / name, *given), "--json").stdout
     assert len(stdout.splitlines()) == 1
@@ -66,13 +66,13 @@ def result_of(name: str, corpus: Path, out: Path, *given: str | Path) -> dict[st
 def test_every_command_reads_folders_patterns_urls_and_several_files(
     name: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = result_of(name, corpus, tmp_path, corpus)
-    assert result_of(name, corpus, tmp_path, f"{corpus}/**/*.txt") == expected
-    assert result_of(name, corpus, tmp_path, f"file://{corpus}") == expected
+    expected = run_to_json(name, corpus, tmp_path, corpus)
+    assert run_to_json(name, corpus, tmp_path, f"{corpus}/**/*.txt") == expected
+    assert run_to_json(name, corpus, tmp_path, f"file://{corpus}") == expected
     monkeypatch.setattr(sources, "_MIN_LARGE_BYTES", 1)  # streamed, or kept on disk
-    assert result_of(name, corpus, tmp_path, corpus) == expected
+    assert run_to_json(name, corpus, tmp_path, corpus) == expected
     files = sorted(corpus.rglob("*.txt"))
-    found = result_of(name, corpus, tmp_path, *files)
+    found = run_to_json(name, corpus, tmp_path, *files)
     if name != "sample-check":  # whose samples depend on the folders
         assert found == expected
 
@@ -95,14 +95,16 @@ def test_text_is_held_out_by_every_command_in_the_same_way(
     name: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_folder = ("--held-out", "0.2", "--held-out-by", "folder")
-    held_out = result_of(name, corpus, tmp_path, corpus, *by_folder)["held_out"]
+    held_out = run_to_json(name, corpus, tmp_path, corpus, *by_folder)["held_out"]
     assert (held_out["by"], held_out["share_within"]) == ("folder", 0)
-    trained_on = result_of("train", corpus, tmp_path, corpus, *by_folder)["held_out"]
+    trained_on = run_to_json("train", corpus, tmp_path, corpus, *by_folder)["held_out"]
     for key in ("n_bytes", "n_units"):
         assert held_out[key] == trained_on[key]
     monkeypatch.setattr(sources, "_MIN_LARGE_BYTES", 1)
-    assert result_of(name, corpus, tmp_path, f"file://{corpus}", *by_folder)["held_out"] == held_out
-    assert result_of(name, corpus, tmp_path, corpus)["held_out"] is None
+    assert (
+        run_to_json(name, corpus, tmp_path, f"file://{corpus}", *by_folder)["held_out"] == held_out
+    )
+    assert run_to_json(name, corpus, tmp_path, corpus)["held_out"] is None
 
 
 @pytest.mark.parametrize("name", ["train", "extend", "shrink", "replace"])
@@ -111,8 +113,8 @@ def test_counts_and_stretches_give_what_the_text_gives(
 ) -> None:
     counts = tmp_path / "counts.parquet"
     succeed("count", corpus, "--out", counts)
-    whole = result_of(name, corpus, tmp_path, corpus, "--encoding", "utf-8")
-    assert result_of(name, corpus, tmp_path, corpus, "--work", str(tmp_path / "work")) == whole
+    whole = run_to_json(name, corpus, tmp_path, corpus, "--encoding", "utf-8")
+    assert run_to_json(name, corpus, tmp_path, corpus, "--work", str(tmp_path / "work")) == whole
     without = line_for(name, corpus, tmp_path / name)
     line = [*without, "--counts", str(counts), "--json"]
     assert json.loads(succeed(*line).stdout)["text"]["n_tokens"] == whole["text"]["n_tokens"]
@@ -168,7 +170,7 @@ def test_the_names_in_the_results_are_documented(name: str, corpus: Path, tmp_pa
     options = () if name == "sample-check" else ("--held-out", "0.2")
     terms = ("--term", "hugs") if name in ("extend", "replace") else ()
     named = set(re.findall(r"`(\w+)`", DOCUMENTED.read_text()))
-    assert keys_in(result_of(name, corpus, tmp_path, corpus, *options, *terms)) <= named
+    assert keys_in(run_to_json(name, corpus, tmp_path, corpus, *options, *terms)) <= named
 
 
 def in_terminal(*line: str | Path, seconds: float, then: str = "") -> tuple[int, bytes]:

@@ -26,11 +26,11 @@ from bpe_core.counting.scale.count_files import CountingProgress, count_files
 from bpe_core.errors import ConfigError, CorpusError, TextDecodingError
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
+from tests.stretched_sources import write_sources
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +51,7 @@ def client(local: LocalCluster) -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder = tmp_path_factory.mktemp("corpus")
-    paths = [folder / "a.txt", folder / "b.txt", folder / "c.jsonl"]
-    paths[0].write_bytes("".join(f"{n} {LINE}" for n in range(6_000)).encode())
-    paths[1].write_bytes("\ufeffhug hugs".encode())
-    rows = (f"{n} {LINE}" for n in range(8_000, 2_000, -1))
-    paths[2].write_text("".join(json.dumps({"text": row}) + "\n" for row in rows))
-    return paths
+    return write_sources(tmp_path_factory.mktemp("corpus"))
 
 
 def documents(files: list[Path]) -> bpe.Corpus:

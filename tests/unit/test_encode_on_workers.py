@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import signal
@@ -21,11 +20,11 @@ from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import DaskWorkers, cluster
 from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
 from tests.commands import succeed
+from tests.stretched_sources import write_sources
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
 OPTIONS: dict[str, Any] = {
     "stretch_bytes": 60_000,
     "shard_tokens": 60_000,
@@ -37,13 +36,7 @@ OPTIONS: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     compile_kernels()
-    folder = tmp_path_factory.mktemp("corpus")
-    paths = [folder / "a.txt", folder / "b.txt", folder / "c.jsonl"]
-    paths[0].write_bytes("".join(f"{n} {LINE}" for n in range(6_000)).encode())
-    paths[1].write_bytes("\ufeffhug hugs".encode())
-    rows = (f"{n} {LINE}" for n in range(8_000, 2_000, -1))
-    paths[2].write_text("".join(json.dumps({"text": row}) + "\n" for row in rows))
-    return paths
+    return write_sources(tmp_path_factory.mktemp("corpus"))
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def hostile_tokenizer() -> bpe.Tokenizer:
     )
 
 
-def data_of(view: View) -> Any:
+def read_data(view: View) -> Any:
     return json.loads(view.parts["data"])
 
 
@@ -92,7 +92,7 @@ def test_hostile_text_reaches_a_saved_notebook_only_escaped_or_packed() -> None:
     html = view._repr_html_()
     assert "alert(1)</script>" not in html
     assert html.count("<script") == html.count("</script>") == len(view.parts) + 3
-    assert data_of(view)["text"] == HOSTILE
+    assert read_data(view)["text"] == HOSTILE
 
 
 def test_a_saved_output_holds_the_widget_and_all_of_its_data() -> None:
@@ -130,30 +130,30 @@ def test_a_run_without_merges_has_a_player() -> None:
 
 def test_a_long_text_is_cut_and_says_so() -> None:
     view = GPT2.view("the " * (MAX_TOKENS + 1))
-    data = data_of(view)
+    data = read_data(view)
     assert repr(view) == f"<View of {MAX_TOKENS + 2:,} tokens>"
     assert data["text"] == ("the " * MAX_TOKENS).rstrip(" ")
     assert data["special_note"] == f"Only the first {MAX_TOKENS:,} of {MAX_TOKENS + 2:,} are shown."
     assert "and 49,702 more tokens" in view.still
-    assert not data_of(GPT2.view("the " * 9))["special_note"]
+    assert not read_data(GPT2.view("the " * 9))["special_note"]
 
 
 def test_a_long_text_is_cut_under_several_tokenizers() -> None:
     text = "the " * (MAX_COMPARED // 4 + 1)
-    data = data_of(bpe.compare(text, [GPT2, GPT2]).view())
+    data = read_data(bpe.compare(text, [GPT2, GPT2]).view())
     assert len(data["text"]) == MAX_COMPARED
     assert data["source"] == f"the first {MAX_COMPARED:,} of {len(text):,} characters"
-    assert data_of(bpe.compare("the", [GPT2]).view())["source"] == ""
+    assert read_data(bpe.compare("the", [GPT2]).view())["source"] == ""
 
 
 def test_compared_tokenizers_have_their_names() -> None:
-    data = data_of(bpe.compare("hug", ["gpt2", RUN.tokenizer]).view())
+    data = read_data(bpe.compare("hug", ["gpt2", RUN.tokenizer]).view())
     assert [reading["name"] for reading in data["readings"]] == ["GPT-2", "Tokenizer 2"]
 
 
 def test_a_named_tokenizer_shows_the_same_tokens() -> None:
-    named = data_of(bpe.open_encoder("gpt2").view("The quick"))
-    assert named["packed"] == data_of(GPT2.view("The quick"))["packed"]
+    named = read_data(bpe.open_encoder("gpt2").view("The quick"))
+    assert named["packed"] == read_data(GPT2.view("The quick"))["packed"]
     assert named["name"] == "GPT-2"
 
 
