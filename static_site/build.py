@@ -57,6 +57,8 @@ DOORS: Final = (
 )
 WORKER: Final = "service-worker.js"
 _STORED: Final = "self.STORED = "
+_FOR_ALL: Final = ("script", "title", "lead", "kind", "heading", "preloaded")
+"""What every template is given of its page."""
 LATER: Final = ("data/o200k_base.js", "docs/")
 """What is stored for use offline when it is first opened, not with the first page."""
 
@@ -283,9 +285,10 @@ def _html(page: SitePage, *, app: str, has_docs: bool) -> str:
         ("lessons.html", "Lessons"),
         ("merge-loop.html", "Merge loop"),
         ("token-boundaries.html", "Token boundaries"),
-        *([("docs/index.html", "Documentation")] if has_docs else []),
-        ("app.html", "The app"),
     ]
+    if has_docs:
+        navigation.append(("docs/index.html", "Documentation"))
+    navigation.append(("app.html", "The app"))
     return environment.get_template(page.template).render(
         app=app,
         navigation=navigation,
@@ -294,9 +297,6 @@ def _html(page: SitePage, *, app: str, has_docs: bool) -> str:
         **{name: getattr(page, name) for name in _FOR_ALL},
         **page.more,
     )
-
-
-_FOR_ALL: Final = ("script", "title", "lead", "kind", "heading", "preloaded")
 
 
 def _script(entry: Path) -> str:

@@ -194,17 +194,17 @@ def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]
     counts instead of it, and another text to measure on.
     """
     learns = held_out and counted
-    return add_all(
-        click.argument("names", nargs=-1, required=not learns, metavar="SOURCE..."),
-        *([counts_option] if learns else []),
-        text_column_option,
-        encoding_option,
-        errors_option,
-        *([held_out_option, held_out_by_option] if held_out else []),
-        *([held_out_file_option] if learns else []),
-        *([scale_options] if counted else []),
-        gather("sources", Sources),
-    )
+    options = [click.argument("names", nargs=-1, required=not learns, metavar="SOURCE...")]
+    if learns:
+        options.append(counts_option)
+    options += [text_column_option, encoding_option, errors_option]
+    if held_out:
+        options += [held_out_option, held_out_by_option]
+    if learns:
+        options.append(held_out_file_option)
+    if counted:
+        options.append(scale_options)
+    return add_all(*options, gather("sources", Sources))
 
 
 class _RemoteFile(NamedTuple):
