@@ -83,7 +83,9 @@ def choose_settings(
     start = find_start(config, training)
     with st.container():
         size = size_field.size_field(preset, start)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="settings_size_line"
+    ):
         sentence, beside_size = st.empty(), st.container(width="content")
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     below_size = row.container(horizontal=True, vertical_alignment="center", gap="small")
