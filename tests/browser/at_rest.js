@@ -82,14 +82,21 @@
   };
   window.isConnected = () => socket?.readyState === WebSocket.OPEN;
 
+  /** Return what keeps the page from being at rest; nothing if it is. */
+  window.unrest = () => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    const state = app?.dataset.testScriptState ?? "missing";
+    const found = [];
+    if (state !== "notRunning") found.push(`the script is ${state}`);
+    if (document.querySelector("h1") === null) found.push("no heading");
+    if (document.querySelector('[data-testid="stSkeleton"]')) found.push("a component is loading");
+    if (!hasAnswered && performance.now() - asked <= MAX_ANSWER_MS) found.push(`request ${window.timesAsked}`);
+    return found;
+  };
+
   /** Return true if all has been answered and drawn for some frames. Call this on each frame. */
   window.appAtRest = () => {
-    const app = document.querySelector('[data-testid="stApp"]');
-    const isLoading = document.querySelector('[data-testid="stSkeleton"]') !== null;
-    const isDrawn =
-      app?.dataset.testScriptState === "notRunning" && document.querySelector("h1") !== null && !isLoading;
-    const isAnswered = hasAnswered || performance.now() - asked > MAX_ANSWER_MS;
-    framesAtRest = isAnswered && isDrawn ? framesAtRest + 1 : 0;
+    framesAtRest = window.unrest().length ? 0 : framesAtRest + 1;
     return framesAtRest >= FRAMES_AT_REST;
   };
 })();

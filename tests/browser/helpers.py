@@ -124,20 +124,20 @@ def wait_until_downloads_are_checked(page: Page) -> None:
 def choose_option(box: Locator, name: str) -> None:
     """Type an option's name into a combobox and choose it.
 
-    Streamlit empties the field if it redraws the page meanwhile, for example when background work
-    ends. So this types a second time, as a visitor would.
+    Streamlit closes the list if it redraws the page meanwhile, for example when background work
+    ends. So this empties the field and types again, as a visitor would: the list opens only when
+    the field's text changes.
     """
-    page = box.page
-    option = page.get_by_role("option", name=name, exact=True)
-    wait_until_idle(page)
-    scroll_to(box)
-    box.fill(name)
-    try:
-        option.click(timeout=MAX_WAIT_MS / 4)
-    except BrowserTimeoutError:
-        wait_until_idle(page)
+    option = box.page.get_by_role("option", name=name, exact=True)
+    for _ in range(3):
+        wait_until_idle(box.page)
+        scroll_to(box)
+        box.fill("")
         box.fill(name)
-        option.click()
+        with suppress(BrowserTimeoutError):
+            option.click(timeout=MAX_WAIT_MS / 4)
+            return
+    option.click()
 
 
 def scroll_to(box: Locator) -> None:
@@ -151,7 +151,11 @@ def scroll_to(box: Locator) -> None:
 
 def wait_until_idle(page: Page) -> None:
     """Wait until the server has answered all requests of the page and the answers are drawn."""
-    page.wait_for_function("() => window.appAtRest()", timeout=MAX_WAIT_MS)
+    try:
+        page.wait_for_function("() => window.appAtRest()", timeout=MAX_WAIT_MS)
+    except BrowserTimeoutError as error:
+        error.add_note(f"{page.url} is not at rest: {page.evaluate('() => window.unrest()')}")
+        raise
 
 
 def assert_no_traceback(page: Page) -> None:
