@@ -14,8 +14,8 @@ from ui.train.filled_forms import (
     fill_forms_from_training,
     fill_forms_once,
     filled_settings,
+    form_changes,
 )
-from ui.train.form_changes import form_changes
 from ui.train.forms import show_forms
 from ui.train.result_card import show_heading, show_result
 from ui.work import jobs

@@ -6,8 +6,8 @@ import json
 from codecs import BOM_UTF8
 from typing import Any, Final, cast
 
-from bpe_core.corpus.json_values import parse_value
 from bpe_core.corpus.structure import has_more_values
+from bpe_core.corpus.values import parse_value
 from bpe_core.errors import FormatError
 from bpe_core.kernels.garbage import without_garbage_collection
 

@@ -1,8 +1,9 @@
-"""Find out whether a sample is large enough: train on parts of it, and compare the vocabularies."""
+"""Find out by training on parts of a text whether it is large enough, and which cut suits it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -151,3 +152,28 @@ def _weighted_jaccard(one: dict[bytes, float], other: dict[bytes, float]) -> flo
     tokens = one.keys() | other.keys()
     weights = [(one.get(token, 0.0), other.get(token, 0.0)) for token in tokens]
     return sum(map(min, weights)) / sum(map(max, weights)) if weights else 1.0
+
+
+def tokens_by_cut(
+    training: Corpus,
+    held_out: Corpus,
+    config: TrainingConfig,
+    cuts: Iterable[str],
+    *,
+    should_stop: Callable[[], bool] | None = None,
+) -> dict[str, int] | None:
+    """Train with each pre-tokenizer; return the tokens of the held-out text, or None if stopped.
+
+    Raises what `train` raises.
+
+    >>> corpus = Corpus.from_text("in 2024 and 2025\\n" * 40)
+    >>> tokens_by_cut(corpus, corpus, TrainingConfig(270), ["gpt2", "whitespace"])
+    {'gpt2': 200, 'whitespace': 160}
+    """
+    found: dict[str, int] = {}
+    for cut in cuts:
+        run = train(training, replace(config, pretokenizer=cut), should_stop=should_stop)
+        if should_stop is not None and should_stop():
+            return None
+        found[cut] = int(run.tokens_after_on(held_out)[-1])
+    return found

@@ -20,7 +20,7 @@ from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, sent, sent_table
 from tests.waiting import wait_until
 from ui.compare import compared
-from ui.host.sizes import measure_size
+from ui.host.sized_cache import measure_size
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.work.background import TooMuchWorkError
 

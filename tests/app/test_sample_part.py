@@ -16,8 +16,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp
 from tests.waiting import wait_until
-from ui.pair_frequencies.sample_part import verdict_on
-from ui.pair_frequencies.sample_work import checking, checks, stored_text
+from ui.pair_frequencies.sample_part import checking, checks, stored_text, verdict_on
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import Trained, load_run, store_run

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.cut_check import tokens_by_cut
+from bpe_core.runs.sample_check import tokens_by_cut
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from ui.train.best_cut import find_better

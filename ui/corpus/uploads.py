@@ -29,7 +29,7 @@ from ui.corpus.encoding_fields import (
 )
 from ui.look.labels import plain_markdown
 from ui.run import corpus_summary
-from ui.run.reading_bar import progress_on, waiting_on
+from ui.run.reading import progress_on, waiting_on
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, check_uploaded, counted_as_kept, upload_files
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded

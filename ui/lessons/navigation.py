@@ -10,10 +10,19 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from ui.components.lesson import claims
-from ui.lessons.order import LESSONS
+from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
 from ui.lessons.parts import PRINT, Lesson
 from ui.shell import workspace
 from ui.shell.choices import choose_one
+
+LESSONS: tuple[Lesson[Any], ...] = (
+    hug_words.LESSON,
+    four_documents.LESSON,
+    gpt2_cuts.LESSON,
+    reasons.LESSON,
+    new_words.LESSON,
+    languages.LESSON,
+)
 
 
 def style_page() -> None:

@@ -16,7 +16,6 @@ from ui.look import charts
 from ui.look.labels import plain_markdown, size_text
 from ui.shell import frame
 from ui.work import jobs
-from ui.work.duration import duration
 from ui.work.jobs import JobStatus
 from ui.work.page_state import (
     CancelledWithoutRun,
@@ -27,6 +26,7 @@ from ui.work.page_state import (
     PageState,
     Unknown,
 )
+from ui.work.time_left import duration
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _OUTCOME: Final = "training_outcome"

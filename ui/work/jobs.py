@@ -18,9 +18,8 @@ from bpe_core.errors import BpeError, NotKeptError
 from bpe_core.files.store.place import new_id
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig, TrainingProgress
-from ui.host.logs import event, short_id
+from ui.host.logs import event, log_unforeseen, short_id
 from ui.host.settings import settings
-from ui.host.unforeseen import log_unforeseen
 from ui.storage.base_tokenizer import Extension
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import is_stored, store_run_to_show
