@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from concurrent.futures import CancelledError
 from typing import Any
 
 import pytest
@@ -71,7 +72,8 @@ def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: O
 
 def test_a_check_that_is_stopped_has_no_result() -> None:
     training, held_out = _text(500).split(0.08)
-    assert check_parts(training, held_out, CONFIG, should_stop=lambda: True) is None
+    with pytest.raises(CancelledError):
+        check_parts(training, held_out, CONFIG, should_stop=lambda: True)
 
 
 def test_without_held_out_text_the_check_holds_out_some_itself() -> None:

@@ -105,7 +105,7 @@ def checking(stored: StoredRun) -> Status[Progress, Checked] | None:
 def begin_checking(stored: StoredRun, text: Divisible, visitor: str) -> None:
     """Begin to train on parts of a run's text, with its settings. Raises TooMuchWorkError."""
 
-    def work(task: Task[Progress]) -> Checked | None:
+    def work(task: Task[Progress]) -> Checked:
         training, held_out = text.read()
         run = stored.run
         # A training that was cancelled has fewer tokens than were wanted.
@@ -118,7 +118,7 @@ def begin_checking(stored: StoredRun, text: Divisible, visitor: str) -> None:
             on_progress=lambda done, of: task.report(Progress(done, of)),
             should_stop=lambda: task.is_cancelled,
         )
-        return None if found is None else tuple(found)
+        return tuple(found)
 
     checks().begin(_work_id(stored), work, visitor=visitor)
 

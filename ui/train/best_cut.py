@@ -70,10 +70,8 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
             _draw_better(*found)
 
 
-def _measure_cuts(
-    chosen: ChosenCorpus, config: TrainingConfig, task: Task[Progress]
-) -> Tokens | None:
-    """Train with each named cut on a sample of the text; return None if cancelled."""
+def _measure_cuts(chosen: ChosenCorpus, config: TrainingConfig, task: Task[Progress]) -> Tokens:
+    """Train with each named cut on a sample of the text; raises CancelledError."""
     corpus, how = chosen.corpus, (chosen.held_out_share, chosen.held_out_by)
     if isinstance(corpus, FiledCorpus):
         training, held_out = divide(corpus.read(), *how)
