@@ -199,11 +199,11 @@ def check_marks(data: bytes, name: str) -> None:
     >>> check_marks(b"PAR1 and something else", "a.parquet")
     Traceback (most recent call last):
     bpe_core.errors.UnsupportedFileError: a.parquet is not a parquet file, or only a part of one: \
-such a file begins and ends with the letters PAR1. Export or download it again.
+a parquet file begins and ends with the letters PAR1. Export or download it again.
     """
     if not (data.startswith(PARQUET_MARK) and data.endswith(PARQUET_MARK)):
         raise UnsupportedFileError(
-            f"{name} is not a parquet file, or only a part of one: such a file begins and ends "
+            f"{name} is not a parquet file, or only a part of one: a parquet file begins and ends "
             "with the letters PAR1. Export or download it again."
         )
 

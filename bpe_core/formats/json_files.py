@@ -72,7 +72,7 @@ def parse_text(data: bytes, what: str) -> tuple[dict[str, Any], str, str]:
     parsed = parse_json(data, what)
     try:
         text = data.decode()
-    except UnicodeDecodeError as error:  # json reads UTF-16 too
+    except UnicodeDecodeError as error:  # The json module reads UTF-16 as well.
         raise FormatError(
             f"{what} is not UTF-8 at byte {error.start:,}. Save it as UTF-8."
         ) from None

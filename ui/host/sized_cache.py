@@ -29,7 +29,7 @@ LARGE: Final = 16_384
 _MANY: Final = 1_000
 """The number of items from which a container is measured by a sample of them."""
 _WEIGHED: Final = 2_000
-"""The least number of items of such a container that are weighed."""
+"""The least number of items of a large container that are weighed."""
 _SAMPLED: Final = 100
 """The least number of these for which what they refer to is weighed too."""
 _NOT_OURS: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, CodeType, type(None), bool)
@@ -146,7 +146,7 @@ class SizedCache:
                 del self._holders[part], self._large[part]
 
     def note_lasting(self) -> None:
-        """Note the results kept so far as those that the next visitors need, too."""
+        """Mark the results kept so far as needed by later visitors as well."""
         with self._changed:
             self._lasting = set(self._results)
 

@@ -26,7 +26,7 @@ LESSONS: tuple[Lesson[Any], ...] = (
 
 
 def style_page() -> None:
-    """Style the page, also for print, and show at once that a press was heard."""
+    """Style the page, also for print, and respond to a press immediately."""
     st.html(Path(__file__).with_suffix(".css"))
 
 

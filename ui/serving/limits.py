@@ -85,7 +85,7 @@ def _content_length(scope: Scope) -> int:
 
 
 class MessagePace:
-    """Read 20 messages of a connection a second; a page sends a few, and 60 at once may come.
+    """Read 20 messages of a connection a second; a page sends a few, and bursts of 60 pass.
 
     Close the connection, with status 1009, when a message announces more than 1,000 files.
     """

@@ -1,4 +1,4 @@
-"""JSON files of a run's folder, read as values of known types, and a corpus as such a value.
+"""JSON files of a run's folder, read as values of declared types, and the form of a corpus in them.
 
 Large ones are packed with gzip. All are checked against the folder's manifest.
 """

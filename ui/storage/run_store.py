@@ -304,7 +304,7 @@ def folder_check(run_id: str) -> FolderCheck | None:
 
 @cached()
 def training_text(run_id: str) -> TrainingText | None:
-    """Return the stored part of the text that a run was trained on; None if none was stored.
+    """Return the stored part of the text that a run was trained on, or None.
 
     Raises what `load_run` raises, and FormatError if the text is damaged.
     """
@@ -312,7 +312,7 @@ def training_text(run_id: str) -> TrainingText | None:
 
 
 def run_corpus(run_id: str) -> RunCorpus | None:
-    """Return what is stored of the corpus of a run; None if nothing is.
+    """Return what is stored of the corpus of a run, or None.
 
     Raises RunNotFoundError for a malformed id, and FormatError if it is damaged.
     """

@@ -62,7 +62,7 @@ class TrainingRequest:
 
 
 class _Stored(msgspec.Struct, kw_only=True):
-    """A request as it is in its file; an extension of an earlier version has a config, too."""
+    """A request as it is in its file; an extension of an earlier version also has a config."""
 
     version: Literal[1]
     id: str

@@ -129,7 +129,7 @@ class _Piece(Generic[Step, Result]):
 class Background(Generic[Step, Result]):
     """Run pieces of work one after another in a thread, and remember the latest results.
 
-    Visitors take turns, and with `max_per_visitor` each may have that many pieces queued or
+    Visitors take turns, and with `max_per_visitor` each can have that many pieces queued or
     running. Results are in `server_cache`; work whose result it dropped is forgotten.
     """
 
@@ -223,7 +223,7 @@ class Background(Generic[Step, Result]):
             )
 
     def find(self, id: str) -> Status[Step, Result] | None:
-        """Return a snapshot of a piece of work, or None if none has this id."""
+        """Return a snapshot of a piece of work, or None for an unknown id."""
         try:
             return self.status(id)
         except UnknownWorkError:
