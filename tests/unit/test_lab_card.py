@@ -6,7 +6,7 @@ import pytest
 
 from bpe_core.lab.measuring import LabProgress
 from ui.lab.measurements import MeasurementStatus
-from ui.lab.outcome import how_far
+from ui.lab.sections import how_far
 from ui.work.task import State, Status
 
 

@@ -18,11 +18,11 @@ from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import BpeError, CorpusError, TextDecodingError
-from ui.corpus.column_field import column_fields
 from ui.corpus.corpus_state import ReadUploads
 from ui.corpus.counts_upload import counts_among, read_counts_file
-from ui.corpus.encoding_fields import (
+from ui.corpus.file_fields import (
     Encodings,
+    column_fields,
     encoding_fields,
     replace_field,
     show_excerpts,

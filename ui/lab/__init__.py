@@ -3,5 +3,5 @@
 In: a text and a tokenizer. Out: measurements with their progress, as sentences, tables and charts.
 
 Open `measurements` first: it starts the core's measuring process, and finds what the address names.
-`outcome` shows progress and failures. `sections` draws the results, with `words` and `charts`.
+`sections` draws its progress and its results, with `words` and `charts`.
 """
