@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event
-from typing import Final
+from typing import Final, Literal
 
 import streamlit as st
 
@@ -74,7 +74,8 @@ class JobStatus:
 
     id: str
     title: str
-    state: State
+    state: State | Literal["unknown"]
+    """"unknown" if the server has no training with this id."""
     queue_position: int = 0
     """The number of training runs ahead of it; 0 once it runs."""
     training_bytes: int = 0
@@ -91,7 +92,7 @@ class JobStatus:
     is_stopping: bool = False
     """Whether it is cancelled but has not ended yet."""
     error: str | None = None
-    """What went wrong, as a sentence for the visitor; None unless it failed."""
+    """What went wrong, as a sentence for the visitor; None unless it failed or is unknown."""
     run_id: str | None = None
     """The id of the stored run; None until then. A cancelled training's run has the merges so far.
     """
