@@ -10,12 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bpe_core.checks import describe, is_a, is_whole, several
-from bpe_core.comparison.alignment import (
-    DifferingStretch,
-    Disagreement,
-    differing_stretches,
-    disagreements,
-)
+from bpe_core.comparison.alignment import Disagreement, disagreements
 from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
@@ -67,8 +62,6 @@ class Comparison:
     """Each tokenizer's segments if a text was compared; empty for a corpus."""
     disagreements: tuple[tuple[Disagreement, ...], ...] = field(default=(), repr=False)
     """The first tokenizer against each of the others, if a text was compared."""
-    differing: tuple[DifferingStretch, ...] = field(default=(), repr=False)
-    """The stretches not split alike by all tokenizers, if a text was compared."""
     blocks: Blocks | None = field(default=None, repr=False, compare=False)
     """The blocks and units of the corpus, over which `parts.compute_gain` draws the
     intervals."""
@@ -218,7 +211,6 @@ def compare(
         disagreements=tuple(
             tuple(disagreements(segments[0], other, text)) for other in segments[1:]
         ),
-        differing=tuple(differing_stretches(segments, text)),
         text=text,
         encoders=tuple(named),
     )
