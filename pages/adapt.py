@@ -15,10 +15,10 @@ from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.shell.choices import choose_one
-from ui.shell.following import current_state, follow
+from ui.shell.following import follow, followed_job
 from ui.storage.run_store import StoredRun
 from ui.work import jobs
-from ui.work.page_state import Live, PageState
+from ui.work.jobs import JobStatus
 
 EXTEND, SHRINK, REPLACE = "Extend", "Shrink", "Replace"
 WHAT: Final = {
@@ -28,7 +28,7 @@ WHAT: Final = {
 }
 
 
-def draw(stored: StoredRun, state: PageState) -> None:
+def draw(stored: StoredRun, job: JobStatus | None) -> None:
     mode = choose_one("What to do", list(WHAT), key="adapt")
     st.markdown(f":gray[:small[{WHAT[mode]}]]")
     if mode == SHRINK:
@@ -36,20 +36,20 @@ def draw(stored: StoredRun, state: PageState) -> None:
     elif mode == REPLACE:
         draw_replacing(stored)
     else:
-        draw_extending(stored, state)
+        draw_extending(stored, job)
 
 
-state = current_state()
-follow(state)
+job = followed_job()
+follow(job)
 shown = frame.page_frame(
     "Adapt",
     "Fit an existing tokenizer to your text, and keep what the model knows.",
     help=tooltip("Token", "Merge"),
 )
 if shown is not None:
-    live = jobs.manager().plan(state.job_id) if isinstance(state, Live) else None
+    live = jobs.manager().plan(job.id) if job is not None and job.is_live else None
     fill_corpus_once(shown, live)
     try:
-        draw(shown, state)
+        draw(shown, job)
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))

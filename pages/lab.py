@@ -6,8 +6,7 @@ from bpe_core.errors import BpeError
 from bpe_core.lab.measurements import MAX_CHARACTERS, LabOrder
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.lab.measurements import MeasurementStatus
-from ui.lab.requests import read_measurements, small_measurement
+from ui.lab.measurements import MeasurementStatus, read_measurements, small_measurement
 from ui.lab.sections import draw_encoding, draw_longest_match, draw_training
 from ui.lab.text import MeasuredText, choose_text
 from ui.look.labels import plain_markdown

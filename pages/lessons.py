@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from ui.lessons import navigation, print_page
+from ui.lessons import navigation
 from ui.lessons.parts import Lesson, is_printing, show_ran
 from ui.lessons.questions import ask
 from ui.look.labels import plain_markdown
@@ -36,6 +36,6 @@ with st.container(key="lesson_page"):
     navigation.style_page()
     lesson = navigation.choose_lesson()
     if is_printing():
-        print_page.draw(lesson)
+        navigation.print_lesson(lesson)
     else:
         draw_lesson(lesson)

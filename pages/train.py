@@ -8,58 +8,59 @@ from streamlit.delta_generator import DeltaGenerator
 from ui.look.glossary import tooltip
 from ui.run.training_card import show_failure, training_outcome, watch_training
 from ui.shell import frame
-from ui.shell.following import current_state, follow
+from ui.shell.following import follow, followed_job
 from ui.storage.run_store import StoredRun
 from ui.train.filled_forms import (
     fill_forms_from_training,
     fill_forms_once,
     filled_settings,
+    form_changes,
 )
-from ui.train.form_changes import form_changes
 from ui.train.forms import show_forms
 from ui.train.result_card import show_heading, show_result
 from ui.work import jobs
-from ui.work.page_state import Failed, Live, PageState
+from ui.work.jobs import JobStatus
 
 
-def show_outcome(state: PageState, open_run: StoredRun | None) -> DeltaGenerator | None:
+def show_outcome(job: JobStatus | None, open_run: StoredRun | None) -> DeltaGenerator | None:
     """Draw the training or its result; return the place of the result's heading."""
     # The card of a training and the result have separate places: in a shared one, Streamlit would
     # show parts of the old card among those of the new one until the script has ended.
-    if isinstance(state, Live):
-        watch_training(state.job_id)
+    if job is not None and job.is_live:
+        watch_training(job.id)
         st.empty()
         return None
     st.empty()
     show_failure(
-        state,
+        job,
         failed="Training failed.",
         cancelled="Training was cancelled before the first merge, so nothing was learned.",
     )
     return show_result(open_run) if open_run is not None else None
 
 
-state = current_state()
-follow(state)
+job = followed_job()
+follow(job)
+live = job if job is not None and job.is_live else None
 open_run = frame.page_frame(
     "Train",
     "Training repeats one step: join the most frequent pair of neighbours.",
     help=tooltip("Merge"),
     names_run=True,
 )
-plan = jobs.manager().plan(state.job_id) if isinstance(state, Live) else None
+plan = None if live is None else jobs.manager().plan(live.id)
 if plan is not None:
     fill_forms_from_training(plan)
-elif open_run is not None and not isinstance(state, Live):
+elif open_run is not None and live is None:
     fill_forms_once(open_run)
 forms, _, result = st.columns([24, 1, 16])
 # The result is drawn first, because it is quick while reading a corpus may take time.
-with result, training_outcome(is_live=isinstance(state, Live)):
-    heading = show_outcome(state, open_run)
+with result, training_outcome(is_live=live is not None):
+    heading = show_outcome(job, open_run)
 with forms:
-    chosen, config = show_forms(
-        can_train=not isinstance(state, Live), filled=filled_settings(open_run, plan)
-    )
+    chosen, config = show_forms(can_train=live is None, filled=filled_settings(open_run, plan))
 if heading is not None and open_run is not None:
     changes = form_changes(open_run.run, chosen.training.sha256 if chosen else None, config)
-    show_heading(heading, open_run, changes, after_failure=isinstance(state, Failed))
+    show_heading(
+        heading, open_run, changes, after_failure=job is not None and job.state == "failed"
+    )

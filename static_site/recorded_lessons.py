@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
 from ui.components.lesson import claims, question
-from ui.lessons.order import LESSONS
+from ui.lessons.navigation import LESSONS
 from ui.lessons.parts import PRINT, Lesson, show_ran
 
 _MAX_SECONDS = 300

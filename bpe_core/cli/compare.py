@@ -118,7 +118,7 @@ def _or_dash(figure: float, form: str) -> str:
 
 
 def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
-    """Return the per-token lines: of all text, or of covered text if some is left out."""
+    """Return the lines of figures per token: on all text, or on covered text if some is not."""
     if any(row.uncovered_bytes for row in rows):
         in_bytes = [row.covered_bytes_per_token for row in rows]
         in_characters = [row.covered_characters_per_token for row in rows]

@@ -186,7 +186,7 @@ def _list_readers(tokenizer: Tokenizer) -> None:
 
 
 def _check(tokenizer: Tokenizer, format_name: Format) -> None:
-    """Report on stderr that another library gives the same ids; raise `FormatError` if not."""
+    """Report on stderr that another library returns the same ids; raise `FormatError` otherwise."""
     from bpe_core.formats.checking.opened_elsewhere import check_opens
     from bpe_core.formats.checking.probe import make_probe
 

@@ -30,7 +30,7 @@ def add_all(*options: Option[Any]) -> Option[Any]:
 
 
 def gather(name: str, kind: type[Any]) -> Option[Any]:
-    """Return a decorator that passes the options named as fields of a dataclass as one of these."""
+    """Return a decorator that gathers the options named like the fields of a dataclass into one."""
 
     def decorate(command: Any) -> Any:
         @wraps(command)

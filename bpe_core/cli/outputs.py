@@ -159,7 +159,7 @@ def check_json(out: str, *, wanted: bool) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print a value as one line of JSON; a figure that is not a number becomes null."""
+    """Print a value as one line of JSON; nan and infinity become null."""
     click.echo(json.dumps(_finite(value)))
 
 

@@ -37,8 +37,7 @@ def disagreements(a: Sequence[Segment], b: Sequence[Segment], text: str) -> list
     """Return the stretches where two tokenizations of a text differ, in order.
 
     Segments of length 0, such as a separate end-of-word marker, belong to the stretch before them.
-    Takes linear time. Raises TokenizationError if the two do not end at the same byte, because they
-    are then of different texts.
+    Raises TokenizationError if one does not end where the text does.
 
     >>> def cut(*pieces):
     ...     ends = [sum(map(len, pieces[: n + 1])) for n in range(len(pieces))]
@@ -48,101 +47,47 @@ def disagreements(a: Sequence[Segment], b: Sequence[Segment], text: str) -> list
     >>> [(d.byte_start, d.byte_end, d.a, d.b) for d in found]
     [(3, 8, slice(1, 3, None), slice(1, 4, None))]
     """
-    length = a[-1].byte_end if a else 0
-    other_length = b[-1].byte_end if b else 0
-    if length != other_length:
-        raise TokenizationError(
-            f"One tokenization covers {length:,} bytes, the other {other_length:,}, so they are of "
-            "different texts. Compare tokenizations of the same text."
+    ends = [np.array([segment.byte_end for segment in each], np.int64) for each in (a, b)]
+    found = differing_columns(ends, text)
+    # From the token after the first cut to the last one that ends at the second.
+    bounds = [
+        np.searchsorted(each, cuts, side="right").tolist()
+        for each in ends
+        for cuts in (found.byte_starts, found.byte_ends)
+    ]
+    spans = (found.byte_starts, found.byte_ends, found.starts, found.ends)
+    rows = zip(*map(np.ndarray.tolist, spans), *bounds, found.has_word.tolist(), strict=True)
+    return [
+        Disagreement(
+            byte_start,
+            byte_end,
+            start,
+            end,
+            slice(a_first, a_stop),
+            slice(b_first, b_stop),
+            has_word,
         )
-    word_characters = _word_characters(text)
-    found: list[Disagreement] = []
-    i, j = _past_empty(a, 0), _past_empty(b, 0)
-    while i < len(a):
-        first_i, first_j = i, j
-        end_a, end_b = a[i].byte_end, b[j].byte_end
-        while end_a != end_b:
-            if end_a < end_b:
-                i += 1
-                end_a = a[i].byte_end
-            else:
-                j += 1
-                end_b = b[j].byte_end
-        last = a[i]
-        i, j = _past_empty(a, i + 1), _past_empty(b, j + 1)
-        # If the first segments end together, or both have one segment, they are split alike.
-        if last is a[first_i] and b[first_j].byte_end == last.byte_end:
-            continue
-        start, end = a[first_i].start, last.end
-        found.append(
-            Disagreement(
-                byte_start=a[first_i].byte_start,
-                byte_end=last.byte_end,
-                start=start,
-                end=end,
-                a=slice(first_i, i),
-                b=slice(first_j, j),
-                has_word=word_characters[end] > word_characters[start],
-            )
-        )
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class DifferingStretch:
-    """A stretch of text between two cuts common to all tokenizations, not split alike by all."""
-
-    byte_start: int
-    byte_end: int
-    start: int
-    """In characters, with the whole of a character that the stretch cuts."""
-    end: int
-    has_word: bool
-    """True if it contains a letter, mark or number."""
+        for byte_start, byte_end, start, end, a_first, a_stop, b_first, b_stop, has_word in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretches:
-    """Many `DifferingStretch` objects in columns, for texts with a million of them."""
+    """Stretches between two cuts common to all tokenizations, which not all split alike."""
 
     byte_starts: NDArray[np.int64]
     byte_ends: NDArray[np.int64]
     starts: NDArray[np.int64]
+    """In characters, with the whole of a character that a stretch cuts."""
     ends: NDArray[np.int64]
     has_word: NDArray[np.bool_]
-
-
-def differing_stretches(
-    tokenizations: Sequence[Sequence[Segment]], text: str
-) -> list[DifferingStretch]:
-    """Return the stretches where any number of tokenizations of a text differ, in order.
-
-    For two tokenizations, these are their disagreements. Raises TokenizationError if one does not
-    end where the text does.
-
-    >>> def cut(*pieces):
-    ...     ends = [sum(map(len, pieces[: n + 1])) for n in range(len(pieces))]
-    ...     return [Segment(0, p.encode(), e - len(p), e, e - len(p), e)
-    ...             for p, e in zip(pieces, ends)]
-    >>> found = differing_stretches([cut("ab", "cd"), cut("ab", "c", "d"), cut("abcd")], "abcd")
-    >>> [(stretch.byte_start, stretch.byte_end) for stretch in found]
-    [(0, 4)]
-    """
-    byte_ends = [
-        np.fromiter((segment.byte_end for segment in segments), np.int64, len(segments))
-        for segments in tokenizations
-    ]
-    found = differing_columns(byte_ends, text)
-    columns = (found.byte_starts, found.byte_ends, found.starts, found.ends, found.has_word)
-    return [
-        DifferingStretch(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
-    ]
+    """True if it contains a letter, mark or number."""
 
 
 def differing_columns(byte_ends: Sequence[NDArray[np.int64]], text: str) -> Stretches:
-    """Do the same as `differing_stretches`, given each tokenization's token ends, ascending.
+    """Return where any number of tokenizations of a text differ, given their token ends, ascending.
 
-    Raises what `differing_stretches` raises.
+    Raises TokenizationError if one does not end where the text does.
 
     >>> ends = [np.array(each, np.int64) for each in ([2, 4], [2, 3, 4], [1, 2, 4])]
     >>> found = differing_columns(ends, "ab é"[:3])
@@ -180,14 +125,3 @@ tokenizations of this text.
     words = np.concatenate([[0], np.cumsum(classify(points) == WORD)])
     has_word = words[ends_in_characters] > words[starts]
     return Stretches(byte_starts, stops, starts, ends_in_characters, has_word)
-
-
-def _past_empty(segments: Sequence[Segment], index: int) -> int:
-    while index < len(segments) and segments[index].byte_start == segments[index].byte_end:
-        index += 1
-    return index
-
-
-def _word_characters(text: str) -> list[int]:
-    """Count the word characters before each character of the text, and before its end."""
-    return [0, *np.cumsum(classify(code_points(text)) == WORD).tolist()]

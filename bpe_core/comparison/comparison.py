@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from bpe_core.checks import describe, is_a, is_whole, several
-from bpe_core.comparison.alignment import (
-    DifferingStretch,
-    Disagreement,
-    differing_stretches,
-    disagreements,
-)
+from bpe_core.comparison.alignment import Disagreement, disagreements
 from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
@@ -66,8 +62,6 @@ class Comparison:
     """Each tokenizer's segments if a text was compared; empty for a corpus."""
     disagreements: tuple[tuple[Disagreement, ...], ...] = field(default=(), repr=False)
     """The first tokenizer against each of the others, if a text was compared."""
-    differing: tuple[DifferingStretch, ...] = field(default=(), repr=False)
-    """The stretches not split alike by all tokenizers, if a text was compared."""
     blocks: Blocks | None = field(default=None, repr=False, compare=False)
     """The blocks and units of the corpus, over which `parts.compute_gain` draws the
     intervals."""
@@ -155,24 +149,11 @@ class Comparison:
         )
 
 
-@overload
-def compare(
-    text_or_corpus: str | Corpus | Iterable[str],
-    tokenizers: Iterable[Encoder | str | os.PathLike[str]],
-) -> Comparison: ...
-@overload
-def compare(
-    text_or_corpus: str | Corpus | Iterable[str],
-    tokenizers: Iterable[Encoder | str | os.PathLike[str]],
-    should_stop: ShouldStop | None,
-) -> Comparison | None: ...
-
-
 def compare(
     text_or_corpus: str | Corpus | Iterable[str],
     tokenizers: Iterable[Encoder | str | os.PathLike[str]],
     should_stop: ShouldStop | None = None,
-) -> Comparison | None:
+) -> Comparison:
     """Compare tokenizers on a text, including where they split it differently, or on a corpus.
 
     A tokenizer may be given by its path or name, as for `open_encoder`. Special tokens are treated
@@ -181,8 +162,8 @@ def compare(
     separately, and so is each weighted word, multiplied by its count. If the segments of a long
     text are not needed, comparing `Corpus.from_text(text)` is several times as fast.
 
-    Returns None if `should_stop`, called from time to time with the bytes of text compared so far
-    and their total, returns True.
+    `should_stop` is called from time to time with the bytes of text compared so far and their
+    total; once it returns True, `concurrent.futures.CancelledError` is raised.
 
     Raises ConfigError without tokenizers, EmptyCorpusError without text, and InvalidTextError if
     the text is not a str or contains a lone surrogate.
@@ -220,8 +201,7 @@ def compare(
     measurings = [
         Measuring(corpus, encoder, blocks=blocks, map_text=map_text) for encoder in encoders
     ]
-    if not _measure_together(measurings, corpus.n_bytes, should_stop):
-        return None
+    _measure_together(measurings, corpus.n_bytes, should_stop)
     found = combine(corpus, encoders, [each.measured() for each in measurings], blocks)
     if not segments:
         return found
@@ -231,33 +211,21 @@ def compare(
         disagreements=tuple(
             tuple(disagreements(segments[0], other, text)) for other in segments[1:]
         ),
-        differing=tuple(differing_stretches(segments, text)),
         text=text,
         encoders=tuple(named),
     )
 
 
-@overload
-def measure_on(corpus: Corpus, encoder: Encoder, blocks: Blocks) -> Measured: ...
-@overload
-def measure_on(
-    corpus: Corpus, encoder: Encoder, blocks: Blocks, should_stop: ShouldStop | None
-) -> Measured | None: ...
-
-
 def measure_on(
     corpus: Corpus, encoder: Encoder, blocks: Blocks, should_stop: ShouldStop | None = None
-) -> Measured | None:
-    """Measure one tokenizer on a corpus with text, for `combine`; None if it was stopped.
+) -> Measured:
+    """Measure one tokenizer on a corpus with text, for `combine`; `should_stop` as for `compare`.
 
     What it returns does not depend on other tokenizers, so it can be kept.
     """
     measuring = Measuring(corpus, encoder, blocks=blocks)
-    return (
-        measuring.measured()
-        if _measure_together([measuring], corpus.n_bytes, should_stop)
-        else None
-    )
+    _measure_together([measuring], corpus.n_bytes, should_stop)
+    return measuring.measured()
 
 
 def combine(
@@ -289,13 +257,13 @@ def combine(
 
 def _measure_together(
     measurings: Sequence[Measuring], n_bytes: int, should_stop: ShouldStop | None
-) -> bool:
-    """Take the steps of all measurements in turn, so progress is even; return False if stopped."""
+) -> None:
+    """Take the steps of all measurements in turn, so progress is even; raises CancelledError."""
     going = dict(enumerate(measuring.steps() for measuring in measurings))
     done = [0] * len(measurings)
     while going:
         if should_stop is not None and should_stop(sum(done) // len(done), n_bytes):
-            return False
+            raise CancelledError
         behind = min(going, key=lambda place: done[place])
         step = next(going[behind], None)
         if step is None:
@@ -303,7 +271,6 @@ def _measure_together(
             done[behind] = n_bytes
         else:
             done[behind] = step
-    return True
 
 
 def _named_encoders(tokenizers: Iterable[Encoder | str | os.PathLike[str]]) -> list[NamedEncoder]:

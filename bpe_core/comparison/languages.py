@@ -6,8 +6,8 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,21 +97,13 @@ class LanguageMetrics:
     """The efficiency over all languages together."""
 
 
-@overload
-def measure_languages(texts: Sequence[ParallelText], encoder: Encoder) -> LanguageMetrics: ...
-@overload
-def measure_languages(
-    texts: Sequence[ParallelText], encoder: Encoder, should_stop: ShouldStop | None
-) -> LanguageMetrics | None: ...
-
-
 def measure_languages(
     texts: Sequence[ParallelText], encoder: Encoder, should_stop: ShouldStop | None = None
-) -> LanguageMetrics | None:
+) -> LanguageMetrics:
     """Measure one tokenizer on each language; raises `ConfigError` for fewer than two.
 
-    `should_stop` is asked before each language, with the sentences measured and all sentences;
-    None if it stopped.
+    `should_stop` is asked before each language, with the sentences measured and all sentences; once
+    it returns True, CancelledError is raised.
     """
     if len(texts) < 2:
         raise ConfigError(f"Expected at least 2 languages to compare, found {len(texts)}.")
@@ -120,12 +112,10 @@ def measure_languages(
         n_in_each = len(texts[0].sentences)
         for place, text in enumerate(texts):
             if should_stop is not None and should_stop(place * n_in_each, len(texts) * n_in_each):
-                return
+                raise CancelledError
             yield Corpus.from_documents(list(text.sentences))
 
     found = measure(corpora(), encoder)
-    if len(found) < len(texts):
-        return None
     return LanguageMetrics(
         tuple(each.metrics for each in found), efficiency_together(found, encoder)
     )

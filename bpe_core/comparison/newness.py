@@ -38,7 +38,7 @@ class Newness(NamedTuple):
 def split_by_folder(corpus: Corpus, share: float, seed: int = 0) -> tuple[Corpus, Corpus] | None:
     """Return a corpus without whole folders, and these folders; None if it has too few folders.
 
-    Also None if the share is 0, because a text of its own is held out.
+    Also None if the share is 0, because then a separate text is held out.
 
     >>> split_by_folder(Corpus.from_text("hug"), 0.1) is None
     True

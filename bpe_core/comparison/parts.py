@@ -143,7 +143,7 @@ _Columns = tuple[Sequence[str], list[NDArray[np.int64]]]
 
 
 def _parts(columns: Sequence[_Columns], blocks: Blocks) -> list[TextPart]:
-    """Return a part for each name."""
+    """Return the figures of each named part of a text."""
     own, theirs = (
         _by_unit(np.hstack([counts[side] for _, counts in columns]), blocks) for side in (0, 1)
     )

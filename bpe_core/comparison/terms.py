@@ -73,7 +73,7 @@ class TermLoss(NamedTuple):
 
     @property
     def fewest(self) -> int | None:
-        """The fewest tokens of a tokenizer that can spell the term; None if none can."""
+        """The fewest tokens of a tokenizer that can spell the term; or None."""
         return min((cut.n_tokens for cut in self.cuts if cut.is_spelled), default=None)
 
 

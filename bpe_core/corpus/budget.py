@@ -36,7 +36,7 @@ class Budget:
     """What one reading may still take: unpacked bytes, bytes of text from tables, and rows.
 
     Archives may together unpack to `MAX_UNPACKED_BYTES`, and each source to `MAX_UNPACKING_RATIO`
-    times its size or to `FREELY_UNPACKED_BYTES`, whichever is more. All tables together may have
+    times its size or to `FREELY_UNPACKED_BYTES`, whichever is more. All tables together can have
     `MAX_ROWS` rows and twice `MAX_UNPACKED_BYTES` of text, and each source `FREE_ROWS` rows or
     one for every two of its bytes. Parquet files may together take `MAX_SECONDS_APART`: each has a
     limit of its own, but an archive may have thousands. `take` methods raise UnsupportedFileError.

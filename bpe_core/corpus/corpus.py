@@ -240,7 +240,7 @@ class Corpus(Immutable):
         )
 
     def hold_out(self, text: Corpus) -> tuple[Corpus, Corpus]:
-        """Hold out a text of its own; return the training text and the held-out text.
+        """Hold out a separate text; return the training text and the held-out text.
 
         Documents of this corpus that share most of their lines with one of `text` are left out of
         the training text. Raises ConfigError if that leaves none.

@@ -101,7 +101,7 @@ class TextsWriter:
 
 
 class CutTexts(_Texts):
-    """Some spans of texts, as texts of their own.
+    """A sequence of spans of texts, each read as a text.
 
     >>> CutTexts(["hug", "hugging"], [[], [Span(0, 3), Span(4, 7)]])[:]
     ('hug', 'ing')

@@ -126,8 +126,8 @@ class ParquetFile:
             for batch in self._batches([column], group):
                 texts = _as_bytes(batch.column(column), arrow)
                 try:
-                    texts.cast(arrow.long_string)
-                except arrow.damage:
+                    texts.cast(arrow.large_string())
+                except arrow.ArrowException:
                     if self.errors == "strict":
                         raise TextDecodingError(
                             f"{self.name} has text in the column {column!r:.60} that is not valid "
@@ -170,7 +170,7 @@ def open_parquet(
     data: NDArray[np.uint8], name: str, errors: DecodingErrors = "strict"
 ) -> ParquetFile:
     """Open a Parquet file in memory; raises UnsupportedFileError and MissingExtraError."""
-    return open_parquet_file(_arrow(name).reader(data), name, errors)
+    return open_parquet_file(_arrow(name).BufferReader(data), name, errors)
 
 
 def open_parquet_file(
@@ -199,11 +199,11 @@ def check_marks(data: bytes, name: str) -> None:
     >>> check_marks(b"PAR1 and something else", "a.parquet")
     Traceback (most recent call last):
     bpe_core.errors.UnsupportedFileError: a.parquet is not a parquet file, or only a part of one: \
-such a file begins and ends with the letters PAR1. Export or download it again.
+a parquet file begins and ends with the letters PAR1. Export or download it again.
     """
     if not (data.startswith(PARQUET_MARK) and data.endswith(PARQUET_MARK)):
         raise UnsupportedFileError(
-            f"{name} is not a parquet file, or only a part of one: such a file begins and ends "
+            f"{name} is not a parquet file, or only a part of one: a parquet file begins and ends "
             "with the letters PAR1. Export or download it again."
         )
 
@@ -246,7 +246,7 @@ smaller files.
 @contextmanager
 def _damage_named(name: str) -> Generator[None]:
     """Raise UnsupportedFileError for a file that Arrow cannot read."""
-    damage = _arrow(name).damage
+    damage = _arrow(name).ArrowException
     try:
         yield
     except MemoryError:
@@ -259,33 +259,12 @@ def _damage_named(name: str) -> Generator[None]:
         ) from None
 
 
-class _Arrow(NamedTuple):
-    """The parts of pyarrow used here; pyarrow has no type stubs."""
-
-    array: Any
-    reader: Any
-    types: Any
-    compute: Any
-    parquet: Any
-    damage: Any
-    long_string: Any
-    long_binary: Any
-
-
-def _arrow(name: str) -> _Arrow:
-    # By name because it has no types.
+def _arrow(name: str) -> Any:
+    """Return pyarrow, which has no types, to read a file with this name."""
     with needs_extra("tables", f"Reading {name}"):
-        arrow = import_module("pyarrow")
-        return _Arrow(
-            arrow.array,
-            arrow.BufferReader,
-            arrow.types,
-            import_module("pyarrow.compute"),
-            import_module("pyarrow.parquet"),
-            arrow.ArrowException,
-            arrow.large_string(),
-            arrow.large_binary(),
-        )
+        for module in ("pyarrow.compute", "pyarrow.parquet"):
+            import_module(module)
+        return import_module("pyarrow")
 
 
 def _is_readable(kind: Any, types: Any) -> bool:
@@ -337,24 +316,24 @@ def _decoded(value: object) -> object:
     return value
 
 
-def _as_bytes(values: Any, arrow: _Arrow) -> Any:
+def _as_bytes(values: Any, arrow: Any) -> Any:
     """Return a column that can be read as bytes of UTF-8, with offsets of 64 bits."""
     kind = values.type.value_type if hasattr(values, "dictionary") else values.type
     if _is_bytes(kind, arrow.types):
-        return values.cast(arrow.long_binary)
+        return values.cast(arrow.large_binary())
     if _is_list(kind, arrow.types):
         texts = [text_in(value) for value in values.to_pylist()]
-        return arrow.array(texts, arrow.long_string).cast(arrow.long_binary)
-    return values.cast(arrow.long_string).cast(arrow.long_binary)
+        return arrow.array(texts, arrow.large_string()).cast(arrow.large_binary())
+    return values.cast(arrow.large_string()).cast(arrow.large_binary())
 
 
-def _unpacked_size(values: Any, arrow: _Arrow) -> int:
+def _unpacked_size(values: Any, arrow: Any) -> int:
     """Return the bytes of a dictionary's values, each as often as it occurs."""
-    lengths = arrow.compute.binary_length(values.dictionary.cast(arrow.long_binary))
+    lengths = arrow.compute.binary_length(values.dictionary.cast(arrow.large_binary()))
     return arrow.compute.sum(lengths.take(values.indices)).as_py() or 0
 
 
-def _n_characters(values: Any, arrow: _Arrow) -> int:
+def _n_characters(values: Any, arrow: Any) -> int:
     """Return the number of characters in a batch of a column; numbers have none."""
     kind = values.type.value_type if hasattr(values, "dictionary") else values.type
     if _is_list(kind, arrow.types):
@@ -364,14 +343,14 @@ def _n_characters(values: Any, arrow: _Arrow) -> int:
     if not _is_string(kind, arrow.types):
         try:
             inner = values.dictionary if hasattr(values, "dictionary") else values
-            inner.cast(arrow.long_string)
-        except arrow.damage:
+            inner.cast(arrow.large_string())
+        except arrow.ArrowException:
             texts = map(_decoded, values.to_pylist())  # of pictures, no value is UTF-8
             return sum(len(text) for text in texts if isinstance(text, str))
     return _total_length(values, arrow.compute.utf8_length, arrow)
 
 
-def _decode_texts(values: Any, n_before: int, arrow: _Arrow) -> Texts:
+def _decode_texts(values: Any, n_before: int, arrow: Any) -> Texts:
     written_out = values
     lengths = arrow.compute.fill_null(arrow.compute.binary_length(written_out), 0)
     all_lengths = lengths.to_numpy(zero_copy_only=False)
@@ -384,9 +363,9 @@ def _decode_texts(values: Any, n_before: int, arrow: _Arrow) -> Texts:
     return Texts(n_before + len(values), places + (n_before + 1), all_lengths[places], data)
 
 
-def _total_length(values: Any, length: Any, arrow: _Arrow) -> int:
+def _total_length(values: Any, length: Any, arrow: Any) -> int:
     if hasattr(values, "dictionary"):
-        lengths = length(values.dictionary.cast(arrow.long_string)).take(values.indices)
+        lengths = length(values.dictionary.cast(arrow.large_string())).take(values.indices)
     else:
-        lengths = length(values.cast(arrow.long_string))
+        lengths = length(values.cast(arrow.large_string()))
     return arrow.compute.sum(lengths).as_py() or 0

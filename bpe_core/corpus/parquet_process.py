@@ -160,7 +160,7 @@ def describe_parquet(
 
 
 def describe_parquet_columns(data: NDArray[np.uint8], name: str, max_bytes: int) -> TableColumns:
-    """Describe the columns of a Parquet file; see `describe_parquet`."""
+    """Describe the columns of a Parquet file; `describe_parquet` calls this in a process."""
     # Columns are described without a choice of what becomes of bad bytes.
     file = open_parquet(data, name, "replace")
     refuse_counts(file.columns, name)

@@ -68,7 +68,7 @@ def read_corpus(
 
     `on_progress` is called from time to time with the fraction read so far; an exception it raises
     ends the reading. An archive may unpack to 16 MB or a hundred times its size, whichever is more,
-    and all archives together to 512 MB. All tables together may have four million rows; `Budget` in
+    and all archives together to 512 MB. All tables together can have four million rows; `Budget` in
     `bpe_core.corpus.budget` has the other limits.
 
     A file that is empty or cannot be read is skipped and named in `notes`, as are lines that are

@@ -141,7 +141,7 @@ def load_sample(sample_id: str) -> Corpus:
     """
     if sample_id not in _SAMPLES:
         raise ConfigError(
-            f"There is no sample {sample_id!r}: choose one of {', '.join(map(repr, _SAMPLES))}."
+            f"Unknown sample {sample_id!r}: choose one of {', '.join(map(repr, _SAMPLES))}."
         )
     return _SAMPLES[sample_id][1]()
 

@@ -47,7 +47,7 @@ def stratum(text: str, name: str) -> Stratum:
 
 
 def folder(name: str) -> str:
-    """Return the folder of a document; empty if its name has none.
+    """Return the folder in a document's name, which may be empty.
 
     >>> folder("talks.zip/2024/a.csv row 12"), folder("chapter 1")
     ('talks.zip/2024', '')

@@ -34,7 +34,7 @@ class StrayQuotes:
         self._whole = regex.compile(rf"(?:{field}{d})*+{field}[\r\n]*+")
 
     def lines(self, lines: Iterable[str]) -> Iterator[str]:
-        """Yield each line, with its stray quotes doubled; they are the lines of the whole text."""
+        """Yield each line with its stray quotes doubled; `lines` must be those of all the text."""
         begin = 0
         for number, line in enumerate(lines, 1):
             if self._inside_to > begin or ('"' in line and not self._whole.fullmatch(line)):

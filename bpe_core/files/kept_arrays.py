@@ -93,7 +93,7 @@ def keep(key: str, kept: Kept) -> None:
 
 
 def _folder(*, create: bool = False) -> Path | None:
-    """Return the folder, or None if there is none in which only the user can write."""
+    """Return a folder that only the user can write to, or None."""
     if not hasattr(os, "geteuid"):  # Windows does not say whose a folder is
         return None
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

@@ -6,8 +6,8 @@ import json
 from codecs import BOM_UTF8
 from typing import Any, Final, cast
 
-from bpe_core.corpus.json_values import parse_value
 from bpe_core.corpus.structure import has_more_values
+from bpe_core.corpus.values import parse_value
 from bpe_core.errors import FormatError
 from bpe_core.kernels.garbage import without_garbage_collection
 
@@ -72,7 +72,7 @@ def parse_text(data: bytes, what: str) -> tuple[dict[str, Any], str, str]:
     parsed = parse_json(data, what)
     try:
         text = data.decode()
-    except UnicodeDecodeError as error:  # json reads UTF-16 too
+    except UnicodeDecodeError as error:  # The json module reads UTF-16 as well.
         raise FormatError(
             f"{what} is not UTF-8 at byte {error.start:,}. Save it as UTF-8."
         ) from None

@@ -20,7 +20,7 @@ from bpe_core.unicode.byte_alphabet import from_printable, to_printable
 FORMAT: Final = "bpe-explorer-tokenizer"
 VERSION: Final = 1
 FILE_NAME: Final = "tokenizer.bpe.json"
-# 16,000 tokens of 4 KB each. Checking them takes six times as much memory.
+# Room for 16,000 tokens of 4 KB each. Checking them takes six times as much memory.
 _MAX_TOKEN_BYTES: Final = 1 << 26
 
 

@@ -137,7 +137,7 @@ def _all_cuts(tokens: Iterable[bytes], ranks: Mapping[bytes, int]) -> Triples:
 
 
 def _containing(inner: Iterable[bytes], tokens: Iterable[bytes]) -> list[bytes]:
-    """Return the tokens that contain any of others; all of these have two bytes or more."""
+    """Return the tokens that contain one of `inner`, each of at least two bytes."""
     inner = list(inner)
     width = min(map(len, inner))
     by_head: dict[bytes, list[bytes]] = {}

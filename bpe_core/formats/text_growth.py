@@ -74,7 +74,7 @@ def check_charsmap(charsmap: bytes) -> None:
 
 
 def _times(pattern: object, content: str) -> int:
-    """Return how many times longer a text may become where a pattern is replaced."""
+    """Return the factor by which replacing a pattern can lengthen a text."""
     replaced: Mapping[str, object] = cast("Any", pattern) if isinstance(pattern, dict) else {}
     if isinstance(found := replaced.get("String"), str) and found:
         return max(1, -(-len(content) // len(found)))

@@ -195,7 +195,7 @@ def _enter(cache, low, high, first, last):
 def is_crowded(cache):
     """Return whether the words that were lost are more than an eighth as many as the lines.
 
-    Merging so many again takes longer than copying the table.
+    Merging that many words again takes longer than copying the table.
     """
     n_lines = cache.lines.size // LINE
     return n_lines < MAX_LINES and cache.used[1] > n_lines // 8

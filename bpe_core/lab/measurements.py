@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from bpe_core.extras import needs_extra
 from bpe_core.kernels.compiling.choose import wait_for_kernels
-from bpe_core.lab.contenders import encoders, expected_ids
+from bpe_core.lab.contenders import encoders, expected_ids, trainers
 from bpe_core.lab.growth import GrowthPoint, measure_growth
 from bpe_core.lab.measuring import (
     N_ROUNDS,
@@ -19,7 +19,6 @@ from bpe_core.lab.measuring import (
     OnProgress,
     time_contenders,
 )
-from bpe_core.lab.training_contenders import trainers
 from bpe_core.processes.limits import Limits
 from bpe_core.processes.report import Report
 from bpe_core.tokenizer.tokenizer import Tokenizer

@@ -38,7 +38,7 @@ class UsualTime:
     preparing: float = 0.0
 
     def of_call(self, n_characters: int) -> float:
-        """Return the usual time of a call."""
+        """Return the estimated seconds of a call."""
         return self.a_call + self.a_character * n_characters**self.power
 
 

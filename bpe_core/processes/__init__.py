@@ -2,6 +2,6 @@
 
 In goes a function of this package with its arguments; out comes what it returns, or the `BpeError`
 that it raises. `call` is the one to open first, with `stream` for functions that yield. `codec`
-says which values can be passed, `report` is how a function reports progress, `limits` sets the
-limits, `names` finds a function by its name, and `child` is what runs in the new process.
+says which values can be passed and how a function is named, `report` is how a function reports
+progress, `limits` sets the limits, and `child` is what runs in the new process.
 """

@@ -21,9 +21,8 @@ from bpe_core.errors import (
     TimeLimitError,
     UnforeseenError,
 )
-from bpe_core.processes.codec import Message, receive, send
+from bpe_core.processes.codec import Message, find, full_name, receive, send
 from bpe_core.processes.limits import GB, Limits, environment
-from bpe_core.processes.names import find, full_name
 
 _MODULE: Final = "bpe_core.processes.child"
 _SECONDS_BETWEEN_LOOKS: Final = 0.05

@@ -13,15 +13,17 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Literal, cast, get_origin
+from typing import Any, Final, Literal, cast, get_origin
 
 import msgspec
 
 from bpe_core.errors import UnforeseenError
 
 Kind = Literal["call", "finish", "progress", "item", "answer", "error", "memory", "unforeseen"]
+_PACKAGES: Final = frozenset({"bpe_core", "ui", "tests"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +129,28 @@ def _from_plain(arrays: list[bytes], annotation: Any, plain: Any) -> object:
         place, dtype, shape = plain
         return np.frombuffer(arrays[int(place)], dtype).reshape(shape)
     raise TypeError(f"{kind.__name__} cannot be passed to another process")
+
+
+def full_name(named: Callable[..., Any]) -> str:
+    """Return the name of a function or class; raises ValueError unless `find` finds it by that.
+
+    >>> full_name(find)
+    'bpe_core.processes.codec:find'
+    """
+    name = f"{named.__module__}:{named.__qualname__}"
+    if "<" in name or find(name) is not named:
+        raise ValueError(f"{name} is not at the top of its module")
+    return name
+
+
+def find(name: str) -> Callable[..., Any]:
+    """Return what has a name; raises ValueError if it is in another package.
+
+    >>> find("os:system")
+    Traceback (most recent call last):
+    ValueError: os:system is in another package
+    """
+    module, _, inside = name.partition(":")
+    if module.split(".")[0] not in _PACKAGES:
+        raise ValueError(f"{name} is in another package")
+    return getattr(import_module(module), inside)

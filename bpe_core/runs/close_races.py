@@ -29,7 +29,7 @@ _FACTOR: Final = 4
 def opening_step(run: TrainingRun) -> int:
     """Return the step before the first merge of letters with a tie or a close race.
 
-    The runner-up must be a pair of letters, too. If there is no such merge within 1,000 merges of
+    The runner-up must also be a pair of letters. If there is no such merge within 1,000 merges of
     the first merge of letters, return the step before that one; without merges of letters, 0.
 
     >>> from bpe_core.corpus.corpus import Corpus

@@ -1,8 +1,10 @@
-"""Find out whether a sample is large enough: train on parts of it, and compare the vocabularies."""
+"""Find out by training on parts of a text whether it is large enough, and which cut suits it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -59,9 +61,7 @@ def sample_check(
     corpus = to_corpus(corpus)
     _check_text(corpus)
     training, held_out = corpus.split(_HELD_OUT)
-    found = check_parts(training, held_out, config, n_halvings=n_halvings, on_progress=on_progress)
-    assert found is not None  # nothing stops it
-    return found
+    return check_parts(training, held_out, config, n_halvings=n_halvings, on_progress=on_progress)
 
 
 def check_parts(
@@ -73,8 +73,8 @@ def check_parts(
     n_halvings: int = N_HALVINGS,
     on_progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> list[SampleFigures] | None:
-    """Do the same for a training text that is already divided; return None if stopped.
+) -> list[SampleFigures]:
+    """Do the same for a training text that is already divided; raises CancelledError if stopped.
 
     `trained` is the run on all of the training text, if there is one. Without held-out text, 8% of
     the training text is held out. Raises what `sample_check` raises.
@@ -103,7 +103,7 @@ def check_parts(
     for part in parts[:n_trainings]:
         runs.append(train(part, config, report, should_stop))
         if should_stop is not None and should_stop():
-            return None
+            raise CancelledError
     if trained is not None:
         runs.append(trained)
     weights = [_weights(run, held_out) for run in runs]
@@ -151,3 +151,28 @@ def _weighted_jaccard(one: dict[bytes, float], other: dict[bytes, float]) -> flo
     tokens = one.keys() | other.keys()
     weights = [(one.get(token, 0.0), other.get(token, 0.0)) for token in tokens]
     return sum(map(min, weights)) / sum(map(max, weights)) if weights else 1.0
+
+
+def tokens_by_cut(
+    training: Corpus,
+    held_out: Corpus,
+    config: TrainingConfig,
+    cuts: Iterable[str],
+    *,
+    should_stop: Callable[[], bool] | None = None,
+) -> dict[str, int]:
+    """Train with each pre-tokenizer, and return the tokens of the held-out text.
+
+    Raises what `train` raises, and CancelledError once `should_stop` returns True.
+
+    >>> corpus = Corpus.from_text("in 2024 and 2025\\n" * 40)
+    >>> tokens_by_cut(corpus, corpus, TrainingConfig(270), ["gpt2", "whitespace"])
+    {'gpt2': 200, 'whitespace': 160}
+    """
+    found: dict[str, int] = {}
+    for cut in cuts:
+        run = train(training, replace(config, pretokenizer=cut), should_stop=should_stop)
+        if should_stop is not None and should_stop():
+            raise CancelledError
+        found[cut] = int(run.tokens_after_on(held_out)[-1])
+    return found

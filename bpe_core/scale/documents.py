@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final, NamedTuple, TypeVar, cast
 
 from bpe_core.corpus.budget import Budget
-from bpe_core.corpus.json_values import parse_value
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.corpus.readers import ReadOptions, read_source, skipped
 from bpe_core.corpus.text_decoding import decoded, whole_characters
 from bpe_core.corpus.urls import reading, shown
-from bpe_core.corpus.values import is_chat, text_in
+from bpe_core.corpus.values import is_chat, parse_value, text_in
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.scale.sources import lines_from, opened
 from bpe_core.scale.stretches import FilePart, Stretch, text_bounds

@@ -377,7 +377,7 @@ class _Worker:
         return self._out
 
     def taken(self, ids: Ids, n: int) -> Ids:
-        """Return the first n ids of an array that was written to, as an array of their own."""
+        """Return the first n ids of a buffer, copied if the buffer will be used again."""
         return ids[:n].copy() if ids is self._out else cut_short(ids, n)
 
     def grow(self) -> None:

@@ -273,12 +273,12 @@ class Tokenizer(Immutable):
 
     @property
     def end_of_word(self) -> str | None:
-        """The end-of-word marker as text, or None if there is none."""
+        """The end-of-word marker as text, or None."""
         return self._table.end_of_word
 
     @property
     def end_of_word_id(self) -> int | None:
-        """The id of the end-of-word marker as a separate token, or None if there is none."""
+        """The id of the end-of-word marker if it is a separate token, or None."""
         return self._table.end_of_word_id
 
     @property

@@ -66,7 +66,7 @@ class Kernels:
 
     def worth(self, n: int) -> CompiledEncoder | None:
         """Return the compiled encoder if it is faster for n characters or ids, else None."""
-        # Kept tables are there at once, and what plain Python needs is not.
+        # Kept tables are loaded already; those of plain Python would have to be built.
         has_tables = bool(self._table.kernel_tables)
         if (n < MIN_BYTES_OF_CALL and not has_tables) or not self._suited:
             return None

@@ -310,7 +310,7 @@ def compile_all() -> None:
 
     config = TrainingConfig(258, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
-    # More pairs than a new table of counts has room for, so the code that enlarges it runs too.
+    # More pairs than a new table holds, so that enlarging it is compiled too.
     every_pair = bytes(byte for pair in product(range(64), repeat=2) for byte in pair)
     layout = lay_out([vocabulary.start(every_pair)], [1])
     learn_merges(layout, vocabulary, config, lambda done, saved, count: False)

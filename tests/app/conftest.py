@@ -21,7 +21,7 @@ from ui.adapt import background_work as adapting
 from ui.compare import compared
 from ui.host.sized_cache import server_cache
 from ui.lab import measurements
-from ui.pair_frequencies import sample_work
+from ui.pair_frequencies import sample_part
 from ui.run import opened as opening
 from ui.serving.warm_up import warm_up_rest
 from ui.shell.workspace import state_key
@@ -46,7 +46,7 @@ SERVER_MANAGERS = (
     background_work.previews,
     adapting.shrinkings,
     adapting.replacings,
-    sample_work.checks,
+    sample_part.checks,
     best_cut.checks,
     downloads,
 )

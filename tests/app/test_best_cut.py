@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.cut_check import tokens_by_cut
+from bpe_core.runs.sample_check import tokens_by_cut
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, page_text, paste
 from tests.waiting import wait_until

@@ -118,7 +118,7 @@ def test_a_file_too_large_for_a_list_of_terms_is_refused(open_app: OpenApp) -> N
     # Guessing the encoding of a large file would hold up all other visitors.
     open_file(app, b"\xe9\xe8 \x81" * 3_000_000)
     warnings = "".join(warning.value.replace("\\", "") for warning in app.warning)
-    assert "a list of terms may have 8,000,000" in warnings
+    assert "the limit for a list of terms is 8,000,000" in warnings
     assert field(app) == "Kubernetes"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import CancelledError
 from threading import Event
 from typing import Any
 
@@ -20,7 +21,7 @@ from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, sent, sent_table
 from tests.waiting import wait_until
 from ui.compare import compared
-from ui.host.sizes import measure_size
+from ui.host.sized_cache import measure_size
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.work.background import TooMuchWorkError
 
@@ -37,13 +38,13 @@ class HeldBack:
 
     def __call__(
         self, corpus: Corpus, encoder: Encoder, blocks: Blocks, should_stop: Any = None
-    ) -> Measured | None:
+    ) -> Measured:
         if should_stop is None:
             return measure_on(corpus, encoder, blocks)
         self.n_whole += 1
         while not self.released.wait(0.01):
             if should_stop(corpus.n_bytes // 4, corpus.n_bytes):
-                return None
+                raise CancelledError
         return measure_on(corpus, encoder, blocks, should_stop)
 
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.samples import parallel_texts
 from tests.app.pages import all_sent
-from ui.lessons.order import LESSONS
+from ui.lessons.navigation import LESSONS
 from ui.lessons.parts import MAX_TEXT_LENGTH, LessonTexts, cut_text
 from ui.lessons.questions import Answers
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from concurrent.futures import CancelledError
 from typing import Any
 
 import pytest
@@ -16,8 +17,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp
 from tests.waiting import wait_until
-from ui.pair_frequencies.sample_part import verdict_on
-from ui.pair_frequencies.sample_work import checking, checks, stored_text
+from ui.pair_frequencies.sample_part import checking, checks, stored_text, verdict_on
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import Trained, load_run, store_run
@@ -72,7 +72,8 @@ def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: O
 
 def test_a_check_that_is_stopped_has_no_result() -> None:
     training, held_out = _text(500).split(0.08)
-    assert check_parts(training, held_out, CONFIG, should_stop=lambda: True) is None
+    with pytest.raises(CancelledError):
+        check_parts(training, held_out, CONFIG, should_stop=lambda: True)
 
 
 def test_without_held_out_text_the_check_holds_out_some_itself() -> None:

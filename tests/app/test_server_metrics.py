@@ -13,8 +13,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.serving import running_app
+from ui.serving.metrics import StoreSize, store_size
 from ui.storage.run_store import Trained, store_run
-from ui.storage.store_size import StoreSize, store_size
 from ui.storage.upload_store import keep_text
 
 OWN = ("/metrics", "/metrics/")

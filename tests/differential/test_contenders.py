@@ -16,8 +16,8 @@ from bpe_core.lab.contenders import (
     encoders,
     expected_ids,
     merge_by_list_index,
+    trainers,
 )
-from bpe_core.lab.training_contenders import trainers
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer

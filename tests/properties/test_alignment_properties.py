@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.comparison.alignment import Disagreement, differing_stretches, disagreements
+from bpe_core.comparison.alignment import Disagreement, differing_columns, disagreements
 from bpe_core.types import Segment
 from tests.segments import covered_text, piece_segments
 
@@ -54,6 +55,9 @@ def test_a_disagreement_has_the_tokens_and_characters_of_its_span(
         for part in (a[found.a], b[found.b]):
             assert part[0].byte_start == found.byte_start
             assert part[-1].byte_end == found.byte_end
+        begins = [len(text[:n].encode()) for n in range(len(text) + 1)]
+        assert found.start == max(n for n, at in enumerate(begins) if at <= found.byte_start)
+        assert found.end == min(n for n, at in enumerate(begins) if at >= found.byte_end)
         stretch = text[found.start : found.end]
         assert text.encode()[found.byte_start : found.byte_end] in stretch.encode()
         assert found.has_word is any(character.isalnum() for character in stretch)
@@ -69,17 +73,6 @@ def test_the_order_of_the_two_does_not_matter(
         for d in disagreements(b, a, covered_text(b))
     ]
     assert disagreements(a, b, covered_text(a)) == mirrored
-
-
-@given(two_tokenizations())
-def test_the_stretches_of_two_tokenizations_are_their_disagreements(
-    case: tuple[str, list[Segment], list[Segment]],
-) -> None:
-    text, a, b = case
-    assert [
-        (s.byte_start, s.byte_end, s.start, s.end, s.has_word)
-        for s in differing_stretches([a, b], text)
-    ] == [(d.byte_start, d.byte_end, d.start, d.end, d.has_word) for d in disagreements(a, b, text)]
 
 
 @given(two_tokenizations(), st.data())
@@ -100,5 +93,6 @@ def test_a_stretch_of_many_tokenizations_lies_between_cuts_that_all_share(
         for start, end in itertools.pairwise(common)
         if any(start < cut < end for cuts in sets for cut in cuts)
     ]
-    found = differing_stretches(tokenizations, text)
-    assert [(s.byte_start, s.byte_end) for s in found] == expected
+    ends = [np.array([each.byte_end for each in segments], np.int64) for segments in tokenizations]
+    found = differing_columns(ends, text)
+    assert list(zip(found.byte_starts.tolist(), found.byte_ends.tolist(), strict=True)) == expected

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import CancelledError
+
 import pytest
 
 from bpe_core.comparison.comparison import compare
@@ -85,7 +87,8 @@ def test_it_stops_when_asked(name: str) -> None:
         asked.append(done)
         return len(asked) == 2
 
-    assert compare(CORPORA[name], [gpt2(), FOREIGN], stop) is None
+    with pytest.raises(CancelledError):
+        compare(CORPORA[name], [gpt2(), FOREIGN], stop)
     assert len(asked) == 2
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import CancelledError
 from dataclasses import replace
 
 import pytest
 
 from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.cut_check import tokens_by_cut
+from bpe_core.runs.sample_check import tokens_by_cut
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from ui.train.best_cut import find_better
@@ -19,7 +20,6 @@ CONFIG = TrainingConfig(600, pretokenizer="none")
 
 def test_the_figures_are_those_of_a_training_with_each_cut() -> None:
     found = tokens_by_cut(TRAINING, HELD_OUT, CONFIG, CUTS)
-    assert found is not None
     assert list(found) == list(CUTS)
     for cut, n_tokens in found.items():
         tokenizer = train(TRAINING, replace(CONFIG, pretokenizer=cut)).tokenizer
@@ -28,7 +28,8 @@ def test_the_figures_are_those_of_a_training_with_each_cut() -> None:
 
 
 def test_a_stopped_check_has_no_figures() -> None:
-    assert tokens_by_cut(TRAINING, HELD_OUT, CONFIG, CUTS, should_stop=lambda: True) is None
+    with pytest.raises(CancelledError):
+        tokens_by_cut(TRAINING, HELD_OUT, CONFIG, CUTS, should_stop=lambda: True)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.checking.opened_elsewhere import Difference, Opened
-from bpe_core.formats.checking.run_lines import ids_by_lines
+from bpe_core.formats.checking.opened_elsewhere import Difference, Opened, ids_by_lines
 from bpe_core.formats.load_save import loads
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig

@@ -21,8 +21,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import BpeError, MissingExtraError
 from bpe_core.extras import DISTRIBUTION, Extra
 from bpe_core.formats.load_save import loads
-from bpe_core.lab.contenders import encoders
-from bpe_core.lab.training_contenders import trainers
+from bpe_core.lab.contenders import encoders, trainers
 from bpe_core.scale.engines import cluster
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.views.widget import make_widget

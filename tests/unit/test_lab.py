@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.lab.contenders import ENCODERS
+from bpe_core.lab.contenders import ENCODERS, trainers
 from bpe_core.lab.measurements import (
     SMALL_CHARACTERS,
     LabOrder,
@@ -15,7 +15,6 @@ from bpe_core.lab.measurements import (
     small_order,
 )
 from bpe_core.lab.measuring import LabProgress, ignore_progress
-from bpe_core.lab.training_contenders import trainers
 from bpe_core.processes.limits import Limits
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig

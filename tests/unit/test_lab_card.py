@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bpe_core.lab.measuring import LabProgress
-from ui.lab.card import how_far
 from ui.lab.measurements import MeasurementStatus
+from ui.lab.sections import how_far
 from ui.work.task import State, Status
 
 

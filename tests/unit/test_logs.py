@@ -26,10 +26,10 @@ from ui.host.logs import (
     event,
     handler_to,
     log_error,
+    log_unforeseen,
     short_id,
 )
 from ui.host.settings import Level
-from ui.host.unforeseen import log_unforeseen
 from ui.work.jobs import JobManager
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from ui.serving.message_pace import MessagePace
+from ui.serving.limits import MessagePace
 
 
 def paste() -> bytes:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from ui.host import sized_cache
-from ui.host.sized_cache import SizedCache, cached
-from ui.host.sizes import measure_size
+from ui.host.sized_cache import SizedCache, cached, measure_size
 
 KILOBYTE = 1_000
 

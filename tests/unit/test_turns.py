@@ -7,9 +7,8 @@ from threading import Event
 import pytest
 
 from tests.waiting import wait_until
-from ui.work.background import Background, TooMuchWorkError
+from ui.work.background import Background, TooMuchWorkError, Turns
 from ui.work.task import Progress, Task
-from ui.work.turns import Turns
 
 TextWork = Background[Progress, str]
 

@@ -15,8 +15,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRe
 import serve
 from bpe_core.errors import BpeError
 from ui.host.uploads import bytes_held
-from ui.serving import upload_limit
-from ui.serving.upload_limit import UploadLimit
+from ui.serving import limits
+from ui.serving.limits import UploadLimit
 from ui.shell import file_upload, workspace
 from ui.shell.file_upload import (
     Uploads,
@@ -32,7 +32,7 @@ MOST = 1_000
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_upload, "MAX_BYTES", MOST)
-    monkeypatch.setattr(upload_limit, "MAX_BYTES", MOST)
+    monkeypatch.setattr(limits, "MAX_BYTES", MOST)
     monkeypatch.setattr(st, "session_state", {})
 
 
@@ -112,7 +112,7 @@ def test_a_file_of_unknown_size_counts_as_the_largest_allowed() -> None:
 def test_files_are_refused_while_those_of_all_tabs_exceed_the_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(upload_limit, "MAX_BYTES_OF_ALL", 1_500)
+    monkeypatch.setattr(limits, "MAX_BYTES_OF_ALL", 1_500)
 
     async def ask() -> list[int]:
         server = Server()

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from streamlit.delta_generator import DeltaGenerator
 
-from ui.run import reading_bar
+from ui.run import reading
 
 
 class Bar:
@@ -24,9 +24,9 @@ def test_reading_a_large_file_shows_progress_speed_and_time_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = [100.0]
-    monkeypatch.setattr(reading_bar.time, "monotonic", lambda: clock[-1])
+    monkeypatch.setattr(reading.time, "monotonic", lambda: clock[-1])
     bar = Bar()
-    draw = reading_bar.progress_on(cast("DeltaGenerator", bar), 112_000_000)
+    draw = reading.progress_on(cast("DeltaGenerator", bar), 112_000_000)
     for now, part in ((100.0, 0.0), (100.3, 0.1), (102.0, 0.25), (102.01, 0.26), (106.0, 0.5)):
         clock.append(now)
         draw(part)

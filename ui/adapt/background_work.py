@@ -95,13 +95,13 @@ def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
 
 @st.cache_resource(show_spinner=False)
 def shrinkings() -> Background[Progress, ShrinkResult]:
-    """Return the server's shrinkings, by tokenizer and texts."""
+    """Return the queue of shrinkings, keyed by tokenizer and texts."""
     return Background("shrinking", max_waiting=16, max_cached=16, max_per_visitor=2)
 
 
 @st.cache_resource(show_spinner=False)
 def replacings() -> Background[Progress, Swapped]:
-    """Return the server's replacings, by tokenizer, texts and number of tokens."""
+    """Return the queue of replacements, keyed by tokenizer, texts and number of tokens."""
     return Background("replacing", max_waiting=16, max_cached=16, max_per_visitor=2)
 
 

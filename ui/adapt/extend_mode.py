@@ -44,7 +44,7 @@ from ui.shell.number_field import FieldLimits, whole_number
 from ui.storage.base_tokenizer import Extension, extended_title
 from ui.storage.run_store import StoredRun
 from ui.work import jobs
-from ui.work.page_state import Live, PageState
+from ui.work.jobs import JobStatus
 
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = FieldLimits(
@@ -131,36 +131,36 @@ def _choose_size(base: Base, first: int) -> int | None:
     return n_tokens
 
 
-def draw_extending(stored: StoredRun, state: PageState) -> None:
+def draw_extending(stored: StoredRun, job: JobStatus | None) -> None:
     """Draw the forms next to the job or its result, and the open run if it is an extended one."""
-    is_live = isinstance(state, Live)
+    is_live = job is not None and job.is_live
     is_extended = stored.run.base is not None and bool(stored.run.merges)
     if is_extended and not is_live:
         _lead_with_result(stored)
     forms, _, result = st.columns([24, 1, 16])
     with result, training_outcome(is_live=is_live):
-        _show_outcome(state, stored)
+        _show_outcome(job, stored)
     with forms:
-        _show_extend_form(stored, _live_extension(state), can_start=not is_live)
+        _show_extend_form(stored, _live_extension(job), can_start=not is_live)
     if is_extended and not is_live:
         st.divider()
         _draw_run(stored)
 
 
-def _live_extension(state: PageState) -> Extension | None:
+def _live_extension(job: JobStatus | None) -> Extension | None:
     """Return what the running or queued job was asked for; None without one."""
-    plan = jobs.manager().plan(state.job_id) if isinstance(state, Live) else None
+    plan = jobs.manager().plan(job.id) if job is not None and job.is_live else None
     return plan.how if plan is not None and isinstance(plan.how, Extension) else None
 
 
-def _show_outcome(state: PageState, stored: StoredRun) -> None:
-    if isinstance(state, Live):
-        watch_training(state.job_id)
+def _show_outcome(job: JobStatus | None, stored: StoredRun) -> None:
+    if job is not None and job.is_live:
+        watch_training(job.id)
         st.empty()
         return
     st.empty()
     show_failure(
-        state,
+        job,
         failed="Extending failed.",
         cancelled="It was cancelled before the first new token, so nothing was learned.",
     )

@@ -6,7 +6,6 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -156,8 +155,6 @@ def _measured(
     blocks = _blocks(digest, _corpus)
     began = time.perf_counter()
     measured = measure_on(_corpus, _encoder, blocks, _should_stop)
-    if measured is None:
-        raise CancelledError
     return _Timed(measured, time.perf_counter() - began)
 
 
@@ -185,12 +182,11 @@ def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
 
 def _compare_whole(
     digest: str, corpus: Corpus, encoders: Sequence[Encoder], task: Task[Progress]
-) -> Comparison | None:
+) -> Comparison:
     def measure(each: Encoder, should_stop: ShouldStop) -> None:
         _measured(digest, each.fingerprint, corpus, each, should_stop)
 
-    if not _measure_each(measure, _missing(digest, corpus, encoders), corpus.n_bytes, task):
-        return None
+    _measure_each(measure, _missing(digest, corpus, encoders), corpus.n_bytes, task)
     return _compared(digest, tuple(each.fingerprint for each in encoders), corpus, encoders)
 
 
@@ -199,8 +195,8 @@ def _measure_each(
     encoders: Sequence[Encoder],
     n_bytes: int,
     task: Task[Progress],
-) -> bool:
-    """Measure tokenizers on a text of so many bytes; return False if cancelled.
+) -> None:
+    """Measure tokenizers on a text of `n_bytes`; raises CancelledError.
 
     `measure` keeps the figures of one, and raises CancelledError if it is asked to stop.
     """
@@ -210,11 +206,7 @@ def _measure_each(
         def should_stop(done: int, of: int, n_done: int = n_done) -> bool:
             return stop(int((n_done + done / of) * n_bytes) // len(encoders), n_bytes)
 
-        try:
-            measure(each, should_stop)
-        except CancelledError:
-            return False
-    return True
+        measure(each, should_stop)
 
 
 def gain_on(
@@ -304,10 +296,7 @@ def _measured_languages(
     _should_stop: ShouldStop | None = None,
 ) -> LanguageMetrics:
     """Measure one tokenizer on sentences; raises CancelledError if it is asked to stop."""
-    measured = measure_languages(_texts, _encoder, _should_stop)
-    if measured is None:
-        raise CancelledError
-    return measured
+    return measure_languages(_texts, _encoder, _should_stop)
 
 
 def _measure_all_sentences(
@@ -315,13 +304,14 @@ def _measure_all_sentences(
     texts: Sequence[ParallelText],
     encoders: Sequence[Encoder],
     task: Task[Progress],
-) -> bool | None:
-    """Measure each tokenizer, so that its figures are kept; return None if cancelled."""
+) -> bool:
+    """Measure each tokenizer, so that its figures are kept; raises CancelledError."""
 
     def measure(each: Encoder, should_stop: ShouldStop) -> None:
         _measured_languages(digest, each.fingerprint, texts, each, should_stop)
 
-    return _measure_each(measure, encoders, _size(texts), task) or None
+    _measure_each(measure, encoders, _size(texts), task)
+    return True
 
 
 def hash_sentences(texts: Sequence[ParallelText]) -> str:

@@ -18,7 +18,7 @@ from ui.compare.verdict_words import HELD_OUT, OWN
 from ui.corpus.own_files import close_own_files, keep_own_files, own_files
 from ui.corpus.own_text_field import leave_address, own_text, text_field
 from ui.look.labels import plain_markdown, size_text
-from ui.run.reading_notes import show_reading_notes
+from ui.run.reading import show_reading_notes
 from ui.shell.choices import choose_one
 from ui.shell.file_upload import LIMIT, upload_files
 from ui.storage.run_store import StoredRun

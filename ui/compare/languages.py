@@ -42,12 +42,11 @@ from ui.look.labels import plain_markdown, plain_text
 from ui.run.page_parts import offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
 from ui.shell.choices import choose_one
-from ui.shell.file_upload import LIMIT, counted_as_kept, upload_files
+from ui.shell.file_upload import LIMIT, counted_as_kept, submitted_files, upload_files
 from ui.storage.run_store import StoredRun
 from ui.storage.upload_store import keep_sentences, load_sentences
 from ui.tokenizers.additions import add_button
 from ui.tokenizers.shelf import Member
-from ui.tokenizers.submitted_files import submitted_files
 
 _MAX_DRAWN = 60
 _FIRST_REFERENCE = "English"

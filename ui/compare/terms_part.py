@@ -216,7 +216,7 @@ def _terms_opener() -> None:
         check_uploaded()
         if upload.size > _MAX_BYTES:
             raise CorpusError(
-                f"{upload.name} has {upload.size:,} bytes; a list of terms may have "
+                f"{upload.name} has {upload.size:,} bytes; the limit for a list of terms is "
                 f"{_MAX_BYTES:,}. Use a part of it."
             )
         text = decode_text(upload.getvalue(), upload.name).text

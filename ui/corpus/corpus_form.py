@@ -38,7 +38,7 @@ from ui.look.labels import escape_markdown, plain_markdown
 from ui.run import corpus_summary
 from ui.run.composition_bars import show_composition
 from ui.run.corpus_summary import CorpusPart
-from ui.run.reading_notes import show_reading_notes
+from ui.run.reading import show_reading_notes
 from ui.shell import workspace
 from ui.shell.action_row import heading_row
 from ui.shell.following import note_training

@@ -43,7 +43,7 @@ def put_paste(key: str, pasted: PastedText) -> None:
 def large_text_area(
     label: str, first: str = "", *, key: str, height: int, placeholder: str | None = None
 ) -> str:
-    """Draw a text area, or the text that was pasted into it at once, and return its text."""
+    """Draw a text area, or the large text that was pasted into it, and return its text."""
     pasted = workspace.get(PastedTexts).by_key.get(key)
     if pasted is not None:
         return _show_pasted(label, pasted, key=key, height=height)

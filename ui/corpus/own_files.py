@@ -16,8 +16,7 @@ from bpe_core.errors import BpeError, CorpusError
 from ui.corpus.uploads import joined
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown
-from ui.run.reading_bar import progress_on, waiting_on
-from ui.run.reading_notes import show_reading_notes
+from ui.run.reading import progress_on, show_reading_notes, waiting_on
 from ui.shell import address, workspace
 from ui.shell.file_upload import check_uploaded, counted_as_kept, upload_files
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded, load_uploaded

@@ -18,18 +18,18 @@ from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import BpeError, CorpusError, TextDecodingError
-from ui.corpus.column_field import column_fields
 from ui.corpus.corpus_state import ReadUploads
 from ui.corpus.counts_upload import counts_among, read_counts_file
-from ui.corpus.encoding_fields import (
+from ui.corpus.file_fields import (
     Encodings,
+    column_fields,
     encoding_fields,
     replace_field,
     show_excerpts,
 )
 from ui.look.labels import plain_markdown
 from ui.run import corpus_summary
-from ui.run.reading_bar import progress_on, waiting_on
+from ui.run.reading import progress_on, waiting_on
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, check_uploaded, counted_as_kept, upload_files
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded

@@ -3,7 +3,7 @@
 In: the environment, results that are slow to make, errors that nobody foresaw. Out: the server's
 settings, its log, the results again within a limit in bytes, and a message in place of what failed.
 
-Open `settings` first. `logs` writes events without a visitor's text. `sized_cache` keeps results,
-`sizes` measures what one takes, and `uploads` what files take. `error_boundary` is put around a
-page or a part of one, and `unforeseen` writes its message and log entry.
+Open `settings` first. `logs` writes events without a visitor's text. `sized_cache` keeps results
+by the memory that they take, and `uploads` measures what files take. `error_boundary` is put around
+a page or a part of one.
 """

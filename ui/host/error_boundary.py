@@ -15,7 +15,7 @@ from typing import ParamSpec
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from ui.host.unforeseen import log_unforeseen
+from ui.host.logs import log_unforeseen
 from ui.look.labels import plain_markdown
 
 Params = ParamSpec("Params")

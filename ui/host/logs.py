@@ -1,4 +1,4 @@
-"""Write the server's log: one JSON object a line, and none of a visitor's text.
+"""Write the server's log, one JSON object per line, and none of a visitor's text.
 
 The app logs events: a name, and fields that are numbers or a `Code`. Of what a library logs, only
 the place in its code is written, the type of an error and its stack, because any message may quote
@@ -32,6 +32,7 @@ MAX_EVENTS_A_MINUTE: Final = 60
 """Of each kind."""
 MAX_ERRORS_A_MINUTE: Final = 10
 """Of each kind of warning and error."""
+_log = logging.getLogger(__name__)
 
 
 class Code(str):
@@ -216,3 +217,20 @@ def _place(path: str) -> str:
     """
     inside = path.rpartition("site-packages/")[2]
     return inside.removeprefix(f"{_ROOT}/")
+
+
+def log_unforeseen(error: BaseException, what: str = "It") -> str:
+    """Log an unforeseen error, and return the sentence to show; `what` is its subject.
+
+    Both name the error's type; the log has its stack frames too. The error's message is left out,
+    because it may quote the visitor's text.
+    """
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    _log.error(
+        "%s ended in an unforeseen %s\n%s",
+        what,
+        type(error).__name__,
+        frames,
+        extra={"unforeseen": error},  # the server's log takes only the type and the frames
+    )
+    return f"{what} stopped because of an error in the app ({type(error).__name__})."

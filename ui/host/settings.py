@@ -21,7 +21,6 @@ from bpe_core.published.hub_names import parse_hub_name
 PREFIX: Final = "BPE_EXPLORER_"
 Level = Literal["debug", "info", "warning", "error"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
-_SWITCH: Final = {"0": False, "1": True}
 
 
 class SettingError(BpeError):
@@ -63,22 +62,13 @@ class Setting:
     meaning: str
 
 
-def _whole(text: str, *, least: int, most: int) -> int:
-    number = int(text)
-    if not least <= number <= most:
-        raise ValueError(text)
-    return number
-
-
-def _number(text: str, *, least: float, most: float) -> float:
-    number = float(text)
+def _number(
+    text: str, kind: type[int] | type[float] = int, *, least: float, most: float
+) -> int | float:
+    number = kind(text)
     if not least <= number <= most:  # false for "nan" too
         raise ValueError(text)
     return number
-
-
-def _switch(text: str) -> bool:
-    return _choose(_SWITCH, text)
 
 
 def _models(text: str) -> tuple[str, ...]:
@@ -93,20 +83,16 @@ def _models(text: str) -> tuple[str, ...]:
     return patterns
 
 
-def _level(text: str) -> str:
-    return _choose({level: level for level in LEVELS}, text.lower())
-
-
-def _choose(values: Mapping[str, Any], text: str) -> Any:
-    if text not in values:
+def _choice(values: Mapping[str, Any], text: str) -> Any:
+    if text.lower() not in values:
         raise ValueError(text)
-    return values[text]
+    return values[text.lower()]
 
 
 def _whole_setting(
     name: str, field: str, default: int, least: int, most: int, meaning: str
 ) -> Setting:
-    read = partial(_whole, least=least, most=most)
+    read = partial(_number, least=least, most=most)
     expected = f"a whole number from {least} to {most}"
     return Setting(PREFIX + name, field, str(default), read, expected, meaning)
 
@@ -145,7 +131,7 @@ SETTINGS: Final = (
         f"{PREFIX}STORE_GB",
         "store_gigabytes",
         "4",
-        partial(_number, least=0.01, most=100_000),
+        partial(_number, kind=float, least=0.01, most=100_000),
         "a number from 0.01 to 100000",
         "The size of the store in GB. Beyond it, the least recently opened entries are deleted.",
     ),
@@ -196,7 +182,7 @@ SETTINGS: Final = (
         f"{PREFIX}METRICS",
         "metrics",
         "0",
-        _switch,
+        partial(_choice, {"0": False, "1": True}),
         "0 or 1",
         "1 serves figures for Prometheus at `/metrics`.",
     ),
@@ -204,7 +190,7 @@ SETTINGS: Final = (
         f"{PREFIX}LOG_LEVEL",
         "log_level",
         "info",
-        _level,
+        partial(_choice, {level: level for level in LEVELS}),
         "debug, info, warning or error",
         "The least severe events that are logged.",
     ),

@@ -12,7 +12,7 @@ from ui.host.settings import settings
 MAX_BYTES_OF_ALL: Final = settings().uploads_megabytes * 1_000_000
 """The limit for the files of all visitors in the server's memory."""
 MAX_BYTES: Final = MAX_BYTES_OF_ALL // 4
-"""How much of it one tab may have; the same for the files kept on disk for it. The limit for a
+"""The part of it that one tab can use; the same holds for its files on disk. The limit for a
 single file is Streamlit's `server.maxUploadSize`."""
 
 

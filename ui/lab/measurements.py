@@ -1,4 +1,4 @@
-"""Run measurements in the background, each in a separate process, with cancel and a time limit."""
+"""Run measurements in the background, each in its own process, and find those in the address."""
 
 from __future__ import annotations
 
@@ -10,10 +10,26 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
-from bpe_core.lab.measurements import LabOrder, LabProgress, Results, run_in_process
+from bpe_core.lab.measurements import (
+    Kind,
+    LabOrder,
+    LabProgress,
+    Results,
+    run_in_process,
+    small_order,
+)
 from bpe_core.processes.limits import Limits
-from ui.work.background import Background
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.look.labels import plain_markdown
+from ui.shell import address
+from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
 from ui.work.task import Status, Task
+
+MAX_SECONDS: Final = 180.0
+MAX_WAITING: Final = 8
+MAX_CACHED: Final = 32
+MAX_SMALL_SIZE: Final = 60_000
+"""Tokens; building the tables of a larger vocabulary takes too long for a small measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +41,6 @@ class FinishedMeasurement:
 
 
 MeasurementStatus = Status[LabProgress, FinishedMeasurement]
-MAX_SECONDS: Final = 180.0
-MAX_WAITING: Final = 8
-MAX_CACHED: Final = 32
 
 
 class MeasurementError(BpeError):
@@ -73,3 +86,47 @@ class MeasurementManager(Background[LabProgress, FinishedMeasurement]):
 def manager() -> MeasurementManager:
     """Return the server's manager of measurements."""
     return MeasurementManager()
+
+
+def read_measurements(*kinds: Kind) -> list[MeasurementStatus | None]:
+    """Return the measurements named in the address, with one warning if some are unknown."""
+    found: list[MeasurementStatus | None] = []
+    problems: list[str] = []
+    for kind in kinds:
+        id = address.query_text(kind)
+        try:
+            found.append(None if id is None else manager().status(id))
+        except UnknownWorkError as error:
+            address.set_query(**{kind: None})
+            problems.append(str(error))
+            found.append(None)
+    for problem in dict.fromkeys(problems):
+        st.warning(plain_markdown(problem, 600))
+    return found
+
+
+def start_measurement(order: LabOrder, about: str) -> None:
+    """Queue a measurement and name it in the address; draw an error if the queue is full."""
+    try:
+        id = manager().submit(order, about=about)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return
+    address.set_query(**{order.kind: id})
+    st.rerun()
+
+
+def small_measurement(
+    text: str, tokenizer: Tokenizer | None, about: str
+) -> MeasurementStatus | None:
+    """Return the small measurement of a text, starting it if needed; None if it can't be run now.
+
+    It is of encoders with a tokenizer, else of trainers. All visitors with the same text and
+    tokenizer share it.
+    """
+    if tokenizer is not None and tokenizer.vocab_size > MAX_SMALL_SIZE:
+        return None
+    try:
+        return manager().shared(small_order(text, tokenizer), about=about)
+    except TooMuchWorkError:
+        return None

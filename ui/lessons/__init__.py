@@ -3,10 +3,10 @@
 In: what a visitor types into a lesson's fields, and answers. Out: questions, text, tiles, and the
 code that just ran.
 
-Open `order` first: the list of lessons, one module each. `parts` defines a lesson and a step, and
-`questions` what a step asks before it shows anything. `navigation` leads through the steps, and
-`print_page` draws a lesson for print. `walk` is a finished training that can be inspected before
-each merge, and `shortcuts` shows what goes wrong with a shortcut. `tiles`, `printing` and
-`source_code` show symbols, values and functions; `sentences` describes a training run in sentences
-that hold for any words; `sources` names the texts that the lessons retell.
+Open `navigation` first: it lists the lessons, one module each, leads through their steps, and draws
+a lesson for print. `parts` defines a lesson and a step, and `questions` what a step asks before it
+shows anything. `walk` is a finished training that can be inspected before each merge, and
+`shortcuts` shows what goes wrong with a shortcut. `tiles`, `printing` and `source_code` show
+symbols, values and functions; `sentences` describes a training run in sentences that hold for any
+words; `sources` names the texts that the lessons retell.
 """

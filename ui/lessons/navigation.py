@@ -1,4 +1,4 @@
-"""Lead through the lessons and their steps, and tell teachers how to use them."""
+"""Lead through the lessons and their steps, draw a lesson for print, and advise teachers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from ui.components.lesson import claims
-from ui.lessons.order import LESSONS
+from bpe_core.errors import BpeError
+from ui.components.lesson import Question, claims, question
+from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
 from ui.lessons.parts import PRINT, Lesson
-from ui.shell import workspace
+from ui.look.labels import plain_markdown
+from ui.shell import address, workspace
 from ui.shell.choices import choose_one
+
+LESSONS: tuple[Lesson[Any], ...] = (
+    hug_words.LESSON,
+    four_documents.LESSON,
+    gpt2_cuts.LESSON,
+    reasons.LESSON,
+    new_words.LESSON,
+    languages.LESSON,
+)
 
 
 def style_page() -> None:
-    """Style the page, also for print, and show at once that a press was heard."""
+    """Style the page, also for print, and respond to a press immediately."""
     st.html(Path(__file__).with_suffix(".css"))
 
 
@@ -90,3 +101,39 @@ def _draw_for_teachers(lesson: Lesson[Any]) -> None:
         links = (f"- [{s.name}]({step_link(lesson, i)})" for i, s in enumerate(lesson.steps))
         st.markdown("\n".join(links))
         st.markdown(f"[This lesson for print]({step_link(lesson, 0, **{PRINT: 'true'})})")
+
+
+def print_lesson(lesson: Lesson[Any]) -> None:
+    """Draw all questions of a lesson, each with the link to its step, then all answers."""
+    st.markdown(f":gray[{lesson.lead} Print this page with your browser.]")
+    back = partial(address.set_query, **{PRINT: None})
+    st.button("Back to the lesson", type="tertiary", on_click=back, key="print_back")
+    try:
+        example = lesson.read_input()
+        asked: list[Question | None] = []
+        st.header(f"{lesson.title}: questions", anchor=False)
+        for place, step in enumerate(lesson.steps):
+            with st.container(key=f"print_question_{place}"):
+                st.subheader(f"{place + 1}. {step.heading}", anchor=False)
+                asked.append(step.ask(example))
+                _draw_question(asked[-1], place, answer=None)
+                link = f"{st.context.url or ''}{step_link(lesson, place)}"
+                st.markdown(f"[Step {place + 1} on the screen]({link})")
+        with st.container(key="print_answers"):
+            st.header(f"{lesson.title}: answers", anchor=False)
+            for place, step in enumerate(lesson.steps):
+                with st.container(key=f"print_answer_{place}"):
+                    st.subheader(f"{place + 1}. {step.heading}", anchor=False)
+                    _draw_question(asked[place], place, answer=-1)
+                    step.show(example)
+            for number, source in enumerate(lesson.sources):
+                st.subheader("Where the source errs", anchor=False)
+                st.markdown(f"This lesson retells {source.title}.")
+                claims(source.find_claims(), key=f"print_claims_{number}")
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+
+
+def _draw_question(asked: Question | None, place: int, *, answer: int | None) -> None:
+    if asked is not None:
+        question(asked, answer=answer, on_answer=lambda: None, key=f"print_{place}_{answer}")

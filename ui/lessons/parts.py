@@ -187,7 +187,7 @@ def field_word(name: str, first: str) -> str:
 
 
 def is_printing() -> bool:
-    """Return whether the page is drawn for print, without fields."""
+    """Return True if the page is drawn for print, without fields to fill in."""
     return address.query_text(PRINT) == "true"
 
 

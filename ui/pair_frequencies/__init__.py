@@ -4,5 +4,5 @@ In: a stored run and the chosen step. Out: the pairs of one step, the life of on
 from a larger vocabulary, and whether more text would change it.
 
 Open `step` first: with `life` and `whole_run` it is the part on pairs; `size` and `sample_part` are
-the part on sizes. `charts` and `table` draw; `sample_work` trains in the background.
+the part on sizes. `charts` and `table` draw.
 """

@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from bpe_core.comparison.costs import Rates, Usage, compute_costs, count_tokens, embedding_rows
 from bpe_core.comparison.interval_words import flattery
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.pair_statistics import further_gain
+from bpe_core.runs.pair_statistics import bytes_per_token_after, further_gain
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import FigureRow, figure_table
+from ui.corpus.own_files import ask_for_files
 from ui.host.error_boundary import fragment
 from ui.host.sized_cache import cached
 from ui.look import charts
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import tooltip
 from ui.look.labels import file_stem
-from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
 from ui.run import results
 from ui.run.page_parts import draw_figure, offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
-from ui.storage.run_store import StoredRun
+from ui.storage.run_store import StoredRun, load_run
 from ui.tokenizers.cost_fields import ask_for_rates
 from ui.tokenizers.cost_rows import COSTS_SAY, embedding_table_rows, text_rows, window_rows
 
@@ -50,6 +50,8 @@ _CSV_SAYS = "One line per size, from no merge to the whole run. Unknown figures 
 # Here most curves have bent but still rise, so both sides of the cut are worth seeing.
 _FIRST_CUT_PERCENT = 40
 _HELD_OUT = "Held-out text"
+# Each word goes through every merge of the run: 10 MB and 32,000 merges take 6 seconds.
+_MAX_BYTES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,3 +269,40 @@ def _draw_cut(curves: results.RunCurves, kept: int, words: tuple[str, str, str])
             )
         else:
             draw_figure("Further merges", "–", "this is the whole run", width=124)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherText:
+    """A text and its curve."""
+
+    corpus: Corpus
+    tokens_after: NDArray[np.int64]
+    """int64[n_merges + 1], read-only: its tokens after each merge."""
+    bytes_per_token: NDArray[np.float64]
+    """float64[n_merges + 1], read-only."""
+
+
+def ask_for_other_text(stored: StoredRun) -> OtherText | None:
+    """Draw an upload in a popover; return the text's curve on this run, if there is one."""
+    with st.popover("Another held-out text", width="content"):
+        files = ask_for_files(
+            "other",
+            "Files that training has not seen",
+            _MAX_BYTES,
+            key="held_out_files",
+            hint="Text, a table or an archive, up to 20 MB. It replaces the held-out text in this "
+            "chart only.",
+        )
+    if files is None:
+        return None
+    _, corpus = files
+    return _measured(stored.id, corpus.sha256, corpus)
+
+
+@cached(spinner="Counting tokens after each merge")
+def _measured(run_id: str, sha256: str, _corpus: Corpus) -> OtherText:
+    tokens = load_run(run_id).run.tokens_after_on(_corpus)
+    curve = bytes_per_token_after(_corpus.n_bytes, tokens)
+    for array in (tokens, curve):
+        array.flags.writeable = False
+    return OtherText(_corpus, tokens, curve)

@@ -21,8 +21,8 @@ def composition_groups(
 ) -> Sequence[tuple[str, Sequence[ShareBar]]]:
     """Return the bars by script, and by file type and file if there are several.
 
-    Files that are the only one of their type are not repeated, and documents that are no files,
-    such as pasted text, have no their own bars.
+    Files that are the only one of their type are not repeated, and documents that are not
+    files, such as pasted text, have no bars.
     """
     texts = [(TRAINING, training), *([(HELD_OUT, held_out)] if held_out is not None else [])]
     groups = [

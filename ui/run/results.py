@@ -122,7 +122,7 @@ def all_pairs(
 
 @cached()
 def pair_life(run_id: str, pair: Pair) -> LifePicture:
-    """Return the life of a pair of ids in a run."""
+    """Return the count and the rank of a pair at each step of a run."""
     life = _pair_lives(run_id).find(pair)
     first, last = life.span or (0, 0)
     return LifePicture(

@@ -23,7 +23,7 @@ def first_step(stored: StoredRun) -> int:
 def keep_step(stored: StoredRun, step: int) -> None:
     """Remember the step that a page shows, and put it in the address.
 
-    A first visit is no entry of its own in the browser's history, so an address without a step is
+    A first visit adds no entry to the browser's history, so an address without a step is
     left alone at the opening step.
     """
     workspace.update(OpenRun, step=step)

@@ -16,17 +16,8 @@ from ui.look import charts
 from ui.look.labels import plain_markdown, size_text
 from ui.shell import frame
 from ui.work import jobs
-from ui.work.duration import duration
 from ui.work.jobs import JobStatus
-from ui.work.page_state import (
-    CancelledWithoutRun,
-    Failed,
-    Finished,
-    Live,
-    NoTraining,
-    PageState,
-    Unknown,
-)
+from ui.work.time_left import duration
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _OUTCOME: Final = "training_outcome"
@@ -44,17 +35,16 @@ def training_outcome(*, is_live: bool) -> Generator[None]:
         end_in_view(is_live=is_live, within=_OUTCOME, key="end_in_view")
 
 
-def show_failure(state: PageState, *, failed: str, cancelled: str) -> None:
+def show_failure(job: JobStatus | None, *, failed: str, cancelled: str) -> None:
     """Draw why a training ended without a run, if it did, in the words for either case."""
-    match state:
-        case Failed(error=error):
-            st.error(f"{failed} {plain_markdown(error, 1_000)}")
-        case CancelledWithoutRun():
-            st.info(cancelled)
-        case Unknown(problem):
-            st.warning(plain_markdown(problem, 600))
-        case NoTraining() | Finished() | Live():
-            pass
+    if job is None or job.run_id is not None:
+        return
+    if job.state == "failed":
+        st.error(f"{failed} {plain_markdown(job.error or '', 1_000)}")
+    elif job.state == "cancelled":
+        st.info(cancelled)
+    elif job.state == "unknown":
+        st.warning(plain_markdown(job.error or "", 600))
 
 
 @fragment(run_every=_SECONDS_BETWEEN_LOOKS)

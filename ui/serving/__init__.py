@@ -4,6 +4,6 @@ In: requests. Out: those of other sites refused, uploads and messages limited, f
 freed once tabs are closed.
 
 Open `serve.py` first, which puts these modules around Streamlit's app. `allowed_hosts` refuses,
-`upload_limit` and `message_pace` limit, `metrics` counts, `ended_visits` frees, and `warm_up`
+`limits` bounds uploads and messages, `metrics` counts, `ended_visits` frees, and `warm_up`
 imports what pages need before the first visit.
 """

@@ -5,8 +5,9 @@ They count visitors, trainings, memory and the store; nothing tells one visitor 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from prometheus_client import (
     CONTENT_TYPE_PLAIN_0_0_4,
@@ -21,10 +22,10 @@ from starlette.routing import Route
 from streamlit import runtime
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
+from bpe_core.files.store.place import UPLOAD_PREFIX, is_entry_name, store_folder
 from ui.host.settings import settings
 from ui.host.sized_cache import cached, server_cache
 from ui.host.uploads import MAX_BYTES_OF_ALL, bytes_held
-from ui.storage.store_size import StoreSize, store_size
 from ui.work import jobs
 
 _SECONDS_A_SIZE_HOLDS: Final = 60.0
@@ -81,3 +82,31 @@ def _metrics(_: Request) -> Response:
 
 def _not_found(_: Request) -> Response:
     return PlainTextResponse("Not found", status_code=404)
+
+
+class StoreSize(NamedTuple):
+    """What the store keeps at the moment."""
+
+    runs: int
+    uploads: int
+    n_bytes: int
+
+
+def store_size() -> StoreSize:
+    """Count the store's entries and bytes; a store that cannot be read has none.
+
+    Takes about 0.3 s for thousands of entries.
+    """
+    runs = uploads = n_bytes = 0
+    # Entries may be deleted meanwhile.
+    with suppress(OSError):
+        for entry in store_folder().iterdir():
+            if not is_entry_name(entry.name):
+                continue
+            with suppress(OSError):
+                n_bytes += sum(file.lstat().st_size for file in entry.iterdir())
+            if entry.name.startswith(UPLOAD_PREFIX):
+                uploads += 1
+            else:
+                runs += 1
+    return StoreSize(runs, uploads, n_bytes)

@@ -1,4 +1,4 @@
-"""Rows of a form: a heading beside a choice, and the button that starts a page's work."""
+"""Rows of a form: a heading next to a choice, and the button that starts a page's work."""
 
 from __future__ import annotations
 

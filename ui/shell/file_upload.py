@@ -14,6 +14,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.errors import BpeError
 from ui.host.uploads import MAX_BYTES, bytes_held
+from ui.look.labels import plain_markdown
 from ui.shell import workspace
 
 LIMIT: Final = f"Up to {MAX_BYTES // 1_000_000} MB in total."
@@ -63,7 +64,7 @@ def check_uploaded() -> None:
     """Raise TooMuchUploadedError if this visitor's files in memory exceed the limit.
 
     Once it is exceeded, further files are refused before they arrive: see
-    `ui.serving.upload_limit`.
+    `ui.serving.limits`.
     """
     context = get_script_run_ctx()
     if context is None:
@@ -113,3 +114,13 @@ def _free_removed(key: str, uploads: Sequence[UploadedFile]) -> None:
         return
     for file_id in set(before) - set(now):
         context.uploaded_file_mgr.remove_file(context.session_id, file_id)
+
+
+def submitted_files(uploads: Sequence[UploadedFile]) -> list[tuple[str, bytes]]:
+    """Return uploaded files; show an error and return none if they are too large together."""
+    try:
+        check_uploaded()
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return []
+    return [(upload.name, upload.getvalue()) for upload in uploads]

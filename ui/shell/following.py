@@ -7,16 +7,8 @@ from dataclasses import dataclass
 from ui.shell import address, workspace
 from ui.shell.open_run import open_run
 from ui.work import jobs
-from ui.work.page_state import (
-    CancelledWithoutRun,
-    Failed,
-    Finished,
-    Live,
-    NoTraining,
-    PageState,
-    Unknown,
-    page_state,
-)
+from ui.work.background import UnknownWorkError
+from ui.work.jobs import JobStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +19,31 @@ class Followed:
     """That of the training last started or returned to; None once its end has been shown."""
 
 
-def current_state() -> PageState:
-    """Return the state of the training in the address, else of this session's last training."""
+def followed_job() -> JobStatus | None:
+    """Return the training in the address, else this session's last training, or None.
+
+    If the server does not know it, its state is "unknown".
+    """
     if not workspace.navigation_is_drawn():
-        return NoTraining()
+        return None
     job_id = address.query_text("job", longest=64) or workspace.get(Followed).job_id
-    return page_state(job_id, jobs.manager().status)
+    if job_id is None:
+        return None
+    try:
+        return jobs.manager().status(job_id)
+    except UnknownWorkError as error:
+        return JobStatus(job_id, "", "unknown", error=str(error))
 
 
-def follow(state: PageState) -> None:
-    """Keep the training in the address while the page shows it, and open its run at the end."""
-    match state:
-        case Live(job_id) | Failed(job_id):
-            note_training(job_id)
-        case Finished(run_id):
-            note_training(None)
-            open_run(run_id)
-        case CancelledWithoutRun() | Unknown():
-            note_training(None)
-        case NoTraining():
-            pass
+def follow(job: JobStatus | None) -> None:
+    """Keep a training in the address while the page shows it, and open its run at the end."""
+    if job is None:
+        return
+    if job.run_id is not None:
+        note_training(None)
+        open_run(job.run_id)
+    else:
+        note_training(job.id if job.is_live or job.state == "failed" else None)
 
 
 def note_training(job_id: str | None) -> None:

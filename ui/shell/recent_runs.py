@@ -30,7 +30,7 @@ class RecentRuns:
     unkept: tuple[StoredRun, ...] = field(default=(), repr=False)
     """Those that could not be stored on disk: they live as long as this refers to them."""
     forgotten: tuple[str, ...] = ()
-    """Ids of recent runs that no longer exist or were removed: the browser drops them, too."""
+    """Ids of recent runs that no longer exist or were removed: the browser drops them as well."""
 
 
 def remember_run(run: StoredRun) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bpe_core.errors import FormatError
 from bpe_core.files.regular_files import read_regular
@@ -48,23 +47,6 @@ class Extension:
         return list(map(bytes.fromhex, self.left_out))
 
 
-def parse_extension(described: Mapping[str, Any]) -> Extension:
-    """Return the extension that `asdict` described.
-
-    Raises KeyError, TypeError or ValueError if it is damaged.
-
-    >>> described = {"base": {"key": "gpt2", "name": "GPT-2"}, "n_tokens": 9, "pinned": ["6875"]}
-    >>> parse_extension(described).tried_first()
-    [b'hu']
-    """
-    return Extension(
-        BaseName(**described["base"]),
-        int(described["n_tokens"]),
-        # Requests of earlier versions have none of these.
-        *(tuple(described.get(name, ())) for name in ("terms", "pinned", "left_out")),
-    )
-
-
 def extended_title(base: BaseName, text: str) -> str:
     """Return the title of a run that extends a base for a text with this title.
 
@@ -97,12 +79,3 @@ def read_base(folder: Path) -> Tokenizer:
     except OSError as error:
         raise FormatError("The tokenizer of a training is missing.") from error
     return loads({_FILE: data})
-
-
-def parse_base_name(details: object) -> BaseName | None:
-    """Return the name kept in a run's details, or None, or it is not a name."""
-    match details:
-        case {"key": str(key), "name": str(name)}:
-            return BaseName(key, name)
-        case _:
-            return None

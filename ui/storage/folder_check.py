@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.spans import Place
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.storage.packed_json import named_damage, read_packed, write_packed
+from ui.storage.packed_json import (
+    StoredCorpus,
+    corpus_fields,
+    named_damage,
+    read_packed,
+    write_packed,
+)
 
 _FILE = "by_folder.json.gz"
 
@@ -24,17 +32,14 @@ class FolderCheck:
     """The documents of those folders."""
 
 
+class _Stored(StoredCorpus, frozen=True, kw_only=True):
+    tokenizer: dict[str, Any]
+
+
 def write_folder_check(folder: Path, check: FolderCheck) -> None:
     """Write a check into the folder of its run; raises OSError."""
-    held_out = check.held_out
-    stored = {
-        "tokenizer": tokenizer_to_dict(check.tokenizer),
-        "documents": list(held_out.documents),
-        "names": held_out.names,
-        "units": held_out.units,
-        "how": None if held_out.how is None else asdict(held_out.how),
-    }
-    write_packed(folder / _FILE, stored)
+    tokenizer = tokenizer_to_dict(check.tokenizer)
+    write_packed(folder / _FILE, _Stored(tokenizer=tokenizer, **corpus_fields(check.held_out)))
 
 
 def read_folder_check(folder: Path) -> FolderCheck | None:
@@ -42,13 +47,8 @@ def read_folder_check(folder: Path) -> FolderCheck | None:
     with named_damage("The check on held-out folders"):
         if not (folder / _FILE).is_file():
             return None
-        stored = read_packed(folder, _FILE)
-        documents = tuple(map(str, stored["documents"]))
-        held_out = Corpus(
-            documents,
-            tuple(map(str, stored["names"])),
-            places=(Place(0, 1),) * len(documents),
-            units=tuple(map(int, stored["units"])),
-            how=HeldOut(**stored["how"]),
-        )
-        return FolderCheck(tokenizer_from_dict(stored["tokenizer"]), held_out)
+        stored = read_packed(folder, _FILE, _Stored)
+        # Earlier versions stored no places: these are whole documents.
+        places = stored.places or (Place(0, 1),) * len(stored.documents)
+        held_out = msgspec.structs.replace(stored, places=places).corpus()
+        return FolderCheck(tokenizer_from_dict(stored.tokenizer), held_out)

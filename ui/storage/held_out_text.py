@@ -1,4 +1,4 @@
-"""Divide a corpus as its visitor chose: by a unit, or with a kept text of their own held out."""
+"""Divide a corpus as its visitor chose: by a unit, or with a separate stored text held out."""
 
 from __future__ import annotations
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal
+
+import msgspec
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError
 from ui.storage.held_out_text import check_held_out_by
-from ui.storage.packed_json import named_damage, read_packed, write_packed
+from ui.storage.packed_json import (
+    StoredCorpus,
+    corpus_fields,
+    named_damage,
+    read_packed,
+    write_packed,
+)
 
 _FILE = "corpus.json.gz"
 MAX_CHARACTERS_KEPT = 2_000_000
@@ -23,7 +31,7 @@ class CorpusOrigin:
     source: Source
     sample_id: str
     """Empty unless the source is a sample."""
-    held_out_percent: int
+    held_out_percent: Annotated[int, msgspec.Meta(ge=0, lt=100)]
     upload_id: str = ""
     """What an uploaded corpus or a long pasted text is kept under in the store; empty if it is
     not."""
@@ -42,6 +50,13 @@ class RunCorpus:
     """None if it is a sample or was too large to be stored."""
 
 
+class _Stored(msgspec.Struct):
+    origin: CorpusOrigin
+    n_bytes: int
+    sha256: str
+    corpus: StoredCorpus | None
+
+
 def write_run_corpus(folder: Path, origin: CorpusOrigin, corpus: Corpus) -> None:
     """Store the origin of a corpus, and the corpus if it is small and not a sample."""
     words = corpus.word_counts
@@ -52,19 +67,8 @@ def write_run_corpus(folder: Path, origin: CorpusOrigin, corpus: Corpus) -> None
         # Its words alone would be another corpus.
         and not corpus.is_counted
     )
-    stored = {
-        "documents": list(corpus.documents),
-        "names": list(corpus.names),
-        "word_counts": dict(words) if words is not None else None,
-        "columns": dict(corpus.columns),
-    }
-    kept = {
-        "origin": asdict(origin),
-        "n_bytes": corpus.n_bytes,
-        "sha256": corpus.sha256,
-        "corpus": stored if is_stored else None,
-    }
-    write_packed(folder / _FILE, kept)
+    stored = StoredCorpus(**corpus_fields(corpus)) if is_stored else None
+    write_packed(folder / _FILE, _Stored(origin, corpus.n_bytes, corpus.sha256, stored))
 
 
 def read_run_corpus(folder: Path) -> RunCorpus | None:
@@ -76,18 +80,9 @@ def read_run_corpus(folder: Path) -> RunCorpus | None:
     with named_damage("The corpus kept with this run"):
         if not (folder / _FILE).is_file():
             return None
-        kept = read_packed(folder, _FILE)
-        origin = CorpusOrigin(**kept["origin"])
-        check_held_out_by(origin.held_out_by)
-        if origin.source not in get_args(Source) or not 0 <= origin.held_out_percent < 100:
-            raise ValueError(f"Unknown origin {origin}.")
-        stored = kept["corpus"]
-        corpus = None
-        if stored is not None:
-            documents, names = tuple(stored["documents"]), tuple(stored["names"])
-            columns = {name: tuple(each) for name, each in stored.get("columns", {}).items()}
-            corpus = Corpus(documents, names, stored["word_counts"], columns=columns)
-        found = RunCorpus(origin, int(kept["n_bytes"]), str(kept["sha256"]), corpus)
-    if corpus is not None and corpus.sha256 != found.sha256:
+        kept = read_packed(folder, _FILE, _Stored)
+        check_held_out_by(kept.origin.held_out_by)
+        corpus = None if kept.corpus is None else kept.corpus.corpus()
+    if corpus is not None and corpus.sha256 != kept.sha256:
         raise FormatError("The corpus kept with this run is not the one it was trained on.")
-    return found
+    return RunCorpus(kept.origin, kept.n_bytes, kept.sha256, corpus)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.comparison.newness import Newness
+from bpe_core.corpus.composition import Composition
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.held_out import HeldOut
@@ -29,18 +30,13 @@ from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
 from ui.host.sized_cache import cached
 from ui.look.run_names import RunName
-from ui.storage.base_tokenizer import BaseName, parse_base_name
-from ui.storage.compositions import Compositions, compose_both, read_compositions
+from ui.storage.base_tokenizer import BaseName
 from ui.storage.folder_check import FolderCheck, read_folder_check, write_folder_check
 from ui.storage.new_entries import kept_folder, new_folder
+from ui.storage.packed_json import StoredCorpus, corpus_fields
 from ui.storage.run_corpus import CorpusOrigin, RunCorpus, read_run_corpus, write_run_corpus
 from ui.storage.run_name_file import read_run_name, write_run_name
-from ui.storage.training_text import (
-    TrainingText,
-    parse_places,
-    read_training_text,
-    write_training_text,
-)
+from ui.storage.training_text import TrainingText, read_training_text, write_training_text
 
 SAMPLE_RUN_ID = "sample"
 SAMPLE_FOLDER = Path(__file__).parents[1] / "data" / "sample_run"
@@ -48,10 +44,23 @@ _HELD_OUT_TOKENS = "held_out_tokens_after.npy"
 MAX_UNCLAIMED: Final = 16
 """The number of unsaved runs kept in memory even if no session refers to them. A run on 10 MB of
 text takes about 3 MB, one on 200 MB about 30 MB."""
+_in_memory: WeakValueDictionary[str, StoredRun] = WeakValueDictionary()
+"""Unsaved runs, for as long as a visitor's workspace or `_unclaimed` refers to them."""
+_unclaimed: deque[StoredRun] = deque(maxlen=MAX_UNCLAIMED)
+_just_trained: deque[StoredRun] = deque(maxlen=1)
+"""The run stored last, so that its visitor does not wait until it is read again."""
+_MAX_FILES = 100
 
 
 class RunNotFoundError(BpeError):
     """No run has this id."""
+
+
+class Compositions(NamedTuple):
+    """The compositions of both texts; None for held-out text if there is none."""
+
+    training: Composition
+    held_out: Composition | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +118,22 @@ class StoredRun:
         return RunName(self.id, self.title, run.tokenizer.vocab_size, run.config, self.trained_at)
 
 
-_in_memory: WeakValueDictionary[str, StoredRun] = WeakValueDictionary()
-"""Unsaved runs, for as long as a visitor's workspace or `_unclaimed` refers to them."""
-_unclaimed: deque[StoredRun] = deque(maxlen=MAX_UNCLAIMED)
-_just_trained: deque[StoredRun] = deque(maxlen=1)
-"""The run stored last, so that its visitor does not wait until it is read again."""
+class _Details(StoredCorpus, frozen=True, kw_only=True):
+    """What is stored of a run besides its training: the held-out text, and what is shown of it."""
+
+    title: str
+    trained_at: datetime | None = None
+    compositions: Compositions | None = None
+    newness: tuple[float | None, float | None] | None = None
+    """None stands for nan, which JSON cannot hold."""
+    base: BaseName | None = None
+
+    def held_out(self) -> Corpus:
+        """Return the held-out text; an earlier version held out blocks, without saying so."""
+        found = self.corpus()
+        if found.places and found.how is None:
+            return replace(found, how=HeldOut("block", found.n_sources, 1.0))
+        return found
 
 
 def store_run(
@@ -246,17 +266,18 @@ def _read(run_id: str, folder: Path) -> StoredRun:
             return stored
     try:
         check_files(folder, (RUN, DETAILS, _HELD_OUT_TOKENS))
-        details = json.loads(read_regular(folder / DETAILS))
+        details = msgspec.json.decode(read_regular(folder / DETAILS), type=_Details)
+        stored_at = details.trained_at
         return StoredRun(
             id=run_id,
-            title=_parse_title(details),
+            title=details.title,
             run=run_archive.load_run(folder / RUN),
-            held_out=_parse_corpus(details),
+            held_out=details.held_out(),
             held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),
-            trained_at=_parse_time(details),
-            compositions=read_compositions(details.get("compositions")),
-            base=parse_base_name(details.get("base")),
-            newness=_newness(details.get("newness")),
+            trained_at=None if stored_at is None else stored_at.astimezone(UTC),
+            compositions=details.compositions,
+            base=details.base,
+            newness=_newness(details.newness),
         )
     except PermissionError:
         raise
@@ -283,7 +304,7 @@ def folder_check(run_id: str) -> FolderCheck | None:
 
 @cached()
 def training_text(run_id: str) -> TrainingText | None:
-    """Return the stored part of the text that a run was trained on; None if none was stored.
+    """Return the stored part of the text that a run was trained on, or None.
 
     Raises what `load_run` raises, and FormatError if the text is damaged.
     """
@@ -291,7 +312,7 @@ def training_text(run_id: str) -> TrainingText | None:
 
 
 def run_corpus(run_id: str) -> RunCorpus | None:
-    """Return what is stored of the corpus of a run; None if nothing is.
+    """Return what is stored of the corpus of a run, or None.
 
     Raises RunNotFoundError for a malformed id, and FormatError if it is damaged.
     """
@@ -301,24 +322,15 @@ def run_corpus(run_id: str) -> RunCorpus | None:
 def _write(folder: Path, stored: StoredRun, trained: Trained) -> None:
     write_whole(folder / RUN, run_archive.run_to_bytes(stored.run))
     write_run_name(folder, stored.name)
-    words = stored.held_out.word_counts
-    details: dict[str, Any] = {
-        "title": stored.title,
-        "trained_at": stored.trained_at.isoformat() if stored.trained_at is not None else None,
-        "documents": list(stored.held_out.documents),
-        "names": list(stored.held_out.names),
-        "places": list(stored.held_out.places),
-        "units": list(stored.held_out.units),
-        "how": None if stored.held_out.how is None else asdict(stored.held_out.how),
-        "word_counts": dict(words) if words is not None else None,
-        "compositions": stored.compositions,
-    }
-    if stored.newness is not None:
-        details["newness"] = [None if value != value else value for value in stored.newness]
-    if stored.base is not None:
-        details["base"] = asdict(stored.base)
-    text = json.dumps(details, ensure_ascii=False)
-    (folder / DETAILS).write_text(text, encoding="utf-8", newline="")
+    details = _Details(
+        **corpus_fields(stored.held_out),
+        title=stored.title,
+        trained_at=stored.trained_at,
+        compositions=stored.compositions,
+        newness=stored.newness,
+        base=stored.base,
+    )
+    (folder / DETAILS).write_bytes(msgspec.json.encode(details))
     if trained.training is not None:
         write_training_text(folder, trained.training)
     if trained.came_from is not None:
@@ -336,41 +348,11 @@ def _held_out_tokens(path: Path) -> NDArray[np.int64] | None:
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
-def _parse_title(details: dict[str, Any]) -> str:
-    if not isinstance(title := details["title"], str):
-        raise TypeError(f"Expected a title, got {type(title).__name__}.")
-    return title
-
-
-def _parse_time(details: dict[str, Any]) -> datetime | None:
-    stored = details.get("trained_at")
-    return datetime.fromisoformat(stored).astimezone(UTC) if stored is not None else None
-
-
-def _newness(stored: list[Any] | None) -> Newness | None:
+def _newness(stored: tuple[float | None, float | None] | None) -> Newness | None:
     if stored is None:
         return None
     unseen, by_folder = stored
-    return Newness(
-        math.nan if unseen is None else float(unseen),
-        None if by_folder is None else float(by_folder),
-    )
-
-
-def _parse_corpus(details: dict[str, Any]) -> Corpus:
-    # Corpus.from_documents refuses an empty corpus, but the held-out text may be empty.
-    held_out = Corpus(
-        tuple(details["documents"]),
-        tuple(details["names"]),
-        details["word_counts"],
-        places=parse_places(details),
-        units=tuple(map(int, details.get("units", ()))),
-        how=HeldOut(**details["how"]) if details.get("how") is not None else None,
-    )
-    if held_out.places and held_out.how is None:
-        # It was held out by an earlier version.
-        return replace(held_out, how=HeldOut("block", held_out.n_sources, 1.0))
-    return held_out
+    return Newness(math.nan if unseen is None else unseen, by_folder)
 
 
 def _find_folder(run_id: str) -> Path:
@@ -383,3 +365,17 @@ def _find_folder(run_id: str) -> Path:
             "Copy the complete address."
         )
     return store_folder() / run_id
+
+
+def compose_both(training: Corpus | None, held_out: Corpus) -> Compositions | None:
+    """Return the compositions of both texts, with the largest hundred files of each."""
+    if training is None:
+        return None
+    return Compositions(
+        _largest(training.composition()),
+        _largest(held_out.composition()) if held_out.n_bytes else None,
+    )
+
+
+def _largest(found: Composition) -> Composition:
+    return found._replace(files=found.files[:_MAX_FILES], types=found.types[:_MAX_FILES])

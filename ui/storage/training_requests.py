@@ -7,12 +7,13 @@ when the training ends. Listing and sweeping leave these folders alone.
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import TEXT, link_corpus, read_corpus_files, write_corpus
@@ -23,28 +24,19 @@ from bpe_core.files.regular_files import NotRegularError, read_regular
 from bpe_core.files.store.entries import delete_folder, folder_size
 from bpe_core.files.store.place import is_id, store_folder
 from bpe_core.files.whole_files import write_whole
-from bpe_core.runs.check_config import check_config
+from bpe_core.formats.run_archive import read_config
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from ui.storage.base_tokenizer import Extension, parse_extension, read_base, write_base
+from ui.storage.base_tokenizer import Extension, read_base, write_base
 from ui.storage.held_out_text import check_held_out_by
 from ui.storage.new_entries import new_folder, os_errors_as_not_kept
-from ui.storage.run_corpus import CorpusOrigin, Source
+from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.sweeping import make_room
 
 _PREFIX: Final = "training-"
 _REQUEST: Final = "request.json"
 _STARTS: Final = "starts"
 _LOCK: Final = "lock"
-_VERSION: Final = 1
-_DAMAGE: Final = (
-    NotRegularError,
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    RecursionError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +59,22 @@ class TrainingRequest:
     """The size of the corpus."""
     asked_at: float
     """In seconds, as `time.time()`."""
+
+
+class _Stored(msgspec.Struct, kw_only=True):
+    """A request as it is in its file; an extension of an earlier version also has a config."""
+
+    version: Literal[1]
+    id: str
+    title: str
+    config: dict[str, Any] | None = None
+    extension: Extension | None = None
+    held_out_share: Annotated[float, msgspec.Meta(ge=0, lt=1)]
+    held_out_by: str = "document"
+    origin: CorpusOrigin | None
+    visitor: str
+    n_bytes: int
+    asked_at: float
 
 
 class KeptRequest:
@@ -130,10 +138,7 @@ def keep_request(
             write_corpus(unfinished, corpus)
         if base is not None:
             write_base(unfinished, base)
-        described = {"version": _VERSION, **asdict(request)}
-        kind = "extension" if isinstance(request.how, Extension) else "config"
-        described[kind] = described.pop("how")
-        (unfinished / _REQUEST).write_text(json.dumps(described), "utf-8")
+        (unfinished / _REQUEST).write_bytes(msgspec.json.encode(_to_stored(request)))
         # Taken before the folder has its name, so that no server that starts now can take it.
         lock = FileLock(unfinished / _LOCK)
         lock.__enter__()
@@ -162,7 +167,7 @@ def left_requests() -> list[tuple[TrainingRequest, KeptRequest]]:
             kept = KeptRequest(folder, lock)
             try:
                 found.append((read_request(folder), kept))
-            except (*_DAMAGE, BpeError):
+            except (NotRegularError, ValueError, RecursionError, BpeError):
                 kept.remove()
             except OSError:
                 kept.release()
@@ -172,36 +177,37 @@ def left_requests() -> list[tuple[TrainingRequest, KeptRequest]]:
 def read_request(folder: Path) -> TrainingRequest:
     """Read the request in a folder.
 
-    Raises OSError, and ValueError, TypeError, KeyError, AttributeError, RecursionError or BpeError
-    if it is damaged.
+    Raises OSError, and ValueError, RecursionError or BpeError if it is damaged.
     """
-    described: dict[str, Any] = json.loads(read_regular(folder / _REQUEST))
-    if described.pop("version") != _VERSION:
-        raise ValueError("It was written by another version.")
-    origin = described.pop("origin")
-    config = described.pop("config", None)
-    # An extension of an earlier version has a configuration, too, which was never used.
-    extension = described.pop("extension", None)
-    # An earlier version had no choice.
-    described.setdefault("held_out_by", "document")
-    request = TrainingRequest(
-        **described,
-        how=_parse_config(config) if extension is None else parse_extension(extension),
-        origin=None if origin is None else CorpusOrigin(**origin),
-    )
-    check_held_out_by(request.held_out_by)
-    if f"{_PREFIX}{request.id}" != folder.name or not 0 <= request.held_out_share < 1:
+    stored = msgspec.json.decode(read_regular(folder / _REQUEST), type=_Stored)
+    if f"{_PREFIX}{stored.id}" != folder.name:
         raise ValueError("It is not the request of this folder.")
-    # Requests are sorted by it, so one wrong value would stop all.
-    if not isinstance(request.asked_at, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"Expected a time, got {type(request.asked_at).__name__}.")
-    if request.origin is not None and request.origin.source not in get_args(Source):
-        raise ValueError(f"Unknown origin {request.origin}.")
-    return request
+    how = stored.extension or read_config(stored.config or {})
+    check_held_out_by(stored.held_out_by)
+    return TrainingRequest(
+        stored.id,
+        stored.title,
+        how,
+        stored.held_out_share,
+        stored.held_out_by,
+        stored.origin,
+        stored.visitor,
+        stored.n_bytes,
+        stored.asked_at,
+    )
 
 
-def _parse_config(fields: dict[str, Any]) -> TrainingConfig:
-    fields = fields | {"special_tokens": tuple(fields["special_tokens"])}
-    config = TrainingConfig(**fields)
-    check_config(config)
-    return config
+def _to_stored(request: TrainingRequest) -> _Stored:
+    return _Stored(
+        version=1,
+        id=request.id,
+        title=request.title,
+        config=None if isinstance(request.how, Extension) else asdict(request.how),
+        extension=request.how if isinstance(request.how, Extension) else None,
+        held_out_share=request.held_out_share,
+        held_out_by=request.held_out_by,
+        origin=request.origin,
+        visitor=request.visitor,
+        n_bytes=request.n_bytes,
+        asked_at=request.asked_at,
+    )

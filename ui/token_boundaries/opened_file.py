@@ -8,8 +8,7 @@ from bpe_core.errors import BpeError
 from ui.corpus import own_reading
 from ui.corpus.opened_text import OwnText, open_text
 from ui.look.labels import plain_markdown
-from ui.run.reading_bar import progress_on, waiting_on
-from ui.run.reading_notes import show_reading_notes
+from ui.run.reading import progress_on, show_reading_notes, waiting_on
 from ui.shell import workspace
 from ui.shell.file_upload import check_uploaded, upload_file
 from ui.work.reading import read_beginning

@@ -15,7 +15,7 @@ from bpe_core.published.hub_names import is_hub_name
 from ui.host.settings import settings
 from ui.look.labels import plain_markdown, plain_text
 from ui.shell import workspace
-from ui.shell.file_upload import LIMIT, upload_files
+from ui.shell.file_upload import LIMIT, submitted_files, upload_files
 from ui.shell.run_picker import visitor_run_labels
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.tokenizers import shelf
@@ -30,7 +30,6 @@ from ui.tokenizers.by_name import (
 )
 from ui.tokenizers.choice import draw_problems
 from ui.tokenizers.downloads import begin_download
-from ui.tokenizers.submitted_files import submitted_files
 
 _WHAT_TO_DO = "Open the run that you want to add, copy the address of its page, and paste it here."
 _BUTTONS = ("gpt2", "gpt4", "gpt4o")

@@ -9,7 +9,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.runs.cut_check import tokens_by_cut
+from bpe_core.runs.sample_check import tokens_by_cut
 from bpe_core.types import TrainingConfig
 from ui.corpus.corpus_form import ChosenCorpus
 from ui.host.error_boundary import fragment
@@ -70,10 +70,8 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
             _draw_better(*found)
 
 
-def _measure_cuts(
-    chosen: ChosenCorpus, config: TrainingConfig, task: Task[Progress]
-) -> Tokens | None:
-    """Train with each named cut on a sample of the text; return None if cancelled."""
+def _measure_cuts(chosen: ChosenCorpus, config: TrainingConfig, task: Task[Progress]) -> Tokens:
+    """Train with each named cut on a sample of the text; raises CancelledError."""
     corpus, how = chosen.corpus, (chosen.held_out_share, chosen.held_out_by)
     if isinstance(corpus, FiledCorpus):
         training, held_out = divide(corpus.read(), *how)

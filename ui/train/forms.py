@@ -19,7 +19,7 @@ from ui.shell import workspace
 from ui.shell.action_row import action_row, show_missing
 from ui.train import settings_form
 from ui.train.best_cut import show_best_cut
-from ui.train.largest_size import show_largest_size
+from ui.train.size_field import show_largest_size
 
 
 def show_forms(

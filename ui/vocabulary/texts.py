@@ -25,7 +25,7 @@ def training_text(stored: StoredRun) -> CountedText:
 
 
 def held_out_text(stored: StoredRun) -> CountedText | None:
-    """Return a run's held-out text; None if it has none."""
+    """Return a run's held-out text, or None."""
     if not stored.held_out.n_bytes:
         return None
     return CountedText(f"held-out:{stored.id}", "the held-out text", corpus=stored.held_out)

@@ -10,8 +10,8 @@ import streamlit as st
 from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown
 from ui.work.background import Background
-from ui.work.duration import duration
 from ui.work.task import Status
+from ui.work.time_left import duration
 
 SECONDS_BETWEEN_LOOKS = 0.5
 

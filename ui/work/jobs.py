@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event
-from typing import Final
+from typing import Final, Literal
 
 import streamlit as st
 
@@ -18,9 +18,8 @@ from bpe_core.errors import BpeError, NotKeptError
 from bpe_core.files.store.place import new_id
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig, TrainingProgress
-from ui.host.logs import event, short_id
+from ui.host.logs import event, log_unforeseen, short_id
 from ui.host.settings import settings
-from ui.host.unforeseen import log_unforeseen
 from ui.storage.base_tokenizer import Extension
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import is_stored, store_run_to_show
@@ -75,7 +74,8 @@ class JobStatus:
 
     id: str
     title: str
-    state: State
+    state: State | Literal["unknown"]
+    """"unknown" if the server has no training with this id."""
     queue_position: int = 0
     """The number of training runs ahead of it; 0 once it runs."""
     training_bytes: int = 0
@@ -92,7 +92,7 @@ class JobStatus:
     is_stopping: bool = False
     """Whether it is cancelled but has not ended yet."""
     error: str | None = None
-    """What went wrong, as a sentence for the visitor; None unless it failed."""
+    """What went wrong, as a sentence for the visitor; None unless it failed or is unknown."""
     run_id: str | None = None
     """The id of the stored run; None until then. A cancelled training's run has the merges so far.
     """

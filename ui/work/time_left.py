@@ -1,4 +1,4 @@
-"""Estimate how long a training still takes: its remaining merges, and what follows the last one."""
+"""Estimate how long a training still takes, its end included, and word the time left."""
 
 from __future__ import annotations
 
@@ -81,3 +81,16 @@ def _seconds_a_merge(first: TrainingProgress, last: TrainingProgress) -> float:
 def _number_between(first: TrainingProgress, last: TrainingProgress) -> float:
     """Return the number of the merge halfway between two reports, from 1."""
     return (first.merges_done + last.merges_done) / 2 + 1
+
+
+def duration(seconds: float) -> str:
+    """Return a rounded duration in words.
+
+    >>> duration(5), duration(200), duration(56_000)
+    ('5 s', '3 min', '16 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3_600:,.0f} h"

@@ -21,7 +21,7 @@ _VERSION: Final = 1
 _replacing = threading.Lock()
 
 Digests = Mapping[str, tuple[str, ...]]
-"""The SHA-256 digests that each file may have, in hexadecimal."""
+"""The accepted SHA-256 digests of each file, in hexadecimal."""
 
 
 def write_manifest(folder: Path) -> None:

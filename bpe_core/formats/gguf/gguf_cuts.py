@@ -108,7 +108,7 @@ _BY_OWN_NAME: Final[Mapping[str, str]] = {
     "falcon": "falcon",
 }
 KNOWN_CUTS: Final = tuple(_BY_NAME)
-"""The names that `tokenizer.ggml.pre` may have."""
+"""The known values of `tokenizer.ggml.pre`."""
 
 
 def find_cut(name: str | None, pretokenizer: str | None = None) -> tuple[Part, bool]:

@@ -1,9 +1,9 @@
-"""Keep what opening a tokenizer's files found out, so that the next process opens them at once.
+"""Keep what opening a tokenizer's files found out, so that the next process opens them fast.
 
 Kept are encoders that run here, of files that take long to open: vocabulary, merges, added tokens
 and the tables of kernels, as arrays (see `kept_arrays`). The key is a hash of the files, of the
 arguments, of this package's sources and of the versions of the libraries that the first opening
-compares with. So all that was checked then holds, or the files are opened anew.
+compares with. If any of these differs, the files are opened and checked again.
 
 Only files that a program names are kept, never those of a server's visitors.
 """
@@ -135,7 +135,7 @@ def _to_encoder(kept: Kept) -> NamedEncoder:
 
 
 def _add_steps(tokenizer: Tokenizer, kept: Kept) -> Encoder:
-    """Return the encoder that does what comes before the merges, too."""
+    """Return the encoder that also does what comes before the merges."""
     facts: Mapping[str, Any] = kept.facts
     if "added" not in facts:
         return tokenizer

@@ -12,7 +12,7 @@ from bpe_core.errors import FormatError
 from bpe_core.formats.folder_files import choose_files
 
 MAX_BYTES: Final = 256_000_000
-"""The most that the files taken from a zip may have together."""
+"""The limit for the files taken from a zip, in all."""
 _MAX_MEMBERS: Final = 10_000
 
 

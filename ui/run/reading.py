@@ -1,16 +1,42 @@
-"""Draw how far the reading of files is, on each page that reads them."""
+"""Show how far the reading of files is, then what was skipped, guessed or chosen."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ui.work.duration import duration
+from bpe_core.corpus.notes import Note, NoteGroup, group_notes
+from ui.look.labels import plain_markdown
+from ui.work.time_left import duration
 
+_MAX_LISTED = 100
+_LONGEST = 400
 _SECONDS_BEFORE_BAR = 0.5
 _SECONDS_BETWEEN_DRAWINGS = 0.1
+
+
+def show_reading_notes(notes: Sequence[Note]) -> None:
+    """Draw a sentence for each kind of note, and the files of a kind in an expander."""
+    groups = group_notes(notes)
+    if warnings := [group for group in groups if group.is_warning]:
+        st.warning("\n\n".join(plain_markdown(group.sentence, _LONGEST) for group in warnings))
+    for group in groups:
+        if not group.is_warning:
+            st.markdown(f":gray[:small[{plain_markdown(group.sentence, _LONGEST)}]]")
+    if many := [group for group in groups if len(group.notes) > 1]:
+        with st.expander("Each file"):
+            for group in many:
+                _list(group)
+
+
+def _list(group: NoteGroup) -> None:
+    lines = [f"- {plain_markdown(note.text, _LONGEST)}" for note in group.notes[:_MAX_LISTED]]
+    if (more := len(group.notes) - _MAX_LISTED) > 0:
+        lines.append(f"- and {more:,} more")
+    st.markdown("\n".join(lines))
 
 
 def waiting_on(bar: DeltaGenerator) -> Callable[[], object]:
