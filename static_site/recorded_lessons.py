@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from unittest.mock import patch
 
 import streamlit as st
 from markdown_it import MarkdownIt
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
@@ -77,6 +79,8 @@ class DrawnLesson:
 
 def drawn_lessons() -> list[DrawnLesson]:
     """Draw all lessons; raises RuntimeError if one of them fails."""
+    # AppTest writes to its session state before any script runs, which Streamlit warns about.
+    logging.getLogger(get_script_run_ctx.__module__).setLevel(logging.ERROR)
     test = AppTest.from_function(_script, default_timeout=_MAX_SECONDS).run()
     if test.exception:
         raise RuntimeError(f"A lesson cannot be drawn: {test.exception[0].message}")

@@ -6,7 +6,7 @@ import { find } from "../../ui/components/shared/elements.js";
 import { halfCharacter } from "../../ui/components/shared/characters.js";
 import { ownWords } from "./own_words.js";
 import { startFrame } from "./page_frame.js";
-import { draw } from "./stage.js";
+import { draw, nextTask } from "./stage.js";
 import { loadData } from "./stored_data.js";
 
 const host = find(document, "[data-component]", HTMLElement);
@@ -36,6 +36,7 @@ async function play(run) {
       window.history.replaceState(window.history.state, "", url);
     }
   });
+  await nextTask();
   send(merges);
   sendWords(new URLSearchParams(window.location.search).get("words") ?? "");
 }

@@ -14,6 +14,11 @@ export function draw(host, mount, data, hear = () => {}) {
   mount({ data, parentElement: host.shadowRoot ?? addRoot(host), setStateValue: hear, setTriggerValue: hear });
 }
 
+/** Let the browser draw before the work goes on: on a phone each part of it takes a while. */
+export function nextTask() {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
 /** Give an element the shadow root of its component, with its styles.
     @param {HTMLElement} host */
 function addRoot(host) {

@@ -8,7 +8,7 @@ import { encodePretokens } from "./encode.js";
 import { withQuery } from "./links.js";
 import { findLongestWord, packTokens } from "./pack_tokens.js";
 import { startFrame } from "./page_frame.js";
-import { draw } from "./stage.js";
+import { draw, nextTask } from "./stage.js";
 import { loadData } from "./stored_data.js";
 import { readVocabulary } from "./vocabulary.js";
 
@@ -77,6 +77,7 @@ async function show() {
     vocabularies.delete(id); // The next choice tries again.
     if (id === chosen.id) throw error;
   });
+  await nextTask();
   // Meanwhile another tokenizer may have been chosen.
   if (id !== chosen.id || !vocabulary) return;
   view.removeAttribute("aria-busy");

@@ -33,6 +33,15 @@ IS_STORED = """async () => {
   return (await caches.keys()).length;
 }"""
 
+NOTE_SHIFTS = """
+globalThis.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const { value } of list.getEntries()) globalThis.shifted += value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+MAX_SHIFTED = 0.05
+"""Half of what browsers call good."""
+
 
 class QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
@@ -297,6 +306,7 @@ def test_pages_are_accessible_and_fit(
         color_scheme=scheme,
         reduced_motion="reduce",
     )
+    context.add_init_script(NOTE_SHIFTS)
     page = context.new_page()
     for file in (*PAGES, "app.html"):
         page.goto(f"{address}/{file}")
@@ -308,4 +318,6 @@ def test_pages_are_accessible_and_fit(
         broken = [(each["id"], node["target"]) for each in violations for node in each["nodes"]]
         assert not broken, file
         assert page.evaluate("document.documentElement.scrollWidth") <= width, file
+        if file != LESSON:  # whose answer moves what is below it
+            assert page.evaluate("shifted") < MAX_SHIFTED, file
     context.close()

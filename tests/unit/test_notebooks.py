@@ -15,7 +15,12 @@ from bpe_core.views.notebook import View
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "notebooks.md"
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-N_VIEWS = {"adapt-a-tokenizer": 1, "decide-whether-to-train": 1, "see-tokens": 4}
+N_VIEWS = {
+    "adapt-a-tokenizer": 1,
+    "decide-whether-to-train": 1,
+    "prepare-training-data": 1,
+    "see-tokens": 4,
+}
 
 
 def read(path: Path) -> Any:

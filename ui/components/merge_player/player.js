@@ -63,7 +63,10 @@ export class Player {
       this.take(/** @type {CustomEvent<Uint8Array | OwnWords>} */ (event).detail);
     }, { signal });
     document.fonts.addEventListener("loadingdone", () => this.resize(), { signal });
-    this.observer = new ResizeObserver(() => this.resize());
+    // The observer also reports the first width, which `show` draws for, and every other height.
+    this.observer = new ResizeObserver(() => {
+      if (this.view.grid.list.clientWidth !== this.view.grid.width) this.resize();
+    });
     this.observer.observe(this.view.grid.list);
     this.playback.setPlaying(false);
     this.begin(step ?? this.run.opening_step);

@@ -40,6 +40,8 @@ export class WordGrid {
     /** The widths of measured tiles, by symbol.
         @type {Map<number | string, number>} */
     this.widths = new Map();
+    /** The width of the list when words were last placed, in pixels. */
+    this.width = 0;
     /** How many base symbols of one word are drawn. */
     this.longest = MAX_WORD_LENGTH;
     /** The direction of the line that the words make; "" if each stands on its own.
@@ -81,7 +83,8 @@ export class WordGrid {
       symbolsAt(run, word.base, from).filter(({ start }) => start < MAX_WORD_LENGTH).map(({ id }) => id));
     this.measure(run, ids.flat());
     const count = words.some((word) => word.count !== null) ? this.countWidth() : 0;
-    const room = { columns, rows, width: this.list.clientWidth, count };
+    this.width = this.list.clientWidth;
+    const room = { columns, rows, width: this.width, count };
     const sizes = words.map((word, i) => {
       const widths = ids[i].map((id) => this.widths.get(id) ?? 0);
       return { word, ...sizeOfWord(widths, word.base.length > MAX_WORD_LENGTH, room) };

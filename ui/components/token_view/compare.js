@@ -212,7 +212,7 @@ class TokenComparison {
     this.sides.forEach(({ tokens: other }, k) => {
       if (k === from) return;
       for (let i = tokenAtByte(other, start); i < other.n && other.byteAt[i] < end; i++) {
-        rules.push(`.pane.side-${k} .token[data-i="${i}"] { box-shadow: inset 1.25px 0 0 var(--tick), inset 0 -3px 0 var(--primary); }`);
+        rules.push(`.pane.side-${k} .token[data-i="${i}"] { box-shadow: inset 0 -3px 0 var(--primary); }`);
       }
     });
     this.marks.textContent = rules.join("\n");

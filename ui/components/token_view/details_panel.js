@@ -16,7 +16,9 @@ export class DetailsPanel {
     this.content = addPart(this.element, "div", "");
     /** @type {HTMLElement | null} */
     this.token = null;
-    const observer = new ResizeObserver(() => (this.element.popover = root.clientWidth <= PHONE ? "auto" : null));
+    const choose = () => (this.element.popover = root.clientWidth <= PHONE ? "auto" : null);
+    choose(); // The observer reports a frame later, in which the panel would push the ids away.
+    const observer = new ResizeObserver(choose);
     observer.observe(root);
     signal.addEventListener("abort", () => observer.disconnect());
     window.addEventListener("scroll", (event) => {

@@ -234,7 +234,7 @@ class TokenView {
     if (index !== null && this.tokens.n) {
       const id = this.tokens.ids[index];
       if (id >= 0) {
-        rules.push(`.token[data-id="${id}"]:not(.special, [data-i="${index}"]) { box-shadow: inset 1.25px 0 0 var(--tick), inset 0 -3px 0 var(--primary); }`);
+        rules.push(`.token[data-id="${id}"]:not(.special, [data-i="${index}"]) { box-shadow: inset 0 -3px 0 var(--primary); }`);
       }
       rules.push(`.token[data-i="${index}"] { position: relative; z-index: 3; outline: 2px solid var(--primary); border-radius: 4px; }`);
       rules.push(`.ids [data-i="${index}"] { color: var(--primary); font-weight: 700; border-color: var(--primary); }`);

@@ -1,0 +1,3 @@
+"""The one function that is used of rjsmin, which has no types."""
+
+def jsmin(script: str, keep_bang_comments: bool = ...) -> str: ...
