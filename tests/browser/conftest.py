@@ -19,6 +19,7 @@ from playwright.sync_api import (
 )
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.published.cache import VARIABLE
 from bpe_core.runs.run import TrainingRun
 from tests.browser.helpers import (
     MAX_WAIT_MS,
@@ -29,6 +30,8 @@ from tests.browser.helpers import (
 )
 from tests.browser.serving import launch_browser, new_context, running_app, without_checks
 from tests.conftest import MEASURED
+from tests.loopback_hub import LoopbackHub, loopback_hub
+from tests.oracles import TOKENIZERS
 from ui.storage.run_store import Trained, write_run
 
 DESK: ViewportSize = {"width": 1440, "height": 900}
@@ -80,9 +83,24 @@ def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def app_url(app_folder: Path) -> Iterator[str]:
-    """Start the server shared by all browser tests of this process, and yield its address."""
-    with running_app(app_folder, command_of=without_checks) as url:
+def hub() -> Iterator[LoopbackHub]:
+    """Return the hub that the shared server asks for models by their names."""
+    with loopback_hub() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def app_url(app_folder: Path, hub: LoopbackHub) -> Iterator[str]:
+    """Start the server shared by all browser tests of this process, and yield its address.
+
+    It has the published tokenizers, and opens no download in other libraries.
+    """
+    environment = {
+        VARIABLE: str(TOKENIZERS),
+        "HF_ENDPOINT": hub.address,
+        "HF_HUB_CACHE": str(app_folder / "hub"),
+    }
+    with running_app(app_folder, environment, command_of=without_checks) as url:
         yield url
 
 
@@ -107,13 +125,6 @@ def keep_run(app_folder: Path) -> KeepRun:
             write_run(store / run_id, Trained(title, run, held_out, training=training))
 
     return keep
-
-
-@pytest.fixture
-def fresh_app_url(tmp_path: Path) -> Iterator[str]:
-    """Start a server that nobody has visited yet, and yield its address."""
-    with running_app(tmp_path) as url:
-        yield url
 
 
 @pytest.fixture(scope="session")

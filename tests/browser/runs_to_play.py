@@ -10,8 +10,6 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
-HOSTILE = '<script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
-HOSTILE_WORD = "</script></w>\x00🧩"
 CLASSROOM = TrainingConfig(
     18,
     pretokenizer="none",
@@ -26,10 +24,6 @@ _TRAINED_ON = {
         CLASSROOM,
     ),
     "none": (Corpus.from_text("hello there"), TrainingConfig(257)),
-    "hostile": (
-        Corpus.from_text(" ".join([HOSTILE, HOSTILE_WORD] * 4)),
-        TrainingConfig(400, pretokenizer="whitespace"),
-    ),
     "hebrew": (
         Corpus.from_text("שלום לכולם ילד ילדים הילד הילדים ספר ספרים " * 3),
         TrainingConfig(
@@ -40,7 +34,6 @@ _TRAINED_ON = {
         Corpus.from_text("שלום לכולם שלום سلام می‌روم नमस्ते क्षेत्र 日本語 日本 " * 3),
         TrainingConfig(275),
     ),
-    "partial": (Corpus.from_text("日本語 日本 日曜日 \u202eabc 🧩🧩"), TrainingConfig(270)),
 }
 
 

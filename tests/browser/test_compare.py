@@ -15,9 +15,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
-from tests import foreign_models as models
 from tests.browser.conftest import KeepRun
-from tests.browser.helpers import go_to_address
+from tests.browser.helpers import download, go_to_address
 from tests.browser.training import choose
 from ui.compare.passage import typical_excerpt
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -54,17 +53,6 @@ def test_the_panes_ring_disagreements_and_scroll_together(page: Page) -> None:
     ]
     assert focused[0] == focused[1]
     expect(page.locator(".current")).to_contain_text("Disagreement 2")
-    page.get_by_role("button", name="Previous").click()
-    page.get_by_role("button", name="Previous").click()
-    total = page.locator(".steps").inner_text()
-    last = re.search(r"of (\d+)", total)
-    assert last is not None
-    expect(page.locator(".steps b")).to_have_text(last[1])
-    for side in (0, 1):
-        page.locator(f".side-{side} .scroller").scroll_into_view_if_needed()
-        expect(page.locator(f".side-{side} .ring.focused").first).to_be_in_viewport()
-    page.get_by_role("button", name="Next").click()
-    expect(page.locator(".steps b")).to_have_text("1")
 
     text, n = sample_disagreements()
     page.get_by_role("button", name="All").click()
@@ -103,42 +91,42 @@ def test_the_figures_are_explained_and_the_report_opens_offline(
     choose(page, "Figures")
     expect(page.locator("td.better").first).to_be_visible()
 
-    name = page.locator("summary").get_by_text("Tokens per word", exact=True)
-    meaning = page.locator("summary + p").filter(has_text="Fertility")
-    expect(meaning).to_be_hidden()
-    name.focus()
-    page.keyboard.press("Enter")
-    expect(meaning).to_be_visible()
-    name.click()
-    expect(meaning).to_be_hidden()
+    page.locator("summary").get_by_text("Tokens per word", exact=True).press("Enter")
+    expect(page.locator("summary + p").filter(has_text="Fertility")).to_be_visible()
 
     choose(page, "Terms and cost")
-    page.get_by_role("textbox", name="Your terms, one per line").fill("zwölf Tokenizer")
+    terms = "\n".join(["zwölf Tokenizer", "<img src=x>", *map("Kubernetes {}".format, range(28))])
+    page.get_by_role("textbox", name="Your terms, one per line").fill(terms)
     page.get_by_role("spinbutton", name="Price per million tokens").fill("2.5")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Cost of held-out text")).to_be_visible()
+    rows = page.locator("tbody tr:has(td.cut)")
+    expect(rows).to_have_count(20)
+    page.get_by_role("button", name="Show 10 more").click()
+    expect(rows).to_have_count(30)
+    # The button no longer exists, so the focus moves to the first new row.
+    expect(rows.nth(20).locator("th")).to_be_focused()
+    assert rows.locator("img").count() == 0
     choose(page, "Verdict")
     expect(page.locator(".verdict")).to_contain_text("fewer tokens than GPT-2, with about")
     said = page.locator(".verdict p").first.inner_text()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download the report").click()
-    assert download.value.suggested_filename == "tokenizers-compared.html"
+    report = download(page, "Download the report")
+    assert report.suggested_filename == "tokenizers-compared.html"
     saved = tmp_path / "report.html"
-    download.value.save_as(saved)
-    for scheme, width in (("light", 1_000), ("dark", 390)):
-        offline_page.set_viewport_size({"width": width, "height": 800})
-        offline_page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        offline_page.goto(saved.as_uri())
-        expect(offline_page.locator("blockquote")).to_contain_text(said)
-        expect(offline_page.locator("body")).to_contain_text("zwölf Tokenizer")
-        expect(offline_page.locator("body")).to_contain_text("At 2.50 per million tokens")
-        expect(offline_page.locator("h2", has_text="How to cite")).to_be_visible()
-        assert (
-            offline_page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-            == 0
-        )
+    report.save_as(saved)
+    offline_page.set_viewport_size({"width": 390, "height": 800})
+    offline_page.goto(saved.as_uri())
+    expect(offline_page.locator("blockquote")).to_contain_text(said)
+    expect(offline_page.locator("body")).to_contain_text("zwölf Tokenizer")
+    expect(offline_page.locator("body")).to_contain_text("At 2.50 per million tokens")
+    assert offline_page.evaluate("document.documentElement.scrollWidth") <= 390
+
+    # The price stays on the other page and after a reload.
+    page.get_by_role("link", name="Pair frequencies").click()
+    choose(page, "How large?")
+    expect(page.get_by_role("heading", name="What this size costs")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("spinbutton", name="Price per million tokens")).to_have_value("2.5")
 
 
 def test_text_of_token_boundaries_and_a_typed_word_are_compared_as_text(
@@ -168,114 +156,29 @@ def test_text_of_token_boundaries_and_a_typed_word_are_compared_as_text(
     assert page.evaluate("window.harmed") is None
     assert page.locator(".word img").count() == 0
 
-
-def test_a_third_tokenizer_is_added_from_a_file_with_a_hostile_name(page: Page) -> None:
-    open_passage(page)
-    peer = models.word_piece().to_str().encode()
-    name = "<img src=x onerror=harmed=1>\u202e.json"
-    page.get_by_role("button", name="Add a tokenizer").click()
-    add = page.get_by_role("button", name="Add from files")
-    expect(add).to_be_disabled()
-    # The button is disabled until the file has been sent, so this click waits for that.
-    page.locator('input[type="file"]').set_input_files(
-        {"name": name, "mimeType": "application/json", "buffer": peer}
-    )
-    add.click()
-    expect(page.locator(".side-2 .token").first).to_be_attached()
-    expect(page.locator("h2").filter(has_text="reading")).to_have_text(
-        "One passage, three readings"
-    )
-    text, _ = sample_disagreements()
-    for side in range(3):
-        assert page.locator(f".side-{side} .scroller").evaluate("(s) => s.textContent") == text
-    page.locator(".side-2 .scroller").focus()
-    page.keyboard.press("ArrowRight")
-    focused = [
-        page.locator(f".side-{side} .ring.focused").first.get_attribute("data-span")
-        for side in range(3)
-    ]
-    assert len(set(focused)) == 1
-    page.locator(".side-2 .scroller").evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
-    expect(page.locator(".side-0 .scroller")).to_have_js_property("scrollLeft", 0)
-    page.wait_for_function(
-        "() => { const all = []; const find = (root) => { for (const e of"
-        " root.querySelectorAll('*')) { if (e.matches('.pane .scroller')) all.push(e);"
-        " if (e.shadowRoot) find(e.shadowRoot); } }; find(document);"
-        " return all.length === 3 && all.every((s) => s.scrollTop > 0); }"
-    )
-    page.keyboard.press("Escape")
-    choose(page, "Verdict")
-    row = page.locator(".rivals tbody tr").filter(has_text="U+202E.json")
-    expect(row).to_contain_text("encoded by tokenizers")
-    row.get_by_role("button", name="Remove <img").click()
-    expect(row).to_have_count(0)
-    choose(page, "Passage")
-    expect(page.locator(".side-1 .token").first).to_be_attached()
-    expect(page.locator(".side-2")).to_have_count(0)
-    assert page.evaluate("window.harmed") is None
+    page.get_by_role("textbox", name="Your text").fill("שלום עולם טוב " * 4)
+    sides = page.locator(".current .tiles")
+    expect(sides.filter(has=page.locator(".tile"))).to_have_count(2)
+    for side in sides.all():
+        expect(side).to_have_attribute("dir", "rtl")
 
 
-@pytest.fixture
-def five_runs(keep_run: KeepRun) -> dict[str, str]:
-    """Return the ids of five runs by their names."""
+def test_a_word_and_figures_of_six_tokenizers_fit_beside_each_other(
+    page: Page, keep_run: KeepRun
+) -> None:
     corpus = Corpus.from_text("hug hugs pug pugs bun " * 20)
     ids = {f"Run {letter}": f"5ab1e{n}" + "0" * 26 for n, letter in enumerate("ABCDE")}
     for size, (name, run_id) in enumerate(ids.items(), 258):
         keep_run(run_id, name, train(corpus, TrainingConfig(size)))
-    return ids
-
-
-def test_a_word_under_five_tokenizers_is_in_one_row(page: Page, five_runs: dict[str, str]) -> None:
-    shelf = ",".join(f"run-{run_id}" for run_id in list(five_runs.values())[:4])
+    page.set_viewport_size({"width": 1280, "height": 900})
+    shelf = ",".join(f"run-{run_id}" for run_id in ids.values())
     go_to_address(page, f"/compare?with={shelf}&word=hugs")
     trees = page.get_by_role("group", name="The word under each tokenizer")
-    expect(trees.locator(".word")).to_have_count(5)
-    assert trees.evaluate("(trees) => trees.scrollWidth - trees.clientWidth") == 0
-    tops = trees.locator(".word").evaluate_all("(all) => all.map((one) => one.offsetTop)")
-    assert len(set(tops)) == 1
-
-
-def test_five_more_tokenizers_fit_beside_each_other(page: Page, five_runs: dict[str, str]) -> None:
-    page.set_viewport_size({"width": 1280, "height": 900})
-    go_to_address(
-        page,
-        f"/compare?part=Figures&with={','.join(f'run-{run_id}' for run_id in five_runs.values())}",
-    )
+    expect(trees.locator(".word")).to_have_count(6)
+    choose(page, "Figures")
     room = page.get_by_role("group", name="Figures of the tokenizers")
-    expect(room.locator("thead th")).to_have_text(["Your tokenizer", *five_runs])
+    expect(room.locator("thead th")).to_have_text(["Your tokenizer", *ids])
     assert room.evaluate("(room) => room.scrollWidth - room.clientWidth") == 0
-
-
-def test_another_run_is_added_by_its_address_after_a_wrong_one_was_reported(
-    page: Page, keep_run: KeepRun
-) -> None:
-    run_id = "c0ffee" + "0" * 26
-    keep_run(run_id, "Hugs", train(Corpus.from_text("hug hugs " * 20), TrainingConfig(260)))
-    go_to_address(page, "/compare")
-    page.get_by_role("button", name="Add a tokenizer").click()
-    field = page.get_by_role("textbox", name="A run by its address")
-    field.fill("hug")
-    page.get_by_role("button", name="Add run").click()
-    expect(page.get_by_role("alert")).to_contain_text("Expected the address of a run, got “hug”")
-    expect(field).to_have_value("")
-    field.fill(f"https://example.org/merge_loop?run={run_id}&step=3")
-    field.press("Enter")
-    expect(page.locator(".rivals tbody tr", has_text="Hugs")).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_count(0)
-    expect(field).to_have_value("")
-    page.wait_for_url(f"**with=gpt2%2Crun-{run_id}*")
-    assert "?run=" not in page.url
-
-
-def test_cuts_and_disagreements_run_in_the_direction_of_their_text(tab: Page) -> None:
-    text = quote("שלום עולם טוב ")
-    go_to_address(tab, f"/compare?part=Passage&on=Your+own+text&text={text * 4}")
-    for side in tab.locator(".current .tiles").all():
-        expect(side).to_have_attribute("dir", "rtl")
-    expect(tab.locator(".current .tiles .tile")).not_to_have_count(0)
-    go_to_address(tab, f"/train?corpus=paste&pasted={text * 4}")
-    tab.get_by_role("button", name="Cuts").click()
-    expect(tab.locator(".strip")).to_have_attribute("dir", "rtl")
 
 
 def test_the_verdict_names_the_strongest_until_another_row_is_pressed(
@@ -299,24 +202,3 @@ def test_the_verdict_names_the_strongest_until_another_row_is_pressed(
     expect(page).to_have_url(re.compile("against="))
     page.reload()
     expect(verdict).to_contain_text(f"than {second} (95% interval")
-
-
-def test_a_part_is_kept_in_the_address_without_an_entry_in_the_history(page: Page) -> None:
-    go_to_address(page, "/compare")
-    entries = page.evaluate("history.length")
-    shown = {
-        "Passage": page.locator(".side-1 .token").first,
-        "Figures": page.get_by_role("group", name="Figures of the tokenizers"),
-        "Terms and cost": page.get_by_role("textbox", name="Your terms, one per line"),
-        "Languages": page.get_by_text("Tokens for the same sentences in all languages:"),
-        "Verdict": page.locator(".verdict"),
-    }
-    for part, content in shown.items():
-        choose(page, part)
-        expect(content).to_be_visible()
-        assert sum(other.count() > 0 for other in shown.values()) == 1
-        expect(page).to_have_url(re.compile(f"part={quote(part).replace('%20', '(%20|[+])')}"))
-        assert page.evaluate("history.length") == entries
-    choose(page, "Figures")
-    page.reload()
-    expect(shown["Figures"]).to_be_visible()

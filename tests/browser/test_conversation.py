@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from bpe_core.formats.load_save import dumps
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
-from tests.browser.serving import new_context
+from tests.browser.helpers import go_to_address, wait_until_idle
+from tests.browser.training import choose
 
-pytestmark = pytest.mark.slow
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-
-
-@pytest.fixture
-def phone(browser: Browser, app_url: str) -> Iterator[Page]:
-    context = new_context(browser, viewport={"width": 390, "height": 844})
-    page = context.new_page()
-    open_page(page, f"{app_url}/token_boundaries")
-    yield page
-    context.close()
 
 
 def files() -> dict[str, bytes]:
@@ -39,36 +27,35 @@ def files() -> dict[str, bytes]:
     }
 
 
-def test_a_conversation_is_typed_on_a_phone(phone: Page) -> None:
-    phone.get_by_role("button", name="Add a tokenizer").click()
-    phone.locator('input[type="file"]').last.set_input_files(
+def test_a_conversation_is_typed_on_a_phone(tab: Page) -> None:
+    tab.set_viewport_size({"width": 390, "height": 844})
+    go_to_address(tab, "/token_boundaries")
+    tab.get_by_role("button", name="Add a tokenizer").click()
+    tab.locator('input[type="file"]').last.set_input_files(
         [
             {"name": name, "mimeType": "application/json", "buffer": data}
             for name, data in files().items()
         ]
     )
-    phone.get_by_role("button", name="Add from files").click()
-    name = phone.get_by_role("radio", name="tokenizer.json")
+    tab.get_by_role("button", name="Add from files").click()
+    name = tab.get_by_role("radio", name="tokenizer.json")
     expect(name).to_be_visible()
-    phone.keyboard.press("Escape")
-    phone.get_by_role("radio", name="Conversation").click()
+    tab.keyboard.press("Escape")
+    wait_until_idle(tab)
+    choose(tab, "Conversation")
     name.click()
-    tokens = phone.locator(".view .scroller")
+    tokens = tab.locator(".view .scroller")
     expect(tokens).to_contain_text("What are you?")
-    phone.get_by_label("Message of the assistant").fill("hugs <|im_end|> <b>x</b>")
+    tab.get_by_label("Message of the assistant").fill("hugs <|im_end|> <b>x</b>")
     # The press sends what was typed, and begins the answer.
-    phone.get_by_text("Begin the answer").click()
+    tab.get_by_text("Begin the answer").click()
     expect(tokens).to_contain_text("hugs <|im_end|> <b>x</b>")
-    expect(phone.get_by_text("Message 2 (assistant) contains <|im_end|>")).to_be_visible()
-    expect(phone.get_by_test_id("stMain")).to_contain_text("of the template")
-    phone.get_by_role("button", name="Add a message").click()
-    expect(phone.get_by_label("Message of the user")).to_have_count(2)
-    phone.get_by_label("Message of the user").last.fill("bye")
-    phone.get_by_role("button", name="Remove").first.click()
+    expect(tab.get_by_text("Message 2 (assistant) contains <|im_end|>")).to_be_visible()
+    tab.get_by_role("button", name="Add a message").click()
+    expect(tab.get_by_label("Message of the user")).to_have_count(2)
+    tab.get_by_label("Message of the user").last.fill("bye")
+    tab.get_by_role("button", name="Remove").first.click()
     expect(tokens).not_to_contain_text("What are you?")
     expect(tokens).to_contain_text("bye")
-    wait_until_idle(phone)
-    assert_no_traceback(phone)
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
-    phone.reload()
-    expect(tokens).to_contain_text("bye")
+    wait_until_idle(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390

@@ -46,28 +46,6 @@ def verdict_on(page: Page, run_id: str) -> Locator:
     return verdict
 
 
-def test_folders_that_disagree_are_said_and_held_out_at_a_press(
-    page: Page, app_url: str, tmp_path: Path
-) -> None:
-    open_page(page, f"{app_url}/train")
-    upload(page, pack(tmp_path / "projects.zip", projects()))
-    expect(page.get_by_text("· 8% held out")).to_be_visible()
-    set_vocabulary(page, 1_024)
-    verdict = verdict_on(page, train_to_the_end(page))
-    expect(verdict).to_contain_text(
-        re.compile("On documents it has never seen, your tokenizer needs [0-9.]+% fewer tokens")
-    )
-    expect(verdict).to_contain_text(re.compile("On folders it has never seen: [0-9.]+% more"))
-    expect(verdict).to_contain_text("It depends on how new your text will be.")
-    page.get_by_role("button", name="Hold out by folder").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Train")
-    open_parts(page)
-    expect(page.get_by_text("more bytes from 3 folders are held out.")).to_be_visible()
-    page.reload()
-    open_parts(page)
-    expect(page.get_by_text("more bytes from 3 folders are held out.")).to_be_visible()
-
-
 def test_own_files_are_judged_on_after_a_bad_one_was_refused(
     page: Page, app_url: str, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -46,17 +47,16 @@ def installed_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-def test_each_page_opens(page: Page, installed_url: str) -> None:
-    open_page(page, installed_url)
+def test_each_page_opens_first_by_a_deep_link_with_its_own_settings(
+    page: Page, installed_url: str
+) -> None:
+    open_page(page, f"{installed_url}/merge_loop?run=sample&step=5")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
+    expect(page).to_have_url(re.compile(r"/merge_loop\?(?!.*goto).*step=5"))
     for name, title in (*PAGES.items(), ("", START)):
         go_to_address(page, f"/{name}")
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
         expect(page.get_by_role("alert")).to_have_count(0)
-        expect(page.get_by_test_id("stException")).to_have_count(0)
-
-
-def test_its_settings_override_those_of_other_apps(page: Page, installed_url: str) -> None:
-    open_page(page, installed_url)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(253, 252, 250)")
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)
     expect(page.get_by_test_id("stAppDeployButton")).to_have_count(0)

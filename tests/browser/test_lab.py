@@ -1,4 +1,4 @@
-"""Test the Lab in a real browser: measure, leave, return by the address, cancel."""
+"""Test the Lab in a real browser: measure, and return by the address as another visitor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.helpers import (
     go_to_address,
     start_new_session,
-    wait_until_idle,
 )
 
 
@@ -44,23 +43,3 @@ def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Pag
             arg=table.element_handle(),
         )
         assert "encoding=" in page.url
-
-
-def test_a_measurement_continues_on_other_pages_and_is_cancelled_at_once(page: Page) -> None:
-    go_to_address(page, "/lab?lab_tokenizer=GPT-2")
-    page.get_by_role("button", name="Measure encoders").click()
-    # A small measurement, which cannot be cancelled, may run first.
-    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-    step = re.compile(r"Step \d+ of \d+, (time left unknown|about \d+ s left)\. Now: ")
-    expect(page.get_by_text(step)).to_be_visible()
-    address = page.url
-    assert "encoding=" in address
-    page.get_by_role("link", name="Lessons").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Lessons")
-    page.goto(address)
-    page.get_by_role("button", name="Cancel").click()
-    expect(
-        page.get_by_text("The measurement was cancelled, so there are no figures.")
-    ).to_be_visible()
-    wait_until_idle(page)
-    expect(page.get_by_role("button", name="Measure encoders")).to_be_enabled()

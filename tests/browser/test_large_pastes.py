@@ -5,12 +5,9 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import ShowFigures
-from tests.browser.helpers import (
-    SLACK,
-    open_page,
-    wait_until_idle,
-)
+from tests.browser.helpers import SLACK, go_to_address, open_page
 from tests.browser.token_view import expect_tokens
+from tests.browser.training import choose
 
 LINE = "All the world’s a stage, and all the men and women merely players.\r\n"
 MEGABYTE = LINE * (1_200_000 // len(LINE.encode()))
@@ -44,90 +41,68 @@ def paste(area: Locator, text: str, selected: tuple[int, int] | None = None) -> 
     return area.evaluate(PASTE, [text, *(selected or (None, None))])
 
 
-def test_a_pasted_megabyte_is_opened_without_freezing_the_page(
-    page: Page, app_url: str, show_figures: ShowFigures
+def test_a_paste_is_undone_if_small_and_opened_as_a_file_if_large(
+    tab: Page, show_figures: ShowFigures
 ) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text=mine")
-    area = page.locator("textarea")
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    go_to_address(tab, "/token_boundaries?tokenizer=GPT-2&text=a%0D%0Abcd")
+    area, opened = tab.locator("textarea"), tab.locator(".opened")
+    tab.evaluate("(text) => navigator.clipboard.writeText(text)", "small " * 1_000)
     area.focus()
-    page.evaluate("(text) => navigator.clipboard.writeText(text)", MEGABYTE)
-    page.evaluate(WATCH_TASKS)
-    page.keyboard.press("Control+a")
-    page.keyboard.press("Control+v")
-    opened = page.locator(".opened")
-    expect(opened).to_contain_text("Pasted text")
-    expect(opened).to_contain_text("1.2 MB")
-    expect_tokens(page, MEGABYTE)
-    tasks: list[float] = page.evaluate("window.tasks")
-    show_figures("milliseconds of a task while a megabyte is pasted", tasks or [0])
-    assert max(tasks, default=0) <= SLACK * MAX_TASK_MS
-    assert not area.is_editable()
-    assert len(area.input_value()) <= 2_000
-    opened.get_by_role("button", name="Close").click()
-    expect(area).to_have_value("mine")
-    expect(area).to_be_editable()
+    tab.keyboard.press("Control+End")
+    tab.keyboard.press("Control+v")
+    expect(area).to_have_value("a\nbcd" + "small " * 1_000)
     expect(opened).to_be_hidden()
+    tab.keyboard.press("Control+z")
+    expect(area).to_have_value("a\nbcd")
 
-
-def test_a_large_paste_goes_to_the_cursor_and_keeps_the_rest(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text=a%0D%0Abcd")
-    area = page.locator("textarea")
+    tab.keyboard.type("!")  # not sent yet when the paste comes
     large = "x y\r\n" * 40_010
-    area.focus()
-    page.keyboard.press("Control+End")
-    page.keyboard.type("!")  # not sent yet when the paste comes
     # In the field the line end counts as one character.
     assert paste(area, large, (3, 4))
-    expect(page.locator(".opened")).to_contain_text("200 kB")
-    expect_tokens(page, f"a\r\nb{large}d!")
-    page.get_by_role("button", name="Close").click()
-    expect_tokens(page, "a\r\nbcd!")
+    expect(opened).to_contain_text("200 kB")
+    expect_tokens(tab, f"a\r\nb{large}d!")
+    opened.get_by_role("button", name="Close").click()
+    expect_tokens(tab, "a\r\nbcd!")
 
-
-def test_small_pastes_are_left_to_the_browser_and_can_be_undone(page: Page, app_url: str) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text=mine")
-    area = page.locator("textarea")
-    page.evaluate("(text) => navigator.clipboard.writeText(text)", "small " * 1_000)
+    expect(area).to_be_editable()
+    tab.evaluate("(text) => navigator.clipboard.writeText(text)", MEGABYTE)
+    tab.evaluate(WATCH_TASKS)
     area.focus()
-    page.keyboard.press("End")
-    page.keyboard.press("Control+v")
-    expect(area).to_have_value("mine" + "small " * 1_000)
-    expect(page.locator(".opened")).to_be_hidden()
-    page.keyboard.press("Control+z")
-    expect(area).to_have_value("mine")
+    tab.keyboard.press("Control+a")
+    tab.keyboard.press("Control+v")
+    expect(opened).to_contain_text("Pasted text")
+    expect(opened).to_contain_text("1.2 MB")
+    expect_tokens(tab, MEGABYTE)
+    tasks: list[float] = tab.evaluate("window.tasks")
+    show_figures("milliseconds of a task while a megabyte is pasted", tasks or [0])
+    assert max(tasks, default=0) <= SLACK * MAX_TASK_MS
 
-
-def test_an_opened_text_is_replaced_only_as_a_whole(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text=mine")
-    area = page.locator("textarea")
-    assert area.evaluate(DROP, MEGABYTE)
-    expect(page.locator(".opened")).to_contain_text("1.2 MB")
+    # An opened text is replaced only as a whole.
     expect(area).to_have_attribute("readonly", "")
+    assert len(area.input_value()) <= 2_000
     assert paste(area, "other", (5, 5))
-    expect(page.locator(".problem")).to_contain_text("Close it first, or select all")
+    expect(tab.locator(".problem")).to_contain_text("Close it first, or select all")
     area.select_text()
     assert paste(area, "other words here")
     expect(area).to_have_value("other words here")
-    expect(page.locator(".opened")).to_be_hidden()
-    expect_tokens(page, "other words here")
+    expect(opened).to_be_hidden()
+    expect_tokens(tab, "other words here")
+    expect(area).to_be_editable()
+    assert area.evaluate(DROP, MEGABYTE)
+    expect(opened).to_contain_text("1.2 MB")
 
 
 def test_a_megabyte_pasted_on_train_is_the_corpus(page: Page, app_url: str) -> None:
     open_page(page, f"{app_url}/train")
-    page.get_by_text("Paste", exact=True).click()
-    wait_until_idle(page)
+    choose(page, "Paste")
     area = page.get_by_label("Text to train on")
     area.fill("typed before")
-
     assert not paste(area, "small")
-    page.evaluate(WATCH_TASKS)
     assert paste(area, MEGABYTE, (0, 12))
     main = page.get_by_test_id("stMain")
     expect(main.get_by_text("Pasted text", exact=True)).to_be_visible()
     expect(main).to_contain_text("1.2 MB")
     expect(page.locator("textarea:disabled")).to_be_visible()
-    assert max(page.evaluate("window.tasks"), default=0) <= SLACK * MAX_TASK_MS
     main.get_by_role("button", name="Close").click()
     expect(page.locator("textarea:enabled")).to_have_value("typed before")

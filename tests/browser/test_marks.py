@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -35,6 +34,11 @@ def test_a_file_with_bytes_is_spelled_with_its_marks(page: Page, tmp_path: Path)
     assert pane.evaluate("(pane) => pane.textContent") == text
     expect(page.locator(".remarks")).to_contain_text("▁ stands for a space. <0x…> is one byte")
 
+    pane = show_tokens(page, tmp_path, "日", encoder)
+    assert shown(pane) == ["▁", "E6", "97", "A5"]
+    pane.locator(".token.marker").hover()
+    expect(page.locator(".details")).to_contain_text("it stands for nothing in your text")
+
 
 def test_a_continued_word_is_spelled_in_small_letters_with_its_mark(
     page: Page, tmp_path: Path
@@ -49,13 +53,3 @@ def test_a_continued_word_is_spelled_in_small_letters_with_its_mark(
     assert any(token.startswith("##") for token in written if token)
     pane.locator(".token[data-written^='##']").first.hover()
     expect(page.locator(".details")).to_contain_text("## means that the word continues")
-
-
-def test_a_mark_in_front_of_the_text_is_drawn_and_explained(page: Page, tmp_path: Path) -> None:
-    encoder = library_encoder(described(byte_fallback()))
-    pane = show_tokens(page, tmp_path, "日", encoder)
-    assert shown(pane) == ["▁", "E6", "97", "A5"]
-    mark = pane.locator(".token.marker")
-    expect(mark).to_have_attribute("title", re.compile("it stands for nothing in your text"))
-    mark.hover()
-    expect(page.locator(".details")).to_contain_text("it stands for nothing in your text")

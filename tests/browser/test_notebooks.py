@@ -196,19 +196,18 @@ def _(bpe):
 """
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_marimo_shows_views(
-    notebook: Page, home: dict[str, str], tmp_path: Path, theme: str
+def test_marimo_shows_views_in_its_dark_theme(
+    notebook: Page, home: dict[str, str], tmp_path: Path
 ) -> None:
     folder = tmp_path / "notebooks"
     folder.mkdir()
     (folder / "cells.py").write_text(CELLS)
-    settings = f'[display]\ntheme = "{theme}"\n[runtime]\nauto_instantiate = true\n'
+    settings = '[display]\ntheme = "dark"\n[runtime]\nauto_instantiate = true\n'
     for place in (home["XDG_CONFIG_HOME"], f"{home['HOME']}/.config"):
         Path(place, "marimo").mkdir(parents=True)
         Path(place, "marimo", "marimo.toml").write_text(settings)
     with running_app(tmp_path, home, command_of=marimo, folder=folder, health="/health") as url:
         notebook.goto(url)
         expect_tokens(notebook)
-        expect_theme(notebook, theme)
+        expect_theme(notebook, "dark")
         expect_to_play(notebook)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.helpers import open_page, switch_theme, wait_until_idle
+from tests.browser.helpers import go_to_address, open_page, wait_until_idle
 
 # Streamlit loads components' scripts from blobs. These wait until `window.letScriptsRun()`.
 SCRIPTS_WAIT = """(() => {
@@ -28,12 +28,12 @@ PAGE_IS_LIGHT = """() => {
 
 @pytest.mark.parametrize("path", ["/", "/token_boundaries", "/compare"])
 def test_components_stay_when_the_theme_is_switched_before_their_scripts_run(
-    page: Page, app_url: str, path: str
+    tab: Page, page: Page, app_url: str, path: str
 ) -> None:
-    open_page(page, app_url + path)
-    switch_theme(page, "dark")
-    expected = page.evaluate(WHICH_HAVE_ELEMENTS)
+    go_to_address(tab, path)
+    expected = tab.evaluate(WHICH_HAVE_ELEMENTS)
     assert any(expected)
+    page.emulate_media(color_scheme="dark")
     page.add_init_script(SCRIPTS_WAIT)
     open_page(page, app_url + path)
     page.emulate_media(color_scheme="light")

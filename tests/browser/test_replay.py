@@ -9,21 +9,20 @@ from playwright.sync_api import Page, expect
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from tests.browser.helpers import open_page
+from tests.browser.helpers import download, go_to_address
 from tests.browser.player import Player, saved_replay
 
 HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
 
 
 def test_the_button_saves_a_file_that_plays_to_the_end_offline(
-    page: Page, offline_page: Page, app_url: str, tmp_path: Path
+    tab: Page, offline_page: Page, tmp_path: Path
 ) -> None:
-    open_page(page, f"{app_url}/merge_loop?step=3836&words=don%27t")
-    expect(page.locator(".player .position b")).to_have_text("3,836")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save as a replay").click()
-    file = tmp_path / download.value.suggested_filename
-    download.value.save_as(file)
+    go_to_address(tab, "/merge_loop?step=3836&words=don%27t")
+    expect(tab.locator(".player .position b")).to_have_text("3,836")
+    saved = download(tab, "Save as a replay")
+    file = tmp_path / saved.suggested_filename
+    saved.save_as(file)
     player = Player.on(offline_page, file.as_uri())
     player.expect_step(3_836)
     player.choose("yours")
@@ -46,14 +45,7 @@ def test_markup_in_a_saved_run_is_text(offline_page: Page, tmp_path: Path) -> No
     expect(offline_page.locator(".player .words")).to_contain_text("<script>")
     player.choose("yours")
     expect(offline_page.locator(".player .words")).to_contain_text("onerror=")
+    player.go_to(HOSTILE)
+    expect(offline_page.locator(".player .jump-problem")).not_to_be_empty()
     assert offline_page.evaluate("window.hacked") is None
     assert offline_page.locator("img, .words script").count() == 0
-
-
-def test_a_replay_without_own_words_offers_none(offline_page: Page, tmp_path: Path) -> None:
-    run = train(Corpus.from_text("hug hugs"), TrainingConfig(258))
-    player = Player.on(offline_page, saved_replay(run, tmp_path, title="hug"))
-    expect(offline_page.locator(".player input[value=yours]")).to_have_count(0)
-    player.press("forward")
-    player.expect_step(1)
-    player.expect_sentence("The one merge is done")

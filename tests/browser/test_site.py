@@ -188,27 +188,18 @@ def test_all_pages_are_there_offline_after_the_first(
     assert first_use_size(site) < 3e6
 
 
-def test_stored_pages_open_from_a_host_that_shortens_addresses(
-    fresh_context: BrowserContext, site: Path
-) -> None:
-    page = fresh_context.new_page()
-    with served(site, ShorteningHandler) as found:
-        page.goto(found)
-        page.evaluate(IS_STORED)
-        page.get_by_role("link", name="Merge loop").click()
-        expect(page.locator(".words .tile").first).to_be_visible()
-
-
-def test_copies_at_two_paths_of_a_host_are_both_kept_for_use_offline(
+def test_copies_at_two_paths_of_a_host_that_shortens_addresses_are_both_stored(
     fresh_context: BrowserContext, site: Path, tmp_path: Path
 ) -> None:
     for name in ("one", "two"):
         (tmp_path / name).symlink_to(site)
     page = fresh_context.new_page()
-    with served(tmp_path) as found:
+    with served(tmp_path, ShorteningHandler) as found:
         for n_stored, name in enumerate(("one", "two"), 1):
             page.goto(f"{found}/{name}/")
             assert page.evaluate(IS_STORED) == n_stored
+        page.get_by_role("link", name="Merge loop").click()
+        expect(page.locator(".words .tile").first).to_be_visible()
 
 
 def test_a_page_opens_although_there_is_no_room_to_store_it(
@@ -241,35 +232,6 @@ def test_a_tokenizer_that_could_not_be_loaded_can_be_chosen_again(
     page.get_by_role("radio", name="GPT-4o").check()
     ids_shown(page)(opened_by_name("o200k_base").encode(FIRST_TEXT))
     context.close()
-
-
-def test_what_is_not_in_the_address_or_not_recognised_is_said(
-    fresh_context: BrowserContext, address: str
-) -> None:
-    page = fresh_context.new_page()
-    page.goto(f"{address}/token-boundaries.html?text=%3C|endoftext|%3E")
-    expect(page.locator(".remarks")).to_contain_text("Special tokens are read as plain text.")
-    note = page.locator("#note")
-    expect(note).to_be_empty()
-    page.get_by_label("Your text").fill("hug " * 251)
-    expect(note).to_contain_text("a link to this page does not hold it")
-    expect(page).to_have_url(f"{address}/token-boundaries.html")
-
-
-def test_links_within_a_frame_lead_to_pages_without_their_own(
-    fresh_context: BrowserContext, address: str
-) -> None:
-    page = fresh_context.new_page()
-    page.goto(f"{address}/merge-loop.html?embed=1")
-    page.get_by_role("link", name="German").click()
-    expect(page).to_have_url(f"{address}/merge-loop.html?run=rotkaeppchen&embed=1")
-    page.goto(f"{address}/index.html?embed=1")
-    page.get_by_role("link", name="What does GPT-2 do to it?").click()
-    expect(page.get_by_label("Your text")).to_be_visible()
-    expect(page.locator("header")).to_be_hidden()
-    page.goto(f"{address}/lesson-why-this-way.html?embed=1")
-    to_app = page.locator("main a[data-app-page]")
-    expect(to_app).to_have_attribute("target", "_blank")
 
 
 def test_a_page_of_another_origin_frames_the_site(

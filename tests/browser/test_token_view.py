@@ -1,26 +1,15 @@
-"""The token view shows every token of any text, and copies exactly that text."""
+"""The token view shows every token of any text, with its details."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
-from urllib.parse import quote
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.browser.helpers import open_page
-from tests.browser.token_view import (
-    COPY,
-    expect_tokens,
-    expect_tokens_near_the_window_alone,
-    figures,
-    show_tokens,
-    tokens_in_page,
-)
-
-AWKWARD = "\ufeffa\tb  c\r\nd\re\x00\u202ef\u2028 日本 🧩👩\u200d👩\u200d👧 e\u0301 נ x\n\n end "
+from tests.browser.token_view import figures, show_tokens, tokens_in_page
 
 WALK = """async (scroller) => {
     const seen = new Set();
@@ -47,17 +36,6 @@ def test_a_split_emoji_shows_which_token_has_each_byte(offline_page: Page, tmp_p
     assert "\ufffd" not in offline_page.locator(".view").inner_text()
 
 
-def test_right_to_left_text_reads_from_the_right(offline_page: Page, tmp_path: Path) -> None:
-    text = "العربية جميلة"
-    scroller = show_tokens(offline_page, tmp_path, text)
-    assert scroller.evaluate("(s) => s.textContent") == text
-    boxes = scroller.locator(".block > *").evaluate_all(
-        "(pieces) => pieces.map((piece) => piece.getBoundingClientRect().left)"
-    )
-    assert boxes[0] > boxes[-1]
-    assert boxes == sorted(boxes, reverse=True)
-
-
 def test_right_to_left_text_reads_from_the_right_where_its_characters_are_split(
     offline_page: Page, tmp_path: Path
 ) -> None:
@@ -74,23 +52,30 @@ def test_right_to_left_text_reads_from_the_right_where_its_characters_are_split(
     assert lefts == sorted(lefts, reverse=True)
 
 
-def test_a_token_has_the_same_colour_in_the_text_and_beside_it(
+def test_pointing_at_a_token_highlights_it_and_switches_change_how_it_is_drawn(
     offline_page: Page, tmp_path: Path
 ) -> None:
-    # The second of two equal tokens has another colour than the first.
-    scroller = show_tokens(offline_page, tmp_path, " the the the")
+    scroller = show_tokens(offline_page, tmp_path, " the the cat")
+    details = offline_page.locator(".details")
     slots: set[str] = set()
-    for i in range(3):
-        token = scroller.locator(f'.token[data-i="{i}"]')
+    for i in (0, 1):  # neighbours have different colours, though they are equal
+        token = scroller.locator(f'[data-i="{i}"]')
         token.hover()
-        slot = next(name for name in class_names(token) if name.startswith("slot-"))
-        expect(offline_page.locator(".details .tile.big")).to_have_class(re.compile(rf"\b{slot}\b"))
-        slots.add(slot)
-    assert len(slots) > 1
-
-
-def class_names(element: Locator) -> list[str]:
-    return (element.get_attribute("class") or "").split()
+        expect(details).to_contain_text(f"Token {i + 1}")
+        expect(details).to_contain_text("twice")
+        expect(offline_page.locator(f'.ids [data-i="{i}"]')).to_have_css("font-weight", "700")
+        expect(token).to_have_css("outline-style", "solid")
+        slot = re.search(r"\bslot-\d\b", token.get_attribute("class") or "")
+        assert slot is not None
+        expect(details.locator(".tile.big")).to_have_class(re.compile(rf"\b{slot[0]}\b"))
+        slots.add(slot[0])
+    assert len(slots) == 2
+    glyph = "(s) => getComputedStyle(s.querySelector('.sp')).backgroundImage"
+    shown = scroller.evaluate(glyph)
+    offline_page.get_by_role("switch", name="Glyphs for white space").click()
+    offline_page.get_by_role("switch", name="Pre-token borders").click()
+    expect(scroller).to_have_class("scroller no-glyphs borders")
+    assert scroller.evaluate(glyph) != shown
 
 
 def test_invisible_characters_are_shown_by_code_point(offline_page: Page, tmp_path: Path) -> None:
@@ -102,32 +87,6 @@ def test_invisible_characters_are_shown_by_code_point(offline_page: Page, tmp_pa
     assert tokens_in_page(scroller) == len(gpt2().encode("\ufeffa\u202eb\u200b\u00a0\r"))
 
 
-def test_copying_gives_the_exact_text_whole_and_in_part(offline_page: Page, tmp_path: Path) -> None:
-    scroller = show_tokens(offline_page, tmp_path, AWKWARD)
-    assert scroller.evaluate("(s) => s.textContent") == AWKWARD
-    scroller.evaluate("(s) => getSelection().selectAllChildren(s.querySelector('.text'))")
-    assert scroller.evaluate(COPY) == AWKWARD
-    segments = gpt2().segments(AWKWARD)
-    whole = [
-        i for i, s in enumerate(segments) if i and s.start != segments[i - 1].end - 1 and s.start
-    ]
-    for first, last in ((whole[1], whole[-1]), (whole[2], whole[3]), (0, whole[4])):
-        scroller.evaluate(
-            """(s, [first, last]) => {
-                const token = (i) => s.querySelector(`[data-i="${i}"]`);
-                const at = (i) => token(i).closest(".cut") ?? token(i);
-                const range = document.createRange();
-                range.setStartBefore(at(first));
-                range.setEndBefore(at(last));
-                const selection = getSelection();
-                selection.setBaseAndExtent(
-                    range.startContainer, range.startOffset, range.endContainer, range.endOffset);
-            }""",
-            [first, last],
-        )
-        assert scroller.evaluate(COPY) == AWKWARD[segments[first].start : segments[last].start]
-
-
 def test_every_token_of_a_long_text_is_drawn_when_scrolled_to(
     offline_page: Page, tmp_path: Path
 ) -> None:
@@ -137,18 +96,8 @@ def test_every_token_of_a_long_text_is_drawn_when_scrolled_to(
     n_tokens = len(gpt2().encode(text))
     expect(figures(offline_page)).to_contain_text(f"{n_tokens:,} tokens")
     assert scroller.evaluate("(s) => s.textContent") == text
+    assert tokens_in_page(scroller) < n_tokens / 4
     assert scroller.evaluate(WALK) == n_tokens
-
-
-def test_pointing_at_a_token_highlights_it_and_its_id(offline_page: Page, tmp_path: Path) -> None:
-    scroller = show_tokens(offline_page, tmp_path, "the cat saw the cat")
-    scroller.locator('[data-i="1"]').hover()
-    expect(offline_page.locator(".details")).to_contain_text("Token 2")
-    expect(offline_page.locator(".details")).to_contain_text("twice")
-    expect(offline_page.locator('.ids [data-i="1"]')).to_have_css("font-weight", "700")
-    assert scroller.locator('[data-i="1"]').evaluate("(t) => getComputedStyle(t).outlineStyle") == (
-        "solid"
-    )
 
 
 def test_on_a_phone_the_details_of_a_tapped_token_appear_at_it(
@@ -183,7 +132,9 @@ def test_buttons_copy_ids_tokens_and_working_python_code(
     show_tokens(offline_page, tmp_path, text)
 
     def copied(button: str) -> str:
+        offline_page.evaluate("navigator.clipboard.writeText('')")
         offline_page.get_by_role("button", name=button).click()
+        offline_page.wait_for_function("async () => await navigator.clipboard.readText()")
         expect(offline_page.locator(".actions [role=status]")).to_have_text("Copied.")
         return offline_page.evaluate("navigator.clipboard.readText()")
 
@@ -197,66 +148,3 @@ def test_buttons_copy_ids_tokens_and_working_python_code(
     scope = {"tokenizer": gpt2()}
     exec(code.split("tokenizer = bpe.gpt2()")[1], scope)  # it ends with an assertion on the ids
     assert scope["text"] == text
-
-
-def test_switches_show_glyphs_and_pretokens(offline_page: Page, tmp_path: Path) -> None:
-    scroller = show_tokens(offline_page, tmp_path, "unbelievably so")
-    glyph = "(s) => getComputedStyle(s.querySelector('.sp')).backgroundImage"
-    shown = scroller.evaluate(glyph)
-    offline_page.get_by_role("switch", name="Glyphs for white space").click()
-    assert scroller.evaluate(glyph) != shown
-    starts = [s.start for s in gpt2().segments("unbelievably so")]
-    assert len(starts) > 2
-    assert scroller.locator(".token.starts").count() == 2
-    offline_page.get_by_role("switch", name="Pre-token borders").click()
-    expect(scroller).to_have_class("scroller no-glyphs borders")
-
-
-def test_a_megabyte_is_drawn_only_near_the_viewport(offline_page: Page, tmp_path: Path) -> None:
-    line = "All the world’s a stage, and all the men and women merely players.\n"
-    text = line * (1_000_000 // len(line))
-    scroller = show_tokens(offline_page, tmp_path, text)
-    n_tokens = len(gpt2().encode(text))
-    expect(figures(offline_page)).to_contain_text(f"{n_tokens:,} tokens")
-    expect_tokens_near_the_window_alone(scroller, text)
-    assert offline_page.locator(".ids span").count() == 2_000
-    expect(offline_page.locator(".reading")).to_contain_text("“Copy ids” copies all")
-
-
-def test_hostile_text_and_each_of_its_tokens_are_text_on_the_page(page: Page, app_url: str) -> None:
-    text = '<img src=x onerror="window.harmed=1"><b>x</b>&lt;</script>\x00\r🧩\u202e*a*$y$`'
-    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text={quote(text)}")
-    scroller = page.locator(".view .scroller")
-    expect_tokens(page, text)
-    n_tokens = len(gpt2().encode(text))
-    scroller.focus()
-    page.keyboard.press("Home")
-    for n in range(1, n_tokens + 1):
-        expect(page.locator(".details .label")).to_have_text(f"Token {n}")
-        page.keyboard.press("ArrowRight")
-    harmful = page.locator(".view, .origin").locator("script, img, b:not(.figures b), em, code, a")
-    assert harmful.count() == 0
-    assert page.evaluate("window.harmed") is None
-
-
-def test_the_merge_tree_of_white_space_is_folded(page: Page, app_url: str) -> None:
-    text = "x" + " " * 27 + "y"
-    open_page(page, f"{app_url}/token_boundaries?text={quote(text)}")
-    scroller = page.locator(".view .scroller")
-    scroller.focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".details .label")).to_have_text("Token 2")
-    tree = page.locator(".details .tree")
-    # The token of 26 spaces, and the parts of its last merge.
-    expect(tree.locator("li")).to_have_count(3)
-    expect(tree.locator("li li")).to_have_text(["folded", "folded"])
-
-
-def test_nothing_overflows_on_a_phone(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    text = "Pneumonoultramicroscopicsilicovolcanoconiosis" * 4 + " 日本語 <|endoftext|>"
-    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text={quote(text)}")
-    expect(page.locator(".view .scroller .special")).to_be_visible()
-    main = page.locator('[data-testid="stMain"]')
-    assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0

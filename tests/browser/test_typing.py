@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -15,7 +14,6 @@ from tests.browser.helpers import SLACK, assert_no_traceback, open_page
 from tests.browser.token_view import (
     COPY,
     expect_tokens,
-    expect_tokens_near_the_window_alone,
     figures,
 )
 from ui.look.direction import order_note
@@ -102,16 +100,6 @@ def test_typed_text_is_kept_in_the_address(page: Page) -> None:
     expect(pasted).to_be_visible()
 
 
-def test_typing_keeps_the_line_ends_of_the_text(page: Page, app_url: str) -> None:
-    text = "one\r\ntwo\rthree\nfour\r\n"
-    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text={quote(text)}")
-    expect(page.locator(".note").first).to_contain_text("carriage returns")
-    typed, kept = "one\ntwo!\nthree\nfour\n", "one\r\ntwo!\rthree\nfour\r\n"
-    field(page).fill(typed)
-    expect(field(page)).to_have_value(typed)
-    expect_tokens(page, kept)
-
-
 def test_an_override_of_the_order_stays_within_the_field_and_is_named(page: Page) -> None:
     text = "\u202eabc שלום"
     type_text(page, text)
@@ -132,13 +120,6 @@ def test_the_copied_text_has_the_same_tokens_when_pasted(page: Page) -> None:
     expect(scroller).to_contain_text("No text yet")
     field(page).press("Control+v")
     expect_tokens(page, text)
-
-
-def test_a_megabyte_without_line_breaks_is_pasted_without_freezing(page: Page) -> None:
-    line = "seven ages "
-    text = line * (1_000_000 // len(line))
-    scroller = type_text(page, text)
-    expect_tokens_near_the_window_alone(scroller, text)
 
 
 def test_a_hundred_thousand_letters_without_a_space_are_shown_and_copied(page: Page) -> None:

@@ -52,17 +52,6 @@ def tokens_in_page(scroller: Locator) -> int:
     )
 
 
-def expect_tokens_near_the_window_alone(scroller: Locator, text: str) -> None:
-    """Fail unless a long text is complete, and drawn as tokens only near the viewport."""
-    n_tokens = len(gpt2().encode(text))
-    assert scroller.evaluate("(s) => s.textContent.length") == len(text)
-    assert 0 < tokens_in_page(scroller) < n_tokens / 4
-    scroller.evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
-    expect(scroller.locator(f'[data-i="{n_tokens - 1}"]')).to_be_attached()
-    scroller.press("Home")
-    expect(scroller.page.locator(".details")).to_contain_text("Token 1")
-
-
 def figures(page: Page) -> Locator:
     """Return the counts above the text."""
     return page.locator(".view .figures")
