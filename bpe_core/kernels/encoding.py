@@ -14,8 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import kernel, part
-from bpe_core.kernels.hashing import LONG, word_key
-from bpe_core.kernels.intrinsics import BYTES, bytes_between, prefetch
+from bpe_core.kernels.hashing import LONG, narrow_key, word_key
+from bpe_core.kernels.intrinsics import (
+    BYTES,
+    bytes_between,
+    find_both_in_four,
+    find_in_four,
+    prefetch,
+)
 from bpe_core.kernels.new_words import merge_new_words
 from bpe_core.kernels.rank_merging import (
     enter_pairs,
@@ -27,12 +33,14 @@ from bpe_core.kernels.scanning import scan
 from bpe_core.kernels.trie import encode_by_trie, enter_symbol, longest_match
 from bpe_core.kernels.whole_words import find_whole_word, without_whole_words
 from bpe_core.kernels.word_cache import (
-    ENTRY,
+    FIRST,
+    LAST,
     LONG_WORD,
     SHORT_WORD,
     append_cached_long,
     append_found,
-    find_line,
+    find_narrow_row,
+    find_row,
     is_crowded,
     remember,
     remember_long,
@@ -49,7 +57,11 @@ _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
+_FOUR = np.uint64(4)
 _EIGHT = np.uint64(8)
+_IDS = np.uint64((1 << 56) - 1)
+"""All bits of a half of ids that are used. LLVM branches on what decides between a loaded number
+and zero, which is mispredicted, but not if the number has passed through a mask."""
 
 
 class EncodingScratch(NamedTuple):
@@ -62,10 +74,11 @@ class EncodingScratch(NamedTuple):
     low: NDArray[np.uint64]
     high: NDArray[np.uint64]
     places: NDArray[np.uint64]
-    """uint64[n_words]: the key of each word of a batch, and its line."""
+    """uint64[n_words]: the key of each word of a batch, and where its row starts."""
     first: NDArray[np.uint64]
     last: NDArray[np.uint64]
-    """uint64[n_words]: the ids that the word cache holds for it."""
+    """uint64[n_words]: the ids that the word cache holds for it; a narrow word leaves `last` as it
+    is, and what is there is overwritten when the next ids are appended."""
     symbols: NDArray[np.int32]
     ranks: NDArray[np.int32]
     """int32[SCAN_UP_TO]: for merging short words."""
@@ -83,8 +96,8 @@ def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scrat
     """Fill the empty tables of a tokenizer; return the trie's number of nodes, -1 if too small.
 
     lefts, rights: int32[n_merges] symbols. starts: int64[n_symbols + 1], where in letters each
-    symbol's bytes are. Words that are one token enter the word cache, lowest ranks last, so that
-    those stay. out: int32, scratch for the longest token. occurs: uint8[n_symbols], set to 1 for
+    symbol's bytes are. Words that are one token enter the word cache, lowest ranks last, as some
+    are lost. out: int32, scratch for the longest token. occurs: uint8[n_symbols], set to 1 for
     each symbol that the merges make of its own bytes.
     """
     enter_pairs(lefts, rights, merges.pairs)
@@ -179,42 +192,56 @@ def _may_need_cuts(text, begin, end, n_words):
 
 
 @part
-def _look_up(text, begin, pieces, i, n_pieces, lines, scratch, numbers):
+def _look_up(text, begin, pieces, i, n_pieces, cache, scratch, numbers):
     """Look up the words that end at pieces[i : i + n_pieces]: their entries' ids, or _NONE.
 
     Return how many of up to SHORT_WORD bytes are new; `numbers` receives which.
 
-    Nothing here branches on the result, and the lines are fetched before they are looked at. The
-    entry of a longer word has no ids, but its line is near and its hash known when it is appended.
+    Nothing here branches on the result, and the rows are fetched before they are looked at. The
+    entry of a longer word has no ids, but its row is near and its hash known when it is appended.
     """
+    narrow, others = cache.narrow, cache.others
     low, high, places = scratch.low, scratch.high, scratch.places
     first, last = scratch.first, scratch.last
-    n_new = np.uint64(0)
-    start = np.uint64(begin)
     n = np.uint64(n_pieces)
+    at = np.uint64(i)
+    start = np.uint64(begin)
     for j in range(n):
-        end = pieces[np.uint64(i) + j]
+        end = pieces[at + j]
         # What the pattern drops ends at a negative place, and seems the longest of all.
-        width = np.uint64(end) - start
+        low[j] = narrow_key(text, start, np.uint64(end) - start)
+        places[j] = find_narrow_row(narrow, low[j])
+        prefetch(narrow, places[j])
+        start = np.uint64(abs(end))
+    n_others = np.uint64(0)
+    for j in range(n):
+        place = find_in_four(narrow, places[j], low[j])
+        first[j] = narrow[places[j] + _FOUR + (place & _THREE)]
+        numbers[n_others] = j
+        n_others += place >> _TWO
+    for k in range(n_others):
+        j = np.uint64(numbers[k])
+        start = np.uint64(abs(pieces[at + j - _ONE])) if j else np.uint64(begin)
+        width = np.uint64(pieces[at + j]) - start
         # What the cache can't hold gets the key of the empty word, which is never stored.
         low[j], high[j] = _NONE, _NONE
         if width <= np.uint64(LONG_WORD):
             low[j], high[j] = word_key(text, start, width)
-        places[j] = find_line(lines, low[j], high[j])
-        prefetch(lines, places[j])
-        start = np.uint64(abs(end))
-    for j in range(n):
-        line = places[j]
-        at_first = np.uint64(lines[line] == low[j]) & np.uint64(lines[line + _ONE] == high[j])
-        other = line + ENTRY
-        at_second = np.uint64(lines[other] == low[j]) & np.uint64(lines[other + _ONE] == high[j])
-        entry = line + ENTRY * at_second
-        # All bits set if the word was found, none otherwise.
-        found = _NONE - (at_first | at_second)
-        first[j] = lines[entry + _TWO] & found
-        last[j] = lines[entry + _THREE]
+        places[j] = find_row(others, low[j], high[j])
+        prefetch(others, places[j])
+        prefetch(others, places[j] + FIRST)
+    n_new = np.uint64(0)
+    for k in range(n_others):
+        j = np.uint64(numbers[k])
+        row = places[j]
+        place = find_both_in_four(others, row, low[j], high[j])
+        # All bits set if the word was not found, none otherwise.
+        lost = _NONE - (place >> _TWO)
+        at_ids = row + (place & _THREE)
+        first[j] = others[at_ids + FIRST] & _IDS & ~lost
+        last[j] = others[at_ids + LAST]
         numbers[n_new] = j
-        n_new += ~found & np.uint64(high[j] - _ONE < LONG - _ONE)
+        n_new += lost & np.uint64(high[j] - _ONE < LONG - _ONE)
     return np.int64(n_new)
 
 
@@ -254,7 +281,7 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
     start = np.int64(begin)
     for i in range(0, n_pieces, first.size):
         n = min(n_pieces - i, first.size)
-        n_new = _look_up(text, start, pieces, i, n, cache.lines, scratch, new.numbers)
+        n_new = _look_up(text, start, pieces, i, n, cache, scratch, new.numbers)
         if n_new:
             n_new = without_whole_words(whole, text, scratch, new.numbers, n_new)
             merge_new_words(

@@ -16,6 +16,7 @@ LONG = np.uint64(255) << np.uint64(56)
 # product with them depends on all lower bits of the other factor.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SPREAD = np.uint64(0xFF51AFD7ED558CCD)
+_SEVEN = np.uint64(7)
 _EIGHT = np.uint64(8)
 _HALF = np.uint64(32)
 
@@ -91,6 +92,22 @@ def short_key(text, start, width):
 
 
 @inlined
+def narrow_key(text, start, width):
+    """Return the key of a word of up to 7 bytes as one uint64.
+
+    The key of a longer word has another top byte than any of these. start and width: uint64.
+    """
+    width = min(width, _EIGHT)
+    if start + _EIGHT <= np.uint64(text.size):
+        bytes = eight_bytes(text, start) & _LOW_BYTES[width]
+    else:
+        bytes = np.uint64(0)
+        for i in range(width & _SEVEN):  # no narrow word has eight
+            bytes |= np.uint64(text[start + np.uint64(i)]) << np.uint64(8 * i)
+    return bytes | width << np.uint64(56)
+
+
+@inlined
 def word_key(text, start, width):
     """Return a word's key as two uint64: up to 15 bytes plus the width, or a hash if longer.
 
@@ -119,6 +136,12 @@ def same_bytes(one, i, other, j, width):
             return False
         at += _EIGHT
     return eight_bytes(one, i + last) == eight_bytes(other, j + last)
+
+
+@inlined
+def spread_narrow(key):
+    """Hash a narrow word's key to 32 bits, the low ones of which serve as a table's index."""
+    return (key ^ key >> _HALF) * _SPREAD >> _HALF
 
 
 @inlined

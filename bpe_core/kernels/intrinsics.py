@@ -52,6 +52,33 @@ def count_ones(mask: np.uint64) -> int:
     return int(mask).bit_count()
 
 
+def find_in_four(array: NDArray[np.uint64], at: int | np.uint64, number: np.uint64) -> np.uint64:
+    """Return the first i for which array[at + i] is a number, 4 if none of four is.
+
+    >>> array = np.arange(8, dtype=np.uint64)
+    >>> find_in_four(array, 4, np.uint64(6)), find_in_four(array, 4, np.uint64(3))
+    (np.uint64(2), np.uint64(4))
+    """
+    found = array[at : at + np.uint64(4)] == number
+    return np.uint64(found.argmax() if found.any() else 4)
+
+
+def find_both_in_four(
+    array: NDArray[np.uint64], at: int | np.uint64, one: np.uint64, other: np.uint64
+) -> np.uint64:
+    """Return the first i for which array[at + i] and array[at + 4 + i] are two numbers, or 4.
+
+    >>> array = np.arange(8, dtype=np.uint64)
+    >>> find_both_in_four(array, 0, np.uint64(2), np.uint64(6))
+    np.uint64(2)
+    >>> find_both_in_four(array, 0, np.uint64(2), np.uint64(7))
+    np.uint64(4)
+    """
+    four = np.uint64(4)
+    found = (array[at : at + four] == one) & (array[at + four : at + four + four] == other)
+    return np.uint64(found.argmax() if found.any() else 4)
+
+
 def prefetch(array: NDArray[np.uint64], at: int | np.uint64) -> None:
     """Let the processor fetch array[at] while it does other work."""
 

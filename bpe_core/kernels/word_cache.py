@@ -1,8 +1,9 @@
 """Remember the ids of the words of up to 255 bytes that one thread has encoded.
 
-Each word has one line of the table, which fits into a line of the processor's cache and holds two
-words. A new word pushes out the older of the two. A table that pushes out many is copied to one of
-twice the size: a small table is faster while the words of a text fit into it.
+Narrow words, of up to 7 bytes and two ids as four in five are, have a table of their own, with less
+to compare and to fetch. Each word has one row of its table, which holds four words; a new one takes
+the place of any other in a full row. Tables that lose many are copied to some of twice the size: a
+small table is faster while the words of a text fit into it.
 
 The key of a word of up to 15 bytes is its bytes. That of a longer one is a hash, so its bytes are
 kept too, and compared.
@@ -16,16 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, kernel, part
-from bpe_core.kernels.hashing import same_bytes, spread_word, word_key
-from bpe_core.kernels.intrinsics import store_pair
+from bpe_core.kernels.hashing import same_bytes, spread_narrow, spread_word, word_key
+from bpe_core.kernels.intrinsics import find_both_in_four, find_in_four, store_pair
 
-LINE = 8
-"""uint64 numbers per line, 64 bytes: two entries of key, key, ids, ids.
+NARROW_ROW = 8
+"""uint64 numbers per row of narrow words, 64 bytes: four keys, then the ids of each.
 
-An entry has room for four ids of 32 bits; their number is in the top byte of the first. If there
-are more, the second half holds their position in the arena. For a long word, the first half is
-zero, and the second holds the positions of its letters and, in the arena, of the number of its ids
-and these.
+There is room for two ids of 32 bits; their number is in the top byte of the first.
+"""
+WORD_ROW = 16
+"""uint64 numbers per row of others, 128 bytes: the first halves of four keys, their second halves,
+and as many of the ids, of which there are up to four.
+
+If there are more, the second half of the ids holds their position in the arena. For a long word,
+the first half is zero, and the second holds the positions of its letters and, in the arena, of the
+number of its ids and these.
 """
 SHORT_WORD = 15
 """The most bytes that a key can hold."""
@@ -35,12 +41,14 @@ SLACK = SHORT_WORD + 1
 """The most ids that are written for a short word, some of them past its last."""
 ID_BITS = 24
 """An id and the number of a word's ids share 32 bits, so ids are below 2**24."""
-MAX_LINES = 1 << 18
-"""16 MB. Source code of 10 MB was encoded 2 to 3 times as fast as with a quarter of it."""
+MAX_ROWS = 1 << 16
+"""12 MB. Source code of 10 MB was encoded 2 to 3 times as fast as with a quarter of it."""
 
-ENTRY = np.uint64(4)
-"""uint64 numbers per entry."""
+FIRST, LAST = np.uint64(8), np.uint64(12)
+"""Where in a row the two halves of ids are."""
 _CACHED_IDS = np.int64(4)
+_NARROW_IDS = np.int64(2)
+_NARROW_HIGH = np.uint64(7 << 56)
 _COUNT_AT = np.uint64(ID_BITS)
 _ID = np.uint64((1 << ID_BITS) - 1)
 _ID_COUNT = np.uint64(0xFF)
@@ -52,14 +60,17 @@ _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
 _INLINE = np.uint64(4)
+_FOUR = np.uint64(4)
 _SLACK = np.uint64(SLACK)
 
 
 class CachedWords(NamedTuple):
     """The words that one thread has encoded."""
 
-    lines: NDArray[np.uint64]
-    """uint64[n * LINE], n a power of two."""
+    narrow: NDArray[np.uint64]
+    """uint64[n * NARROW_ROW], n a power of two."""
+    others: NDArray[np.uint64]
+    """uint64[n * WORD_ROW]"""
     arena: NDArray[np.int32]
     """int32: the ids of words with more ids than fit into an entry, one word after another. The
     last SLACK numbers are never written, so that sixteen can be read from any word on."""
@@ -71,9 +82,15 @@ class CachedWords(NamedTuple):
 
 
 @inlined
-def find_line(lines, low, high):
-    """Return where the line of a word's key starts."""
-    return (spread_word(low, high) & np.uint64(lines.size // LINE - 1)) * np.uint64(LINE)
+def find_row(others, low, high):
+    """Return where the row of a word's key starts."""
+    return (spread_word(low, high) & np.uint64(others.size // WORD_ROW - 1)) * np.uint64(WORD_ROW)
+
+
+@inlined
+def find_narrow_row(narrow, key):
+    """Return where the row of a narrow word's key starts."""
+    return (spread_narrow(key) & np.uint64(narrow.size // NARROW_ROW - 1)) * np.uint64(NARROW_ROW)
 
 
 @inlined
@@ -101,7 +118,7 @@ def append_found(first, last, j, n, arena, out, k):
 
 @part
 def remember(cache, low, high, ids, start, n):
-    """Store a word and ids[start : start + n] as the first of its line; return what is stored.
+    """Store a word and ids[start : start + n]; return what is stored.
 
     The latter is two zeros if there is no room.
     """
@@ -123,17 +140,26 @@ def remember(cache, low, high, ids, start, n):
             last = np.uint64(ids[start + 2])
         if n > 3:
             last |= np.uint64(ids[start + 3]) << _HALF
-    _enter(cache, low, high, first, last)
+    if n <= _NARROW_IDS and high <= _NARROW_HIGH:
+        _enter_narrow(cache, low | high, first)
+    else:
+        _enter(cache, low, high, first, last)
     return first, last
 
 
 @part
 def remember_new(cache, low, high, ids, n):
     """Store a word and its ids, unless it has been; return what is stored, zeros if nothing."""
-    lines = cache.lines
-    line = find_line(lines, low, high)
-    if lines[line] == low and lines[line + _ONE] == high:
-        return lines[line + _TWO], lines[line + _THREE]
+    narrow, others = cache.narrow, cache.others
+    if high <= _NARROW_HIGH:
+        row = find_narrow_row(narrow, low | high)
+        place = find_in_four(narrow, row, low | high)
+        if place < _FOUR:
+            return narrow[row + _FOUR + place], _EMPTY
+    row = find_row(others, low, high)
+    place = find_both_in_four(others, row, low, high)
+    if place < _FOUR:
+        return others[row + FIRST + place], others[row + LAST + place]
     return remember(cache, low, high, ids, np.int64(0), n)
 
 
@@ -143,18 +169,21 @@ def append_cached_long(cache, low, high, text, start, width, out, k):
 
     low, high: its hash.
     """
-    lines = cache.lines
-    entry = find_line(lines, low, high)
-    for _ in range(2):
-        if lines[entry] == low and lines[entry + _ONE] == high:
-            places = lines[entry + _THREE]
-            if same_bytes(cache.letters, places >> _HALF, text, np.uint64(start), np.uint64(width)):
-                at = np.int64(places & _LOW_HALF)
-                n = np.int64(cache.arena[at])
-                for j in range(n):
-                    out[k + j] = cache.arena[at + 1 + j]
-                return k + n
-        entry += ENTRY
+    others, arena = cache.others, cache.arena
+    row = find_row(others, low, high)
+    for place in range(find_both_in_four(others, row, low, high), _FOUR):
+        places = others[row + LAST + place]
+        if (
+            others[row + place] == low
+            and others[row + _FOUR + place] == high
+            and same_bytes(cache.letters, places >> _HALF, text, np.uint64(start), np.uint64(width))
+        ):
+            first = places & _LOW_HALF
+            n = np.uint64(arena[first])
+            for i in range(_EMPTY, n, _SLACK):
+                for j in range(i, i + _SLACK):
+                    out[np.uint64(k) + j] = arena[first + _ONE + j]
+            return k + np.int64(n)
     return k
 
 
@@ -178,43 +207,65 @@ def remember_long(cache, text, start, width, ids, first, n):
 
 
 @part
+def _enter_narrow(cache, key, first):
+    """Store a narrow word where its row is empty, or in place of any other."""
+    narrow = cache.narrow
+    row = find_narrow_row(narrow, key)
+    at = row + _place_for_new(cache, find_in_four(narrow, row, _EMPTY))
+    narrow[at] = key
+    narrow[at + _FOUR] = first
+
+
+@part
 def _enter(cache, low, high, first, last):
-    """Make an entry the first of its line; the previous first becomes second."""
-    lines = cache.lines
-    line = find_line(lines, low, high)
-    cache.used[1] += np.int64(lines[line + ENTRY + _ONE] != _EMPTY)
-    for j in range(4):
-        lines[line + ENTRY + np.uint64(j)] = lines[line + np.uint64(j)]
-    lines[line] = low
-    lines[line + _ONE] = high
-    lines[line + _TWO] = first
-    lines[line + _THREE] = last
+    """Store another word where its row is empty, or in place of any other."""
+    others = cache.others
+    row = find_row(others, low, high)
+    at = row + _place_for_new(cache, find_in_four(others, row + _FOUR, _EMPTY))
+    others[at] = low
+    others[at + _FOUR] = high
+    others[at + FIRST] = first
+    others[at + LAST] = last
+
+
+@inlined
+def _place_for_new(cache, empty):
+    """Return the empty place of a row, or if there is none, which of its words is lost."""
+    if empty < _FOUR:
+        return empty
+    # If it were always the oldest, five words that take turns would all be lost each time.
+    cache.used[1] += 1
+    return np.uint64(cache.used[1]) & _THREE
 
 
 @inlined
 def is_crowded(cache):
-    """Return whether the words that were lost are more than an eighth as many as the lines.
+    """Return whether the words that were lost are more than half as many as the rows.
 
     Merging that many words again takes longer than copying the table.
     """
-    n_lines = cache.lines.size // LINE
-    return n_lines < MAX_LINES and cache.used[1] > n_lines // 8
+    n_rows = cache.others.size // WORD_ROW
+    return n_rows < MAX_ROWS and cache.used[1] > n_rows // 2
 
 
 @kernel
 def copy_words(cache, larger):
-    """Copy all words into an empty cache with at least as many lines and as large arrays."""
+    """Copy all words into an empty cache with at least as many rows and as large arrays."""
     for k in range(cache.used[0]):
         larger.arena[k] = cache.arena[k]
     for k in range(cache.used[2]):
         larger.letters[k] = cache.letters[k]
     larger.used[0] = cache.used[0]
     larger.used[2] = cache.used[2]
-    lines = cache.lines
-    for n in range(cache.lines.size // LINE):
-        line = np.uint64(n) * np.uint64(LINE)
-        # The second first, so that it stays the older of the two.
-        for k in range(2):
-            at = line + ENTRY * np.uint64(1 - k)
-            if lines[at + _ONE] != _EMPTY:
-                _enter(larger, lines[at], lines[at + _ONE], lines[at + _TWO], lines[at + _THREE])
+    narrow, others = cache.narrow, cache.others
+    for n in range(narrow.size // NARROW_ROW):
+        for k in range(4):
+            at = np.uint64(n * NARROW_ROW + k)
+            if narrow[at] != _EMPTY:
+                _enter_narrow(larger, narrow[at], narrow[at + _FOUR])
+    for n in range(others.size // WORD_ROW):
+        for k in range(4):
+            at = np.uint64(n * WORD_ROW + k)
+            if others[at + _FOUR] != _EMPTY:
+                low, high = others[at], others[at + _FOUR]
+                _enter(larger, low, high, others[at + FIRST], others[at + LAST])

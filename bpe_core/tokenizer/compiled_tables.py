@@ -16,15 +16,15 @@ from bpe_core.kernels.rank_merging import MergeTable
 from bpe_core.kernels.scanning import Scanner
 from bpe_core.kernels.trie import TrieArrays
 from bpe_core.kernels.whole_words import WholeWords
-from bpe_core.kernels.word_cache import LINE, CachedWords
+from bpe_core.kernels.word_cache import NARROW_ROW, WORD_ROW, CachedWords
 from bpe_core.pretokenizers.scanners import get_scanner
 from bpe_core.tokenizer.tables import TokenTable
 
-_CACHE_LINES: Final = 1 << 16
-"""4 MB per thread, up to 16 MB for texts of many words; see `word_cache.MAX_LINES`."""
-_LINES_PER_TOKEN: Final = 2
-_ARENA_PER_LINE: Final = 2
-_LETTERS_PER_LINE: Final = 8
+_CACHE_ROWS: Final = 1 << 14
+"""3 MB per thread, up to 12 MB for texts of many words; see `word_cache.MAX_ROWS`."""
+_TOKENS_PER_ROW: Final = 2
+_ARENA_PER_ROW: Final = 8
+_LETTERS_PER_ROW: Final = 32
 _BATCH: Final = 256
 _PAIR_PLACES_PER_MERGE: Final = 4
 """So many that a search seldom meets another pair first."""
@@ -34,35 +34,36 @@ _MAX_TRIE_LETTERS: Final = 1 << 23
 _FREE: Final = np.iinfo(np.uint64).max
 
 
-def empty_cache(n_lines: int | None = None) -> CachedWords:
+def empty_cache(n_rows: int | None = None) -> CachedWords:
     """Return an empty word cache, of the usual size if none is given.
 
     >>> cache = empty_cache(8)
-    >>> len(cache.lines) // LINE, cache.used.tolist()
+    >>> len(cache.others) // WORD_ROW, cache.used.tolist()
     (8, [0, 0, 0])
     """
-    n_lines = n_lines or _CACHE_LINES
+    n_rows = n_rows or _CACHE_ROWS
     return CachedWords(
-        lines=aligned_zeros(LINE * n_lines),
-        arena=np.empty(_ARENA_PER_LINE * n_lines, np.int32),
-        letters=np.empty(_LETTERS_PER_LINE * n_lines, np.uint8),
+        narrow=aligned_zeros(NARROW_ROW * n_rows),
+        others=aligned_zeros(WORD_ROW * n_rows),
+        arena=np.empty(_ARENA_PER_ROW * n_rows, np.int32),
+        letters=np.empty(_LETTERS_PER_ROW * n_rows, np.uint8),
         used=np.zeros(3, np.int64),
     )
 
 
 def _cache_for(n_tokens: int) -> CachedWords:
     """Return an empty word cache with enough room in addition to the words of a vocabulary."""
-    n_lines = max(_CACHE_LINES, _power_of_two(_LINES_PER_TOKEN * n_tokens))
-    return empty_cache(min(n_lines, word_cache.MAX_LINES))
+    n_rows = max(_CACHE_ROWS, _power_of_two(n_tokens // _TOKENS_PER_ROW))
+    return empty_cache(min(n_rows, word_cache.MAX_ROWS))
 
 
 def twice_as_large(cache: CachedWords) -> CachedWords:
     """Return a word cache of twice the size that holds the same words.
 
-    >>> len(twice_as_large(empty_cache(8)).lines) // LINE
+    >>> len(twice_as_large(empty_cache(8)).others) // WORD_ROW
     16
     """
-    larger = empty_cache(2 * len(cache.lines) // LINE)
+    larger = empty_cache(2 * len(cache.others) // WORD_ROW)
     word_cache.copy_words(cache, larger)
     return larger
 
@@ -70,11 +71,11 @@ def twice_as_large(cache: CachedWords) -> CachedWords:
 def larger_or_empty(cache: CachedWords) -> CachedWords:
     """Return a larger word cache with the same words, or an empty one if it may not grow.
 
-    >>> len(larger_or_empty(empty_cache(word_cache.MAX_LINES)).lines) // LINE
-    262144
+    >>> len(larger_or_empty(empty_cache(word_cache.MAX_ROWS)).others) // WORD_ROW
+    65536
     """
-    n_lines = len(cache.lines) // LINE
-    return twice_as_large(cache) if n_lines < word_cache.MAX_LINES else empty_cache(n_lines)
+    n_rows = len(cache.others) // WORD_ROW
+    return twice_as_large(cache) if n_rows < word_cache.MAX_ROWS else empty_cache(n_rows)
 
 
 def scratch(size: int, heap: bool) -> EncodingScratch:
@@ -91,7 +92,7 @@ def scratch(size: int, heap: bool) -> EncodingScratch:
         high=np.empty(_BATCH, np.uint64),
         places=np.empty(_BATCH, np.uint64),
         first=np.empty(_BATCH, np.uint64),
-        last=np.empty(_BATCH, np.uint64),
+        last=np.zeros(_BATCH, np.uint64),
         symbols=np.empty(SCAN_UP_TO, np.int32),
         ranks=np.empty(SCAN_UP_TO, np.int32),
         dead=np.empty(size + 1, np.uint8),

@@ -13,7 +13,7 @@ from bpe_core.kernels.rank_merging import MergeTable
 from bpe_core.kernels.scanning import Scanner
 from bpe_core.kernels.trie import TrieArrays
 from bpe_core.kernels.whole_words import WholeWords
-from bpe_core.kernels.word_cache import LINE, CachedWords
+from bpe_core.kernels.word_cache import WORD_ROW, CachedWords
 from bpe_core.tokenizer.compiled_tables import Beginnings, EncoderTables, empty_cache
 
 _GROUPS: Final[Mapping[str, Any]] = {
@@ -59,8 +59,8 @@ def unpack_tables(arrays: Mapping[str, NDArray[Any]]) -> EncoderTables:
         *(kind(*members(group, iter(kind._fields))) for group, kind in _GROUPS.items())
     )
     kept = made.cache
-    cache = empty_cache(len(kept.lines) // LINE)
-    for name in ("lines", "arena", "letters", "used"):
+    cache = empty_cache(len(kept.others) // WORD_ROW)
+    for name in cache._fields:
         array: NDArray[Any] = getattr(kept, name)
         getattr(cache, name)[: len(array)] = array
     return made._replace(cache=cache)

@@ -15,7 +15,7 @@ import tiktoken
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.kernels.hashing import word_key
-from bpe_core.kernels.word_cache import LINE, MAX_LINES
+from bpe_core.kernels.word_cache import MAX_ROWS, WORD_ROW
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
@@ -66,9 +66,9 @@ def test_the_word_cache_grows_with_the_words_of_a_text_and_keeps_their_ids() -> 
     growing = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
     sizes: list[int] = []
     for _ in range(2):  # the second time mostly from the cache
-        sizes.append(len(growing._workers[0].cache.lines) // LINE)
+        sizes.append(len(growing._workers[0].cache.others) // WORD_ROW)
         assert growing.to_list(growing.encode(text, n_threads=1)) == expected
-    assert sizes[0] < sizes[1] <= MAX_LINES
+    assert sizes[0] < sizes[1] <= MAX_ROWS
     growing.forget_words()
     assert not growing._workers
     assert growing.to_list(growing.encode(text, n_threads=1)) == expected

@@ -47,10 +47,10 @@ for encoder in encoders:
 SMALL_BUFFERS = """
 compiled._SCAN_AHEAD = 24
 compiled_tables._BATCH = 3
-compiled_tables._CACHE_LINES = 4
-compiled_tables._ARENA_PER_LINE = 10
-compiled_tables._LETTERS_PER_LINE = 16
-word_cache.MAX_LINES = 8
+compiled_tables._CACHE_ROWS = 2
+compiled_tables._ARENA_PER_ROW = 20
+compiled_tables._LETTERS_PER_ROW = 32
+word_cache.MAX_ROWS = 4
 text = "it's 12 na\u00efve\u3000 \u65e5\u672c\U0001f642 " + "ab" * 40 + " " * 33 + "xyz" * 3
 text += "'ll " + " ".join(some("\u0101\u0102\u0103", 5) for _ in range(30))
 tokenizer = trained(text)
@@ -62,7 +62,7 @@ for name in ("gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "rege
         explained = [explain_word(word, tokenizer.table, tokenizer.merges) for word in words]
         expected = [id for word in explained for each in word for id in each.ids]
         assert encoder.encode(part).tolist() == expected, name
-    assert len(encoder._workers[0].cache.lines) == 8 * word_cache.LINE
+    assert len(encoder._workers[0].cache.others) == 4 * word_cache.WORD_ROW
 """
 
 DROPPED = """

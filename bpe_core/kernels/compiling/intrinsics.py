@@ -19,6 +19,8 @@ with needs_extra("compile", "Compiling the kernels"):
 
 _BYTES: Final = ir.VectorType(ir.IntType(8), intrinsics.BYTES)
 _FIRST: Final = ir.Constant(ir.VectorType(ir.IntType(32), intrinsics.BYTES), None)
+_FOUR: Final = ir.VectorType(ir.IntType(64), 4)
+_FIRST_OF_FOUR: Final = ir.Constant(ir.VectorType(ir.IntType(32), 4), None)
 _DEFINED_FOR_ZERO: Final = ir.Constant(ir.IntType(1), 0)
 
 
@@ -32,7 +34,7 @@ def _lower_bytes_between(context: Any, builder: Any, signature: Any, given: Any)
     text = make_array(signature.args[0])(context, builder, given[0])
     place = builder.bitcast(builder.gep(text.data, [given[1]]), _BYTES.as_pointer())
     low, high = (
-        _repeated(builder, context.cast(builder, value, type, types.uint8))
+        _repeated(builder, context.cast(builder, value, type, types.uint8), _BYTES, _FIRST)
         for value, type in zip(given[2:], signature.args[2:], strict=True)
     )
     above_low = builder.sub(builder.load(place, align=1), low)
@@ -40,11 +42,11 @@ def _lower_bytes_between(context: Any, builder: Any, signature: Any, given: Any)
     return builder.bitcast(is_between, ir.IntType(64))
 
 
-def _repeated(builder: Any, byte: Any) -> Any:
-    """Return a vector of the same byte 64 times."""
-    undefined = ir.Constant(_BYTES, ir.Undefined)
-    one = builder.insert_element(undefined, byte, ir.IntType(32)(0))
-    return builder.shuffle_vector(one, undefined, _FIRST)
+def _repeated(builder: Any, number: Any, vector: Any, first: Any) -> Any:
+    """Return a vector of the same number; `first` is one of zeros, of the same length."""
+    undefined = ir.Constant(vector, ir.Undefined)
+    one = builder.insert_element(undefined, number, ir.IntType(32)(0))
+    return builder.shuffle_vector(one, undefined, first)
 
 
 def _define_count(function: Callable[..., int], count: Callable[[Any, Any], Any]) -> None:
@@ -64,6 +66,42 @@ _define_count(
 )
 _define_count(intrinsics.leading_zeros, lambda builder, mask: builder.ctlz(mask, _DEFINED_FOR_ZERO))
 _define_count(intrinsics.count_ones, lambda builder, mask: builder.ctpop(mask))
+
+
+@type_callable(intrinsics.find_in_four)
+def _type_find_in_four(context: Any) -> Callable[..., Any]:
+    return lambda array, at, number: types.uint64
+
+
+@lower_builtin(intrinsics.find_in_four, types.Array, types.Integer, types.uint64)
+def _lower_find_in_four(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    array = make_array(signature.args[0])(context, builder, given[0])
+    return _first_of_four(builder, _equal_in_four(builder, array, given[1], given[2]))
+
+
+@type_callable(intrinsics.find_both_in_four)
+def _type_find_both_in_four(context: Any) -> Callable[..., Any]:
+    return lambda array, at, one, other: types.uint64
+
+
+@lower_builtin(intrinsics.find_both_in_four, types.Array, types.Integer, types.uint64, types.uint64)
+def _lower_find_both_in_four(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    array = make_array(signature.args[0])(context, builder, given[0])
+    after = builder.add(given[1], given[1].type(4))
+    one = _equal_in_four(builder, array, given[1], given[2])
+    other = _equal_in_four(builder, array, after, given[3])
+    return _first_of_four(builder, builder.and_(one, other))
+
+
+def _equal_in_four(builder: Any, array: Any, at: Any, number: Any) -> Any:
+    place = builder.bitcast(builder.gep(array.data, [at]), _FOUR.as_pointer())
+    number = _repeated(builder, number, _FOUR, _FIRST_OF_FOUR)
+    return builder.icmp_unsigned("==", builder.load(place, align=8), number)
+
+
+def _first_of_four(builder: Any, equal: Any) -> Any:
+    mask = builder.zext(builder.bitcast(equal, ir.IntType(4)), ir.IntType(64))
+    return builder.cttz(builder.or_(mask, ir.IntType(64)(1 << 4)), _DEFINED_FOR_ZERO)
 
 
 @type_callable(intrinsics.prefetch)
