@@ -114,12 +114,6 @@ def test_the_right_answer_is_computed_from_the_visitors_words(
     assert right_options(app) == right
 
 
-def test_the_pair_counts_of_the_hug_words(open_app: Callable[..., AppTest]) -> None:
-    app = open_shown(open_app, 1, "Pairs")
-    for count in ("('u', 'g'): 15", "('g', '</w>'): 18", "('i', 'n'): 6", "('n', 'g'): 3"):
-        assert count in given(app)
-
-
 def test_ties_shows_a_step_at_which_the_rules_differ(open_app: Callable[..., AppTest]) -> None:
     app = open_shown(open_app, 2, "Ties")
     assert right_options(app) == ["It depends on the rule"]
@@ -227,22 +221,6 @@ def tiles(app: AppTest) -> list[list[list[str]]]:
 def texts(app: AppTest) -> str:
     because = [one["because"] for one in all_sent(app) if "because" in one]
     return "\n".join([*because, *(one.value for one in app.markdown)])
-
-
-def test_bytes_leave_no_character_without_a_token(open_app: Callable[..., AppTest]) -> None:
-    app = open_shown(open_app, 4, "Bytes", any_text="Is née 日?")
-    assert "2 of 9 characters" in texts(app)
-    assert "12 bytes" in texts(app)
-    (characters,), (as_bytes,) = tiles(app)
-    assert "".join(characters) == "Is née 日?"
-    assert as_bytes[4:6] == [[0xC3], [0xA9]]
-
-
-def test_without_pretokens_tokens_cross_words(open_app: Callable[..., AppTest]) -> None:
-    app = open_shown(open_app, 4, "Cuts")
-    assert "with cuts 0 of 14: no merge crosses a cut" in texts(app)
-    assert [" dog."] in [without for without, _ in tiles(app)]
-    assert [" dog"] in [cut for _, cut in tiles(app)]
 
 
 def test_longest_match_is_shown_not_to_be_bpe(open_app: Callable[..., AppTest]) -> None:

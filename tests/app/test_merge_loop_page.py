@@ -99,17 +99,6 @@ def test_a_text_too_long_for_the_address_is_ignored(open_app: OpenApp) -> None:
     assert own["words"] == []
 
 
-def test_an_unknown_run_is_reported_and_the_sample_is_played(open_app: OpenApp) -> None:
-    app = open_app("merge_loop", run="a" * 32)
-    assert "The sample run is shown instead." in app.error[0].value
-    assert len(player_messages(app)) == 2
-
-
-def test_the_run_can_be_saved_as_a_replay(open_app: OpenApp) -> None:
-    [button] = open_app("merge_loop").get("download_button")
-    assert button.proto.label == "Save as a replay"
-
-
 def test_the_size_of_a_replay_is_shown_before_saving(open_app: OpenApp) -> None:
     app = open_app("merge_loop")
     size = len(player_run.replay(SAMPLE_RUN_ID, 0, "").encode()) / 1e6

@@ -288,14 +288,6 @@ def test_the_page_shows_how_the_special_tokens_were_read(open_app: OpenApp) -> N
     assert config.end_of_word is None
 
 
-def test_special_tokens_that_differ_only_in_spaces_count_as_duplicates(open_app: OpenApp) -> None:
-    app = choose(open_app(), preset="Custom")
-    app.text_area(key="settings_special_tokens").set_value("[CLS]\n[CLS] ").run()
-    (error,) = app.error
-    assert "is given twice" in error.value
-    assert_press_is_refused(app)
-
-
 def test_the_next_training_replaces_one_that_failed(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste", preset="Custom")
     app.text_area(key="corpus_pasted").set_value(" \n" * 40)

@@ -203,11 +203,6 @@ def test_opening_another_run_leaves_the_forms_alone(open_app: OpenApp) -> None:
     assert "Previous run" in [header.value for header in other.header]
 
 
-def test_the_sample_run_leaves_the_forms_at_the_sample(open_app: OpenApp) -> None:
-    app = open_app()
-    assert app.selectbox(key="corpus_sample").value == "python-reference"
-
-
 def read_query(app: AppTest) -> dict[str, str]:
     return {name: in_address(app, name) for name in app.query_params}
 

@@ -17,7 +17,7 @@ from bpe_core.runs.check_config import check_config
 from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, page_text
-from tests.app.training import assert_press_is_refused, choose, in_address, train
+from tests.app.training import choose, in_address, train
 from ui.run import corpus_summary
 from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_store import load_run
@@ -65,16 +65,6 @@ def test_the_exact_size_of_the_classroom_depends_on_its_characters(open_app: Ope
     assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == 12
 
 
-def test_reset_brings_back_the_first_size_in_the_browser_too(open_app: OpenApp) -> None:
-    app = open_app()
-    app.number_input(key="settings_exact_byte_size_4096").set_value(5_000).run()
-    app.button(key="reset").click().run()
-    field = app.number_input(key="settings_exact_byte_size_4096")
-    assert field.value == 4_096
-    assert field.proto.set_value
-    assert "Vocabulary size **4,096**" in page_text(app)
-
-
 def find_train_button(app: AppTest) -> tuple[int, ...]:
     """Return the button's place in the page: its index in each block around it."""
 
@@ -98,14 +88,6 @@ def test_an_error_above_the_train_button_does_not_move_it(open_app: OpenApp) -> 
     assert find_train_button(app) == before
 
 
-def test_an_invalid_exact_size_shows_an_error_and_prevents_training(open_app: OpenApp) -> None:
-    app = open_app()
-    app.number_input(key="settings_exact_byte_size_4096").set_value(100).run()
-    (error,) = app.error
-    assert "100 is too small: expected at least 257." in error.value
-    assert_press_is_refused(app)
-
-
 @pytest.mark.parametrize("preset", ["Classroom", "GPT-4", LLAMA])
 def test_the_largest_size_is_shown_before_training_and_then_reached(
     open_app: OpenApp, preset: str
@@ -126,12 +108,6 @@ def test_the_largest_size_is_shown_before_training_and_then_reached(
     assert f"Training will stop at {reached:,} tokens" in page_text(app)
     train(app)
     assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == reached
-
-
-def test_a_reachable_size_has_no_note_beside_the_button(open_app: OpenApp) -> None:
-    app = open_app()
-    assert "This text reaches 8," in page_text(app)
-    assert "Training will stop" not in page_text(app)
 
 
 def test_of_a_large_text_a_bound_is_shown(

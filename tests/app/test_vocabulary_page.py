@@ -272,9 +272,3 @@ def test_a_run_without_merges_or_held_out_text_can_be_shown(
     for view in ("Table", "Trie"):
         app = open_app("vocabulary", run=run_id, seen_as=view)
         assert not app.error
-
-
-def test_the_audit_names_llama_cpps_cut(open_app: OpenApp) -> None:
-    app = open_app("vocabulary", tokenizer="GPT-2")
-    shown = [each.value.replace("\\", "") for each in app.markdown]
-    assert any("llama.cpp calls this cut gpt-2 (also phi-2" in each for each in shown), shown

@@ -12,7 +12,7 @@ import pytest
 
 from ui.look import charts
 from ui.look.chart_axes import round_ticks
-from ui.look.chart_style import PALETTES, Theme, empty_figure, set_axis
+from ui.look.chart_style import PALETTES, Theme
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)
@@ -38,13 +38,6 @@ def test_the_curves_hold_bytes_per_token_of_both_texts(theme):
     assert "<b>held out 3.20</b>" in _texts(figure)
     assert "bytes per token" in _texts(figure)
     assert "merges" in _texts(figure)
-
-
-@both_themes
-def test_without_held_out_text_there_is_one_curve_with_one_label(theme):
-    figure: Any = charts.bytes_per_token_curves(STEPS, TRAINING, None, theme=theme)
-    assert [trace.name for trace in figure.data] == ["training"]
-    assert not any("held out" in text for text in _texts(figure))
 
 
 @both_themes
@@ -133,15 +126,6 @@ def test_ticks_of_part_of_a_run_start_and_end_with_that_part(first, last):
     assert (ticks[0], ticks[-1]) == (first, last)
     assert len(ticks) <= 6
     assert ticks == sorted(set(ticks))
-
-
-def test_setting_an_axis_keeps_its_other_settings():
-    figure: Any = empty_figure("light", height=100)
-    set_axis(figure, "y", nticks=6, range=[0, 1])
-    set_axis(figure, "y", range=[0, 2])
-    before: Any = empty_figure("light", height=100).layout
-    before = before.yaxis.to_plotly_json()
-    assert figure.layout.yaxis.to_plotly_json() == {**before, "nticks": 6, "range": [0, 2]}
 
 
 def _contrast(one: str, other: str) -> float:

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import cloudpickle
 import numpy as np
 import pytest
 import tokenizers
-from distributed import Client
 
 import bpe_core as bpe
 from bpe_core import errors
@@ -236,19 +235,6 @@ def test_an_error_in_another_process_is_raised_unchanged(spawned: ProcessPoolExe
     with pytest.raises(errors.InvalidTextError) as there:
         spawned.submit(bpe.gpt2().encode, "\ud800").result()
     assert str(there.value) == str(here.value)
-
-
-@pytest.mark.slow
-def test_dask_passes_tokenizers_and_runs_to_its_workers_and_back() -> None:
-    run = RUNS["bytes"]
-    started = Client(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
-    with cast("Any", started) as client:  # Dask is only partly typed.
-        (tokenizer,) = client.scatter([run.tokenizer], broadcast=True)
-        futures = [client.submit(bpe.Tokenizer.encode, tokenizer, text) for text in TEXTS]
-        assert client.gather(futures) == [run.tokenizer.encode(text) for text in TEXTS]
-        theirs = client.submit(bpe.train, load_sample("notebook"), run.config).result()
-    assert theirs.tokenizer == run.tokenizer
-    assert theirs.tokens_after.tolist() == run.tokens_after.tolist()
 
 
 # A worker like those of PyTorch's DataLoader: it inherits the dataset, and two queues carry indices
