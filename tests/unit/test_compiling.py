@@ -115,6 +115,7 @@ def test_a_folder_keeps_the_newest_kernels_and_nothing_of_a_killed_compiler(
     assert (tmp_path / "other").exists()
 
 
+@pytest.mark.slow
 def test_training_cancelled_while_waiting_ends_at_once(tmp_path: Path) -> None:
     code = """
 from bpe_core.kernels.compiling.choose import kernels_are_compiled
@@ -358,6 +359,16 @@ def test_folders_are_found_without_a_home(home: str, monkeypatch: pytest.MonkeyP
     load.folders.cache_clear()
     shared = [Path("/nowhere/.cache/bpe-explorer")] if home else []
     assert found == [load.KERNELS / "__pycache__", *shared]
+
+
+def test_kernels_are_kept_in_the_users_cache_if_the_package_is_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "__pycache__").touch()  # blocks the folder: permissions would not stop root
+    found = [tmp_path / "__pycache__", tmp_path / "cache" / "bpe-explorer"]
+    monkeypatch.setattr(load, "folders", lambda: found)
+    assert load.folder_to_write() == found[1]
+    assert found[1].is_dir()
 
 
 def test_a_process_that_only_looks_for_kernels_makes_no_folder(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_formats_of_bytes_alone_refuse_characters(format: Format) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", [each for each in FORMATS if each != "sentencepiece"])
+@pytest.mark.parametrize("format", ["huggingface", "tiktoken", "gguf"])
 def test_gpt2_survives_every_format(format: Format) -> None:
     again = loads(dumps(gpt2(), format), pretokenizer="gpt2", special_tokens={END_OF_TEXT: 50256})
     assert again == gpt2()
