@@ -141,10 +141,9 @@ def test_a_base_that_cannot_be_adapted_says_why(open_app: OpenApp) -> None:
     assert_press_is_refused(app, "extend")
 
 
-@pytest.mark.parametrize("n_tokens", [0.0, 4.5, 1e9])
-def test_an_invalid_number_of_tokens_is_refused(open_app: OpenApp, n_tokens: float) -> None:
+def test_an_invalid_number_of_tokens_is_refused(open_app: OpenApp) -> None:
     app = open_app("adapt")
-    app.number_input(key="adapt_tokens").set_value(n_tokens).run()
+    app.number_input(key="adapt_tokens").set_value(4.5).run()
     assert len(app.error) == 1
     assert_press_is_refused(app, "extend")
 

@@ -163,8 +163,8 @@ def test_what_is_left_out_and_pinned_at_once_is_said(open_app: OpenApp) -> None:
     assert token not in new_tokens(second)
 
 
-@pytest.mark.parametrize("terms", ["\ufeff\u202e\0x\n" + "y" * 300, "[x](http://y)\n$a$\n**b**"])
-def test_hostile_terms_do_not_break_the_page(open_app: OpenApp, terms: str) -> None:
+def test_hostile_terms_do_not_break_the_page(open_app: OpenApp) -> None:
+    terms = "\ufeff\u202e\0x\n" + "y" * 300 + "\n[x](http://y)\n$a$\n**b**"
     app = open_form(open_app, 3)
     app.text_area(key="adapt_terms").set_value(terms).run()
     press(app)

@@ -121,7 +121,6 @@ def test_the_difference_is_shown_by_part_with_its_method(open_app: OpenApp) -> N
 @pytest.mark.parametrize(
     ("part", "query"),
     [
-        ("Verdict", {}),
         ("Verdict", {"with": "gpt2", "against": "gpt2"}),
         ("Passage", {"word": " hugs"}),
         ("Terms and cost", {"terms": "hug " * 999}),

@@ -281,7 +281,7 @@ def test_the_pair_in_the_address_is_shown_at_every_step(
     assert _says(app, "Merge 301 joins it")
 
 
-@pytest.mark.parametrize("nonsense", ["1-", "٣-٣", "1-99999999", "1-2-3"])
+@pytest.mark.parametrize("nonsense", ["٣-٣", "1-99999999"])
 def test_an_invalid_pair_in_the_address_is_ignored(
     open_app: Callable[..., AppTest], nonsense: str
 ) -> None:

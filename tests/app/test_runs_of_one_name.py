@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import cycle
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.corpus import Corpus
@@ -52,13 +51,8 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -
 
 
 # Labels of any titles differ: tests/unit/test_run_names.py.
-TITLES = ["", "a" * 10_000, "<b>[a](b) :red[a]\u202egnp.exe\n:material/home:"]
-
-
-@pytest.mark.parametrize("title", TITLES, ids=lambda title: repr(title[:20]))
-def test_any_two_runs_of_one_name_are_listed_and_opened_by_their_labels(
-    open_app: OpenApp, title: str
-) -> None:
+def test_any_two_runs_of_one_name_are_listed_and_opened_by_their_labels(open_app: OpenApp) -> None:
+    title = "<b>[a](b) :red[a]\u202egnp.exe\n:material/home:"
     app = open_app("merge_loop")
     runs = [store(title), store(title), store(title, tie_break="first-seen")]
     visit(app, runs)

