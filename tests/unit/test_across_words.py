@@ -167,6 +167,13 @@ def test_what_cannot_be_exact_is_left_to_the_library(change: Any, reason: str) -
         assert named.encode(text, "all") == peer.encode(text, add_special_tokens=False).ids
 
 
+def test_a_merge_of_unknown_tokens_is_named() -> None:
+    file = described()
+    file["model"]["merges"].append("a zz")
+    with pytest.raises(FormatError):
+        opened(file)
+
+
 def model(*pieces: Piece, **settings: Any) -> bytes:
     spelled = [Piece(f"<0x{byte:02X}>", 0, BYTE) for byte in range(256)]
     characters = [Piece(each, -9, NORMAL) for each in "▁ab"]

@@ -14,7 +14,7 @@ from bpe_core.adapting.adapted import trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import BpeError, ConfigError, FormatError
+from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.gpt2_files import read_gpt2_files, write_gpt2_files
@@ -164,3 +164,8 @@ def test_files_that_would_not_read_back_are_refused(qwen_like: Tokenizer) -> Non
     files = {**dumps(qwen_like, "huggingface"), **dumps(other, "gpt2")}
     with pytest.raises(BpeError):
         adapted_files(adapted, files)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match=r"a\.json does not exist\. Check the path\."):
+        open_base(tmp_path / "a.json")

