@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,13 +13,11 @@ import pytest
 import tokenizers
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.adapting.adapted import Adapted, trace_ids
+from bpe_core.adapting.adapted import trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.adapted.adapted_files import ROWS, adapted_files, row_files
-from bpe_core.formats.adapted.adapting_base import open_base
+from bpe_core.formats.adapted.adapted_files import ROWS, row_files
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.app.adapting import (
@@ -34,7 +31,6 @@ from tests.app.adapting import (
 )
 from tests.app.pages import OpenApp, all_sent, page_text, paste, sent_table
 from tests.app.training import assert_press_is_refused, in_address, until_ended
-from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
 from ui.adapt import background_work, files_part
 from ui.adapt.files_part import MODEL_LINES
@@ -107,23 +103,6 @@ def test_the_corpus_keeps_its_own_title_after_a_reload(open_app: OpenApp) -> Non
     assert load_run(second).title == "GPT-2 + ships.txt"
 
 
-def test_the_files_of_a_cut_are_written_once(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[int] = []
-
-    def write(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        written.append(adapted.tokenizer.vocab_size)
-        return adapted_files(adapted, files)
-
-    monkeypatch.setattr(files_part, "adapted_files", write)
-    app, stored = open_extended(open_app)
-    app.text_input(key="adapt_search").set_value("f").run()
-    app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
-    app.slider(key=f"tokens_kept_{stored.id}").set_value(12).run()
-    assert written == [50_257 + 12, 50_257 + 4]
-
-
 def test_a_cut_builds_no_tokenizer_again_and_other_formats_once_opened(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,66 +141,9 @@ def test_a_base_that_cannot_be_adapted_says_why(open_app: OpenApp) -> None:
     assert_press_is_refused(app, "extend")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "why"),
-    [
-        ("sentencepiece", "It has no bytes for characters outside the vocabulary"),
-        ("tokenizers", "It has a normalizer (Lowercase)"),
-    ],
-)
-def test_a_base_that_another_library_runs_says_why_it_cannot_be_adapted(
-    open_app: OpenApp, kind: str, why: str
-) -> None:
-    pieces = [Piece("<unk>", 0, UNKNOWN), Piece("▁", -1, NORMAL), Piece("▁t", -2, NORMAL)]
-    pieces += [Piece("t", -3, NORMAL)]
-    described = json.loads(dumps(gpt2().truncated(9), "huggingface")["tokenizer.json"])
-    described["normalizer"] = {"type": "Lowercase"}
-    files = {
-        "sentencepiece": {"mine.model": write_model(pieces, "BPE")},
-        "tokenizers": {"mine.json": json.dumps(described).encode()},
-    }[kind]
-    app = open_with_base(open_app, files)
-    said = app.warning[0].value.replace("\\", "")
-    assert f"cannot be adapted. {why}" in said
-    assert "Adapt another tokenizer, such as" in said
-    assert_press_is_refused(app, "extend")
-
-
-def test_deepseek_whose_added_tokens_are_found_in_text_is_extended(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
-    app = paste(open_app("adapt", **{"with": "deepseek-v3", "base": "deepseek-v3"}), TEXT)
-    assert not app.warning
-    app.number_input(key="adapt_tokens").set_value(3.0).run()
-    until_ended(app.button(key="extend").click().run())
-    assert not app.warning
-    stored = load_run(in_address(app, "run"))
-    assert stored.run.base == open_base("deepseek-v3").tokenizer
-    assert len(stored.run.merges) == 3
-    assert "deepseek-v3.tokenizer.json" in download_labels(app)
-    app.session_state[files_part.OTHER_FORMATS] = True
-    app.run()
-    assert "tokenizer.json" in download_labels(app)
-
-
-def test_a_transformers_folder_is_offered_before_a_file_of_ranks(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
-    app = paste(open_app("adapt", **{"with": "llama3", "base": "llama3"}), TEXT)
-    app.number_input(key="adapt_tokens").set_value(3.0).run()
-    until_ended(app.button(key="extend").click().run())
-    labels = download_labels(app)
-    assert labels.index("Tokenizer files") + 1 == labels.index("llama3.tiktoken")
-    assert "holds no special tokens" in app.warning[0].value
-
-
-@pytest.mark.parametrize("n_tokens", [0.0, 4.5, 1e9])
-def test_an_invalid_number_of_tokens_is_refused(open_app: OpenApp, n_tokens: float) -> None:
+def test_an_invalid_number_of_tokens_is_refused(open_app: OpenApp) -> None:
     app = open_app("adapt")
-    app.number_input(key="adapt_tokens").set_value(n_tokens).run()
+    app.number_input(key="adapt_tokens").set_value(4.5).run()
     assert len(app.error) == 1
     assert_press_is_refused(app, "extend")
 

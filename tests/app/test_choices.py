@@ -31,14 +31,6 @@ def test_an_unknown_option_counts_as_the_first(
     assert app.segmented_control(key=key).value == other
 
 
-@pytest.mark.parametrize(("page", "key", "first", "other"), CHOICES)
-def test_an_option_in_the_address_is_chosen(
-    open_app: Callable[..., AppTest], page: str, key: str, first: str, other: str
-) -> None:
-    app = open_app(page, **{key: other})
-    assert app.segmented_control(key=key).value == other != first
-
-
 @pytest.mark.parametrize(
     ("page", "key"),
     [

@@ -93,14 +93,6 @@ def test_what_cannot_be_read_or_is_too_large_is_said(open_app: OpenApp) -> None:
     assert "own" not in app.query_params
 
 
-def test_a_limit_is_named(open_app: OpenApp, monkeypatch: Any) -> None:
-    monkeypatch.setattr(evaluation, "MAX_BYTES", 1_000)
-    app = open_files(open_app("compare", on="Your own text"))
-    (error,) = app.error
-    assert "the limit here is 1,000" in error.value.replace("\\", "")
-    assert "own" not in app.query_params
-
-
 def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
     open_app: OpenApp, monkeypatch: Any
 ) -> None:

@@ -91,11 +91,3 @@ def test_sentences_that_are_not_parallel_show_an_error_and_lose_nothing(open_app
     upload(app, "bad.csv", b"A,B\nx\n")
     assert "has 1 cells" in app.error[0].value
     assert len(tables(app)["Parity of every language"]["rows"]) == 2
-
-
-def test_the_button_waits_for_a_file(open_app: OpenApp) -> None:
-    app = open_app("compare", part="Languages")
-    assert app.button(key="own_sentences").disabled
-    app.file_uploader(key="parallel_upload").set_value([("a.tsv", HOSTILE, "text/plain")]).run()
-    assert not app.button(key="own_sentences").disabled
-    assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())

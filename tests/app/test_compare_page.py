@@ -14,7 +14,6 @@ from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, all_sent, sent, sent_table
 from ui.compare import languages, passage, terms_part
-from ui.compare.verdict_words import CANNOT_TELL
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 
 
@@ -64,33 +63,6 @@ def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: 
     app = open_app("compare", run=run_id, text="It was a bright cold day in April. " * 25)
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
     assert sentence.startswith("No verdict yet: your own text has only")
-
-
-def test_a_verdict_on_text_within_documents_does_not_speak_of_new_ones(open_app: OpenApp) -> None:
-    open_app("compare")  # the store is this test's
-    text = "".join(f"0 and line {line} of it\n" for line in range(900))
-    training, held_out = Corpus.from_text(text).split(0.1)
-    run = train(training, TrainingConfig(400))
-    app = open_app("compare", run=store_run(Trained("One text", run, held_out, training=training)))
-    said = sent(app, "sentence")
-    sentence = "".join(text for text, _ in said["sentence"])
-    assert sentence.startswith("On held-out ends of the document it has seen")
-    assert CANNOT_TELL in sentence + said["aside"]
-    figures = sent(app, "figures")["figures"]
-    assert ("100%", "from documents trained on") in [(f["value"], f["name"]) for f in figures]
-
-
-def test_the_choice_of_the_visitors_text_is_in_the_address(open_app: OpenApp) -> None:
-    app = open_app("compare", part="Passage", on="Your own text", text="naïve <b>")
-    passage = sent(app, "readings")
-    assert (passage["text"], passage["source"]) == ("naïve <b>", "your own text")
-    assert app.query_params["text"] == "naïve <b>"
-
-
-def test_an_empty_text_shows_a_message_rather_than_an_error(open_app: OpenApp) -> None:
-    app = open_app("compare", part="Passage", on="Your own text", text="")
-    assert not app.error
-    assert "no text yet" in app.info[0].value
 
 
 def test_without_any_text_the_field_is_still_shown(
@@ -149,7 +121,6 @@ def test_the_difference_is_shown_by_part_with_its_method(open_app: OpenApp) -> N
 @pytest.mark.parametrize(
     ("part", "query"),
     [
-        ("Verdict", {}),
         ("Verdict", {"with": "gpt2", "against": "gpt2"}),
         ("Passage", {"word": " hugs"}),
         ("Terms and cost", {"terms": "hug " * 999}),

@@ -30,10 +30,9 @@ def told(app: AppTest) -> str:
     return "\n".join(error.value for error in app.error).replace("\\", "")
 
 
-@pytest.mark.parametrize("form", ["{}", "https://example.org/train?run={}&with=none"])
-def test_a_run_is_added_by_its_address_or_its_id(open_app: OpenApp, form: str) -> None:
+def test_a_run_is_added_by_its_address_or_its_id(open_app: OpenApp) -> None:
     run_id = store("Theirs")
-    app = paste(open_app("compare"), form.format(run_id))
+    app = paste(open_app("compare"), f"https://example.org/train?run={run_id}&with=none")
     assert not app.error
     assert others(app) == ["GPT-2", "Theirs"]
     assert in_address(app, "with") == f"gpt2,run-{run_id}"
@@ -49,10 +48,7 @@ def test_the_sample_can_be_added_to_another_run(open_app: OpenApp) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "got nothing"),
         ("<b>hug</b>", "Expected the address of a run, got “<b>hug</b>”"),
-        ("https://example.org/compare?with=gpt2", "This address has no “run=”"),
-        (f"?run={'a' * 32}", "There is no run at this address"),
         ("?run=../../etc/passwd", "The run id in this address is malformed"),
     ],
 )

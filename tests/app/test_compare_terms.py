@@ -126,12 +126,3 @@ def test_an_empty_list_says_what_to_do(open_app: OpenApp) -> None:
     app = open_file(open_app("compare", part="Terms and cost"), "\n \n")
     assert any("There are no terms yet" in info.value for info in app.info)
     assert not [c for c in all_sent(app) if c.get("caption") == "Your terms"]
-
-
-def test_the_terms_leave_the_address_on_other_pages(open_app: OpenApp) -> None:
-    app = open_app("compare", terms="hug")
-    app.switch_page("pages/lab.py").run()
-    assert "terms" not in app.query_params
-    app.switch_page("pages/compare.py").run()
-    assert field(app) == "hug"
-    assert query(app, "terms") == "hug"

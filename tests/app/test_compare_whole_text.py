@@ -21,7 +21,6 @@ from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, sent, sent_table
 from tests.waiting import wait_until
 from ui.compare import compared
-from ui.host.sized_cache import measure_size
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.work.background import TooMuchWorkError
 
@@ -171,9 +170,3 @@ def test_a_full_queue_leaves_the_sample(
 def test_a_short_text_is_compared_at_once(open_app: OpenApp) -> None:
     assert not marked(open_app("compare"))
     assert not compared.works()._known  # pyright: ignore[reportPrivateUsage]
-
-
-def test_the_size_of_a_comparison_includes_its_arrays() -> None:
-    small, large = (compare(Corpus.from_text("a line\n" * n), [gpt2()]) for n in (10, 10_000))
-    assert 0 < measure_size(small).n_bytes < measure_size(large).n_bytes
-    assert measure_size(large).n_bytes > sum(each.nbytes for each in large.by_block[0])

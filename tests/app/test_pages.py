@@ -41,7 +41,7 @@ def test_the_address_keeps_a_step_only_on_pages_with_steps(
     assert ("step" in app.query_params) is is_of_page
 
 
-@pytest.mark.parametrize("run_id", ["a" * 32, "../../../etc/passwd", "\0", "x" * 3_000, "<b>"])
+@pytest.mark.parametrize("run_id", ["a" * 32, "../\0<b>" + "x" * 3_000])
 def test_an_unknown_run_is_reported(open_app: Callable[..., AppTest], run_id: str) -> None:
     app = open_app("train", run=run_id)
     assert "The sample run is shown instead" in app.error[0].value

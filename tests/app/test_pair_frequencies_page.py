@@ -11,13 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.pair_lives import PairLives
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
-from ui.look.chart_style import PALETTES
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 
@@ -80,16 +77,6 @@ def test_the_bars_are_the_top_pairs_before_the_merge(open_app: Callable[..., App
     assert bars["x"][0] == winner.count
 
 
-def test_the_heat_map_outlines_the_pair_that_merges_next(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(PAGE, step="2000")
-    heat = _charts(app)["heatmap"]
-    (frame,) = heat["layout"]["shapes"]
-    row, column = int(frame["y0"] + 0.5), int(frame["x0"] + 0.5)
-    count = load_run(SAMPLE_RUN_ID).run.merges[2000].count
-    place = row * len(heat["layout"]["xaxis"]["ticktext"]) + column
-    assert heat["data"][1]["customdata"][place].endswith(f": {count:,} times")
-
-
 def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_frequent(
     open_app: Callable[..., AppTest],
 ) -> None:
@@ -112,17 +99,6 @@ def test_the_page_begins_with_pairs_and_a_link_to_a_cut_with_sizes(
     assert _headers(app)[0] == "How large a vocabulary?"
     app.segmented_control(key="part").set_value("Pairs").run()
     assert "The pairs before merge 6" in _headers(app)
-
-
-def test_no_pair_is_next_after_the_last_merge(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(PAGE, step="999999999")
-    assert "The pairs after the last merge" in _headers(app)
-    charts = _charts(app)
-    # Only the pair whose life is shown is framed; no pair is outlined as the next.
-    (frame,) = charts["heatmap"]["layout"]["shapes"]
-    assert frame["line"]["color"] == PALETTES["light"].text
-    assert "shapes" not in charts["count of the winning pair"]["layout"]
-    assert len(set(charts["bar"]["data"][0]["marker"]["color"])) == 1
 
 
 def test_an_invalid_step_in_the_address_is_ignored(open_app: Callable[..., AppTest]) -> None:
@@ -213,22 +189,6 @@ def test_an_unreadable_held_out_file_is_reported_and_the_figures_stay(
     assert _metrics(app) == before
 
 
-def test_hostile_tokens_stay_text(open_app: Callable[..., AppTest]) -> None:
-    config = TrainingConfig(
-        vocab_size=40,
-        base="characters",
-        alphabet="seen",
-        pretokenizer="none",
-        end_of_word="</w>",
-        special_tokens=(),
-    )
-    run = train(Corpus.from_documents(["<b>x</b>=1&amp;|||,", "<b>x</b>"] * 3), config)
-    app = open_app(PAGE, run=store_run(Trained("<script>alert(1)</script>", run, NOTHING_HELD_OUT)))
-    for figure in _charts(app).values():
-        for axis in ("xaxis", "yaxis"):
-            assert not any("<" in text for text in figure["layout"][axis].get("ticktext", []))
-
-
 def _says(app: AppTest, text: str) -> bool:
     return any(text in markdown.value for markdown in app.markdown)
 
@@ -279,20 +239,6 @@ def test_the_page_opens_at_a_pair_that_rises_and_falls(open_app: Callable[..., A
     assert _says(app, "its rank rises and falls the most")
 
 
-def test_an_own_run_opens_at_its_race_and_a_pair_that_rises_and_falls(
-    open_app: Callable[..., AppTest],
-) -> None:
-    run = train(load_sample("python-library"), TrainingConfig(600))
-    run_id = store_run(Trained("Library", run, NOTHING_HELD_OUT))
-    step = opening_step(run)
-    assert step > 0
-    app = open_app(PAGE, run=run_id)
-    assert app.header[0].value == f"The pairs before merge {step + 1}"
-    assert PairLives(run).count_steps(run.merges[step].pair) >= 10  # enough steps for a curve
-    assert _says(app, "its rank rises and falls the most")
-    assert not _says(app, f"Merge {step + 1} joins it")
-
-
 @pytest.mark.parametrize(
     ("step", "rank", "says"),
     [
@@ -335,7 +281,7 @@ def test_the_pair_in_the_address_is_shown_at_every_step(
     assert _says(app, "Merge 301 joins it")
 
 
-@pytest.mark.parametrize("nonsense", ["1-", "٣-٣", "1-99999999", "1-2-3"])
+@pytest.mark.parametrize("nonsense", ["٣-٣", "1-99999999"])
 def test_an_invalid_pair_in_the_address_is_ignored(
     open_app: Callable[..., AppTest], nonsense: str
 ) -> None:

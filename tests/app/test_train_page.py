@@ -102,32 +102,8 @@ def test_reset_updates_the_controls_in_the_browser(open_app: OpenApp) -> None:
         assert control.proto.set_value, f"{key} still shows the old choice"
 
 
-def test_a_custom_config_reaches_the_run_field_by_field(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Paste", preset="Custom")
-    app.text_area(key="corpus_pasted").set_value(RHYME)
-    app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
-    app.text_input(key="settings_pattern").set_value(r"\w+")
-    app.segmented_control(key="settings_base").set_value("characters")
-    app.segmented_control(key="settings_tie_break").set_value("first-seen")
-    app.number_input(key="settings_min_frequency").set_value(5)
-    app.number_input(key="settings_max_token_bytes").set_value(4)
-    app.text_area(key="settings_special_tokens").set_value("[CLS]\n[SEP]")
-    app.text_input(key="settings_end_of_word").set_value("</w>")
-    app.number_input(key="settings_vocab_size").set_value(60).run()
-    train(app)
-    config = load_run(in_address(app, "run")).run.config
-    assert config.pretokenizer == r"regex:\w+"
-    assert (config.base, config.alphabet, config.tie_break) == ("characters", "seen", "first-seen")
-    assert (config.min_frequency, config.max_token_bytes, config.vocab_size) == (5, 4, 60)
-    assert config.special_tokens == ("[CLS]", "[SEP]")
-    assert config.end_of_word == "</w>"
-
-
-@pytest.mark.parametrize("source", ["Sample", "Weighted words"])
-def test_an_invalid_pattern_shows_an_error_and_prevents_training(
-    open_app: OpenApp, source: str
-) -> None:
-    app = choose(open_app(), source=source, preset="Custom")
+def test_an_invalid_pattern_shows_an_error_and_prevents_training(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words", preset="Custom")
     app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
     for pattern in ("(", ""):
         app.text_input(key="settings_pattern").set_value(pattern).run()
@@ -231,21 +207,17 @@ def test_weighted_words_that_cannot_be_counted_are_refused(
     assert_press_is_refused(app)
 
 
-@pytest.mark.parametrize(
-    ("source", "base", "size", "least"),
-    [("Sample", "bytes", 100, 257), ("Weighted words", "characters", 7, 8)],
-)
 def test_a_vocabulary_smaller_than_its_alphabet_shows_an_error_before_training(
-    open_app: OpenApp, source: str, base: str, size: int, least: int
+    open_app: OpenApp,
 ) -> None:
-    app = choose(open_app(), source=source, preset="Custom")
+    app = choose(open_app(), source="Weighted words", preset="Custom")
     # b g h n p s u, and one special token.
-    app.segmented_control(key="settings_base").set_value(base)
-    app.number_input(key="settings_vocab_size").set_value(size).run()
-    assert [f"at least {least}" in error.value for error in app.error] == [True]
+    app.segmented_control(key="settings_base").set_value("characters")
+    app.number_input(key="settings_vocab_size").set_value(7).run()
+    assert ["at least 8" in error.value for error in app.error] == [True]
     assert "0 merges" not in page_text(app)
     assert_press_is_refused(app)
-    app.number_input(key="settings_vocab_size").set_value(least).run()
+    app.number_input(key="settings_vocab_size").set_value(8).run()
     assert not app.error
     assert not app.button(key="train").disabled
 
@@ -254,7 +226,6 @@ def test_a_vocabulary_smaller_than_its_alphabet_shows_an_error_before_training(
     ("key", "value", "problem"),
     [
         ("vocab_size", 2_000_000, "2,000,000 is too large: expected at most 1,000,000."),
-        ("min_frequency", -1, "-1 is too small: expected at least 0. With 0 or 1, any pair"),
         ("max_token_bytes", 2.5, "2.5 is not a whole number."),
     ],
 )
@@ -286,14 +257,6 @@ def test_the_page_shows_how_the_special_tokens_were_read(open_app: OpenApp) -> N
     config = load_run(in_address(app, "run")).run.config
     assert config.special_tokens == ("[CLS]", "my token")
     assert config.end_of_word is None
-
-
-def test_special_tokens_that_differ_only_in_spaces_count_as_duplicates(open_app: OpenApp) -> None:
-    app = choose(open_app(), preset="Custom")
-    app.text_area(key="settings_special_tokens").set_value("[CLS]\n[CLS] ").run()
-    (error,) = app.error
-    assert "is given twice" in error.value
-    assert_press_is_refused(app)
 
 
 def test_the_next_training_replaces_one_that_failed(open_app: OpenApp) -> None:

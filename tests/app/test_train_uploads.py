@@ -52,31 +52,27 @@ def figures(app: AppTest) -> str:
 
 
 def test_the_column_with_the_text_is_taken_and_another_can_be_chosen(open_app: OpenApp) -> None:
-    for name, data in (
-        ("talk.csv", make_csv(title=TITLES, words=STORIES)),
-        ("talk.parquet", make_parquet(title=TITLES, words=STORIES)),
-    ):
-        app = open_with(open_app, (name, data))
-        field = app.selectbox(key="corpus_column")
-        assert field.value == "words"
-        assert field.options == ["words, 91% of the characters", "title, 9% of the characters"]
-        # Escaped for Markdown, and with a name for the character that would reverse the line.
-        assert "\\<b\\>bold\\<\\/b\\>" in "".join(element.value for element in app.markdown)
-        assert "orU+202E not." in unescaped_text(app)
-        assert all(story.partition(",")[0] in unescaped_text(app) for story in STORIES[:3])
-        assert STORIES[3].partition(",")[0] not in unescaped_text(app)
-        # The column that was taken is noted, but not as a warning.
-        assert not app.warning
-        assert f"{name}: took the column 'words' (91% of the characters)." in unescaped_text(app)
-        before = figures(app)
-        app.selectbox(key="corpus_column").set_value("title").run()
-        assert all(f"- {title}\n" in unescaped_text(app) + "\n" for title in TITLES[:3])
-        assert figures(app) != before
-        before = figures(app)
-        app.switch_page("pages/compare.py").run()
-        app.switch_page("pages/train.py").run()
-        assert figures(app) == before
-        assert "Uploaded before" in unescaped_text(app)
+    app = open_with(open_app, ("talk.parquet", make_parquet(title=TITLES, words=STORIES)))
+    field = app.selectbox(key="corpus_column")
+    assert field.value == "words"
+    assert field.options == ["words, 91% of the characters", "title, 9% of the characters"]
+    # Escaped for Markdown, and with a name for the character that would reverse the line.
+    assert "\\<b\\>bold\\<\\/b\\>" in "".join(element.value for element in app.markdown)
+    assert "orU+202E not." in unescaped_text(app)
+    assert all(story.partition(",")[0] in unescaped_text(app) for story in STORIES[:3])
+    assert STORIES[3].partition(",")[0] not in unescaped_text(app)
+    # The column that was taken is noted, but not as a warning.
+    assert not app.warning
+    assert "talk.parquet: took the column 'words' (91% of the characters)." in unescaped_text(app)
+    before = figures(app)
+    app.selectbox(key="corpus_column").set_value("title").run()
+    assert all(f"- {title}\n" in unescaped_text(app) + "\n" for title in TITLES[:3])
+    assert figures(app) != before
+    before = figures(app)
+    app.switch_page("pages/compare.py").run()
+    app.switch_page("pages/train.py").run()
+    assert figures(app) == before
+    assert "Uploaded before" in unescaped_text(app)
 
 
 def test_a_chosen_column_is_remembered_for_the_next_file_that_has_it(open_app: OpenApp) -> None:

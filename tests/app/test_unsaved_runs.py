@@ -64,11 +64,3 @@ def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
     app.switch_page("pages/train.py").run()
     assert not app.error
     assert load_run(in_address(app, "run")).run.corpus_bytes
-
-
-def test_a_saved_run_offers_its_downloads_once_and_shows_no_warning(
-    open_app: OpenApp,
-) -> None:
-    app = open_app()
-    assert not app.warning
-    assert len(app.get("download_button")) == 6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import cycle
 from threading import Event
 from typing import Any
 
@@ -228,12 +229,11 @@ def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
         assert [row["uses"] for row in table["rows"]] == [uses[row["id"]] for row in table["rows"]]
 
 
-@pytest.mark.parametrize("min_uses", [1, 10])
-def test_the_preview_of_pruning_matches_the_core(open_app: OpenApp, min_uses: int) -> None:
+def test_the_preview_of_pruning_matches_the_core(open_app: OpenApp) -> None:
     run = load_run(SAMPLE_RUN_ID).run
     uses = uses_in_run(run)
-    pruned = prune(run.tokenizer, uses, min_uses)
-    app = open_app("vocabulary", min_uses=f"{min_uses} ×")
+    pruned = prune(run.tokenizer, uses, 10)
+    app = open_app("vocabulary", min_uses="10 ×")
     data = all_sent(app)
     caption = "The vocabulary before and after pruning"
     table = next(d for d in data if d.get("caption") == caption)
@@ -255,13 +255,12 @@ def test_hostile_tokens_are_sent_as_data_and_never_as_markup(open_app: OpenApp) 
     )
     run_id = store_run(Trained("Hostile", run, Corpus.from_text("x").split(0.0)[1]))
     tokenizer = run.tokenizer
-    for text in HOSTILE:
+    for text, view in zip(HOSTILE, cycle(("Table", "Trie")), strict=False):
         (id,) = [id for id, token in tokenizer.vocab.items() if token == text.encode()]
-        for view in ("Table", "Trie"):
-            app = open_app("vocabulary", run=run_id, token=str(id), find=text[:9], seen_as=view)
-            assert sent(app, "tree")["shown"]["token"] == text
-            for element in (*app.markdown, *app.header):
-                assert text not in element.value
+        app = open_app("vocabulary", run=run_id, token=str(id), find=text[:9], seen_as=view)
+        assert sent(app, "tree")["shown"]["token"] == text
+        for element in (*app.markdown, *app.header):
+            assert text not in element.value
 
 
 def test_a_run_without_merges_or_held_out_text_can_be_shown(
@@ -272,9 +271,3 @@ def test_a_run_without_merges_or_held_out_text_can_be_shown(
     for view in ("Table", "Trie"):
         app = open_app("vocabulary", run=run_id, seen_as=view)
         assert not app.error
-
-
-def test_the_audit_names_llama_cpps_cut(open_app: OpenApp) -> None:
-    app = open_app("vocabulary", tokenizer="GPT-2")
-    shown = [each.value.replace("\\", "") for each in app.markdown]
-    assert any("llama.cpp calls this cut gpt-2 (also phi-2" in each for each in shown), shown

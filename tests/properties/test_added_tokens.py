@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def test_the_longest_added_token_is_found_at_each_place(tokens: list[str], text:
     assert list(finder.split(text, frozenset())) == list(by_trying(text, tokens))
 
 
+@pytest.mark.slow
 def test_tokens_that_begin_alike_are_found_however_long() -> None:
     tokens = ["a" * n for n in range(1, 1_500)]
     finder = AddedTokenFinder(AddedToken(each, id, False, False) for id, each in enumerate(tokens))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "adapt.md"
 CORPUS = Corpus.from_text("Der Fluss fließt, die Flüsse fließen. " * 9)
 
 
+@cache
 def adapt(how: str) -> Adapted:
     if how == "extend":
         return trace_ids(gpt2(), extend(gpt2(), CORPUS, 7).tokenizer)

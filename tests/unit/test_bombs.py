@@ -107,39 +107,3 @@ def test_the_limits_of_a_child_are_its_own() -> None:
     )
     assert done.stdout.split() == ["7", str(2**31)]
     assert resource.getrlimit(resource.RLIMIT_CPU) == before
-
-
-FUZZ = """
-import random, resource, sys
-resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))
-from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.errors import CorpusError
-from pathlib import Path
-folder = Path(sys.argv[1])
-whole = sorted(folder.iterdir())
-dice = random.Random(7)
-for number in range({n}):
-    path = whole[number % len(whole)]
-    data = bytearray(path.read_bytes())
-    for _ in range(dice.randint(1, 4)):
-        data[dice.randrange(len(data))] = dice.randrange(256)
-    broken = folder / ("broken." + path.name.partition(".")[2])
-    broken.write_bytes(data)
-    try:
-        read_corpus(broken)
-    except CorpusError:
-        pass
-"""
-
-
-@pytest.mark.slow
-def test_damaged_small_files_take_no_more_than_whole_ones(tmp_path: Path) -> None:
-    for what in ("a dictionary of one long string", "one letter a row", "empty objects"):
-        name, make = BOMBS[what]
-        (tmp_path / f"{what[:5]}.{name.partition('.')[2]}").write_bytes(make())
-    code = FUZZ.format(most=MAX_BYTES, n=12)
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=500, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr

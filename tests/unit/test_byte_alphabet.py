@@ -21,10 +21,6 @@ def test_the_characters_are_the_same_as_in_hugging_face() -> None:
     assert set(BYTE_TO_CHARACTER) == set(ByteLevel.alphabet())
 
 
-def test_no_character_is_white_space_or_unprintable() -> None:
-    assert all(character.isprintable() and character != " " for character in BYTE_TO_CHARACTER)
-
-
 def test_base_ids_follow_the_order_of_the_characters() -> None:
     assert [BYTE_TO_CHARACTER[byte] for byte in BYTE_ORDER] == sorted(BYTE_TO_CHARACTER)
     assert BYTE_ORDER[220] == ord(" ")

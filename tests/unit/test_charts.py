@@ -12,7 +12,7 @@ import pytest
 
 from ui.look import charts
 from ui.look.chart_axes import round_ticks
-from ui.look.chart_style import PALETTES, Theme, empty_figure, set_axis
+from ui.look.chart_style import PALETTES, Theme
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)
@@ -26,9 +26,8 @@ def _texts(figure: Any) -> list[str]:
     return [annotation.text for annotation in figure.layout.annotations]
 
 
-@both_themes
-def test_the_curves_hold_bytes_per_token_of_both_texts(theme):
-    figure: Any = charts.bytes_per_token_curves(STEPS, TRAINING, HELD_OUT, theme=theme)
+def test_the_curves_hold_bytes_per_token_of_both_texts():
+    figure: Any = charts.bytes_per_token_curves(STEPS, TRAINING, HELD_OUT, theme="light")
     drawn = {trace.name: trace for trace in figure.data}
     for name, values in (("training", TRAINING), ("held out", HELD_OUT)):
         assert list(drawn[name].x) == STEPS.tolist()
@@ -40,17 +39,9 @@ def test_the_curves_hold_bytes_per_token_of_both_texts(theme):
     assert "merges" in _texts(figure)
 
 
-@both_themes
-def test_without_held_out_text_there_is_one_curve_with_one_label(theme):
-    figure: Any = charts.bytes_per_token_curves(STEPS, TRAINING, None, theme=theme)
-    assert [trace.name for trace in figure.data] == ["training"]
-    assert not any("held out" in text for text in _texts(figure))
-
-
-@both_themes
-def test_the_cut_is_a_line_and_a_ring_at_the_number_of_merges_kept(theme):
+def test_the_cut_is_a_line_and_a_ring_at_the_number_of_merges_kept():
     figure: Any = charts.bytes_per_token_curves(
-        STEPS, TRAINING, None, marked=(7, 2.25), theme=theme
+        STEPS, TRAINING, None, marked=(7, 2.25), theme="light"
     )
     (line,) = figure.layout.shapes
     ring = figure.data[-1]
@@ -58,12 +49,11 @@ def test_the_cut_is_a_line_and_a_ring_at_the_number_of_merges_kept(theme):
     assert (ring.x, ring.y) == ((7,), (2.25,))
 
 
-@both_themes
-def test_a_run_without_merges_can_be_drawn(theme):
+def test_a_run_without_merges_can_be_drawn():
     one = np.array([0], dtype=np.int64)
-    charts.bytes_per_token_curves(one, np.array([1.0]), None, marked=(0, 1.0), theme=theme)
-    charts.tokens_over_merges([12], theme=theme, marked=(0, 12.0))
-    charts.winner_counts_curve(one[:0], one[:0], n_merges=0, theme=theme)
+    charts.bytes_per_token_curves(one, np.array([1.0]), None, marked=(0, 1.0), theme="light")
+    charts.tokens_over_merges([12], theme="light", marked=(0, 12.0))
+    charts.winner_counts_curve(one[:0], one[:0], n_merges=0, theme="light")
 
 
 def test_a_curve_without_tokens_has_no_label():
@@ -71,9 +61,8 @@ def test_a_curve_without_tokens_has_no_label():
     assert _texts(figure) == ["merges", "bytes per token"]
 
 
-@both_themes
-def test_the_token_curve_labels_its_last_point(theme):
-    figure: Any = charts.tokens_over_merges([429_597, 300_000, 103_558], theme=theme)
+def test_the_token_curve_labels_its_last_point():
+    figure: Any = charts.tokens_over_merges([429_597, 300_000, 103_558], theme="light")
     line, end = figure.data
     assert list(line.x) == [0, 1, 2]
     assert list(line.y) == [429_597, 300_000, 103_558]
@@ -107,11 +96,10 @@ def test_the_token_curve_of_a_run_in_progress_leaves_room_for_the_rest():
     assert figure.data[1].x == (2_381,)
 
 
-@both_themes
-def test_the_winner_curve_holds_each_count(theme):
+def test_the_winner_curve_holds_each_count():
     counts = np.array([50, 20, 20, 3, 2, 1])
     figure: Any = charts.winner_counts_curve(
-        STEPS, counts, n_merges=41, marked=(5, 3.0), theme=theme
+        STEPS, counts, n_merges=41, marked=(5, 3.0), theme="light"
     )
     assert figure.layout.xaxis.range == (0, 41)
     assert list(figure.data[0].y) == counts.tolist()
@@ -133,15 +121,6 @@ def test_ticks_of_part_of_a_run_start_and_end_with_that_part(first, last):
     assert (ticks[0], ticks[-1]) == (first, last)
     assert len(ticks) <= 6
     assert ticks == sorted(set(ticks))
-
-
-def test_setting_an_axis_keeps_its_other_settings():
-    figure: Any = empty_figure("light", height=100)
-    set_axis(figure, "y", nticks=6, range=[0, 1])
-    set_axis(figure, "y", range=[0, 2])
-    before: Any = empty_figure("light", height=100).layout
-    before = before.yaxis.to_plotly_json()
-    assert figure.layout.yaxis.to_plotly_json() == {**before, "nticks": 6, "range": [0, 2]}
 
 
 def _contrast(one: str, other: str) -> float:

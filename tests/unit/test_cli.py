@@ -159,11 +159,6 @@ def test_decode_accepts_a_json_list_and_writes_partial_characters_as_bytes() -> 
     assert run("decode", "gpt2", stdin=b"[ ]").stdout_bytes == b""
 
 
-def test_gpt2_accepts_options_that_match_it() -> None:
-    options = ("--pretokenizer", "gpt2", "--special-token", "<|endoftext|>=50256")
-    assert run("encode", "gpt2", *options, stdin=b"hugs").stdout == "71 10339\n"
-
-
 def test_writing_a_tokenizer_to_a_folder_prints_its_path(tmp_path: Path) -> None:
     train = ("train", "-", "--vocab-size", "260")
     result = succeed(*train, "--out", tmp_path, "--format", "native", stdin=b"hug hugs")
@@ -206,14 +201,6 @@ def test_characters_with_bytes_for_the_rest_are_trained_and_checked(tmp_path: Pa
     assert run_again.tokenizer == load(out) == load(tmp_path / "tokenizer.json")
     refused = run("train", "-", "--vocab-size", "280", "--out", out, "--byte-fallback", stdin=b"a")
     assert "byte_fallback needs the pre-tokenizer metaspace" in refused.stderr
-
-
-def test_compare_prints_a_column_for_each_tokenizer(trained: Path) -> None:
-    result = succeed("compare", trained.parent / "notes.txt", "-t", trained, "-t", "gpt2")
-    lines = result.stdout.splitlines()
-    assert lines[0].startswith("documents 1, bytes ")
-    assert lines[1].split() == ["mine.bpe.json", "gpt2"]
-    assert re.search(r"(?m)^vocabulary +300 +50,257$", result.stdout)
 
 
 def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path: Path) -> None:
@@ -385,13 +372,6 @@ def test_convert_writes_nothing_that_fails_its_check(
     assert not (tmp_path / "out").exists()
 
 
-def test_convert_keeps_every_id(trained: Path, tmp_path: Path) -> None:
-    other = tmp_path / "tokenizer.json"
-    succeed("convert", trained, other, "--format", "huggingface")
-    expected = run("encode", trained, stdin=TEXT.encode()).stdout
-    assert run("encode", other, stdin=TEXT.encode()).stdout == expected
-
-
 @pytest.mark.parametrize(
     ("arguments", "stdin", "said"),
     [
@@ -444,31 +424,6 @@ def test_help_imports_no_heavy_modules() -> None:
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
-
-
-def test_a_missing_column_is_answered_with_the_choices(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("title,story\nA,hugs and more hugs\nB,pugs\n", "utf-8")
-    train = ("train", tmp_path / "a.csv", "--vocab-size", "260", "--out", tmp_path / "a.json")
-    result = run(*train, "--text-column", "body")
-    assert result.exit_code == 1
-    assert (
-        "no column 'body'. Its columns of text: 'story' (92% of the characters), 'title' (8%"
-        in (result.output)
-    )
-    result = succeed(*train)
-    assert "took the column 'story'" in result.output
-
-
-def test_the_encoding_of_files_can_be_named(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes("ačiū ačiū".encode("cp1257"))
-    train = ("train", tmp_path / "a.txt", "--vocab-size", "258", "--out", tmp_path / "a.json")
-    result = succeed(*train, "--encoding", "cp1257")
-    assert "guess" not in result.output
-    result = run(*train, "--encoding", "wingdings")
-    assert result.exit_code == 1
-    assert "Expected the name of an encoding" in result.output
-    result = run("compare", tmp_path / "a.txt", "-t", "gpt2", "--encoding", "cp1250")
-    assert "bytes 13" in result.output
 
 
 def test_published_names_and_other_models_encode_by_their_library(tmp_path: Path) -> None:

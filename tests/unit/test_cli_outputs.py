@@ -90,13 +90,13 @@ def refusal(line: str) -> str:
 # Devices, pipes and links
 
 
-@pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
-def test_a_device_is_written_to_and_stays(line: str, folder: Path) -> None:
+def test_a_device_is_written_to_and_stays() -> None:
     make_null_device()
     before = sorted(os.listdir())
-    succeed(f"{line} --out null")
-    assert stat.S_ISCHR(os.stat("null").st_mode)
-    assert sorted(os.listdir()) == before
+    for line in COMMANDS.values():
+        succeed(f"{line} --out null")
+        assert stat.S_ISCHR(os.stat("null").st_mode)
+        assert sorted(os.listdir()) == before
 
 
 @pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
@@ -151,13 +151,12 @@ def test_several_files_are_refused_as_standard_output(line: str) -> None:
 # Inputs
 
 
-SPELLINGS: dict[str, Callable[[Path], str]] = {
-    "the same": str,
-    "another spelling": lambda path: f"{path.parent}/../{path.parent.name}/{path.name}",
-    "absolute": lambda path: str(path.absolute()),
-    "a symbolic link": lambda path: _linked(path, os.symlink),
-    "a hard link": lambda path: _linked(path, os.link),
-}
+SPELLINGS: list[Callable[[Path], str]] = [
+    lambda path: f"{path.parent}/../{path.parent.name}/{path.name}",
+    lambda path: path.name,
+    lambda path: _linked(path, os.symlink),
+    lambda path: _linked(path, os.link),
+]
 
 
 def _linked(path: Path, link: Callable[[Path, str], None]) -> str:
@@ -165,8 +164,10 @@ def _linked(path: Path, link: Callable[[Path, str], None]) -> str:
     return "linked"
 
 
-@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS)
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "spell"),
+    [*((name, str) for name in COMMANDS), *(("convert", spell) for spell in SPELLINGS)],
+)
 def test_an_input_is_never_the_output(
     name: str, spell: Callable[[Path], str], folder: Path
 ) -> None:
@@ -216,7 +217,7 @@ def test_another_file_is_overwritten_only_by_force(name: str) -> None:
     assert again.exit_code == (1 if name == "decode" else 0), again.output
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ["convert", "count"])
 def test_an_empty_file_is_overwritten(name: str) -> None:
     Path("empty").touch()
     succeed(f"{COMMANDS[name]} --out empty")
@@ -326,8 +327,18 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_work")
-@pytest.mark.parametrize("out", ["notes.txt/x", "store", "/proc/x", f"/tmp/{'x' * 300}"])
-@pytest.mark.parametrize("name", ["train", "convert", "count", "merge-counts"])
+@pytest.mark.parametrize(
+    ("name", "out"),
+    [
+        ("train", "notes.txt/x"),
+        ("train", "store"),
+        ("train", "/proc/x"),
+        ("train", f"/tmp/{'x' * 300}"),
+        ("convert", "store"),
+        ("count", "store"),
+        ("merge-counts", "store"),
+    ],
+)
 def test_an_output_that_cannot_be_written_is_found_before_the_work(name: str, out: str) -> None:
     check = " --check" if name == "convert" else ""
     file = " --format huggingface" if name in ("train", "convert") else ""

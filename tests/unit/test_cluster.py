@@ -60,7 +60,7 @@ def documents(files: list[Path]) -> bpe.Corpus:
     return bpe.Corpus.from_documents([*texts, *rows])
 
 
-@pytest.mark.parametrize("name", ["gpt2", "whitespace", "regex:\\d"])
+@pytest.mark.parametrize("name", ["gpt2", "regex:\\d"])
 def test_two_workers_count_the_same_as_one_process(
     client: Client, files: list[Path], tmp_path: Path, name: str
 ) -> None:

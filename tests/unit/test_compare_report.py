@@ -235,19 +235,6 @@ def test_the_tokens_of_a_stretch_are_listed_side_by_side() -> None:
     assert line[1:] == ["␣ | it | er", "␣iter", "␣ | it | ##er"]
 
 
-def test_only_the_best_figure_has_a_dot() -> None:
-    one = report()
-    clean = replace(
-        one,
-        comparison=compare(Corpus.from_text("the iterable"), [OWN, gpt2()]),
-        members=one.members[:2],
-        languages=None,
-    )
-    rows = {row[0]: row[1:] for row in parsed(clean).rows if row}
-    assert rows["Tokens"][1] == "3 ●"
-    assert "●" not in rows["Tokens"][0]
-
-
 def test_a_visitors_text_never_becomes_markup_and_the_report_loads_nothing() -> None:
     usual, hostile = plain(), parsed(report(name=HOSTILE, passage=HOSTILE + "naïve"))
     assert set(hostile.tags) == set(usual.tags)

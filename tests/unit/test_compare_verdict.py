@@ -37,7 +37,6 @@ from ui.compare.verdict_words import (
     uncovered_words,
     verdict_sentence,
 )
-from ui.look.chart_style import Theme
 from ui.tokenizers.shelf import Member
 
 CODE = "def countdown(n):\n        while n > 0:\n            yield n\n            n -= 1\n" * 20
@@ -324,12 +323,11 @@ def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
     assert "'=cmd().csv" in {row["part"] for row in rows}
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_chart_holds_the_figures_and_no_name_as_markup(theme: Theme) -> None:
+def test_the_chart_holds_the_figures_and_no_name_as_markup() -> None:
     corpus = Corpus.from_documents([PROSE, CODE], ["<b>x</b>", "b.py"])
     gain = compute_gain(compare(corpus, [gpt2(), gpt2().truncated(99)]))
     parts = shown_parts(gain, "file")
-    figure: Any = part_dots(parts, theme=theme)
+    figure: Any = part_dots(parts, theme="light")
     dots = [trace for trace in figure.data if trace.mode == "markers"]
     assert [dot.x[0] for dot in dots] == [part.percent_fewer for part in parts]
     shown = [*figure.layout.yaxis.ticktext, *(dot.hovertemplate for dot in dots)]

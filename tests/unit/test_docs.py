@@ -8,7 +8,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from PIL import Image, ImageSequence
 
 import bpe_core
 
@@ -35,14 +34,3 @@ def test_no_page_links_to_a_package_registry() -> None:
 
 def test_the_readme_can_be_read_in_a_minute() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 120
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_moving_picture_is_crisp_short_and_small(theme: str) -> None:
-    file = ROOT / "docs" / f"merge-loop-moving-{theme}.webp"
-    assert file.stat().st_size < 1_500_000
-    with Image.open(file) as film:
-        assert film.width == 2 * 860
-        frames = ImageSequence.Iterator(film)
-        seconds = sum(frame.info["duration"] for frame in frames if frame.load()) / 1000
-        assert 6 < seconds < 10

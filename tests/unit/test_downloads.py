@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.checking.opened_elsewhere import Difference, Opened, ids_by_lines
+from bpe_core.formats.checking.opened_elsewhere import Difference, Opened
 from bpe_core.formats.load_save import loads
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
@@ -83,26 +83,6 @@ def test_the_gpt2_download_is_a_reproducible_zip_of_the_two_files(run_id: str) -
     assert download.data is not None
     assert again.data is not None
     assert again.data() == download.data()
-
-
-@pytest.mark.slow
-def test_a_download_loads_with_the_lines_shown_beside_it(run_id: str, tmp_path: Path) -> None:
-    tokenizer = load_run(run_id).run.tokenizer
-    expected = tokenizer.encode(TEXT, allowed_special="all")
-    found = downloads(run_id)
-    assert [each.format for each in found if each.data is None] == ["sentencepiece"]  # of bytes
-    assert len(found) == 7
-    for download in found:
-        if download.data is None:
-            continue
-        folder = tmp_path / download.format
-        folder.mkdir()
-        (folder / download.file_name).write_bytes(download.data())
-        if download.file_name.endswith(".zip"):
-            with zipfile.ZipFile(folder / download.file_name) as archive:
-                archive.extractall(folder)
-        code = f"text = {TEXT!r}\n{download.code}"
-        assert ids_by_lines(code, "ids", [TEXT], folder) == [expected], download.label
 
 
 @pytest.mark.slow

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
 
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.errors import ConfigError, TextDecodingError
+from tests.uploads import Upload
 
 WESTERN = {
     "German": "Die Straße ist für Fußgänger gesperrt. Über größere Änderungen reden wir später.",
@@ -44,12 +43,6 @@ CASES = [
     *(("cp1250", text) for text in CENTRAL.values()),
     *OTHERS.values(),
 ]
-
-
-class Upload(io.BytesIO):
-    def __init__(self, name: str, data: bytes) -> None:
-        super().__init__(data)
-        self.name = name
 
 
 @pytest.mark.parametrize(("encoding", "text"), CASES, ids=[*WESTERN, *CENTRAL, *OTHERS])

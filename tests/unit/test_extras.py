@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
 import json
 import re
 import sys
@@ -26,6 +25,7 @@ from bpe_core.scale.engines import cluster
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.views.widget import make_widget
 from tests.foreign_models import library_encoder
+from tests.uploads import Upload
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "bpe_core"
@@ -43,12 +43,6 @@ STARTS_PROCESSES = "bpe_core.processes.call"
 MINE = bpe.train(load_sample("notebook"), bpe.TrainingConfig(270)).tokenizer
 
 PATTERN = bpe.TrainingConfig(270, pretokenizer="regex:[a-z]+")
-
-
-class Upload(io.BytesIO):
-    def __init__(self, name: str, data: bytes) -> None:
-        super().__init__(data)
-        self.name = name
 
 
 def tokenizer_json(pattern: str) -> bytes:

@@ -6,9 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-import tiktoken.load
-import tokenizers
-import transformers
 
 import bpe_core as bpe
 from bpe_core.errors import ConfigError
@@ -57,19 +54,6 @@ def test_a_file_is_written_in_the_format_of_its_name(name: str, format: Format) 
         assert Path(name).read_bytes() == written
         assert "format" not in result.stderr
         Path(name).unlink()
-
-
-@pytest.mark.slow
-def test_the_libraries_open_what_is_written_by_name() -> None:
-    bpe.save(TOKENIZER, "tokenizer.json")
-    bpe.save(TOKENIZER, "x.tiktoken")
-    bpe.save(TOKENIZER, "folder/")
-    ids = TOKENIZER.encode(TEXT)
-    assert tokenizers.Tokenizer.from_file("tokenizer.json").encode(TEXT).ids == ids
-    ranks = tiktoken.load.load_tiktoken_bpe("x.tiktoken")
-    assert ranks.items() <= {token: id for id, token in TOKENIZER.vocab.items()}.items()
-    opened = transformers.AutoTokenizer.from_pretrained("folder")
-    assert opened.encode(TEXT) == ids
 
 
 @pytest.mark.parametrize("name", ["existing", "new/"])

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError, FormatError, IntegrityError
+from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import native
 from bpe_core.formats.checking.probe import last_tokens
 from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
@@ -144,7 +144,7 @@ def test_formats_of_bytes_alone_refuse_characters(format: Format) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", [each for each in FORMATS if each != "sentencepiece"])
+@pytest.mark.parametrize("format", ["huggingface", "tiktoken", "gguf"])
 def test_gpt2_survives_every_format(format: Format) -> None:
     again = loads(dumps(gpt2(), format), pretokenizer="gpt2", special_tokens={END_OF_TEXT: 50256})
     assert again == gpt2()
@@ -346,36 +346,10 @@ def test_the_error_for_an_unknown_format_lists_the_formats(tmp_path: Path) -> No
 # Files
 
 
-def test_saving_leaves_one_file_and_replaces_it_atomically(tmp_path: Path) -> None:
-    target = tmp_path / "tokenizer.json"
-    for tokenizer in (BYTE_TOKENIZERS["gpt2"], BYTE_TOKENIZERS["none"]):
-        save(tokenizer, target)
-        assert load(target) == tokenizer
-    assert [file.name for file in tmp_path.iterdir()] == ["tokenizer.json"]
-
-
-def test_files_saved_to_a_folder_have_the_usual_names(tmp_path: Path) -> None:
-    usual: dict[Format, list[str]] = {
-        "native": ["tokenizer.bpe.json"],
-        "huggingface": ["tokenizer.json"],
-    }
-    for format, names in usual.items():
-        folder = tmp_path / format
-        folder.mkdir()
-        save(BYTE_TOKENIZERS["gpt2"], folder, format=format)
-        assert [file.name for file in folder.iterdir()] == names
-        assert load(folder) == BYTE_TOKENIZERS["gpt2"]
-
-
 def test_either_of_the_gpt2_files_can_be_named(tmp_path: Path) -> None:
     save(BYTE_TOKENIZERS["gpt2"], tmp_path, format="gpt2")
     for name in ("vocab.json", "merges.txt"):
         assert load(tmp_path / name) == BYTE_TOKENIZERS["gpt2"]
-
-
-def test_the_error_for_an_unwritable_path_names_it(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"missing/x\.json cannot be written"):
-        save(gpt2(), tmp_path / "missing" / "x.json", format="native")
 
 
 # Damaged and mismatched files
@@ -442,12 +416,6 @@ def test_the_error_for_a_damaged_file_says_what_is_wrong_and_where(
         loads({"file": data}, pretokenizer=None if data.startswith(b"{") else "gpt2")
 
 
-def test_an_altered_tokenizer_is_detected() -> None:
-    merges = native.tokenizer_to_dict(BYTE_TOKENIZERS["none"])["merges"]
-    with pytest.raises(IntegrityError, match="altered"):
-        loads({"x.json": native_changed(merges=merges[:-1], counts=None)})
-
-
 @pytest.mark.parametrize(
     ("vocab", "merges", "message"),
     [
@@ -492,11 +460,6 @@ def test_a_token_too_long_to_look_for_its_merges_is_named() -> None:
     ranks = {b"a": 0, b"b" * 40_000: 1, b"b": 2}
     with pytest.raises(FormatError, match=r"rank 1, has 40,000 bytes \(b'bbb.* Remove such tokens"):
         recover_merges(ranks)
-
-
-def test_a_tiktoken_file_needs_a_pretokenizer() -> None:
-    with pytest.raises(ConfigError, match="pretokenizer='cl100k'"):
-        loads({"a.tiktoken": b"YQ== 0\n"})
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,14 @@ TAKERS: Mapping[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("taker", [*TAKERS, "from_documents"])
 @pytest.mark.parametrize(
-    "table",
-    [FRAME, pa.table({"text": TEXTS}), {"text": TEXTS}, FRAME.to_dict("series")],
-    ids=["DataFrame", "pyarrow", "dict", "dict of Series"],
+    ("taker", "table"),
+    [
+        *((taker, FRAME) for taker in [*TAKERS, "from_documents"]),
+        ("train", pa.table({"text": TEXTS})),
+        ("train", {"text": TEXTS}),
+        ("train", FRAME.to_dict("series")),
+    ],
 )
 def test_a_table_is_refused_and_its_column_asked_for(taker: str, table: object) -> None:
     column = r"pass its column of text, such as table\['text'\]"
@@ -44,11 +47,9 @@ def test_a_table_is_refused_and_its_column_asked_for(taker: str, table: object) 
         TAKERS.get(taker, bpe.Corpus.from_documents)(table)
 
 
-@pytest.mark.parametrize("taker", TAKERS)
 @pytest.mark.parametrize(
-    "to_column",
-    [pd.Series, tuple, np.array, lambda texts: pa.array(texts).to_pylist()],
-    ids=["Series", "tuple", "array", "pyarrow"],
+    ("taker", "to_column"),
+    [*((taker, pd.Series) for taker in TAKERS), ("train", tuple), ("train", np.array)],
 )
 def test_a_column_of_texts_is_a_corpus(taker: str, to_column: Callable[[list[str]], Any]) -> None:
     # Some of the texts are held out, and copies of a text would be held out together.

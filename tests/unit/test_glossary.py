@@ -22,10 +22,6 @@ def test_the_docs_hold_the_same_definitions() -> None:
     assert list(documented) == list(GLOSSARY)
 
 
-def test_the_readme_links_to_the_glossary() -> None:
-    assert "(docs/glossary.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("term", GLOSSARY)
 def test_a_definition_is_one_or_two_sentences_that_start_with_the_term(term: str) -> None:
     definition = GLOSSARY[term]

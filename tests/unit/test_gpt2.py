@@ -89,7 +89,3 @@ def test_loading_gpt2_and_encoding_imports_neither_another_tokenizer_nor_numpy()
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert found.stdout.strip() == "[]"
-
-
-def test_gpt2_is_loaded_once() -> None:
-    assert gpt2() is gpt2()

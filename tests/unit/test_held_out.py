@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 import random
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import pandas
 import pytest
@@ -94,20 +92,9 @@ def count_lines(documents: Sequence[str]) -> Counter[str]:
     return Counter(line for text in documents for line in text.splitlines())
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_shares_by_file_type_and_script_agree_within_a_tenth(mixed: Corpus, seed: int) -> None:
     assert_shares_agree(mixed, seed)
-
-
-def test_a_zip_read_from_disk_is_split_as_its_files_are(mixed: Corpus, tmp_path: Path) -> None:
-    with ZipFile(tmp_path / "mixed.zip", "w", ZIP_DEFLATED) as archive:
-        for name, text in zip(mixed.names, mixed.documents, strict=True):
-            archive.writestr(name, text)
-    read = read_corpus(tmp_path / "mixed.zip")
-    assert read == mixed
-    assert read.names == tuple(f"mixed.zip/{name}" for name in mixed.names)
-    assert_shares_agree(read, seed=0)
-    assert read.split(SHARE, seed=0) == mixed.split(SHARE, seed=0)
 
 
 # The number of files of each type; the files of one type are in one language.
@@ -232,7 +219,7 @@ def test_the_composition_of_weighted_words_has_scripts_but_no_files() -> None:
         pytest.param(chapters(5_000, 30_000), 0.02, id="chapters, little held out"),
     ],
 )
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_strata_of_few_files_have_their_share_too(corpus: Corpus, share: float, seed: int) -> None:
     held_out = corpus.split(share, seed)[1].composition()
     whole = corpus.composition()
@@ -411,14 +398,6 @@ def test_a_text_of_its_own_is_held_out_without_its_copies_in_the_training_text(
     assert words.hold_out(own)[0] == words
 
 
-def test_the_arguments_of_split_keep_their_names_order_and_defaults() -> None:
-    share, seed, by = list(inspect.signature(Corpus.split).parameters.values())[1:]
-    assert (share.name, share.default) == ("held_out_share", inspect.Parameter.empty)
-    assert (seed.name, seed.default) == ("seed", 0)
-    assert (by.name, by.default) == ("by", "document")
-    assert {each.kind for each in (share, seed, by)} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
-
-
 def test_how_text_was_held_out_survives_a_sample_and_pickling() -> None:
     _, held_out = folders().split(0.2, by="folder")
     sample = held_out.sample(5_000)
@@ -428,7 +407,7 @@ def test_how_text_was_held_out_survives_a_sample_and_pickling() -> None:
     assert (again.units, again.how) == (held_out.units, held_out.how)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_sample_is_like_its_corpus(mixed: Corpus, seed: int) -> None:
     sample = mixed.sample(200_000, seed)
     assert sample.n_bytes == pytest.approx(200_000, rel=0.01)

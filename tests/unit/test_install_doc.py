@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 
@@ -22,12 +21,3 @@ def test_every_extra_is_explained_and_measured() -> None:
     assert measured == list(EXTRAS)
     assert re.search(r"(?m)^\| `bpe-explorer` \| 4 \| \d+ \|", table)
     assert re.findall(r"(?m)^\| (\w+) kernels \| \d+ ms \|", table) == ["with", "without"]
-
-
-def test_the_scripts_that_it_names_exist() -> None:
-    named = set(re.findall(r"scripts/[\w/]+\.(?:sh|py)", TEXT))
-    assert len(named) >= 5
-    assert all((ROOT / name).exists() for name in named)
-    assert all(os.access(ROOT / name, os.X_OK) for name in named if name.endswith(".sh"))
-    modules = set(re.findall(r"python -m (scripts\.\w+)", TEXT))
-    assert all((ROOT / f"{name.replace('.', '/')}.py").exists() for name in modules)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -100,29 +99,3 @@ def test_a_wheel_with_the_library_in_it_runs_kernels_without_numba(tmp_path: Pat
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
     printed = run(python, CHECK, "--kernels", cwd=tmp_path, **home)
     assert ": kernels, training and encoding, files, command: all as expected" in printed
-
-
-READ_ONLY = """
-import sys
-from bpe_core.kernels.compiling.choose import compile_kernels, kernels_are_compiled
-before = kernels_are_compiled()
-compile_kernels()
-print(before, kernels_are_compiled(), "numba" in sys.modules)
-"""
-
-
-@pytest.mark.slow
-def test_kernels_are_kept_in_the_users_cache_if_the_package_is_read_only(
-    wheel: Path, tmp_path: Path
-) -> None:
-    python = install(wheel, tmp_path / "venv", ["compile"])
-    (kernels,) = python.parents[1].glob("lib/*/site-packages/bpe_core/kernels")
-    blocked = kernels / "__pycache__"
-    if blocked.is_dir():
-        shutil.rmtree(blocked)
-    blocked.touch()  # A file blocks the folder, since permissions wouldn't stop root.
-    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
-    program = (python, "-c", READ_ONLY)
-    assert run(*program, cwd=tmp_path, **home) == "False True False\n"
-    assert len(list((tmp_path / ".cache" / "bpe-explorer").glob("kernels-*"))) == 1
-    assert run(*program, cwd=tmp_path, **home) == "True True False\n"

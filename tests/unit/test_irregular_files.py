@@ -68,9 +68,16 @@ def test_what_is_not_a_file_is_an_error_at_once(put: object, tmp_path: Path) -> 
         read_regular(tmp_path / "b")
 
 
-@IRREGULAR
-@pytest.mark.parametrize("name", [*OF_RUN, MANIFEST])
-@pytest.mark.parametrize("has_manifest", [True, False])
+@pytest.mark.parametrize(
+    ("put", "name", "has_manifest"),
+    [
+        *((to_pipe, name, True) for name in (*OF_RUN, MANIFEST)),
+        *((to_pipe, name, False) for name in OF_RUN),
+        (to_device, "run.npz", True),
+        (to_folder, "run.npz", True),
+        (to_folder, MANIFEST, False),
+    ],
+)
 def test_commands_and_pages_go_on(put: object, name: str, has_manifest: bool, store: Path) -> None:
     assert callable(put)
     id = store_run(Trained("Hugs", RUN, HUGS, training=HUGS))
@@ -102,11 +109,9 @@ def test_commands_and_pages_go_on(put: object, name: str, has_manifest: bool, st
     assert not (store / id).exists()
 
 
-@IRREGULAR
-def test_a_text_whose_file_is_not_one_is_kept_as_a_new_one(put: object, store: Path) -> None:
-    assert callable(put)
+def test_a_text_whose_file_is_not_one_is_kept_as_a_new_one(store: Path) -> None:
     text = keep_text("hug")
-    put(store / f"upload-{text}" / "0")
+    to_pipe(store / f"upload-{text}" / "0")
     with pytest.raises(FormatError, match="damaged"):
         load_text(text)
     other = keep_text("pug", instead_of=text)
@@ -114,23 +119,17 @@ def test_a_text_whose_file_is_not_one_is_kept_as_a_new_one(put: object, store: P
     assert load_text(other) == "pug"
 
 
-@IRREGULAR
 @pytest.mark.parametrize("name", FILES)
-def test_a_corpus_on_disk_is_damaged(put: object, name: str, tmp_path: Path) -> None:
-    assert callable(put)
+def test_a_corpus_on_disk_is_damaged(name: str, tmp_path: Path) -> None:
     # The corpus is empty, because a pipe reports a size of 0 too.
     write_corpus(tmp_path, Corpus((), ()))
-    put(tmp_path / name)
+    to_pipe(tmp_path / name)
     with pytest.raises(FormatError):
         read_corpus_files(tmp_path)
 
 
-@IRREGULAR
 @pytest.mark.parametrize("name", ["request.json", "starts", "lock", "base.bpe.json"])
-def test_a_server_starts_beside_a_request_that_is_not_files(
-    put: object, name: str, store: Path
-) -> None:
-    assert callable(put)
+def test_a_server_starts_beside_a_request_that_is_not_files(name: str, store: Path) -> None:
     request = TrainingRequest(
         "0" * 32,
         "Hugs",
@@ -144,7 +143,7 @@ def test_a_server_starts_beside_a_request_that_is_not_files(
     )
     kept = keep_request(request, HUGS)
     kept.release()
-    put(kept.folder / name)
+    to_pipe(kept.folder / name)
     if name == "request.json":
         assert left_requests() == []
         return

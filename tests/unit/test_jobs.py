@@ -23,10 +23,8 @@ from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import Trained
-from ui.work.background import TooMuchWorkError, UnknownWorkError
+from ui.work.background import UnknownWorkError
 from ui.work.jobs import (
-    MAX_CACHED,
-    MAX_WAITING,
     JobManager,
     JobStatus,
 )
@@ -141,18 +139,6 @@ def test_a_finished_job_has_its_last_progress_and_a_falling_curve(manager: JobMa
     assert status.bytes_per_token == status.training_bytes / status.progress.corpus_tokens
 
 
-def test_jobs_run_one_after_another_and_report_their_place(
-    manager: JobManager, shelf: Shelf
-) -> None:
-    shelf.open.clear()
-    jobs = [submit(manager) for _ in range(3)]
-    assert shelf.reached.wait(30)
-    assert [manager.status(job).state for job in jobs] == ["running", "queued", "queued"]
-    assert [manager.status(job).queue_position for job in jobs] == [0, 1, 2]
-    shelf.open.set()
-    assert [ended(manager, job).state for job in jobs] == ["finished"] * 3
-
-
 def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
     manager: JobManager, shelf: Shelf
 ) -> None:
@@ -246,24 +232,9 @@ def test_an_unexpected_error_is_shown_and_logged_without_the_visitors_text(
     assert "Rhymes" not in caplog.text
 
 
-def test_jobs_still_run_after_a_failed_one(manager: JobManager) -> None:
-    assert ended(manager, submit(manager, config=TrainingConfig(vocab_size=1))).state == "failed"
-    assert ended(manager, submit(manager)).state == "finished"
-
-
 def test_the_error_for_an_unknown_job_names_a_remedy(manager: JobManager) -> None:
     with pytest.raises(UnknownWorkError, match="Begin again"):
         manager.status("nothing")
-
-
-def test_the_queue_is_bounded(manager: JobManager, shelf: Shelf) -> None:
-    shelf.open.clear()
-    submit(manager)
-    assert shelf.reached.wait(30)
-    for _ in range(MAX_WAITING):
-        submit(manager)
-    with pytest.raises(TooMuchWorkError, match="Try again"):
-        submit(manager)
 
 
 class WatchedCorpus(Corpus):
@@ -293,29 +264,6 @@ def test_an_ended_job_releases_its_corpus(manager: JobManager, shelf: Shelf) -> 
         ended(manager, job)
     assert [ref() for ref in seen] == [None] * 3
     assert manager.status(cancelled).title == "Rhymes"
-
-
-def test_the_latest_jobs_and_all_active_ones_are_remembered(
-    manager: JobManager, shelf: Shelf
-) -> None:
-    shelf.open.clear()
-    live = submit(manager)
-    assert shelf.reached.wait(30)
-    jobs = []
-    for _ in range(MAX_CACHED + 5):
-        jobs.append(submit(manager))
-        manager.cancel(jobs[-1])
-    assert manager.status(live).is_live
-    known = [job for job in jobs if is_known(manager, job)]
-    assert known == jobs[-(MAX_CACHED - 1) :]
-
-
-def is_known(manager: JobManager, job_id: str) -> bool:
-    try:
-        manager.status(job_id)
-    except UnknownWorkError:
-        return False
-    return True
 
 
 def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:

@@ -167,16 +167,6 @@ def test_another_version_of_a_library_compares_again(
     assert len(kept_files(folder)) == 2
 
 
-def test_a_folder_that_cannot_be_written_to_changes_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write(folder, described())
-    first = open_encoder(path)
-    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
-    for _ in range(2):
-        assert_alike(first, open_encoder(path))
-
-
 def test_what_is_kept_serves_plain_python_too(folder: Path) -> None:
     path = write(folder, gpt2_json())
     expected = [open_encoder(path).encode(text) for text in HOSTILE]

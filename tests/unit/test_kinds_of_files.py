@@ -27,17 +27,11 @@ from bpe_core.errors import (
     TextDecodingError,
     UnsupportedFileError,
 )
+from tests.uploads import Upload
 from tests.zipping import make_zip
 
 CHAT = [{"role": "user", "content": "Hi?"}, {"role": "assistant", "content": "Hello."}]
 CHAT_TEXT = "user: Hi?\nassistant: Hello."
-
-
-class Upload(io.BytesIO):
-    def __init__(self, name: str, data: bytes) -> None:
-        super().__init__(data)
-        self.name = name
-        self.size = len(data)
 
 
 def make_parquet(**columns: Any) -> bytes:
@@ -395,7 +389,7 @@ ROWS = [{"text": "hug", "url": "a"}, {"text": "hugs", "url": "b"}]
         json.dumps(ROWS),
         json.dumps(ROWS, indent=2),
         "\n".join(json.dumps(row, indent=2) for row in ROWS),
-        "".join(map(json.dumps, ROWS)) + "\n" if False else " ".join(
+        " ".join(
             json.dumps(row, indent=1) for row in ROWS
         ),
     ],

@@ -105,14 +105,6 @@ def test_all_bytes_of_a_character_get_its_place(kind: str, text: str) -> None:
 
 
 @each
-def test_many_long_texts_have_the_ids_of_single_calls(name: str) -> None:
-    many = ["\n".join(SENTENCES[n:] + SENTENCES[:n]) for n in range(0, 100, 10)] + ["", "é"]
-    tokenizer = encoder(name)
-    for text, columns in zip(many, tokenizer.place_tokens(many), strict=True):
-        assert columns.ids[columns.ids >= 0].tolist() == tokenizer.encode(text)
-
-
-@each
 def test_an_encoder_takes_batches_whole_or_copied(name: str) -> None:
     tokenizer = encoder(name)
     copy = pickle.loads(pickle.dumps(tokenizer))  # noqa: S301 - pickled here

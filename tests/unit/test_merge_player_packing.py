@@ -5,7 +5,6 @@ import pytest
 
 from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import InvalidTextError
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.stop_reasons import stop_sentence
 from bpe_core.runs.train import train
@@ -196,11 +195,6 @@ def test_an_unknown_symbol_in_a_visitors_words_stays_text(hug_run: TrainingRun) 
 def test_an_unknown_byte_is_shown_in_hex() -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(6, alphabet="seen"))
     assert own_words(run.tokenizer, "é")[0] == ["C3", "A9"]
-
-
-def test_the_error_for_a_lone_surrogate_names_its_position(hug_run: TrainingRun) -> None:
-    with pytest.raises(InvalidTextError, match="character 1"):
-        own_words(hug_run.tokenizer, "h\ud83e")
 
 
 def test_an_extended_run_starts_from_the_tokens_of_its_base():

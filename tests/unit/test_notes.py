@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import pickle
 
 import pytest
@@ -11,12 +10,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.errors import EmptyCorpusError
-
-
-class Upload(io.BytesIO):
-    def __init__(self, name: str, data: bytes) -> None:
-        super().__init__(data)
-        self.name = name
+from tests.uploads import Upload
 
 
 def read_many() -> Corpus:

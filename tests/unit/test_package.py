@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tarfile
 import tomllib
 import zipfile
@@ -129,23 +127,6 @@ def test_no_font_is_shipped_or_embedded() -> None:
     texts = [ROOT / name for name in names if name.endswith((".py", ".js", ".css", ".html"))]
     assert len(texts) > 100
     assert not [path for path in texts if "@font-face" in path.read_text("utf-8")]
-
-
-def test_the_licence_is_the_mit_licence_of_the_authors() -> None:
-    text = (ROOT / "LICENSE").read_text("utf-8")
-    assert text.startswith("MIT License\n\nCopyright (c) 2026 The BPE Explorer authors\n")
-    assert 'THE SOFTWARE IS PROVIDED "AS IS"' in text
-
-
-def test_the_command_line_prints_the_version_of_the_library() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "bpe_core", "--version"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split()[-1] == bpe_core.__version__
 
 
 def test_the_map_of_the_code_lists_exactly_the_existing_files_and_folders() -> None:

@@ -90,10 +90,9 @@ def test_the_heat_map_holds_the_counts_and_outlines_the_next_merge(theme):
     assert frame.line.color == PALETTES[theme].chosen
 
 
-@both_themes
-def test_the_rank_curve_has_both_axes_in_powers_of_ten(theme):
+def test_the_rank_curve_has_both_axes_in_powers_of_ten():
     ranks, counts = np.array([1, 3, 4, 2_142]), np.array([1_379, 900, 12, 1])
-    figure: Any = pair_charts.rank_frequency_curve(ranks, counts, theme=theme)
+    figure: Any = pair_charts.rank_frequency_curve(ranks, counts, theme="light")
     assert list(figure.data[0].x) == ranks.tolist()
     assert list(figure.data[0].y) == counts.tolist()
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
@@ -121,10 +120,9 @@ def test_the_selected_pair_has_its_own_frame():
         assert [frame.line.color for frame in figure.layout.shapes] == expected
 
 
-@both_themes
-def test_a_life_is_drawn_in_steps_from_birth_to_end(theme):
+def test_a_life_is_drawn_in_steps_from_birth_to_end():
     steps, counts = np.array([31, 40, 52]), np.array([90, 70, 66])
-    figure: Any = life.life_counts(steps, counts, marked=(45, 70.0), theme=theme)
+    figure: Any = life.life_counts(steps, counts, marked=(45, 70.0), theme="light")
     curve, end, ring = figure.data
     assert (curve.x, curve.y) == ((31, 40, 52), (90, 70, 66))
     assert curve.line.shape == "hv"
@@ -134,9 +132,8 @@ def test_a_life_is_drawn_in_steps_from_birth_to_end(theme):
     assert figure.layout.xaxis.ticktext == ("31", "40", "52")
 
 
-@both_themes
-def test_the_first_rank_is_at_the_top_and_a_pair_without_occurrences_has_none(theme):
-    figure: Any = life.life_ranks(np.array([0, 3, 5]), np.array([120, 0, 7]), theme=theme)
+def test_the_first_rank_is_at_the_top_and_a_pair_without_occurrences_has_none():
+    figure: Any = life.life_ranks(np.array([0, 3, 5]), np.array([120, 0, 7]), theme="light")
     low, high = figure.layout.yaxis.range
     assert low > high
     ranks = figure.data[0].y

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 
 import numpy as np
 from hypothesis import given
@@ -14,11 +13,6 @@ from bpe_core.runs.pair_lives import PairLives
 from bpe_core.types import PairCount
 from ui.pair_frequencies.table import (
     COLUMNS,
-    LIFE_COLUMNS,
-    LIFE_CSV_SAYS,
-    PAIRS_CSV_SAYS,
-    RUN_COLUMNS,
-    RUN_CSV_SAYS,
     life_csv,
     pair_rows,
     pairs_csv,
@@ -45,17 +39,6 @@ def test_the_csv_of_pairs_marks_ties_for_the_highest_count():
     rows = list(csv.DictReader(io.StringIO(pairs_csv(pairs, {0: b"a", 1: b"b"}, {(0, 1): 45}))))
     assert [row["tied for highest count"] for row in rows] == ["true", "true", "false"]
     assert [row["joined by merge"] for row in rows] == ["46", "", ""]
-
-
-def test_the_description_of_each_csv_names_its_columns():
-    headers = {
-        PAIRS_CSV_SAYS: pairs_csv([], {}, {}),
-        LIFE_CSV_SAYS: ",".join(LIFE_COLUMNS),
-        RUN_CSV_SAYS: ",".join(RUN_COLUMNS),
-    }
-    for says, header in headers.items():
-        names = [name.lower() for name in re.findall("“(.+?)”", says)]
-        assert set(names) <= set(header.strip().split(","))
 
 
 @given(vocabularies)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from hypothesis import given
 
 from bpe_core.corpus.corpus import Corpus
@@ -78,19 +77,6 @@ def test_counts_from_encoding_equal_those_from_replaying_merges(
     if merges_are_recoverable(run.tokenizer):
         found = unfolded_tokens(count_ids(run.tokenizer, other.documents), run.merges)
         np.testing.assert_array_equal(found, run.tokens_after_on(other))
-
-
-def test_a_run_cannot_be_changed() -> None:
-    run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
-    public = [name for name in dir(run) if not name.startswith("_")]
-    assert {"tokenizer", "joined_at", "tokens_after", "elapsed_seconds"} <= set(public)
-    for name in [*public, "a_new_name"]:
-        with pytest.raises(AttributeError):
-            setattr(run, name, None)
-    for array in (run.joined_at, run.tokens_after, run.pretokens.counts):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 7
-    assert repr(run) == "<TrainingRun of 2 merges from 8 bytes, stop reason 'vocab-size'>"
 
 
 def test_a_run_is_unaffected_by_changes_to_the_arrays_it_was_built_from() -> None:

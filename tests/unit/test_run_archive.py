@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,34 +83,6 @@ def test_a_cancelled_run_without_pretokens_survives_saving(tmp_path: Path) -> No
     run = train(Corpus.from_text("hug"), TrainingConfig(300), should_stop=lambda: True)
     save_run(run, tmp_path / "run.npz")
     assert_same(run, load_run(tmp_path / "run.npz"))
-
-
-def test_saving_leaves_one_file_which_replaces_the_old_one(run: TrainingRun, saved: Path) -> None:
-    save_run(train(Corpus.from_text("other"), TrainingConfig(258)), saved)
-    save_run(run, saved)
-    assert [path.name for path in saved.parent.iterdir()] == ["run.npz"]
-    assert_same(run, load_run(saved))
-
-
-def test_a_failed_save_leaves_nothing_behind(run: TrainingRun, tmp_path: Path) -> None:
-    (tmp_path / "run.bpe-run").mkdir()  # where the file of a run in this folder would be
-    with pytest.raises(FormatError, match="cannot be written"):
-        save_run(run, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["run.bpe-run"]
-
-
-def deflated_size(data: bytes, level: int) -> int:
-    compressor = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return len(compressor.compress(data) + compressor.flush())
-
-
-def test_saving_compresses_at_the_fastest_level(saved: Path) -> None:
-    with ZipFile(saved) as archive:
-        entries = [(entry.compress_size, archive.read(entry)) for entry in archive.infolist()]
-    sizes = [size for size, _ in entries]
-    assert sizes == [deflated_size(data, level=1) for _, data in entries]
-    # The usual level would give other sizes, and take four times as long for a large run.
-    assert sizes != [deflated_size(data, level=6) for _, data in entries]
 
 
 def test_the_error_for_a_missing_file_says_so(tmp_path: Path) -> None:

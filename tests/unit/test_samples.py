@@ -28,14 +28,6 @@ def test_the_error_for_an_unknown_sample_lists_the_samples() -> None:
         load_sample("hug")
 
 
-def test_the_python_samples_have_the_size_in_their_description() -> None:
-    reference = load_sample("python-reference")
-    assert len(reference.documents) >= 60
-    assert "for" in reference.names
-    assert 350_000 < reference.n_bytes < 900_000
-    assert 1_500_000 < load_sample("python-library").n_bytes <= 2_000_000
-
-
 @pytest.mark.parametrize(
     ("sample_id", "n_documents", "start", "end"),
     [
@@ -70,13 +62,6 @@ def test_each_language_is_written_in_the_scripts_it_names() -> None:
         letters = [find_script(character) for character in "".join(text.sentences)]
         found = {script for script in letters if script is not None and letters.count(script) > 2}
         assert found == set(text.scripts), text.name
-
-
-def test_the_multilingual_description_states_the_right_numbers() -> None:
-    texts = parallel_texts()
-    scripts = {script for text in texts for script in text.scripts}
-    (sample,) = (sample for sample in samples() if sample.id == "multilingual")
-    assert f"{len(texts)} languages and {len(scripts)} scripts" in sample.description
 
 
 def test_toy_corpora_have_the_words_of_their_sources() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, replace
-
 import pytest
 from hypothesis import given
 
@@ -26,14 +24,6 @@ def test_segments_built_in_bulk_equal_those_built_one_by_one(text: str) -> None:
     ]
     assert build_segments(*columns) == list(map(Segment, *columns)) == built
     assert [hash(segment) for segment in built] == [hash(one) for one in map(Segment, *columns)]
-
-
-def test_a_segment_built_in_bulk_behaves_like_any_other() -> None:
-    (segment,) = build_segments([7], [b"a"], [0], [1], [0], [1])
-    assert type(segment) is Segment
-    assert replace(segment, id=9) == Segment(9, b"a", 0, 1, 0, 1)
-    with pytest.raises(FrozenInstanceError):
-        segment.id = 8  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_a_missing_column_is_an_error() -> None:

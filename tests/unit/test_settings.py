@@ -69,12 +69,9 @@ def test_a_misspelled_variable_is_not_ignored() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "arguments", [["-m", "ui.host.settings", "--check"], ["-c", "import serve"]]
-)
-def test_a_server_does_not_start_with_an_invalid_setting(arguments: list[str]) -> None:
+def test_a_server_does_not_start_with_an_invalid_setting() -> None:
     done = subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, "-c", "import serve"],
         cwd=ROOT,
         env={**os.environ, "BPE_EXPLORER_QUEUE": "lots"},
         capture_output=True,

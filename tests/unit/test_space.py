@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -79,19 +78,6 @@ def test_the_front_matter_names_the_port_and_the_user_is_the_required_one(
     assert added[-3:] == ["--uid", USER_ID, found["USER"]]
 
 
-def test_the_settings_are_valid(space: Path, instructions: list[tuple[str, str]]) -> None:
-    given = dict(each.split("=", 1) for each in dict(instructions)["ENV"].split())
-    done = subprocess.run(
-        [sys.executable, "-m", "ui.host.settings", "--check"],
-        cwd=space,
-        env={**os.environ, **given},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_the_checkout_itself_is_refused(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "make_space.sh", tmp_path / "scripts")
@@ -99,14 +85,3 @@ def test_the_checkout_itself_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "the checkout itself" in done.stderr
-
-
-def test_the_script_says_what_it_needs(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [ROOT / "scripts" / "make_space.sh", tmp_path / "missing"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "folder of the Space's repository" in done.stderr

@@ -463,10 +463,6 @@ def test_without_platformdirs_the_error_names_the_extra(
         store_folder()
 
 
-def test_the_checkout_is_the_folder_of_this_repository() -> None:
-    assert Path(__file__).parents[2] == place._CHECKOUT
-
-
 def test_a_new_entry_is_whole_or_absent_if_its_writing_fails(store: Path) -> None:
     def fail() -> None:
         with kept_folder(ID) as folder:

@@ -168,11 +168,6 @@ def test_files_that_cannot_be_streamed_are_refused(
         stream_corpus([path])
 
 
-def test_the_error_for_a_missing_file_names_it() -> None:
-    with pytest.raises(CorpusError, match=r"no-such-file\.txt"):
-        stream_corpus(["no-such-file.txt"])
-
-
 @pytest.mark.slow
 def test_training_on_a_large_file_needs_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "large.txt"

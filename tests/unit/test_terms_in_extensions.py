@@ -8,7 +8,7 @@ import pytest
 from bpe_core.adapting import merge_terms
 from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError, InvalidTextError
+from bpe_core.errors import ConfigError
 from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.continuation import TermCost
 from bpe_core.runs.run import TrainingRun
@@ -270,8 +270,3 @@ def test_the_race_to_open_at_is_one_that_was_run() -> None:
 def test_terms_must_be_a_list_of_texts(terms: object) -> None:
     with pytest.raises(ConfigError, match=r"Expected .*terms, got"):
         extend(gpt2(), Corpus.from_text(TEXT), 9, terms=terms)  # pyright: ignore[reportArgumentType]
-
-
-def test_a_lone_surrogate_is_refused() -> None:
-    with pytest.raises(InvalidTextError):
-        extended("\ud800")

@@ -18,7 +18,6 @@ from bpe_core.errors import (
     CorpusError,
     EmptyCorpusError,
     OutOfRangeError,
-    PatternError,
     VocabularyTooSmallError,
 )
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -72,11 +71,6 @@ def test_the_error_for_an_invalid_field_names_it(changes: dict[str, object], say
         train(CORPUS, replace(CONFIG, **changes))  # pyright: ignore[reportArgumentType]
 
 
-def test_an_invalid_pattern_is_refused() -> None:
-    with pytest.raises(PatternError):
-        train(CORPUS, replace(CONFIG, pretokenizer="regex:(a"))
-
-
 def test_the_error_for_a_small_vocabulary_states_the_minimum() -> None:
     with pytest.raises(VocabularyTooSmallError, match=r"256 bytes \+ 1 special token = 257"):
         train(CORPUS, replace(CONFIG, vocab_size=256))
@@ -88,11 +82,6 @@ def test_the_error_for_a_small_vocabulary_states_the_minimum() -> None:
 def test_a_corpus_without_pretokens_is_refused() -> None:
     with pytest.raises(EmptyCorpusError, match="whitespace finds no pre-token"):
         train(Corpus.from_text(" \n "), replace(CONFIG, pretokenizer="whitespace"))
-
-
-def test_counts_beyond_64_bits_are_refused() -> None:
-    with pytest.raises(CorpusError, match="64 bits"):
-        train(Corpus.from_word_counts({"hug": 2**62}), CONFIG)
 
 
 def test_the_minimum_frequency_can_be_as_large_as_a_count() -> None:
@@ -126,28 +115,6 @@ def test_training_on_degenerate_documents_completes(document: str) -> None:
     assert len(run.tokenizer.encode(document)) == run.tokens_after[-1]
 
 
-def test_encoding_the_corpus_gives_the_splits_at_the_end_of_training() -> None:
-    run = train(CORPUS, CONFIG)
-    tokens = sum(len(run.tokenizer.encode(text)) for text in CORPUS.documents)
-    assert tokens == run.tokens_after[-1]
-    assert run.tokens_after[0] == run.corpus_bytes == CORPUS.n_bytes
-    assert run.corpus_sha256 == CORPUS.sha256
-
-
-def test_text_that_spells_a_special_token_is_trained_on_as_ordinary_text() -> None:
-    corpus = Corpus.from_text("PAD PAD PAD")
-    config = TrainingConfig(400, special_tokens=("PAD",), pretokenizer="whitespace")
-    run = train(corpus, config)
-    assert 0 not in run.tokenizer.encode("PAD PAD")
-    assert run.tokenizer.encode("PAD", allowed_special="all") == [0]
-
-
-def test_training_twice_gives_the_same_tokenizer() -> None:
-    assert (
-        train(CORPUS, CONFIG).tokenizer.fingerprint == train(CORPUS, CONFIG).tokenizer.fingerprint
-    )
-
-
 def test_progress_starts_at_zero_merges_and_ends_with_the_run() -> None:
     seen: list[TrainingProgress] = []
     run = train(CORPUS, replace(CONFIG, vocab_size=400, min_frequency=0), seen.append)
@@ -164,12 +131,6 @@ def test_the_arrays_of_a_run_are_read_only() -> None:
     for array in (run.tokens_after, run.joined_at, run.pretokens.counts):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 7
-
-
-def test_the_array_passed_to_pretoken_counts_stays_writable() -> None:
-    counts = np.array([2, 1], np.int64)
-    PretokenCounts((b"hug", b"hugs"), counts)
-    counts[0] = 3
 
 
 def test_a_pair_count_shows_its_tie_is_immutable_and_compares_only_numbers() -> None:
@@ -239,14 +200,6 @@ def test_a_step_outside_the_run_has_no_pairs(step: int) -> None:
         run.top_pairs(step, 1)
 
 
-def test_a_run_is_immutable() -> None:
-    run = train(CORPUS, CONFIG)
-    with pytest.raises(ValueError, match="read-only"):
-        run.tokens_after[0] = 1
-    with pytest.raises(AttributeError):
-        run.config = CONFIG  # pyright: ignore[reportAttributeAccessIssue]
-
-
 def test_a_trace_of_no_merges_is_empty() -> None:
     trace = train(CORPUS, CONFIG).trace(5, 5)
     assert (trace.start, trace.stop, trace.top_left.shape) == (5, 5, (0, 10))
@@ -311,3 +264,11 @@ def test_counting_reports_the_share_that_is_read(tmp_path: Path) -> None:
         assert shares == sorted(shares)
         assert len(set(shares)) > 1
         assert 0.5 < shares[-1] <= 1
+
+
+def test_text_that_spells_a_special_token_is_trained_on_as_ordinary_text() -> None:
+    corpus = Corpus.from_text("PAD PAD PAD")
+    config = TrainingConfig(400, special_tokens=("PAD",), pretokenizer="whitespace")
+    run = train(corpus, config)
+    assert 0 not in run.tokenizer.encode("PAD PAD")
+    assert run.tokenizer.encode("PAD", allowed_special="all") == [0]
