@@ -7,18 +7,28 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
+from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.encoding import TextEncoder
+from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer_kernels import Kernels
 
 # Some characters of each width in UTF-8 begin alike, so that beginnings are shared.
 CHARACTERS = "ab >éêЖ漢漣漤一丁😀😁😿🧀"
 characters = st.sampled_from(CHARACTERS)
 texts = st.text(characters, max_size=80)
+
+
+long_texts = st.lists(st.sampled_from([*CHARACTERS, "\n", "<b>", "a" * 70]), max_size=120).map(
+    "".join
+)
+added = st.text(st.sampled_from("ab>éЖ漢\n<"), min_size=1, max_size=20)
 
 
 @st.composite
@@ -80,6 +90,36 @@ def test_kernels_and_python_merge_as_defined(tokenizer: Tokenizer, text: str) ->
     assert tokenizer.decode(expected) == text
     assert b"".join(each.token for each in tokenizer.segments(text)) == text.encode()
     assert [id for each in tokenizer.explain(text) for id in each.ids] == expected
+
+
+@given(tokenizers(), st.lists(added, unique=True, min_size=1, max_size=6), long_texts)
+def test_added_tokens_are_isolated_by_kernels_and_in_python(
+    tokenizer: Tokenizer, tokens: list[str], text: str
+) -> None:
+    assume(tokenizer.pretokenizer.name != "gpt2")  # whose cuts depend on what is around them
+    ids = {token: 1_000 + number for number, token in enumerate(tokens)}
+    expected = [
+        id
+        for piece, token in AddedTokenFinder(ids).split(text, set())
+        for id in ([token] if token is not None else tokenizer.encode(piece))
+    ]
+    vocab = {**tokenizer.vocab, **{id: token.encode() for token, id in ids.items()}}
+    table = TokenTable(
+        vocab=vocab,
+        merges=tokenizer.table.triples,
+        base="characters",
+        special_tokens=ids,
+        byte_fallback=range(256),
+    )
+    cut = IsolatingPretokenizer(tokenizer.pretokenizer.name, ids)
+    plain = TextEncoder(table, cut, Kernels(table, cut))
+    assert plain.encode(text, frozenset(), "strict") == expected
+    compiled = CompiledEncoder(table, cut)
+    assert compiled.encode(text).tolist() == expected
+    assert compiled.encode_batch([text, text])[0].tolist() == 2 * expected
+    compiled.forget_words()  # the added tokens too
+    assert compiled.encode(text).tolist() == expected
+    assert compiled.encode(text).tolist() == expected
 
 
 @given(tokenizers())
