@@ -116,7 +116,7 @@ class IsolatingPretokenizer(Pretokenizer):
     def __init__(self, name: str, added: Mapping[str, int]) -> None:
         super().__init__(name)
         self._added = added
-        self._finder = AddedTokenFinder(added)
+        self._finder: AddedTokenFinder | None = None
 
     @property
     def added(self) -> Mapping[str, int]:
@@ -127,7 +127,7 @@ class IsolatingPretokenizer(Pretokenizer):
         """Return the half-open character spans of the pre-tokens and added tokens, in order."""
         found: list[tuple[int, int]] = []
         start = 0
-        for piece, id in self._finder.split(text, set()):
+        for piece, id in self._pieces(text):
             inner = super().spans(piece) if id is None else [(0, len(piece))]
             found += [(start + first, start + last) for first, last in inner]
             start += len(piece)
@@ -136,9 +136,14 @@ class IsolatingPretokenizer(Pretokenizer):
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens and added tokens of a text, in order."""
         found: list[str] = []
-        for piece, id in self._finder.split(text, set()):
+        for piece, id in self._pieces(text):
             found += super().split(piece) if id is None else [piece]
         return found
+
+    def _pieces(self, text: str) -> Iterator[tuple[str, int | None]]:
+        if self._finder is None:  # kernels do without
+            self._finder = AddedTokenFinder(self._added)
+        return self._finder.split(text, set())
 
     def __reduce__(self) -> tuple[object, ...]:
         return IsolatingPretokenizer, (self.name, dict(self._added))

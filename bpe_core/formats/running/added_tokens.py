@@ -183,9 +183,14 @@ def _overlap(texts: Set[str], others: Set[str]) -> bool:
     return any(
         other in joined
         or any(
-            (other[at] in firsts and f"{border}{other[at:]}" in joined)
+            (
+                other[at] in firsts
+                and (
+                    f"{border}{other[at:]}" in joined
+                    or any(other[at : at + length] in texts for length in lengths)
+                )
+            )
             or (other[at] in lasts and f"{other[: at + 1]}{border}" in joined)
-            or any(other[at : at + length] in texts for length in lengths)
             for at in range(len(other))
         )
         for other in others
