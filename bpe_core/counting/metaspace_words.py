@@ -54,15 +54,7 @@ def choose_characters(
     """
     points = word_characters(pretokens.letters)
     ends = np.flatnonzero(points == GAP)
-    n_uses = np.zeros(0x110000, np.int64)
-    np.add.at(n_uses, points, np.repeat(pretokens.counts, np.diff(ends, prepend=-1)))
-    n_uses[GAP] = 0
-    n_uses[ord(META)], n_uses[ord(" ")] = n_uses[ord(" ")], 0
-    found = np.flatnonzero(n_uses)
-    order = found[np.argsort(-n_uses[found], kind="stable")]
-    covered = np.cumsum(n_uses[order]) / max(1, n_uses.sum())
-    # What is covered before a character decides whether it is taken.
-    n_taken = 1 + int(np.searchsorted(covered, coverage))
+    order, n_taken = _rank_characters(points, ends, pretokens.counts, coverage)
     taken = {*map(chr, order[:n_taken].tolist())} - {META} | {" "}
     rare = order[n_taken:][order[n_taken:] != ord(META)]
     left_out = dict.fromkeys(rare.tolist())
@@ -73,6 +65,35 @@ def choose_characters(
         place: [pretokens.words[place].decode().translate(left_out).encode()] for place in places
     }
     return _replace(pretokens, changed), frozenset(each.encode() for each in taken)
+
+
+def list_characters(pretokens: PretokenCounts, coverage: float) -> list[str]:
+    """Return the characters that cover this share of the text, the most frequent first.
+
+    A space is listed as ▁.
+
+    >>> list_characters(PretokenCounts((b" hug", b" hu!"), np.array([10, 1])), 0.95)
+    ['h', 'u', '▁', 'g']
+    """
+    points = word_characters(pretokens.letters)
+    ends = np.flatnonzero(points == GAP)
+    order, n_taken = _rank_characters(points, ends, pretokens.counts, coverage)
+    return list(map(chr, order[:n_taken].tolist()))
+
+
+def _rank_characters(
+    points: NDArray[np.uint32], ends: NDArray[np.int64], counts: NDArray[np.int64], coverage: float
+) -> tuple[NDArray[np.int64], int]:
+    """Return the code points of all characters by frequency, and how many cover the share."""
+    n_uses = np.zeros(0x110000, np.int64)
+    np.add.at(n_uses, points, np.repeat(counts, np.diff(ends, prepend=-1)))
+    n_uses[GAP] = 0
+    n_uses[ord(META)], n_uses[ord(" ")] = n_uses[ord(" ")], 0
+    found = np.flatnonzero(n_uses)
+    order = found[np.argsort(-n_uses[found], kind="stable")]
+    covered = np.cumsum(n_uses[order]) / max(1, n_uses.sum())
+    # What is covered before a character decides whether it is taken.
+    return order, 1 + int(np.searchsorted(covered, coverage))
 
 
 def _find_others(letters: NDArray[np.uint8]) -> list[int]:

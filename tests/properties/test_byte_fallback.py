@@ -33,7 +33,10 @@ added = st.text(st.sampled_from("ab>éЖ漢\n<"), min_size=1, max_size=20)
 
 @st.composite
 def tokenizers(draw: st.DrawFn) -> Tokenizer:
-    """Draw a tokenizer of some characters, with merges of them and bytes for the others."""
+    """Draw a tokenizer of some characters, with merges of them and bytes for the others.
+
+    A merge may come before those that make its parts.
+    """
     alphabet = draw(st.lists(characters, unique=True, max_size=10))
     vocab = {id: bytes([id]) for id in range(256)}
     ids = draw(st.permutations(range(256, 256 + len(alphabet))))
@@ -50,7 +53,7 @@ def tokenizers(draw: st.DrawFn) -> Tokenizer:
             made.append((*pair, id))
     return Tokenizer(
         vocab=vocab,
-        merges=made,
+        merges=draw(st.permutations(made)),
         pretokenizer=draw(st.sampled_from(["sentencepiece", "gemma3", "none", "gpt2"])),
         base="characters",
         byte_fallback=range(256),
