@@ -259,7 +259,7 @@ class AcrossWordsTokenizer(OwnEncoder):
         return _Part(written, len(written) - len(text), start, end, None)
 
     def _place(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
-        ids: list[NDArray[np.integer]] = [np.empty(0, np.int64)]
+        ids: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
         ends: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
         byte_start = 0
         for part in self._parts(text, allowed_special, self._finders):
@@ -269,7 +269,9 @@ class AcrossWordsTokenizer(OwnEncoder):
                 ids.append(np.array([part.id]))
                 ends.append(np.array([byte_start + n_bytes]))
             else:
-                found = self._encoder.encode_to_numpy(part.text, frozenset(), "strict")
+                found = self._encoder.encode_to_numpy(part.text, frozenset(), "strict").astype(
+                    np.int64
+                )
                 reached = np.cumsum(self._widths[found]) - part.n_in_front
                 if META in given:  # three bytes, where the merges have one
                     places = _find_meta(given)
