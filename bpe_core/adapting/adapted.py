@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.words import CountedCorpus, count_pretokens
-from bpe_core.runs.continuation import TermCost, spelled_by
+from bpe_core.runs.continuation import TermCost, spell_in_bytes, spelled_by
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import read_only
@@ -71,7 +71,12 @@ def trace_ids(
     for id, token in tokenizer.vocab.items():
         if id >= len(kept):
             old_ids[id] = id_of_removed.get(token, NO_OLD_ID)
-    spelled = spelled_by(merge for merge in tokenizer.merges if merge.id >= len(kept))
+    characters = {
+        id: spell_in_bytes(tokenizer, id)
+        for id in tokenizer.base_ids.values()
+        if id >= len(kept) and tokenizer.byte_ids
+    }
+    spelled = spelled_by((each for each in tokenizer.merges if each.id >= len(kept)), characters)
     new = {
         id: tuple(old_ids[[*parts]].tolist())
         for id, parts in spelled.items()

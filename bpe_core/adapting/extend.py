@@ -9,11 +9,12 @@ from functools import partial
 from typing import Final
 
 from bpe_core.adapting.merge_terms import merge_terms
+from bpe_core.adapting.new_characters import add_characters, choose_new_characters
 from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.words import CountedCorpus
-from bpe_core.errors import ArgumentTypeError, FormatError
+from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
 from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.continuation import Continued, reviving_tokens
@@ -45,6 +46,7 @@ def extend(
     max_token_bytes: int | None = None,
     terms: Iterable[str | bytes] = (),
     left_out: Iterable[bytes] = (),
+    character_coverage: float = 0.9995,
 ) -> TrainingRun:
     """Add tokens for a corpus to an existing tokenizer, by continuing its training.
 
@@ -53,6 +55,11 @@ def extend(
     base, and new ids follow its highest id. So every token of the base keeps its id, and if each
     new token is replaced by its base tokens in `run.new_tokens`, any text is encoded as before. No
     text takes more tokens than with the base.
+
+    A base of SentencePiece's family spells in bytes the characters that it lacks, and merges no
+    bytes. So first, those characters become tokens that are needed to cover this share of the
+    corpus, the most frequent first; the base's tokens for a character's bytes spell it. With a
+    `character_coverage` of 0, only those of `terms` do. Other bases need no characters.
 
     A pair whose bytes spell a token of the base, or one of `left_out`, given as bytes, is never
     merged. A word that the base looks up whole stays whole. `on_progress` and `should_stop` are
@@ -100,10 +107,18 @@ def extend(
         byte_fallback=base.pretokenizer.adds_space,
     )
     check_config(config)
+    _check_coverage(character_coverage)
     excluded = _parse_left_out(left_out)
     tried = checked_terms(terms)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
     counted = count(corpus, config.pretokenizer, None, watch)
+    characters = choose_new_characters(
+        base, counted.pretokens, character_coverage, tried, excluded
+    )[: int(n_tokens)]
+    first_character = 1 + max(base.vocab)
+    base = add_characters(base, characters)
+    n_merges = int(n_tokens) - len(characters)
+    watch.merges_wanted = n_merges
     vocabulary = ContinuedVocabulary(base.vocab, excluded, reviving_tokens(base))
     choose = partial(
         merge_terms,
@@ -111,7 +126,7 @@ def extend(
         base=base,
         pretokens=counted.pretokens,
         vocabulary=vocabulary,
-        n_tokens=int(n_tokens),
+        n_tokens=n_merges,
         tie_break=tie_break,
         max_token_bytes=config.max_token_bytes,
         should_stop=watch.asked_to_stop,
@@ -123,7 +138,12 @@ def extend(
         lambda learned: extended(base, learned.merges, learned.counts),
         config,
         watch,
-        Continued(base, excluded, choose if tried else None),
+        Continued(
+            base,
+            excluded,
+            choose if tried else None,
+            range(first_character, first_character + len(characters)),
+        ),
     )
 
 
@@ -173,6 +193,15 @@ def checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:
         if isinstance(term, str):
             check_text(term)
     return found
+
+
+def _check_coverage(coverage: float) -> None:
+    if not is_a(coverage, int, float) or is_a(coverage, bool):
+        raise ConfigError(
+            f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."
+        )
+    if not 0 <= coverage <= 1:
+        raise ConfigError(f"character_coverage is {coverage}. Use a share from 0 to 1.")
 
 
 def _parse_left_out(left_out: Iterable[bytes]) -> tuple[bytes, ...]:

@@ -39,6 +39,7 @@ def replace(
     terms: Iterable[str | bytes] = ...,
     left_out: Iterable[bytes] = ...,
     tie_break: TieBreak = ...,
+    character_coverage: float = ...,
     on_removal: OnRemoval | None = ...,
 ) -> Adapted: ...
 
@@ -56,6 +57,7 @@ def replace(
     terms: Iterable[str | bytes] = ...,
     left_out: Iterable[bytes] = ...,
     tie_break: TieBreak = ...,
+    character_coverage: float = ...,
     on_removal: OnRemoval | None = ...,
     should_stop: Callable[[], bool] | None,
 ) -> Adapted | None: ...
@@ -73,6 +75,7 @@ def replace(
     terms: Iterable[str | bytes] = (),
     left_out: Iterable[bytes] = (),
     tie_break: TieBreak = "smallest-pair",
+    character_coverage: float = 0.9995,
     on_removal: OnRemoval | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Adapted | None:
@@ -80,7 +83,8 @@ def replace(
 
     Kept tokens are renumbered in the old order, and new tokens follow them. A removed token that
     is learned again gets its old id in `old_ids`, so its embedding row is kept. `pinned`,
-    `scripts` and `order` are as for `shrink`, `terms`, `left_out` and `tie_break` as for `extend`.
+    `scripts` and `order` are as for `shrink`, `terms`, `left_out`, `tie_break` and
+    `character_coverage` as for `extend`.
     A term that is a token of the base stays; what the others cost is in `terms` of the result, and
     their tokens count among `n_tokens`. Returns None if `should_stop`, called at intervals, returns
     True.
@@ -120,6 +124,7 @@ def replace(
         terms=tried,
         left_out=left_out,
         tie_break=tie_break,
+        character_coverage=character_coverage,
     )
     if run is None:
         return None
@@ -167,6 +172,7 @@ def extend_to_size(
     terms: Iterable[str | bytes] = (),
     left_out: Iterable[bytes] = (),
     tie_break: TieBreak = "smallest-pair",
+    character_coverage: float = 0.9995,
 ) -> TrainingRun | None:
     """Return the second step of `replace`: a shrunk tokenizer extended to its base's size.
 
@@ -186,6 +192,7 @@ def extend_to_size(
         tie_break=tie_break,
         terms=terms,
         left_out=left_out,
+        character_coverage=character_coverage,
     )
     if run.stop_reason == "cancelled":
         return None

@@ -143,6 +143,7 @@ class _Addition:
     terms: tuple[str, ...]
     terms_file: str | None
     left_out: tuple[str, ...]
+    character_coverage: float
 
     def all_terms(self) -> list[str]:
         """Return the terms that were given, and those in the file."""
@@ -201,6 +202,15 @@ _adds: Option[Any] = add_all(
         metavar="TEXT",
         help="A token not to add, with its space, such as ' Inc'; may be repeated.",
     ),
+    click.option(
+        "--character-coverage",
+        type=float,
+        default=0.9995,
+        show_default=True,
+        metavar="SHARE",
+        help="Of a base that spells rare characters in bytes: the share of the text whose "
+        "characters become tokens, before others are learned.",
+    ),
     gather("addition", _Addition),
 )
 _adapts: Option[Any] = add_all(
@@ -252,6 +262,7 @@ def extend(request: _Request, n_tokens: int, addition: _Addition) -> None:
             tie_break=addition.tie_break,
             terms=addition.all_terms(),
             left_out=addition.left_out_tokens(),
+            character_coverage=addition.character_coverage,
         )
     report_run(run, opened.test)
     report_terms(run.terms)
@@ -318,6 +329,7 @@ def replace(request: _Request, n_tokens: int, removal: _Removal, addition: _Addi
             terms=addition.all_terms(),
             left_out=addition.left_out_tokens(),
             tie_break=addition.tie_break,
+            character_coverage=addition.character_coverage,
             on_removal=bar.show_removals,
         )
     report_terms(adapted.terms)

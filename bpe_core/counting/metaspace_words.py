@@ -7,7 +7,9 @@ trainer.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,8 @@ from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.byte_alphabet import META
 from bpe_core.unicode.utf8_states import AFTER_WORD
+
+_KEY_BYTES: Final = 7
 
 
 def write_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> PretokenCounts:
@@ -33,8 +37,9 @@ def write_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> Pretok
     if not pretokenizer.adds_space:
         return pretokens
     changed: dict[int, list[bytes]] = {}
+    words = _Words(pretokens.letters)
     for place in _find_others(pretokens.letters):
-        text = pretokens.words[place].decode().replace(META, " ")
+        text = words.text(place).replace(META, " ")
         parts = pretokenizer.split(text if text.startswith(" ") else f" {text}")
         changed[place] = [part.encode() for part in parts]
     return _replace(pretokens, changed)
@@ -54,25 +59,45 @@ def choose_characters(
     """
     points = word_characters(pretokens.letters)
     ends = np.flatnonzero(points == GAP)
-    n_uses = np.zeros(0x110000, np.int64)
-    np.add.at(n_uses, points, np.repeat(pretokens.counts, np.diff(ends, prepend=-1)))
-    n_uses[GAP] = 0
-    n_uses[ord(META)], n_uses[ord(" ")] = n_uses[ord(" ")], 0
-    found = np.flatnonzero(n_uses)
-    order = found[np.argsort(-n_uses[found], kind="stable")]
-    covered = np.cumsum(n_uses[order]) / max(1, n_uses.sum())
-    # What is covered before a character decides whether it is taken.
-    n_taken = 1 + int(np.searchsorted(covered, coverage))
+    order, n_taken = _rank_characters(points, ends, pretokens.counts, coverage)
     taken = {*map(chr, order[:n_taken].tolist())} - {META} | {" "}
     rare = order[n_taken:][order[n_taken:] != ord(META)]
     left_out = dict.fromkeys(rare.tolist())
     is_rare = np.zeros(0x110000, np.bool_)
     is_rare[rare] = True
     places: list[int] = np.unique(np.searchsorted(ends, np.flatnonzero(is_rare[points]))).tolist()
-    changed = {
-        place: [pretokens.words[place].decode().translate(left_out).encode()] for place in places
-    }
+    words = _Words(pretokens.letters)
+    changed = {place: [words.text(place).translate(left_out).encode()] for place in places}
     return _replace(pretokens, changed), frozenset(each.encode() for each in taken)
+
+
+def list_characters(pretokens: PretokenCounts, coverage: float) -> list[str]:
+    """Return the characters that cover this share of the text, the most frequent first.
+
+    A space is listed as ▁.
+
+    >>> list_characters(PretokenCounts((b" hug", b" hu!"), np.array([10, 1])), 0.95)
+    ['h', 'u', '▁', 'g']
+    """
+    points = word_characters(pretokens.letters)
+    ends = np.flatnonzero(points == GAP)
+    order, n_taken = _rank_characters(points, ends, pretokens.counts, coverage)
+    return list(map(chr, order[:n_taken].tolist()))
+
+
+def _rank_characters(
+    points: NDArray[np.uint32], ends: NDArray[np.int64], counts: NDArray[np.int64], coverage: float
+) -> tuple[NDArray[np.int64], int]:
+    """Return the code points of all characters by frequency, and how many cover the share."""
+    n_uses = np.zeros(0x110000, np.int64)
+    np.add.at(n_uses, points, np.repeat(counts, np.diff(ends, prepend=-1)))
+    n_uses[GAP] = 0
+    n_uses[ord(META)], n_uses[ord(" ")] = n_uses[ord(" ")], 0
+    found = np.flatnonzero(n_uses)
+    order = found[np.argsort(-n_uses[found], kind="stable")]
+    covered = np.cumsum(n_uses[order]) / max(1, n_uses.sum())
+    # What is covered before a character decides whether it is taken.
+    return order, 1 + int(np.searchsorted(covered, coverage))
 
 
 def _find_others(letters: NDArray[np.uint8]) -> list[int]:
@@ -89,27 +114,71 @@ def _find_others(letters: NDArray[np.uint8]) -> list[int]:
     return np.unique(np.append(begins_otherwise, inside)).tolist()
 
 
+class _Words:
+    """The words of counted pre-tokens, none of which becomes an object before it is asked for."""
+
+    def __init__(self, letters: NDArray[np.uint8]) -> None:
+        self._letters = letters
+        self.stops = np.flatnonzero(letters == AFTER_WORD)
+        self.starts = np.append(0, self.stops[:-1] + 1)[: self.stops.size]
+
+    def text(self, place: int) -> str:
+        """Return a word."""
+        return self._letters[self.starts[place] : self.stops[place]].tobytes().decode()
+
+    def keys(self) -> NDArray[np.uint64]:
+        """Return a number for each word, its first bytes and its length; few words share one."""
+        widths = self.stops - self.starts
+        padded = np.append(self._letters, np.zeros(_KEY_BYTES, np.uint8))
+        keys = widths.astype(np.uint64) << np.uint64(8 * _KEY_BYTES)
+        for k in range(_KEY_BYTES):
+            byte = np.where(widths > k, padded[self.starts + k], 0).astype(np.uint64)
+            keys |= byte << np.uint64(8 * k)
+        return keys
+
+
 def _replace(pretokens: PretokenCounts, changed: Mapping[int, Sequence[bytes]]) -> PretokenCounts:
-    """Return counts with others in the place of some words, in the order of first occurrence."""
+    """Return counts with others in the place of some words, in the order of first occurrence.
+
+    changed: what the words at these places, in ascending order, become.
+    """
     if not changed:
         return pretokens
-    words = [*pretokens.words]
-    counts: list[int] = pretokens.counts.tolist()
-    numbers = dict(zip(words, range(len(words)), strict=True))
-    for place in changed:
-        del numbers[words[place]]
-    firsts: list[int] = (np.arange(len(words)) << 32).tolist()
+    letters, counts = pretokens.letters, pretokens.counts.copy()
+    words = _Words(letters)
+    made: dict[bytes, int] = {}
+    firsts: dict[bytes, int] = {}
+    """After which word each occurs first: the place of the word that became it."""
     for place, parts in changed.items():
-        for nth, part in enumerate(parts):
-            number = numbers.setdefault(part, len(words))
-            first = (place << 32) + nth
-            if number == len(words):
-                words.append(part)
-                counts.append(0)
-                firsts.append(first)
-            counts[number] += counts[place]
-            firsts[number] = min(firsts[number], first)
-    kept = np.fromiter(numbers.values(), np.int64, len(numbers))
-    in_order: list[int] = kept[np.argsort(np.array(firsts)[kept], kind="stable")].tolist()
-    ordered = np.array([counts[number] for number in in_order], np.int64)
-    return PretokenCounts([words[number] for number in in_order], ordered)
+        for part in parts:
+            made[part] = made.get(part, 0) + int(counts[place])
+            firsts.setdefault(part, place)
+    removed = set(changed)
+    parts = PretokenCounts(list(made), np.zeros(len(made), np.int64)).letters
+    for place in np.flatnonzero(np.isin(words.keys(), _Words(parts).keys())).tolist():
+        word = words.text(place).encode()
+        if word not in made or place in changed:
+            continue
+        if place < firsts[word]:
+            counts[place] += made.pop(word)
+        else:
+            made[word] += int(counts[place])
+            removed.add(place)
+    first_at = defaultdict[int, list[bytes]](list)
+    for word in made:
+        first_at[firsts[word]].append(word)
+    all_letters: list[bytes | memoryview] = []
+    all_counts: list[NDArray[np.int64]] = []
+    after = 0
+    for place in [*sorted(removed), len(counts)]:
+        stop = words.starts[place] if place < len(counts) else letters.size
+        all_letters.append(
+            letters[words.starts[after] if after < len(counts) else stop : stop].data
+        )
+        all_counts.append(counts[after:place])
+        for word in first_at[place]:
+            all_letters += [word, bytes([AFTER_WORD])]
+            all_counts.append(np.array([made[word]]))
+        after = place + 1
+    joined = np.frombuffer(b"".join(all_letters), np.uint8)
+    return PretokenCounts.of_letters(joined, np.concatenate(all_counts))

@@ -70,9 +70,12 @@ def build_merges(
     >>> build_merges(ids, to_triples([(256, 257, 258)]), {}, ()).merges
     [(256, 257, 258)]
     """
-    made = set(listed[:, 2].tolist())
+    _check_characters((*ids, *added))
+    is_made = np.zeros(1 + max(ids.values(), default=0), np.bool_)
+    is_made[listed[:, 2]] = True
+    made = set(np.flatnonzero(is_made).tolist())
     texts = {
-        id: text for text, id in ids.items() if (len(text) == 1 and text not in found) or id in made
+        id: text for text, id in ids.items() if id in made or (len(text) == 1 and text not in found)
     }
     bytes_of = {ids[text]: byte for text, byte in _BYTE_PIECES.items() if text in ids}
     if np.isin(listed, list(bytes_of)).any():
@@ -82,9 +85,8 @@ def build_merges(
         if byte not in alphabet and byte not in bytes_of.values():
             raise FormatError(f"No token spells the byte 0x{byte.hex().upper()}.")
     merges = find_live_merges(listed, texts)
-    others = {id: text for text, id in {**ids, **added}.items() if id not in texts}
-    special = {text: id for text, id in added.items() if id in others}
-    vocab = {id: text.replace(META, " ").encode() for id, text in {**others, **texts}.items()}
+    special = {text: id for text, id in added.items() if id not in texts}
+    vocab = dict(zip(ids.values(), _spell(ids), strict=True))
     # An added token is found as it is, so it keeps its ▁.
     vocab |= {id: text.encode() for text, id in special.items()}
     return Merges(
@@ -220,6 +222,27 @@ def write_steps(tokenizer: Tokenizer) -> dict[str, Any]:
             "merges": [(texts[left], texts[right]) for left, right, _ in tokenizer.table.triples],
         },
     }
+
+
+def _spell(texts: Iterable[str]) -> list[bytes]:
+    """Return the bytes of each text, with a space for ▁; none has a lone surrogate.
+
+    >>> _spell(["▁a", "é"])
+    [b' a', b'\\xc3\\xa9']
+    """
+    border = "\ud800"  # one encoding of all texts is faster than one of each
+    joined = border.join(texts).replace(META, " ").encode("utf-8", "surrogatepass")
+    return joined.split(border.encode("utf-8", "surrogatepass"))
+
+
+def _check_characters(texts: Iterable[str]) -> None:
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            f"A token has a lone surrogate, U+{ord(error.object[error.start]):04X}, which UTF-8 "
+            "cannot encode."
+        ) from None
 
 
 def _find_cut(merges: Sequence[Triple], texts: Mapping[int, str]) -> str:

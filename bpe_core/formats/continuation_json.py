@@ -17,13 +17,14 @@ def continuation_to_dict(continues: Continuation) -> dict[str, object]:
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> continuation_to_dict(Continuation(gpt2(), (5,), (b"hug",)))
-    {'base_merges': 50000, 'counts': [5], 'left_out': ['687567'], 'terms': []}
+    {'base_merges': 50000, 'counts': [5], 'left_out': ['687567'], 'terms': [], 'characters': []}
     """
     return {
         "base_merges": continues.base.n_merges,
         "counts": list(continues.counts),
         "left_out": [token.hex() for token in continues.left_out],
         "terms": [term_to_dict(cost) for cost in continues.terms],
+        "characters": list(continues.characters),
     }
 
 
@@ -41,15 +42,24 @@ def parse_continuation(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continu
     continues = Continuation(
         tokenizer.truncated(cast("int", head.get("base_merges"))),
         tuple(cast("list[int]", counts)),
-        # Files of earlier versions have neither.
+        # Files of earlier versions have none of these.
         tuple(map(_token, _listed(head, "left_out", []))),
         tuple(map(parse_term, _listed(head, "terms", []))),
+        _characters(_listed(head, "characters", []), tokenizer),
     )
     if continues.n_term_merges > len(counts):
         raise FormatError("Its terms took more merges than it has.")
     if 0 in counts[continues.n_term_merges :]:
         raise FormatError("Expected a count of 1 or more for each merge that is not for a term.")
     return continues
+
+
+def _characters(ids: list[object], tokenizer: Tokenizer) -> tuple[int, ...]:
+    known = {*tokenizer.base_ids.values()} if tokenizer.byte_ids else set[int]()
+    for id in ids:
+        if not isinstance(id, int) or id not in known:
+            raise FormatError(f"Expected the ids of characters that were added, got {id!r:.60}.")
+    return tuple(cast("list[int]", ids))
 
 
 def term_to_dict(cost: TermCost) -> dict[str, object]:

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
 from bpe_core.tokenizer.rank_merging import merge_steps
@@ -33,6 +34,8 @@ from bpe_core.tokenizer.token_parts import (
 
 _MAX_CHARACTERS: Final = 1_000_000
 """The most parts of late tokens, and of those that contain one, together."""
+
+_NEVER: Final = np.iinfo(np.int64).max
 
 
 def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> list[Triple]:
@@ -51,32 +54,47 @@ def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> list[Triple]:
     # np.unique takes three times as long.
     if (np.diff(np.sort(pair_keys(listed))) == 0).any():
         raise FormatError("Two merges join the same pair of tokens.")
-    base = {id for id, text in texts.items() if len(text) == 1}
+    characters = {text: id for id, text in texts.items() if len(text) == 1}
+    base = set(characters.values())
     outcomes = choose_parts(listed, base)
     taken = np.flatnonzero(outcomes == TAKEN)
-    rank_of = dict(zip(listed[taken, 2].tolist(), taken.tolist(), strict=True))
-    late = _find_late(listed[outcomes == TOO_EARLY].tolist(), rank_of, base)
+    rank_of = np.full(1 + max(texts, default=0), _NEVER)
+    rank_of[listed[taken, 2]] = taken
+    late = _find_late(listed[outcomes == TOO_EARLY], rank_of, base)
     if late:
-        _join_late(late, listed, texts, rank_of)
-    return to_list(listed[sorted(rank_of.values())])
+        _join_late(late, listed, texts, characters, rank_of)
+    return to_list(listed[np.sort(rank_of[rank_of != _NEVER])])
 
 
-def _find_late(
-    early: Sequence[Sequence[int]], rank_of: Mapping[int, int], base: Set[int]
-) -> set[int]:
+def _find_late(early: Triples, rank_of: NDArray[np.int64], base: Set[int]) -> set[int]:
     """Return the tokens that merges which come before their parts may make."""
+    made_after = rank_of.copy()
+    made_after[list(base)] = -1
+    lefts, rights, made = early.T
+    latest = np.maximum(made_after[lefts], made_after[rights])
+    # What makes the token before both parts are there keeps a merge from applying.
+    may_apply = (latest != _NEVER) & (rank_of[made] > latest)
     late: set[int] = set()
-    known = {**dict.fromkeys(base, -1), **rank_of}
-    """When each token is there: after which merge."""
+    while True:  # with more of the few merges that matter, until late tokens are in no others
+        late = _find_late_among(early[may_apply].tolist(), rank_of, made_after)
+        has_late = np.isin(lefts, list(late)) | np.isin(rights, list(late))
+        if not (has_late & ~may_apply).any():
+            return late
+        may_apply |= has_late
+
+
+def _find_late_among(
+    early: Sequence[Sequence[int]], rank_of: NDArray[np.int64], made_after: NDArray[np.int64]
+) -> set[int]:
+    late: set[int] = set()
+    known = made_after.copy()
+    """After which merge each token is there."""
     goes_on = True
     while goes_on:
         goes_on = False
         for left, right, made in early:
-            if left not in known or right not in known or made in late:
-                continue
             latest = max(known[left], known[right])
-            # What makes the token before both parts are there keeps this merge from applying.
-            if made not in rank_of or rank_of[made] > latest:
+            if made not in late and rank_of[made] > latest != _NEVER:
                 late.add(made)
                 known[made] = latest
                 goes_on = True
@@ -87,12 +105,11 @@ def _join_late(
     late: Set[int],
     listed: Triples,
     texts: Mapping[int, str],
-    rank_of: dict[int, int],
+    characters: Mapping[str, int],
+    rank_of: NDArray[np.int64],
 ) -> None:
     """Set the merges of late tokens and of those that contain one, by joining their characters."""
-    ids = {text: id for id, text in texts.items() if len(text) == 1}
-    has_late = re.compile("|".join(sorted(re.escape(texts[id]) for id in late))).search
-    joined = [id for id, text in texts.items() if len(text) > 1 and has_late(text)]
+    joined = _find_within(texts, {texts[id] for id in late})
     if sum(len(texts[id]) ** 2 for id in joined) > _MAX_CHARACTERS:
         raise FormatError("Too many of its merges come before those that make their parts.")
     inner = {
@@ -109,10 +126,26 @@ def _join_late(
     }
     made = listed[:, 2].tolist()
     for id in joined:
-        rank_of.pop(id, None)
-        if not ids.keys() >= set(texts[id]):
+        rank_of[id] = _NEVER
+        if not characters.keys() >= set(texts[id]):
             continue
-        symbols = [ids[character] for character in texts[id]]
+        symbols = [characters[character] for character in texts[id]]
         *_, (rank, ending) = [(0, ()), *merge_steps(symbols, ranks, made)]
         if ending == (id,):
             rank_of[id] = rank
+
+
+def _find_within(texts: Mapping[int, str], parts: Set[str]) -> list[int]:
+    """Return the ids of the longer texts that contain one of the parts.
+
+    >>> _find_within({3: "a", 4: "ab", 5: "ba"}, {"b", "ba"})
+    [4, 5]
+    """
+    longer = [id for id, text in texts.items() if len(text) > 1]
+    border = "\ud800"  # a lone surrogate: one search of all texts is faster than one of each
+    joined = border.join(map(texts.__getitem__, longer))
+    shortest_first = sorted(parts, key=len)  # it only matters whether there is one
+    found = re.finditer("|".join(map(re.escape, shortest_first)), joined)
+    ends = np.cumsum([1 + len(texts[id]) for id in longer])
+    places = np.unique(np.searchsorted(ends, [match.start() for match in found], "right"))
+    return [longer[place] for place in places.tolist()]

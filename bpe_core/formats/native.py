@@ -7,13 +7,15 @@ makes are listed; the others follow from the merges and cannot contradict them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from bpe_core.errors import ConfigError, FormatError, NewerFormatError
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.json_files import checked_ids, is_token_id
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.token_parts import Triple
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import from_printable, to_printable
 
@@ -98,20 +100,7 @@ def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
         )
     vocab = _tokens(data.get("tokens"))
     merges = _triples(data.get("merges"))
-    n_bytes = 0
-    for rank, (left, right, made) in enumerate(merges):
-        if left not in vocab or right not in vocab:
-            raise FormatError(
-                f"Merge {rank} joins {left} and {right}, and at least one is not a token."
-            )
-        # Forty merges, each doubling the last token, would otherwise take all memory.
-        n_bytes += len(vocab[left]) + len(vocab[right])
-        if n_bytes > _MAX_TOKEN_BYTES:
-            raise FormatError(
-                f"By merge {rank} the tokens add up to more than {_MAX_TOKEN_BYTES:,} bytes, "
-                f"which no trained vocabulary reaches."
-            )
-        vocab[made] = vocab[left] + vocab[right]
+    _spell_merged(vocab, merges)
     try:
         get_pretokenizer(data["pretokenizer"])
     except ConfigError as error:
@@ -140,6 +129,39 @@ def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
     return Description(
         name=given.name, merges=merged, fingerprint=data["fingerprint"], names_cut=True
     )
+
+
+def _spell_merged(vocab: dict[int, bytes], merges: Sequence[Triple]) -> None:
+    """Add the tokens that merges make, each as soon as its parts are there.
+
+    In SentencePiece's family, a merge may come before those that make its parts.
+    """
+    waiting = defaultdict[int, list[int]](list)
+    n_bytes = 0
+    for first in range(len(merges)):
+        ready = [first]
+        while ready:
+            rank = ready.pop()
+            left, right, made = merges[rank]
+            missing = next((id for id in (left, right) if id not in vocab), None)
+            if missing is not None:
+                waiting[missing].append(rank)
+                continue
+            # Forty merges, each doubling the last token, would otherwise take all memory.
+            n_bytes += len(vocab[left]) + len(vocab[right])
+            if n_bytes > _MAX_TOKEN_BYTES:
+                raise FormatError(
+                    f"By merge {rank} the tokens add up to more than {_MAX_TOKEN_BYTES:,} bytes, "
+                    f"which no trained vocabulary reaches."
+                )
+            vocab[made] = vocab[left] + vocab[right]
+            ready += waiting.pop(made, ())
+    if waiting:
+        rank = min(rank for ranks in waiting.values() for rank in ranks)
+        left, right, _ = merges[rank]
+        raise FormatError(
+            f"Merge {rank} joins {left} and {right}, and at least one is not a token."
+        )
 
 
 def to_json(tokenizer: Tokenizer, training: dict[str, Any] | None = None) -> bytes:

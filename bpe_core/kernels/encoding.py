@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels.added_tokens import isolate
 from bpe_core.kernels.compiling.decorate import kernel, part
 from bpe_core.kernels.hashing import LONG, narrow_key, word_key
 from bpe_core.kernels.intrinsics import (
@@ -270,8 +271,13 @@ def _merge_long(merges, trie, text, start, width, out, k, scratch):
 
 
 @part
-def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written, scratch, new):
-    """Append the ids of the words between scratch.ends; return the new number of ids."""
+def _append_words(
+    text, begin, n_ends, merges, whole, has_added, trie, cache, out, written, scratch, new
+):
+    """Append the ids of the words between scratch.ends; return the new number of ids.
+
+    has_added: True if the whole words are added tokens, each of which is a pre-token.
+    """
     first, last = scratch.first, scratch.last
     pieces, n_pieces = scratch.ends, n_ends
     if _may_need_cuts(text, begin, abs(pieces[n_ends - 1]), n_ends):
@@ -305,13 +311,18 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
                         k = after
                         j += 1
                         continue
-                # No word in this table is cached, because a part of a pre-token that spells it
-                # becomes other ids than the whole.
                 id = np.int32(-1)
                 if whole.ids.size:
                     low, high = word_key(text, np.uint64(start), np.uint64(width))
                     id = find_whole_word(whole, text, start, width, low, high)
-                if id >= 0 and _is_pretoken(begin, scratch.ends, n_ends, start, stop):
+                if id >= 0 and has_added:
+                    out[k] = id
+                    if width <= SHORT_WORD:
+                        remember(cache, low, high, out, k, np.int64(1))
+                    k += 1
+                # Others are never cached, because a part of a pre-token that spells one becomes
+                # other ids than the whole.
+                elif id >= 0 and _is_pretoken(begin, scratch.ends, n_ends, start, stop):
                     out[k] = id
                     k += 1
                 else:
@@ -374,6 +385,7 @@ def encode_text(
     given,
     merges,
     whole,
+    added,
     trie,
     cache,
     out,
@@ -394,20 +406,35 @@ def encode_text(
     position = reached[1]
     written = reached[2]
     taken = reached[3]
+    has_added = added.ranges.size > 0
+    found = scratch.pieces if has_added else scratch.ends
     status = DONE
     while status == DONE and section < section_ends.size:
         end = bounds[section + 1]
         while position < end:
             if given.size:
-                n_ends = _take(given, taken, position, scratch.ends)
+                n_ends = _take(given, taken, position, found)
                 taken += n_ends
             else:
-                n_ends = scan(text, position, end, scanner, scratch.ends)
+                n_ends = scan(text, position, end, scanner, found)
             if n_ends == 0:
                 status = WORD_TOO_LONG
                 break
+            if has_added:
+                n_ends = isolate(text, position, found, n_ends, added, scratch.ends)
             written = _append_words(
-                text, position, n_ends, merges, whole, trie, cache, out, written, scratch, new
+                text,
+                position,
+                n_ends,
+                merges,
+                whole,
+                has_added,
+                trie,
+                cache,
+                out,
+                written,
+                scratch,
+                new,
             )
             position = abs(scratch.ends[n_ends - 1])
             if is_crowded(cache):

@@ -48,13 +48,7 @@ WORDS = 1 << 13
 """Words of letters, numbers and `_`, and single signs; white space is dropped."""
 WORDS_OF_ANYTHING = 1 << 14
 """Words of all that is not white space, which is dropped."""
-SPACES_AND_WORDS = 1 << 15
-"""Spaces and what follows up to the next space."""
-SPACES_AFTER_GREATER = 1 << 16
-"""What follows > and spaces belongs to that too."""
-EACH_SPACE = 1 << 18
-"""Each of several spaces begins a word of its own."""
-WIDE_LETTERS = 1 << 17
+WIDE_LETTERS = 1 << 18
 """Letters beyond ASCII are like those of ASCII."""
 
 _CONTRACTION = 3
@@ -126,10 +120,6 @@ def _find_starts(text, at, rules, classes):
     known = _ALL >> np.uint64(BYTES - 1 - last)
     if rules & WORDS_OF_ANYTHING:
         starts = spaces ^ spaces << _ONE
-    elif rules & SPACES_AND_WORDS:
-        starts = space if rules & EACH_SPACE else _firsts(space)
-        if rules & SPACES_AFTER_GREATER:
-            starts &= ~(bytes_between(text, at, 62, 62) << _ONE)
     elif rules & WORDS:
         words = letters | numbers | bytes_between(text, at, 95, 95)
         starts = _firsts(spaces) | _firsts(words) | printed & ~words

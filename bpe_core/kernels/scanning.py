@@ -6,7 +6,8 @@ of a piece that the pattern drops (white space). If it returns 0, the buffers ar
 whole pre-token, and the caller doubles them.
 
 ASCII is scanned by masks (see `mask_scanning`), the rest by the automaton that
-`pretokenizers.automaton` compiles from the pattern. The twins of both are the patterns in
+`pretokenizers.automaton` compiles from the pattern. For patterns that cut only before spaces,
+masks are enough (see `space_scanning`). The twins of all are the patterns in
 `pretokenizers.named_patterns`.
 """
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.intrinsics import BYTES
 from bpe_core.kernels.mask_scanning import scan_by_masks
+from bpe_core.kernels.space_scanning import BEFORE_SPACES, scan_for_spaces
 
 OTHER, SPACE, LETTER, NUMBER = 0, 1, 2, 3
 """The character kinds of GPT-2's pattern; the two lowest bits in a class table."""
@@ -31,7 +33,7 @@ ENDS, STOPS, DROPS, BACK = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(8
 
 
 class Scanner(NamedTuple):
-    """The tables of a pattern."""
+    """The tables of a pattern; those for an automaton are empty if it cuts only before spaces."""
 
     classes: NDArray[np.uint8]
     """uint8[0x110000]: the kind of each code point, and the number of its class << 2."""
@@ -43,7 +45,7 @@ class Scanner(NamedTuple):
     flags: NDArray[np.uint8]
     """uint8[n_states * n_columns]: ENDS, STOPS, DROPS or BACK of each transition."""
     rules: int
-    """How to scan ASCII: see `mask_scanning`."""
+    """How to scan by masks: see `mask_scanning` and `space_scanning`."""
 
 
 @part
@@ -53,6 +55,8 @@ def scan(text, begin, end, scanner, ends):
     text: uint8[n] UTF-8. ends: int64[n], also the number of bytes scanned at a time.
     """
     stop = min(end, begin + ends.size)
+    if scanner.rules & BEFORE_SPACES:
+        return scan_for_spaces(text, begin, stop, end, scanner.rules, ends)
     at = begin
     n = 0
     reach = BYTES

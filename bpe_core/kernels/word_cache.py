@@ -148,6 +148,20 @@ def remember(cache, low, high, ids, start, n):
 
 
 @part
+def prefer(cache, low, high, ids, number):
+    """Store ids[number] as a word's only id, in place of what has been stored of the same word."""
+    lines = cache.lines
+    line = find_line(lines, low, high)
+    for _ in range(2):
+        if lines[line] == low and lines[line + _ONE] == high:
+            lines[line + _TWO] = np.uint64(ids[number]) | _ONE << _COUNT_AT
+            lines[line + _THREE] = _EMPTY
+            return
+        line += ENTRY
+    remember(cache, low, high, ids, number, np.int64(1))
+
+
+@part
 def remember_new(cache, low, high, ids, n):
     """Store a word and its ids, unless it has been; return what is stored, zeros if nothing."""
     narrow, others = cache.narrow, cache.others

@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import takewhile
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import regex
@@ -109,6 +110,11 @@ class Pretokenizer(Immutable):
     def name(self) -> str:
         """The name, as in `TrainingConfig.pretokenizer`."""
         return self._name
+
+    @property
+    def added(self) -> Mapping[str, int]:
+        """The id of each added token that it isolates; empty unless it does."""
+        return MappingProxyType({})
 
     @property
     def pattern(self) -> str | None:

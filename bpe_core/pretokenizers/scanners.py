@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels import mask_scanning as rules
+from bpe_core.kernels import space_scanning as spaces
 from bpe_core.kernels.scanning import Scanner
 from bpe_core.pretokenizers.automaton import compile_automaton
 from bpe_core.pretokenizers.named_patterns import NAMED
@@ -41,10 +42,10 @@ _RULES: Final = {
     "falcon": rules.THREE_DIGITS | rules.WHOLE_BEFORE_SIGNS,
     "whitespace": rules.WORDS_OF_ANYTHING,
     "words-punctuation": rules.WORDS,
-    "sentencepiece": rules.SPACES_AND_WORDS,
-    "gemma3": rules.SPACES_AND_WORDS | rules.SPACES_AFTER_GREATER,
-    "llama2": rules.SPACES_AND_WORDS,
-    "metaspace": rules.SPACES_AND_WORDS | rules.EACH_SPACE,
+    "sentencepiece": spaces.BEFORE_SPACES,
+    "gemma3": spaces.BEFORE_SPACES | spaces.NOT_AFTER_GREATER,
+    "llama2": spaces.BEFORE_SPACES,
+    "metaspace": spaces.BEFORE_SPACES | spaces.EACH_SPACE,
 }
 
 _ONLY_ASCII_ALIKE: Final = {"deepseek-v3"}
@@ -62,6 +63,9 @@ def get_scanner(name: str) -> Scanner:
     """
     if name not in SCANNERS:
         return get_scanner(_ANY_OTHER)
+    if _RULES[name] & spaces.BEFORE_SPACES:
+        no_bytes = _read_only([], np.uint8)
+        return Scanner(no_bytes, no_bytes, _read_only([], np.int32), no_bytes, _RULES[name])
     named = NAMED[name]
     automaton = compile_automaton(named.pattern or "", dropped=r"\s+" if named.drops_text else None)
     ascii_columns = [automaton.columns[chr(byte)] for byte in range(128)] + [0] * 128

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -112,6 +113,8 @@ class Continued:
     """The bytes of tokens that no merge may make."""
     merge_terms: MergeTerms | None = None
     """Chooses the merges that come first."""
+    characters: Iterable[int] = ()
+    """The ids of the characters that the base was given for the corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +122,20 @@ class Continuation:
     """The tokenizer that a run continues, and what the user asked for."""
 
     base: Tokenizer
+    """With the characters that were added for the corpus."""
     counts: tuple[int, ...]
     """The count of each new merge's pair when it was chosen."""
     left_out: tuple[bytes, ...] = ()
     """The bytes of tokens that no merge may make."""
     terms: tuple[TermCost, ...] = ()
     """The cost of each term that was tried before learning."""
+    characters: tuple[int, ...] = ()
+    """The ids of the characters that were added."""
+
+    @property
+    def new_characters(self) -> dict[int, tuple[int, ...]]:
+        """The ids of the bytes that spell each character that was added."""
+        return {id: spell_in_bytes(self.base, id) for id in self.characters}
 
     @property
     def n_term_merges(self) -> int:
@@ -184,15 +195,30 @@ def reviving_tokens(base: Tokenizer) -> frozenset[bytes]:
     return frozenset(found - parts)
 
 
-def spelled_by(merges: Iterable[Merge]) -> dict[int, tuple[int, ...]]:
+def spell_in_bytes(base: Tokenizer, id: int) -> tuple[int, ...]:
+    """Return the ids of the bytes of a character, of a base that has bytes for characters.
+
+    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: "é".encode()}
+    >>> base = Tokenizer(
+    ...     vocab=vocab, merges=[], pretokenizer="none", base="characters", byte_fallback=range(256)
+    ... )
+    >>> spell_in_bytes(base, 256)
+    (195, 169)
+    """
+    return tuple(base.byte_ids[bytes([byte])] for byte in base.vocab[id])
+
+
+def spelled_by(
+    merges: Iterable[Merge], characters: Mapping[int, tuple[int, ...]] = MappingProxyType({})
+) -> dict[int, tuple[int, ...]]:
     """Return each id that the merges make, with the older ids that spell it.
 
-    If several merges make an id, the first one spells it.
+    If several merges make an id, the first one spells it. `characters` are new too, and come first.
 
     >>> spelled_by([Merge(0, 1, 2, 3, count=9), Merge(1, 3, 3, 4, count=5)])
     {3: (1, 2), 4: (1, 2, 1, 2)}
     """
-    spelled: dict[int, tuple[int, ...]] = {}
+    spelled = dict(characters)
     for merge in merges:
         left, right = (spelled.get(id, (id,)) for id in merge.pair)
         spelled.setdefault(merge.id, left + right)

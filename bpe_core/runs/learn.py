@@ -87,6 +87,7 @@ def learn_run(
             tuple(learned.counts),
             tuple(continued.left_out),
             () if first is None else first.costs,
+            tuple(continued.characters),
         ),
     )
     if learned.counts:

@@ -208,7 +208,9 @@ class TrainingRun(Immutable):
         >>> {run.tokenizer.vocab[id]: parts for id, parts in run.new_tokens.items()}
         {b' tokenizer': (11241, 7509)}
         """
-        return {} if self.base is None else spelled_by(self.merges)
+        if self.continues is None:
+            return {}
+        return spelled_by(self.merges, self.continues.new_characters)
 
     @cached_property
     def merges(self) -> tuple[Merge, ...]:

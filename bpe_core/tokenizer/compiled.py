@@ -31,6 +31,7 @@ from bpe_core.tokenizer.compiled_tables import (
     build_tables,
     count_symbols,
     empty_cache,
+    enter_added,
     larger_or_empty,
     new_words,
     scratch,
@@ -107,7 +108,8 @@ class CompiledEncoder:
     ) -> None:
         self._pretokenizer = pretokenizer
         made = tables or build_tables(table, pretokenizer.name)
-        self._scanner, self._merges, self._whole, self._trie = made[:4]
+        self._scanner, self._merges, _, self._trie = made[:4]
+        self._added, self._whole = enter_added(pretokenizer.added, made)
         self._beginnings, self._spelling = made.beginnings, made.spelling
         self._longest = int(self._spelling.width.max())
         self._objects: NDArray[Any] | None = None
@@ -289,6 +291,7 @@ class CompiledEncoder:
                 ends,
                 self._merges,
                 self._whole,
+                self._added,
                 self._trie,
                 worker.cache,
                 out,
@@ -401,12 +404,14 @@ class _Worker:
 
 def compile_all() -> None:
     """Compile every kernel that this module uses, by using it."""
+    from bpe_core.pretokenizers.added_tokens import IsolatingPretokenizer
     from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 
     table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
     encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
     encoder.decode(encoder.encode("hug hugs"))
     encoder.encode("hug\thugs", left_out=b"\t")
+    CompiledEncoder(table, IsolatingPretokenizer("sentencepiece", {"<b>": 256}))
     twice_as_large(empty_cache())
     choose_by_kernel(to_triples([(0, 1, 2)]), {0, 1}, 3)
     number_by_kernel({"a": 0, "aa": 1}, [("a", "a")])

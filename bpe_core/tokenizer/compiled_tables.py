@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels import encoding, whole_words, word_cache
+from bpe_core.kernels import added_tokens, encoding, whole_words, word_cache
+from bpe_core.kernels.added_tokens import FIRST_SYMBOL, AddedTokens
 from bpe_core.kernels.arrays import aligned_empty, aligned_zeros
 from bpe_core.kernels.decoding import NOT_IN_ROW, ROW, Spelling
 from bpe_core.kernels.encoding import SCAN_UP_TO, EncodingScratch
@@ -31,6 +34,8 @@ _PAIR_PLACES_PER_MERGE: Final = 4
 _NEIGHBOURS: Final = 1 << 12
 """Pairs of tokens of which a thread remembers the outcome: 32 kB."""
 _MAX_TRIE_LETTERS: Final = 1 << 23
+_MAX_RANGES: Final = 8
+"""Of bytes that begin added tokens; each takes an instruction or two for 64 bytes of text."""
 _FREE: Final = np.iinfo(np.uint64).max
 
 
@@ -322,7 +327,10 @@ def _whole_words(table: TokenTable, made: list[int], merges: MergeTable) -> Whol
     """Return the tokens that whole words are looked up among, without those that merges make."""
     known = {*made, *table.special_tokens.values()} if table.whole_words_first else table.vocab
     ids = [id for id in table.word_ids.values() if id not in known]
-    tokens = [table.vocab[id] for id in ids]
+    return _enter_words([table.vocab[id] for id in ids], ids, merges)
+
+
+def _enter_words(tokens: Sequence[bytes], ids: Sequence[int], merges: MergeTable) -> WholeWords:
     whole = WholeWords(
         places=np.full(_power_of_two(2 * len(ids)), -1, np.int32),
         keys=np.empty(2 * len(ids), np.uint64),
@@ -332,6 +340,49 @@ def _whole_words(table: TokenTable, made: list[int], merges: MergeTable) -> Whol
     )
     whole_words.enter_whole_words(whole, merges.joined)
     return whole
+
+
+def enter_added(added: Mapping[str, int], tables: EncoderTables) -> tuple[AddedTokens, WholeWords]:
+    """Return what finds added tokens and their ids, and enter these into the word cache.
+
+    Without added tokens, return the whole words of the tables.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> found, whole = enter_added({"<b>": 7, "[": 8}, build_tables(gpt2().table, "gpt2"))
+    >>> bytes(found.ranges), whole.ids.tolist()
+    (b'<<[[', [7, 8])
+    """
+    tokens = [text.encode() for text in added]
+    n_letters = sum(map(len, tokens))
+    room = _power_of_two(2 * n_letters) if tokens else 1
+    found = AddedTokens(
+        ranges=_cover({token[0] for token in tokens}),
+        second=np.full(1 << 16 if tokens else 0, -1, np.int32),
+        edges=np.full(room, _FREE, np.uint64),
+        symbol_at=np.full(FIRST_SYMBOL + n_letters, -1, np.int32),
+        width=np.array([1] * FIRST_SYMBOL + [len(token) for token in tokens], np.int32),
+    )
+    if not tokens:
+        return found, tables.whole
+    whole = _enter_words(tokens, list(added.values()), tables.merges)
+    added_tokens.enter_added(found, whole, tables.cache)
+    return found, whole
+
+
+def _cover(firsts: Collection[int]) -> NDArray[np.uint8]:
+    """Return the ends of few ranges that together have these bytes, and as few others as possible.
+
+    >>> _cover(b"ab<").tolist(), len(_cover(range(0, 256, 2)))
+    ([60, 60, 97, 98], 16)
+    """
+    ranges = [(first, first) for first in sorted(firsts)]
+    while len(ranges) > 1:
+        gaps = [after[0] - before[1] for before, after in pairwise(ranges)]
+        k = min(range(len(gaps)), key=gaps.__getitem__)
+        if gaps[k] > 1 and len(ranges) <= _MAX_RANGES:
+            break
+        ranges[k : k + 2] = [(ranges[k][0], ranges[k + 1][1])]
+    return np.array(ranges, np.uint8).reshape(-1)
 
 
 def _empty_trie(symbols: _Symbols, widths: NDArray[np.int32], room: int) -> TrieArrays:

@@ -231,10 +231,11 @@ class TextEncoder:
     def _encode_word(self, word: str) -> tuple[int, ...]:
         """Return the word's ids; -n represents n bytes missing from the alphabet."""
         table = self._table
-        if table.whole_words_first:
+        id = self._pretokenizer.added.get(word)
+        if id is None and table.whole_words_first:
             id = table.word_ids.get(word.encode())
-            if id is not None:
-                return (id,)
+        if id is not None:
+            return (id,)
         ids: list[int] = []
         for symbols, piece in table.pieces(word):
             if symbols is None:

@@ -114,7 +114,7 @@ class TokenTable:
         """True if a pre-token that is a token is not merged, but looked up."""
         self.word_ids: Mapping[bytes, int] = self._map_words() if whole_words_first else {}
         """The id of each token that a pre-token may be; empty if whole words are not looked up."""
-        self.made: tuple[int, ...] = tuple(made for _, _, made in self.triples)
+        self.made: tuple[int, ...] = tuple(map(itemgetter(2), self.triples))
         """made[rank]: the id that the merge makes."""
         self.byte_ids: Mapping[bytes, int] = find_bytes(
             self.vocab, several(byte_fallback, "byte_fallback", "give the ids of single bytes")
@@ -371,13 +371,18 @@ class TokenTable:
         if len(rank_of) < n or not n:
             return False
         lefts, rights, made = zip(*self.triples, strict=True)
-        # In SentencePiece's family, a merge may come before those that make its parts.
-        earlier = dict.fromkeys(made, -1) if self.byte_ids else rank_of
-        earlier = earlier | dict.fromkeys(self.base_ids.values(), -1)
         try:
-            is_right = all(
-                all(map(lt, map(earlier.__getitem__, side), range(n))) for side in (lefts, rights)
-            ) and all(
+            if self.byte_ids:
+                # In SentencePiece's family, a merge may come before those that make its parts.
+                known = {*made, *self.base_ids.values()}
+                has_parts = known.issuperset(lefts) and known.issuperset(rights)
+            else:
+                earlier = rank_of | dict.fromkeys(self.base_ids.values(), -1)
+                has_parts = all(
+                    all(map(lt, map(earlier.__getitem__, side), range(n)))
+                    for side in (lefts, rights)
+                )
+            is_right = has_parts and all(
                 map(
                     eq,
                     map(vocab.get, made),

@@ -85,13 +85,14 @@ class Kernels:
         """
         from bpe_core.tokenizer.compiled import can_compile
         from bpe_core.tokenizer.compiled_tables import build_tables
-        from bpe_core.tokenizer.kept_tables import pack_tables
+        from bpe_core.tokenizer.kept_tables import pack_tables, unpack_tables
 
         if not (kernels_are_ready() and self._suited and can_compile(self._table)):
             return {}
         tables = build_tables(self._table, self._pretokenizer.name)
         packed = pack_tables(tables)
-        self._encoder = self._made(tables)
+        # With a word cache of its own, so that what is kept stays as it is.
+        self._encoder = self._made(unpack_tables(packed))
         return packed
 
     def _prepared(self) -> CompiledEncoder | None:

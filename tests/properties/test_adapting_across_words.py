@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import sentencepiece
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extend import extend
+from bpe_core.adapting.new_characters import add_characters
 from bpe_core.adapting.reference import extend_reference
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import remove_leaves, shrink
@@ -20,6 +22,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.load_save import read_merges
+from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
     CONTROL,
@@ -30,12 +33,13 @@ from bpe_core.formats.sentencepiece_model import (
     read_model,
     write_model,
 )
+from bpe_core.runs.continuation import spelled_by
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.adapting_reference import remove_reference
 
 TEXTS = st.lists(
     st.one_of(
-        st.text("abc ▁é", max_size=16),
+        st.text("abc ▁é漢字", max_size=16),
         st.builds(str.__mul__, st.sampled_from([" ", "a", "ab", " a", "aab "]), st.integers(1, 9)),
     ),
     min_size=1,
@@ -123,11 +127,12 @@ def check_invariant(adapted: Adapted, before: list[list[int]], after: list[list[
         assert len(new) <= len(old)
 
 
-@given(models(), TEXTS, TEXTS)
+@given(models(), TEXTS, TEXTS, st.sampled_from([0, 0.9, 1]))
 def test_new_tokens_spelled_in_the_base_are_its_encoding(
-    base: Model, corpus: list[str], texts: list[str]
+    base: Model, corpus: list[str], texts: list[str], coverage: float
 ) -> None:
-    run = extend(base.tokenizer, Corpus.from_documents([*corpus, "ab"]), 8)
+    documents = Corpus.from_documents([*corpus, "ab"])
+    run = extend(base.tokenizer, documents, 8, character_coverage=coverage)
     adapted = trace_ids(base.tokenizer, run.tokenizer)
     texts = [*corpus, *texts]
     model = adapted_files(adapted, {"base.model": base.model})["base.model"]
@@ -140,7 +145,24 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(
         in_json, encode_by_tokenizers(base.json, texts), encode_by_tokenizers(written, texts)
     )
     n_added = [len(json.loads(data)["model"]["merges"]) for data in (base.json, written)]
-    assert n_added[1] - n_added[0] == len(run.new_tokens)
+    assert n_added[1] - n_added[0] == len(run.merges)
+
+
+@given(models(), st.text("a é漢字", max_size=40))
+def test_characters_that_the_base_lacks_are_added_by_frequency(base: Model, text: str) -> None:
+    run = extend(base.tokenizer, Corpus.from_documents([f"{text}漢漢é"]), 2, character_coverage=1)
+    counts = {each: f"{text}漢漢é".count(each) for each in "é漢字" if each in f"{text}漢é"}
+    first = sorted(counts, key=lambda each: (-counts[each], each))[:2]
+    added = [base.tokenizer.vocab_size + place for place in range(len(first))]
+    assert [run.tokenizer.vocab[id].decode() for id in added] == first
+    spelled = [[base.tokenizer.vocab[part] for part in run.new_tokens[id]] for id in added]
+    assert [b"".join(parts).decode() for parts in spelled] == first
+    assert all(len(part) == 1 for parts in spelled for part in parts)
+    in_json = trace_ids(read_merges({"base.json": base.json}, across_words=True), run.tokenizer)
+    assert dict(in_json.parts) == run.new_tokens
+    with TemporaryDirectory() as folder:
+        save_run(run, f"{folder}/run.npz")
+        assert load_run(f"{folder}/run.npz").new_tokens == run.new_tokens
 
 
 @given(models(), TEXTS)
@@ -151,9 +173,14 @@ def test_it_learns_what_the_naive_twin_learns(base: Model, corpus: list[str]) ->
         for word in cut.split(cut.written(text)):
             words[word] = words.get(word, 0) + 1
     run = extend(base.tokenizer, Corpus.from_word_counts(words), 8, terms=["abca", b"bb", b"a b"])
-    naive = extend_reference(base.tokenizer, words, 8, terms=["abca", b"bb", b"a b"])
+    assert run.continues is not None
+    characters = [
+        run.tokenizer.vocab[id] for id in run.new_tokens if id not in run.tokenizer.table.parts
+    ]
+    longer, n = add_characters(base.tokenizer, characters), 8 - len(characters)
+    naive = extend_reference(longer, words, n, terms=["abca", b"bb", b"a b"])
     assert list(run.merges) == naive.merges
-    assert run.new_tokens == naive.new_tokens
+    assert run.new_tokens == spelled_by(naive.merges, run.continues.new_characters)
     assert [(cost.token, cost.tokens_added, cost.tokens_saved) for cost in run.terms] == naive.terms
 
 

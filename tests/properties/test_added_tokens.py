@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
+from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
 
 texts = st.text("ab<.*", min_size=1, max_size=5)
 
@@ -30,12 +30,12 @@ def by_trying(text: str, tokens: Sequence[str]) -> Iterator[tuple[str, int | Non
 
 @given(st.lists(texts, unique=True, max_size=8), st.text("ab<.*", max_size=30))
 def test_the_longest_added_token_is_found_at_each_place(tokens: list[str], text: str) -> None:
-    finder = AddedTokenFinder(AddedToken(each, id, False, False) for id, each in enumerate(tokens))
+    finder = AddedTokenFinder({each: id for id, each in enumerate(tokens)})
     assert list(finder.split(text, frozenset())) == list(by_trying(text, tokens))
 
 
 @pytest.mark.slow
 def test_tokens_that_begin_alike_are_found_however_long() -> None:
     tokens = ["a" * n for n in range(1, 1_500)]
-    finder = AddedTokenFinder(AddedToken(each, id, False, False) for id, each in enumerate(tokens))
+    finder = AddedTokenFinder({each: id for id, each in enumerate(tokens)})
     assert list(finder.split("a" * 1_500, frozenset())) == [("a" * 1_499, 1_498), ("a", 0)]

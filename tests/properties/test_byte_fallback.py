@@ -7,13 +7,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
+from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.encoding import TextEncoder
+from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer_kernels import Kernels
 
 # Some characters of each width in UTF-8 begin alike, so that beginnings are shared.
 CHARACTERS = "ab >éêЖ漢漣漤一丁😀😁😿🧀"
@@ -21,9 +25,18 @@ characters = st.sampled_from(CHARACTERS)
 texts = st.text(characters, max_size=80)
 
 
+long_texts = st.lists(st.sampled_from([*CHARACTERS, "\n", "<b>", "a" * 70]), max_size=120).map(
+    "".join
+)
+added = st.text(st.sampled_from("ab>éЖ漢\n<"), min_size=1, max_size=20)
+
+
 @st.composite
 def tokenizers(draw: st.DrawFn) -> Tokenizer:
-    """Draw a tokenizer of some characters, with merges of them and bytes for the others."""
+    """Draw a tokenizer of some characters, with merges of them and bytes for the others.
+
+    A merge may come before those that make its parts.
+    """
     alphabet = draw(st.lists(characters, unique=True, max_size=10))
     vocab = {id: bytes([id]) for id in range(256)}
     ids = draw(st.permutations(range(256, 256 + len(alphabet))))
@@ -40,7 +53,7 @@ def tokenizers(draw: st.DrawFn) -> Tokenizer:
             made.append((*pair, id))
     return Tokenizer(
         vocab=vocab,
-        merges=made,
+        merges=draw(st.permutations(made)),
         pretokenizer=draw(st.sampled_from(["sentencepiece", "gemma3", "none", "gpt2"])),
         base="characters",
         byte_fallback=range(256),
@@ -80,6 +93,36 @@ def test_kernels_and_python_merge_as_defined(tokenizer: Tokenizer, text: str) ->
     assert tokenizer.decode(expected) == text
     assert b"".join(each.token for each in tokenizer.segments(text)) == text.encode()
     assert [id for each in tokenizer.explain(text) for id in each.ids] == expected
+
+
+@given(tokenizers(), st.lists(added, unique=True, min_size=1, max_size=6), long_texts)
+def test_added_tokens_are_isolated_by_kernels_and_in_python(
+    tokenizer: Tokenizer, tokens: list[str], text: str
+) -> None:
+    assume(tokenizer.pretokenizer.name != "gpt2")  # whose cuts depend on what is around them
+    ids = {token: 1_000 + number for number, token in enumerate(tokens)}
+    expected = [
+        id
+        for piece, token in AddedTokenFinder(ids).split(text, set())
+        for id in ([token] if token is not None else tokenizer.encode(piece))
+    ]
+    vocab = {**tokenizer.vocab, **{id: token.encode() for token, id in ids.items()}}
+    table = TokenTable(
+        vocab=vocab,
+        merges=tokenizer.table.triples,
+        base="characters",
+        special_tokens=ids,
+        byte_fallback=range(256),
+    )
+    cut = IsolatingPretokenizer(tokenizer.pretokenizer.name, ids)
+    plain = TextEncoder(table, cut, Kernels(table, cut))
+    assert plain.encode(text, frozenset(), "strict") == expected
+    compiled = CompiledEncoder(table, cut)
+    assert compiled.encode(text).tolist() == expected
+    assert compiled.encode_batch([text, text])[0].tolist() == 2 * expected
+    compiled.forget_words()  # the added tokens too
+    assert compiled.encode(text).tolist() == expected
+    assert compiled.encode(text).tolist() == expected
 
 
 @given(tokenizers())

@@ -164,6 +164,7 @@ def replace_here(
             lambda progress, done=done: report(Progress(done + progress.merges_done, of)),
             terms=terms,
             left_out=map(bytes.fromhex, removable.left_out),
+            character_coverage=0,  # the page shows what merges save
         )
         assert run is not None
         largest = largest or run.tokenizer

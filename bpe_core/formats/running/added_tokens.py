@@ -1,19 +1,16 @@
-"""The added tokens of a tokenizer.json, and how they are found in a text."""
+"""The added tokens of a tokenizer.json."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
-from typing import Any, Final, NamedTuple, cast
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, NamedTuple, cast
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.json_files import is_token_id
-
-_HEAD: Final = 4
-"""The characters by which a token is looked up; few tokens that are not in a text begin alike."""
+from bpe_core.formats.running.spaces import Spaces
+from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
+from bpe_core.unicode.byte_alphabet import META
 
 
 class AddedToken(NamedTuple):
@@ -135,95 +132,66 @@ def found_in_one_search(added: Sequence[AddedToken]) -> bool:
     )
 
 
-class AddedTokenFinder:
-    """Find added tokens in a text, as `tokenizers` does: the longest at each place.
+def build_finder(added: Iterable[AddedToken]) -> AddedTokenFinder:
+    """Return what finds added tokens in a text.
 
-    >>> finder = AddedTokenFinder([AddedToken("<s>", 1, True, False)])
-    >>> list(finder.split("a<s>b", {"<s>"})), list(finder.split("a<s>b", set()))
-    ([('a', None), ('<s>', 1), ('b', None)], [('a<s>b', None)])
+    >>> list(build_finder([AddedToken("<s>", 1, False, False)]).split("a<s>", set()))
+    [('a', None), ('<s>', 1)]
     """
-
-    def __init__(self, added: Iterable[AddedToken]) -> None:
-        added = list(added)
-        self._ids = {each.text: each.id for each in added}
-        self._always = frozenset(each.text for each in added if not each.is_special)
-        lengths = defaultdict[str, set[int]](set)
-        self._seconds = defaultdict[str, set[str]](set)
-        for text in self._ids:
-            lengths[text[:_HEAD]].add(len(text))
-            self._seconds[text[0]].add(text[1:2])
-        # The lengths of the tokens with a head, which is the whole token if that is shorter.
-        self._lengths = {head: sorted(each, reverse=True) for head, each in lengths.items()}
-
-    def __bool__(self) -> bool:
-        """Return True if there is anything to find."""
-        return bool(self._ids)
-
-    def split(self, text: str, allowed: Set[str]) -> Iterator[tuple[str, int | None]]:
-        """Yield added tokens with their ids, and what is between them without one.
-
-        Special tokens are found only if they are `allowed`.
-        """
-        start = 0
-        if allowed or self._always:
-            always = self._always
-            for token, begin in self._matches(text):
-                if token in always or token in allowed:
-                    if start < begin:
-                        yield text[start:begin], None
-                    yield token, self._ids[token]
-                    start = begin + len(token)
-        if start < len(text):
-            yield text[start:] if start else text, None
-
-    def _matches(self, text: str) -> Iterator[tuple[str, int]]:
-        """Yield tokens and where they begin, whether they may be used or not.
-
-        The library skips a token that it finds but may not use, which hides a shorter one within
-        it.
-        """
-        firsts = [first for first in self._seconds if first in text]
-        patterns = [each for each in map(self._pattern, firsts) if each.search(text)]
-        if not patterns:
-            return
-        pattern = patterns[0] if len(patterns) == 1 else self._any
-        reached = 0
-        for match in pattern.finditer(text):
-            begin = match.start()
-            if begin < reached:
-                continue
-            if token := self._longest_at(text, begin):
-                reached = begin + len(token)
-                yield token, begin
-
-    def _longest_at(self, text: str, begin: int) -> str:
-        """Return the longest token at a place, or an empty text."""
-        head = text[begin : begin + _HEAD]
-        while head:
-            for length in self._lengths.get(head, ()):
-                if (token := text[begin : begin + length]) in self._ids:
-                    return token
-            head = head[:-1]
-        return ""
-
-    def _pattern(self, first: str) -> re.Pattern[str]:
-        """Return a pattern for a character with which tokens begin; re keeps it.
-
-        One that begins with a certain character is found ten times as fast as one of several.
-        """
-        return re.compile(_match_head(first, self._seconds[first]))
-
-    @cached_property
-    def _any(self) -> re.Pattern[str]:
-        return re.compile("|".join(_match_head(*each) for each in self._seconds.items()))
+    added = list(added)
+    special = [each.text for each in added if each.is_special]
+    return AddedTokenFinder({each.text: each.id for each in added}, special)
 
 
-def _match_head(first: str, seconds: Set[str]) -> str:
-    """Return a pattern for a character, followed by one of others unless "" is one of them.
+def find_isolated(added: Sequence[AddedToken], spaces: Spaces) -> list[AddedToken]:
+    """Return the added tokens that may be found last: in the text that is merged, as it is cut.
 
-    >>> _match_head("<", {"s", "/"})
-    '<(?=[/s])'
+    Those are not special and have no space, no text is put in front of what follows them, and they
+    overlap with no token that is found before.
+
+    >>> newline, runs = AddedToken("\\n", 1, False, False), AddedToken("▁▁", 2, False, False)
+    >>> find_isolated([newline, runs], Spaces()), find_isolated([newline], Spaces("always"))
+    ([AddedToken(text='\\n', id=1, is_special=False, is_normalized=False)], [])
     """
-    if "" in seconds:
-        return re.escape(first)
-    return f"{re.escape(first)}(?=[{''.join(map(re.escape, sorted(seconds)))}])"
+    is_free = spaces.prefix == "never"
+    found = [
+        each
+        for each in added
+        if not (each.is_special or " " in each.text or META in each.text)
+        and (is_free or (each.is_normalized and not spaces.if_missing))
+    ]
+    texts = {each.text for each in found}
+    others = {each.text for each in added} - texts
+    others |= {text.replace(META, " ") for text in others}
+    return [] if _overlap(texts, others) or not found_in_one_search(found) else found
+
+
+def _overlap(texts: Set[str], others: Set[str]) -> bool:
+    """Return True if one of the texts and one of the others can share a part of a text.
+
+    >>> _overlap({"<b>"}, {"<<"}), _overlap({"<b>"}, {"b"}), _overlap({"<b>"}, {"a", "><<"})
+    (True, True, True)
+    >>> _overlap({"<b>"}, {"a", "b<"}), _overlap({"<b>"}, {"a", "<b"})
+    (True, True)
+    >>> _overlap({"<b>"}, {"a", "bb"})
+    False
+    """
+    border = "\ud800"  # a lone surrogate, which is in no text
+    joined = f"{border}{border.join(texts)}{border}"
+    firsts, lasts = {text[0] for text in texts}, {text[-1] for text in texts}
+    lengths = set(map(len, texts))
+    return any(
+        other in joined
+        or any(
+            (
+                other[at] in firsts
+                and (
+                    f"{border}{other[at:]}" in joined
+                    or any(other[at : at + length] in texts for length in lengths)
+                )
+            )
+            or (other[at] in lasts and f"{other[: at + 1]}{border}" in joined)
+            for at in range(len(other))
+        )
+        for other in others
+    )

@@ -19,21 +19,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.formats.across_words import find_plain_cut
-from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
+from bpe_core.formats.running.added_tokens import (
+    AddedToken,
+    build_finder,
+    find_isolated,
+)
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
 from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.formats.running.spaces import Spaces
+from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.pretokenizers.text_parts import cut_text
+from bpe_core.tokenizer.encoding import TextEncoder
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import Explanation, Segment
 from bpe_core.unicode.byte_alphabet import META
 
 _LONG: Final = 10_000
 """The average length of parts, in characters, from which each is encoded by a call of its own."""
+
+
+_Finders = tuple[AddedTokenFinder, AddedTokenFinder]
+"""For the tokens in a text as it is, and for those in the normalized text."""
 
 
 class _Part(NamedTuple):
@@ -73,6 +84,11 @@ class AcrossWordsTokenizer(OwnEncoder):
     ) -> None:
         super().__init__(tokenizer, added, [spaces.prefix, spaces.if_missing])
         self._spaces = spaces
+        isolated = {each.text: each.id for each in find_isolated(self._added, spaces)}
+        self._found_first = [each for each in self._added if each.text not in isolated]
+        cut = IsolatingPretokenizer(tokenizer.pretokenizer.name, isolated)
+        self._kernels = Kernels(tokenizer.table, cut)
+        self._encoder = TextEncoder(tokenizer.table, cut, self._kernels)
 
     def __reduce__(self) -> tuple[object, ...]:
         return AcrossWordsTokenizer, (self._tokenizer, self._spaces, self._added)
@@ -81,6 +97,11 @@ class AcrossWordsTokenizer(OwnEncoder):
     def spaces(self) -> Spaces:
         """How it writes spaces."""
         return self._spaces
+
+    @property
+    def kernels(self) -> Kernels:
+        """What encodes long texts, for code that keeps their tables."""
+        return self._kernels
 
     @property
     def adaptable(self) -> Tokenizer:
@@ -109,9 +130,9 @@ class AcrossWordsTokenizer(OwnEncoder):
         pieces = list(self._pieces(text, allowed_special))
         texts = [piece for piece, id in pieces if id is None]
         if len(text) > _LONG * len(texts):
-            encoded = list(map(self._tokenizer.encode, texts))
+            encoded = [self._encoder.encode(piece, frozenset(), "strict") for piece in texts]
         else:  # together, because a call of kernels costs more than encoding a line
-            encoded = self._tokenizer.encode_batch(texts)
+            encoded = self._encoder.encode_batch(texts, frozenset(), "strict")
         if len(texts) == len(pieces):  # most texts are one piece, whose list need not be copied
             return encoded[0] if encoded else []
         of_texts = iter(encoded)
@@ -144,7 +165,7 @@ class AcrossWordsTokenizer(OwnEncoder):
         left out.
         """
         explained: list[Explanation] = []
-        for part in self._parts(text, ()):
+        for part in self._parts(text, (), self._all_finders):
             if part.id is None:
                 for word in self._tokenizer.explain(part.text):
                     start = part.start + max(0, word.start - part.n_in_front)
@@ -163,7 +184,7 @@ class AcrossWordsTokenizer(OwnEncoder):
 
     def word_around(self, text: str, place: int) -> str:
         """Return the word that the merges get at a place in a text, which an added token is not."""
-        for part in self._parts(text, ()):
+        for part in self._parts(text, (), self._all_finders):
             if part.start <= place < part.end and part.id is None:
                 at = place - part.start + part.n_in_front
                 for start, end in self._tokenizer.pretokenizer.spans(part.text):
@@ -202,12 +223,14 @@ class AcrossWordsTokenizer(OwnEncoder):
         if self._spaces == Spaces() and not normalized and META not in text:
             check_text(text)
             return raw.split(text, allowed_tokens(self._special, allowed_special))
-        return ((part.text, part.id) for part in self._parts(text, allowed_special))
+        return ((part.text, part.id) for part in self._parts(text, allowed_special, self._finders))
 
-    def _parts(self, text: str, allowed_special: AllowedSpecial) -> Iterator[_Part]:
+    def _parts(
+        self, text: str, allowed_special: AllowedSpecial, finders: _Finders
+    ) -> Iterator[_Part]:
         check_text(text)
         allowed = allowed_tokens(self._special, allowed_special)
-        raw, normalized = self._finders
+        raw, normalized = finders
         start = 0
         for piece, id in raw.split(text, allowed):
             end = start + len(piece)
@@ -239,14 +262,16 @@ class AcrossWordsTokenizer(OwnEncoder):
         ids: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
         ends: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
         byte_start = 0
-        for part in self._parts(text, allowed_special):
+        for part in self._parts(text, allowed_special, self._finders):
             given = text[part.start : part.end]
             n_bytes = len(given.encode())
             if part.id is not None:
                 ids.append(np.array([part.id]))
                 ends.append(np.array([byte_start + n_bytes]))
             else:
-                found = self._tokenizer.encode_to_numpy(part.text).astype(np.int64)
+                found = self._encoder.encode_to_numpy(part.text, frozenset(), "strict").astype(
+                    np.int64
+                )
                 reached = np.cumsum(self._widths[found]) - part.n_in_front
                 if META in given:  # three bytes, where the merges have one
                     places = _find_meta(given)
@@ -268,12 +293,21 @@ class AcrossWordsTokenizer(OwnEncoder):
         return token_widths(self.vocab)
 
     @cached_property
-    def _finders(self) -> tuple[AddedTokenFinder, AddedTokenFinder]:
-        raw = AddedTokenFinder(each for each in self._added if not each.is_normalized)
-        normalized = (each for each in self._added if each.is_normalized)
+    def _finders(self) -> _Finders:
+        """What finds the added tokens that the pre-tokenizer does not isolate."""
+        return self._build_finders(self._found_first)
+
+    @cached_property
+    def _all_finders(self) -> _Finders:
+        return self._build_finders(self._added)
+
+    def _build_finders(self, added: Sequence[AddedToken]) -> _Finders:
+        normalized = (each for each in added if each.is_normalized)
         if not self._spaces.if_missing:
             normalized = (each._replace(text=each.text.replace(META, " ")) for each in normalized)
-        return raw, AddedTokenFinder(normalized)
+        return build_finder(each for each in added if not each.is_normalized), build_finder(
+            normalized
+        )
 
 
 def merge_whole(tokenizer: AcrossWordsTokenizer, text: str) -> list[int]:

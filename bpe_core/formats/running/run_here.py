@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.running.added_tokens import AddedToken, AddedTokenFinder
+from bpe_core.formats.running.added_tokens import AddedToken, build_finder
 from bpe_core.formats.running.normal_forms import normalize_by_library
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
 from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.pretokenizers.text_parts import cut_text
 from bpe_core.tokenizer.protocol import TokenColumns
@@ -185,8 +186,8 @@ class NativeTokenizer(OwnEncoder):
 
     @cached_property
     def _finders(self) -> tuple[AddedTokenFinder, AddedTokenFinder]:
-        raw = AddedTokenFinder(each for each in self._added if not each.is_normalized)
-        return raw, AddedTokenFinder(each for each in self._added if each.is_normalized)
+        raw = build_finder(each for each in self._added if not each.is_normalized)
+        return raw, build_finder(each for each in self._added if each.is_normalized)
 
 
 def _complete(tokenizer: Tokenizer) -> Tokenizer:

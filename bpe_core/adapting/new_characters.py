@@ -1,0 +1,73 @@
+"""Add the characters of a corpus that a base of SentencePiece's family spells in bytes.
+
+No merge joins bytes there, so a text in another script could not become shorter without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from bpe_core.counting.metaspace_words import list_characters
+from bpe_core.runs.continuation import reviving_tokens
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import PretokenCounts
+from bpe_core.unicode.byte_alphabet import META
+
+
+def choose_new_characters(
+    base: Tokenizer,
+    pretokens: PretokenCounts,
+    coverage: float,
+    terms: Iterable[str | bytes] = (),
+    left_out: Collection[bytes] = (),
+) -> list[bytes]:
+    """Return the characters to add: those of the terms, then those of the words, by frequency.
+
+    `coverage` is the share of the words' characters that the alphabet is to cover; a character that
+    would not make it so is not added. None is added if the base has no bytes for characters, and
+    none of one byte, which would save nothing.
+
+    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" "}
+    >>> base = Tokenizer(
+    ...     vocab=vocab, merges=[], pretokenizer="metaspace", base="characters",
+    ...     byte_fallback=range(256),
+    ... )
+    >>> import numpy as np
+    >>> words = PretokenCounts((" 漢漢".encode(), " 漢字x".encode()), np.array([2, 1]))
+    >>> [each.decode() for each in choose_new_characters(base, words, 0.95, terms=["カ"])]
+    ['カ', '漢', '字']
+    """
+    if not base.byte_ids:
+        return []
+    of_terms = (each for term in terms if isinstance(term, str) for each in term)
+    of_words = list_characters(pretokens, coverage) if coverage else []
+    in_order = dict.fromkeys([*of_terms, *of_words])
+    known = {META.encode(), *base.vocab.values(), *left_out, *reviving_tokens(base)}
+    found = (each.encode() for each in in_order)
+    return [each for each in found if len(each) > 1 and each not in known]
+
+
+def add_characters(base: Tokenizer, characters: Iterable[bytes]) -> Tokenizer:
+    """Return a base with more characters, whose ids follow the highest id in use.
+
+    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" "}
+    >>> base = Tokenizer(
+    ...     vocab=vocab, merges=[], pretokenizer="metaspace", base="characters",
+    ...     byte_fallback=range(256),
+    ... )
+    >>> add_characters(base, ["漢".encode()]).encode("漢"), base.encode("漢")
+    ([256, 257], [256, 230, 188, 162])
+    """
+    new = dict(enumerate(characters, start=1 + max(base.vocab)))
+    if not new:
+        return base
+    table = base.table
+    return Tokenizer(
+        vocab={**table.vocab, **new},
+        merges=table.triples,
+        pretokenizer=base.pretokenizer.name,
+        base=table.base,
+        special_tokens=table.special_tokens,
+        counts=table.counts,
+        byte_fallback=table.byte_ids.values(),
+    )

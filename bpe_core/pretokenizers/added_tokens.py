@@ -1,0 +1,160 @@
+"""Find added tokens in a text, and cut it around them.
+
+They are found as `tokenizers` does: the longest at each place, from left to right. The kernel is
+`kernels.added_tokens`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Set
+from functools import cached_property
+from typing import Final
+
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+
+_HEAD: Final = 4
+"""The characters by which a token is looked up; few tokens that are not in a text begin alike."""
+
+
+class AddedTokenFinder:
+    """Find added tokens in a text; those that are `special` only if they are allowed.
+
+    >>> finder = AddedTokenFinder({"<s>": 1}, special={"<s>"})
+    >>> list(finder.split("a<s>b", {"<s>"})), list(finder.split("a<s>b", set()))
+    ([('a', None), ('<s>', 1), ('b', None)], [('a<s>b', None)])
+    """
+
+    def __init__(self, ids: Mapping[str, int], special: Collection[str] = ()) -> None:
+        self._ids = ids
+        self._always = ids.keys() - special
+        lengths = defaultdict[str, set[int]](set)
+        self._seconds = defaultdict[str, set[str]](set)
+        for text in self._ids:
+            lengths[text[:_HEAD]].add(len(text))
+            self._seconds[text[0]].add(text[1:2])
+        # The lengths of the tokens with a head, which is the whole token if that is shorter.
+        self._lengths = {head: sorted(each, reverse=True) for head, each in lengths.items()}
+
+    def __bool__(self) -> bool:
+        """Return True if there is anything to find."""
+        return bool(self._ids)
+
+    def split(self, text: str, allowed: Set[str]) -> Iterator[tuple[str, int | None]]:
+        """Yield added tokens with their ids, and what is between them without one.
+
+        Special tokens are found only if they are `allowed`.
+        """
+        start = 0
+        if allowed or self._always:
+            always = self._always
+            for token, begin in self._matches(text):
+                if token in always or token in allowed:
+                    if start < begin:
+                        yield text[start:begin], None
+                    yield token, self._ids[token]
+                    start = begin + len(token)
+        if start < len(text):
+            yield text[start:] if start else text, None
+
+    def _matches(self, text: str) -> Iterator[tuple[str, int]]:
+        """Yield tokens and where they begin, whether they may be used or not.
+
+        The library skips a token that it finds but may not use, which hides a shorter one within
+        it.
+        """
+        firsts = [first for first in self._seconds if first in text]
+        patterns = [each for each in map(self._pattern, firsts) if each.search(text)]
+        if not patterns:
+            return
+        pattern = patterns[0] if len(patterns) == 1 else self._any
+        reached = 0
+        for match in pattern.finditer(text):
+            begin = match.start()
+            if begin < reached:
+                continue
+            if token := self._longest_at(text, begin):
+                reached = begin + len(token)
+                yield token, begin
+
+    def _longest_at(self, text: str, begin: int) -> str:
+        """Return the longest token at a place, or an empty text."""
+        head = text[begin : begin + _HEAD]
+        while head:
+            for length in self._lengths.get(head, ()):
+                if (token := text[begin : begin + length]) in self._ids:
+                    return token
+            head = head[:-1]
+        return ""
+
+    def _pattern(self, first: str) -> re.Pattern[str]:
+        """Return a pattern for a character with which tokens begin; re keeps it.
+
+        One that begins with a certain character is found ten times as fast as one of several.
+        """
+        return re.compile(_match_head(first, self._seconds[first]))
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        return re.compile("|".join(_match_head(*each) for each in self._seconds.items()))
+
+
+class IsolatingPretokenizer(Pretokenizer):
+    """A pre-tokenizer that cuts a text before and after added tokens too.
+
+    Only for those that cut between two characters whatever is around them, as all do that cut
+    before spaces. No added token has a space.
+
+    >>> pretokenizer = IsolatingPretokenizer("sentencepiece", {"<b>": 7})
+    >>> pretokenizer.split("to <b>be"), pretokenizer.added
+    (['to', ' ', '<b>', 'be'], {'<b>': 7})
+    """
+
+    __slots__ = ("_added", "_finder")
+
+    def __init__(self, name: str, added: Mapping[str, int]) -> None:
+        super().__init__(name)
+        self._added = added
+        self._finder: AddedTokenFinder | None = None
+
+    @property
+    def added(self) -> Mapping[str, int]:
+        """The id of each added token."""
+        return self._added
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return the half-open character spans of the pre-tokens and added tokens, in order."""
+        found: list[tuple[int, int]] = []
+        start = 0
+        for piece, id in self._pieces(text):
+            inner = super().spans(piece) if id is None else [(0, len(piece))]
+            found += [(start + first, start + last) for first, last in inner]
+            start += len(piece)
+        return found
+
+    def split(self, text: str) -> list[str]:
+        """Return the pre-tokens and added tokens of a text, in order."""
+        found: list[str] = []
+        for piece, id in self._pieces(text):
+            found += super().split(piece) if id is None else [piece]
+        return found
+
+    def _pieces(self, text: str) -> Iterator[tuple[str, int | None]]:
+        if self._finder is None:  # kernels do without
+            self._finder = AddedTokenFinder(self._added)
+        return self._finder.split(text, set())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return IsolatingPretokenizer, (self.name, dict(self._added))
+
+
+def _match_head(first: str, seconds: Set[str]) -> str:
+    """Return a pattern for a character, followed by one of others unless "" is one of them.
+
+    >>> _match_head("<", {"s", "/"})
+    '<(?=[/s])'
+    """
+    if "" in seconds:
+        return re.escape(first)
+    return f"{re.escape(first)}(?=[{''.join(map(re.escape, sorted(seconds)))}])"
