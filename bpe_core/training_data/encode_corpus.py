@@ -13,6 +13,7 @@ from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
 from bpe_core.formats.transformers_folder import special_roles
+from bpe_core.kernels.threads import n_threads
 from bpe_core.scale.engines import Engine, ThisProcess
 from bpe_core.scale.steps import DividedSources, divide_sources, work_on
 from bpe_core.scale.work_folder import Record, WorkFolder
@@ -115,7 +116,7 @@ def encode_corpus(
     place = WorkFolder.at(fspath(out)).url
     folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
     _check_folder(place, folder, overwrite=overwrite)
-    doing = engine or ThisProcess()
+    doing = engine or ThisProcess(n_threads())
     divided = divide_sources(
         sources,
         doing,
@@ -136,7 +137,12 @@ def encode_corpus(
         for stretch in divided.stretches
     ]
     watch = _Watch(on_progress, sum(stretch.n_bytes for stretch in divided.stretches))
-    encode = partial(encode_stretch, folder=folder, n_threads=doing.n_threads)
+    encode = partial(
+        encode_stretch,
+        folder=folder,
+        n_threads=doing.threads_for(len(tasks)),
+        should_stop=doing.should_stop,
+    )
     encoded = work_on(tasks, encode, folder, doing, watch.stretches)
     shards = [
         ShardToWrite(

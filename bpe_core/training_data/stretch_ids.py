@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from functools import partial
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -34,7 +35,7 @@ Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]
 
 # A change to what is kept makes stretches in older work folders unusable.
 _VERSION: Final = 1
-_RUN_BYTES: Final = 16 << 20
+_RUN_BYTES: Final = 4 << 20
 """The text whose ids are in memory at a time."""
 
 
@@ -56,11 +57,16 @@ class StretchToEncode(NamedTuple):
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:32]
 
 
-def encode_stretch(task: StretchToEncode, folder: WorkFolder, n_threads: int | None) -> Record:
+def encode_stretch(
+    task: StretchToEncode,
+    folder: WorkFolder,
+    n_threads: int | None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Record:
     """Encode a stretch into two files of the work folder, and return their record.
 
     One has the ids, as `task.dtype`; the other a `DOCUMENT` for each document. Raises what reading
-    and encoding raise.
+    and encoding raise, and CancelledError if `should_stop()` returns True.
     """
     if worth_waiting_for(task.stretch.n_bytes):
         wait_for_kernels()
@@ -73,6 +79,8 @@ def encode_stretch(task: StretchToEncode, folder: WorkFolder, n_threads: int | N
         folder.writing(names["documents"]) as documents_file,
     ):
         for run in split_runs(text, lambda section: sum(map(len, section)), _RUN_BYTES):
+            if should_stop is not None and should_stop():
+                raise CancelledError
             try:
                 encoded = encode(run)
             except TokenizationError as error:
