@@ -77,6 +77,14 @@ _PIECE: Final = 1 << 20
 )
 @click.option("--shuffle-seed", type=int, help="Shuffle the documents of each shard.")
 @text_column_option
+@click.option(
+    "--keep-column",
+    "keep_columns",
+    multiple=True,
+    metavar="NAME",
+    help="Write this column of Parquet or JSON lines next to the ids, with --format parquet. Give "
+    "it once for each column.",
+)
 @errors_option
 @click.option(
     "--skip-damaged",
@@ -107,6 +115,7 @@ def encode_corpus(
     val_share: float,
     shuffle_seed: int | None,
     text_column: str | None,
+    keep_columns: tuple[str, ...],
     errors: DecodingErrors,
     skip_damaged: bool,
     dry_run: bool,
@@ -177,6 +186,7 @@ def encode_corpus(
             val_share=val_share,
             shuffle_seed=shuffle_seed,
             text_column=text_column,
+            keep_columns=keep_columns,
             errors=errors,
             skip_damaged=skip_damaged,
             work=work,

@@ -20,6 +20,7 @@ from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.training_data.dealing import SPLITS, deal
+from bpe_core.training_data.kept_columns import check_columns, check_found, check_rows
 from bpe_core.training_data.manifest import (
     NAME,
     OWN_NAME,
@@ -75,6 +76,7 @@ def encode_corpus(
     val_share: float = 0.0,
     shuffle_seed: int | None = None,
     text_column: str | None = None,
+    keep_columns: Sequence[str] = (),
     errors: DecodingErrors = "strict",
     skip_damaged: bool = False,
     work: str | PathLike[str] | None = None,
@@ -93,7 +95,8 @@ def encode_corpus(
     "megatron" .bin and .idx files; "parquet" a row for each document. A shard has about
     `shard_tokens` and whole documents, or with `pack` whole rows of that many tokens. `val_share`
     of the documents, chosen by a hash of their text, make shards named val. With `shuffle_seed`,
-    the documents of each shard are shuffled.
+    the documents of each shard are shuffled. `keep_columns` writes columns of Parquet and JSON
+    lines next to the ids in "parquet": strings, and other values as JSON.
 
     The same input gives the same bytes, whatever the engine. Encoded stretches are kept in the
     folder `work` (OUT.work, until it is finished), and the same call resumes after an interruption.
@@ -111,6 +114,7 @@ def encode_corpus(
     """
     check_choice("format", format, Format, ConfigError)
     _check_numbers(shard_tokens, pack, val_share, shuffle_seed)
+    columns = check_columns(keep_columns, format, pack)
     encoder, path = open_given(tokenizer)
     ending = find_eos(encoder, eos)
     place = WorkFolder.at(fspath(out)).url
@@ -129,11 +133,13 @@ def encode_corpus(
     )
     if not divided.stretches:
         raise EmptyCorpusError("The corpus is empty: give at least one character.")
+    if columns:
+        check_rows(divided.stretches)
     shared = share_tokenizer(encoder, path, folder)
     dtype = dtype_for(format, max(encoder.vocab) + 1)
     eos_id = ending.id if ending is not None else None
     tasks = [
-        StretchToEncode(stretch, shared, eos_id, float(val_share), dtype)
+        StretchToEncode(stretch, shared, eos_id, float(val_share), dtype, columns)
         for stretch in divided.stretches
     ]
     watch = _Watch(on_progress, sum(stretch.n_bytes for stretch in divided.stretches))
@@ -144,6 +150,7 @@ def encode_corpus(
         should_stop=doing.should_stop,
     )
     encoded = work_on(tasks, encode, folder, doing, watch.stretches)
+    check_found(columns, encoded)
     shards = [
         ShardToWrite(
             shard,
@@ -153,6 +160,7 @@ def encode_corpus(
             pack,
             shuffle_seed,
             place,
+            columns,
         )
         for shard in deal((read_documents(folder, record) for record in encoded), shard_tokens)
     ]

@@ -11,6 +11,7 @@ from typing import Any
 
 import fsspec
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import tiktoken
@@ -152,6 +153,57 @@ def _read_parquet(path: Path) -> Iterator[list[int]]:
 
 
 READERS = {"npy": _read_npy, "megatron": _read_megatron, "parquet": _read_parquet}
+
+
+def test_columns_are_kept_next_to_the_ids(tmp_path: Path) -> None:
+    rows = [
+        {"text": row, "url": None if n % 3 else f"https://a/{n}/é\ud800", "n": {"at": [n, "é"]}}
+        for n, row in enumerate(ROWS)
+    ]
+    half = len(rows) // 2
+    lines = "".join(json.dumps(row) + "\n" for row in rows[:half])
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    others = [{**row, "url": row["url"] and row["url"].encode(errors="replace")} for row in rows]
+    table = pa.Table.from_pylist([{**row, "n": n} for n, row in enumerate(others)][half:])
+    pq.write_table(table, tmp_path / "b.parquet", row_group_size=100)
+    sources = [tmp_path / "a.jsonl.gz", tmp_path / "b.parquet"]
+    options = {"format": "parquet", "keep_columns": ["n", "url"], "text_column": "text"}
+    plain = encode(sources, tmp_path / "plain", **options, stretch_bytes=9_000)
+    expected = [
+        (json.dumps(row["n"], ensure_ascii=False) if n < half else str(n), row["url"])
+        for n, row in enumerate(rows)
+        if row["text"]
+    ]
+    table = pq.read_table(tmp_path / "plain" / plain.shards[0].files[0].name)
+    assert table.column_names == ["input_ids", "n_tokens", "n", "url"]
+    clean = [(n, url and url.replace("\ud800", "?")) for n, url in expected]
+    assert list(zip(table["n"].to_pylist(), table["url"].to_pylist(), strict=True)) == clean
+    ids = dict(zip(table["n"].to_pylist(), table["input_ids"].to_pylist(), strict=True))
+    options |= {"shuffle_seed": 3, "val_share": 0.2, "shard_tokens": 9_000}
+    mixed = encode(sources, tmp_path / "mixed", **options, stretch_bytes=20_000)
+    assert len(mixed.shards) > 3
+    files = [tmp_path / "mixed" / shard.files[0].name for shard in mixed.shards]
+    found = pa.concat_tables(map(pq.read_table, files)).to_pylist()
+    assert {row["n"]: row["input_ids"] for row in found} == ids
+    assert {(row["n"], row["url"]) for row in found} == set(clean)
+
+
+def test_columns_that_cannot_be_kept_are_refused(folder: Path, tmp_path: Path) -> None:
+    def refusal(source: Path, *columns: str, **options: Any) -> str:
+        options = {"format": "parquet", **options}
+        with pytest.raises((ConfigError, CorpusError)) as raised:
+            encode([source], tmp_path / "out", keep_columns=columns, **options)
+        return str(raised.value)
+
+    rows = folder / "c.jsonl"
+    pq.write_table(pa.table({"text": ["hug"], "url": ["a"]}), tmp_path / "a.parquet")
+    assert "Choose --format parquet" in refusal(rows, "url", format="bin")
+    assert "without --pack" in refusal(rows, "url", pack=4)
+    assert "'n_tokens' would be written twice" in refusal(rows, "n_tokens")
+    assert "'a' would be written twice" in refusal(rows, "a", "a")
+    assert "a.txt is neither" in refusal(folder / "a.txt", "url")
+    assert "No row with text has a value in the column 'url'" in refusal(rows, "url")
+    assert "a.parquet has no column 'link'" in refusal(tmp_path / "a.parquet", "link")
 
 
 @pytest.mark.parametrize("format", ["bin", "npy", "megatron", "parquet"])
