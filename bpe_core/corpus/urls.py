@@ -191,14 +191,8 @@ def size_at(url: str) -> int:
     >>> size_at("/no/such/file")
     -1
     """
-    with _errors_named(url):
-        try:
-            if not is_url(url):
-                return os.stat(url).st_size
-            system, path = file_system(url)
-            return int(system.info(path)["size"])
-        except FileNotFoundError:
-            return -1
+    found = _look_at(url)
+    return found[0] if found else -1
 
 
 def full_url(name: str) -> str:
@@ -219,16 +213,22 @@ def version_at(url: str) -> str:
     >>> version_at("/no/such/file")
     ''
     """
+    found = _look_at(url)
+    return f"{found[0]} {found[1]}" if found else ""
+
+
+def _look_at(url: str) -> tuple[int, str] | None:
+    """Return the size and the version of a file, or None if it does not exist."""
     with _errors_named(url):
         try:
             if not is_url(url):
                 state = os.stat(url)
-                return f"{state.st_size} {state.st_mtime_ns}"
+                return state.st_size, f"{state.st_mtime_ns}"
             system, path = file_system(url)
             system.invalidate_cache(path)
-            return f"{system.info(path)['size']} {_version(system, path)}"
+            return int(system.info(path)["size"]), _version(system, path)
         except FileNotFoundError:
-            return ""
+            return None
 
 
 def delete_files(folder: str, names: Iterable[str]) -> None:
