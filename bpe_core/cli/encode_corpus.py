@@ -141,12 +141,13 @@ def encode_corpus(
     """
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.training_data import encode_corpus as encoding
+    from bpe_core.training_data.preparing import find_eos
 
     check_engine(scheduler, memory, processes)
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
     # Other encoders are opened by name, by the workers too.
     given = encoder if isinstance(encoder, Tokenizer) else tokenizer
-    ending = encoding.find_eos(encoder, None if eos == "none" else eos)
+    ending = find_eos(encoder, None if eos == "none" else eos)
     end_token = ending.token if ending is not None else None
     if dry_run:
         from bpe_core.training_data.estimate import estimate_corpus

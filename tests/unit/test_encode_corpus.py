@@ -26,7 +26,9 @@ from bpe_core.errors import (
     TextDecodingError,
 )
 from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.scale.engines import ThisProcess
 from bpe_core.scale.work_folder import WorkFolder
+from bpe_core.training_data import estimate
 from bpe_core.training_data.dealing import deal
 from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
 from bpe_core.training_data.manifest import Manifest, read_manifest, verify_files
@@ -405,6 +407,35 @@ def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
     assert manifest.damaged == 2
     assert sum("Skipped" in note for note in manifest.notes) == 2
     assert read_bin(out, manifest)[-1] == [71, 10339]
+
+
+def test_an_estimate_reads_only_the_beginning_of_a_packed_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate, "_MAX_PACKED_BYTES", 1_000_000)
+    text = np.random.default_rng(0).bytes(2_500_000).hex(" ", 3)
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode(), 1))
+    found = estimate.estimate_corpus([tmp_path], "gpt2")
+    assert found.sampled_bytes == 1_000_000 < found.source_bytes // 2
+    # Text is unpacked by the megabyte, so up to one is lost where the sample ends.
+    assert 0.5 < found.n_tokens / len(bpe.gpt2().encode_to_numpy(text)) < 1.02
+
+
+def test_an_error_in_a_thread_stops_the_others(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    # Further on than what decides whether a file is UTF-8.
+    long = TEXT * (1 + (1 << 20) // len(TEXT))
+    (corpus / "a.txt").write_bytes(long.encode() + b"\xff" + TEXT.encode())
+    for n in range(9):
+        (corpus / f"b{n}.txt").write_bytes(TEXT.encode())
+    with pytest.raises(TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte"):
+        encode([corpus], tmp_path / "out", engine=ThisProcess(3), stretch_bytes=60_000)
+    assert len(WorkFolder(f"{tmp_path}/out.work").done()) < 40
+    (corpus / "a.txt").write_bytes(TEXT.encode())
+    one = encode([corpus], tmp_path / "out", engine=ThisProcess(), stretch_bytes=60_000)
+    several = encode([corpus], tmp_path / "b", engine=ThisProcess(3), stretch_bytes=60_000)
+    assert several.shards == one.shards
 
 
 def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) -> None:
