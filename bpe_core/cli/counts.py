@@ -6,20 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bpe_core.cli.options import out_option, pretokenizer_option
-from bpe_core.cli.outputs import check_output, output_path
+from bpe_core.cli.options import json_option, out_option, pretokenizer_option
+from bpe_core.cli.outputs import check_json, check_output, output_path, print_json
 from bpe_core.cli.scale import report_counts
 from bpe_core.cli.sources import takes_sources
 
 if TYPE_CHECKING:
     from bpe_core.cli.sources import Sources
+    from bpe_core.counting.counts_file import CountsSummary
 
 
 @click.command()
 @takes_sources(held_out=False)
 @out_option("Where to write words and counts.")
 @pretokenizer_option
-def count(sources: Sources, out: str, *, force: bool, pretokenizer: str) -> None:
+@json_option
+def count(sources: Sources, out: str, *, force: bool, pretokenizer: str, as_json: bool) -> None:
     """Count the words of files, folders or URLs into a Parquet file.
 
     Counts can be merged, and trained on: the tokenizer equals one trained on the text. Folders,
@@ -36,15 +38,18 @@ def count(sources: Sources, out: str, *, force: bool, pretokenizer: str) -> None
     """
     from bpe_core.formats.written_kinds import COUNTS
 
+    check_json(out, wanted=as_json)
     check_output(COUNTS, out, sources.inputs(), force=force, makes_folder=True)
     with output_path(out) as path:
-        report_counts(sources.write_counts(pretokenizer, path))
+        summary = sources.write_counts(pretokenizer, path)
+    _report(summary, out, as_json=as_json)
 
 
 @click.command("merge-counts")
 @click.argument("files", nargs=-1, required=True, metavar="COUNTS...")
 @out_option("Where to write the sum.")
-def merge_counts(files: tuple[str, ...], out: str, *, force: bool) -> None:
+@json_option
+def merge_counts(files: tuple[str, ...], out: str, *, force: bool, as_json: bool) -> None:
     """Add up files of words and counts, made here or by another tool.
 
     \b
@@ -54,6 +59,16 @@ def merge_counts(files: tuple[str, ...], out: str, *, force: bool) -> None:
     from bpe_core.counting.counts_file import merge_counts as merge
     from bpe_core.formats.written_kinds import COUNTS
 
+    check_json(out, wanted=as_json)
     check_output(COUNTS, out, files, force=force, makes_folder=True)
     with output_path(out) as path:
-        report_counts(merge(files, path))
+        summary = merge(files, path)
+    _report(summary, out, as_json=as_json)
+
+
+def _report(summary: CountsSummary, out: str, *, as_json: bool) -> None:
+    report_counts(summary)
+    if as_json:
+        figures = summary._asdict()
+        del figures["characters"]  # for the trainer; there may be thousands
+        print_json({"out": out, **figures})

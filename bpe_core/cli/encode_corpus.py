@@ -77,6 +77,14 @@ _PIECE: Final = 1 << 20
 )
 @click.option("--shuffle-seed", type=int, help="Shuffle the documents of each shard.")
 @text_column_option
+@click.option(
+    "--keep-column",
+    "keep_columns",
+    multiple=True,
+    metavar="NAME",
+    help="Write this column of Parquet or JSON lines next to the ids, with --format parquet. Give "
+    "it once for each column.",
+)
 @errors_option
 @click.option(
     "--skip-damaged",
@@ -107,6 +115,7 @@ def encode_corpus(
     val_share: float,
     shuffle_seed: int | None,
     text_column: str | None,
+    keep_columns: tuple[str, ...],
     errors: DecodingErrors,
     skip_damaged: bool,
     dry_run: bool,
@@ -132,12 +141,13 @@ def encode_corpus(
     """
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.training_data import encode_corpus as encoding
+    from bpe_core.training_data.preparing import find_eos
 
     check_engine(scheduler, memory, processes)
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
     # Other encoders are opened by name, by the workers too.
     given = encoder if isinstance(encoder, Tokenizer) else tokenizer
-    ending = encoding.find_eos(encoder, None if eos == "none" else eos)
+    ending = find_eos(encoder, None if eos == "none" else eos)
     end_token = ending.token if ending is not None else None
     if dry_run:
         from bpe_core.training_data.estimate import estimate_corpus
@@ -177,6 +187,7 @@ def encode_corpus(
             val_share=val_share,
             shuffle_seed=shuffle_seed,
             text_column=text_column,
+            keep_columns=keep_columns,
             errors=errors,
             skip_damaged=skip_damaged,
             work=work,

@@ -159,11 +159,10 @@ def check_engine(scheduler: str | None, memory: str | None, processes: int | Non
 @contextmanager
 def open_engine(
     scheduler: str | None, memory: str | None, processes: int | None
-) -> Generator[Engine]:
-    """Start or connect to what does the work, as options say; by default this process does."""
+) -> Generator[Engine | None]:
+    """Start or connect to what does the work, as options say; None for this process."""
     from bpe_core.scale.engines import (
         DaskWorkers,
-        ThisProcess,
         cluster,
         local_processes,
     )
@@ -176,7 +175,7 @@ def open_engine(
         with local_processes(parse_size(memory or "4GB"), processes) as client:
             yield DaskWorkers(client)
     else:
-        yield ThisProcess()
+        yield None
 
 
 def parse_size(size: str) -> int:

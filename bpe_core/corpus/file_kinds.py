@@ -6,7 +6,7 @@ Reading whole files, streaming them and counting them in stretches all decide by
 from __future__ import annotations
 
 import codecs
-from pathlib import PurePosixPath
+import os
 from typing import Final, Literal, NamedTuple
 
 Packing = Literal["gzip", "bzip2", "xz", "zstd"]
@@ -72,6 +72,7 @@ _SIGNATURES: Final = (
 )
 # A text may start with these letters too, so they count only if a NUL follows soon.
 _WORDLIKE: Final = (b"ID3", b"RIFF", b"GGUF")
+_MARKS: Final = tuple(signature for signature, _, _ in _SIGNATURES)
 # Zip archives under another name: their text is inside XML, so their members are not documents.
 _OFFICE: Final = {
     ".docx": "a Word document",
@@ -106,7 +107,10 @@ def file_suffix(name: str) -> str:
     >>> file_suffix("folder/A.CSV"), file_suffix("Makefile")
     ('.csv', '')
     """
-    return PurePosixPath(name.lower()).suffix
+    # As PurePath does, which takes ten times as long.
+    name = name.lower().rstrip("/").rpartition("/")[2]
+    dot = name.rfind(".")
+    return name[dot:] if 0 < dot < len(name) - 1 else ""
 
 
 def detect_packing(head: bytes) -> Packing | None:
@@ -196,11 +200,12 @@ def other_kind(head: bytes, name: str) -> OtherKind | None:
         if head[_PATH_IN_ZIP:].startswith(_OFFICE_MEMBER):
             return OtherKind("an Office document", _DOCUMENT)
         return None
-    for signature, what, remedy in _SIGNATURES:
-        if head.startswith(signature):
-            if signature in _WORDLIKE and b"\x00" not in head[:512]:
-                continue
-            return OtherKind(what, remedy)
+    if head.startswith(_MARKS):
+        for signature, what, remedy in _SIGNATURES:
+            if head.startswith(signature):
+                if signature in _WORDLIKE and b"\x00" not in head[:512]:
+                    continue
+                return OtherKind(what, remedy)
     if head[4:8] == b"ftyp":
         return OtherKind(*_RECORDING)
     return None
@@ -219,3 +224,26 @@ def is_left_out(path: str) -> bool:
     is_hidden = any(part.startswith(".") and part not in (".", "..") for part in (*folders, name))
     is_mark = name.startswith("_") and "." not in name
     return is_hidden or is_mark or any(folder in _HELPERS for folder in folders)
+
+
+def files_below(folder: str) -> list[str]:
+    """Return the files in a folder, and in those below it, by their paths from there, sorted.
+
+    Those that are not part of its text are left out.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("a-b", "a/b", "a/.c"):
+    ...         Path(folder, name).parent.mkdir(exist_ok=True)
+    ...         Path(folder, name).touch()
+    ...     files_below(folder)
+    ['a/b', 'a-b']
+    """
+    found: list[str] = []
+    for at, folders, names in os.walk(folder):
+        inside = os.path.relpath(at, folder)
+        start = "" if inside == os.curdir else f"{inside}/"
+        folders[:] = [each for each in folders if not is_left_out(f"{each}/file")]
+        found += [start + name for name in names if not is_left_out(name)]
+    return sorted(found, key=lambda path: path.split("/"))

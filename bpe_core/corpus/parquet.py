@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import repeat
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.budget import MAX_COLUMNS, MAX_UNPACKED_BYTES, too_many_columns
-from bpe_core.corpus.columns import TableColumns, Tally, describe_tallies
+from bpe_core.corpus.columns import TableColumns, Tally, describe_tallies, no_column
 from bpe_core.corpus.file_kinds import PARQUET_MARK
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.corpus.values import CHAT_KEYS, text_in
@@ -119,25 +120,36 @@ class ParquetFile:
             sum(group.column(n).total_uncompressed_size for n in numbers) for group in groups
         )
 
-    def texts_in(self, column: str, groups: Iterable[int]) -> Iterator[bytes]:
-        """Yield the text of each row of some row groups as UTF-8, or b"" if it is missing."""
+    def rows_in(
+        self, column: str, groups: Iterable[int], others: Sequence[str] = ()
+    ) -> Iterator[tuple[bytes, tuple[object, ...]]]:
+        """Yield the text of each row of some row groups as UTF-8, and its values in other columns.
+
+        Text that is missing is b"". Raises CorpusError for a missing column.
+        """
+        for each in others:
+            if each not in self.columns:
+                raise no_column(self.name, each, self.describe())
         arrow = _arrow(self.name)
         for group in groups:
-            for batch in self._batches([column], group):
+            for batch in self._batches([*{column: None, **dict.fromkeys(others)}], group):
                 texts = _as_bytes(batch.column(column), arrow)
                 try:
                     texts.cast(arrow.large_string())
+                    found = [text or b"" for text in texts.to_pylist()]
                 except arrow.ArrowException:
                     if self.errors == "strict":
                         raise TextDecodingError(
                             f"{self.name} has text in the column {column!r:.60} that is not valid "
                             f"UTF-8, in row group {group + 1:,}. {_BAD_TEXT}"
                         ) from None
-                    for text in texts.to_pylist():
-                        yield (text or b"").decode(errors="replace").encode()
-                    continue
-                for text in texts.to_pylist():
-                    yield text or b""
+                    found = [
+                        (text or b"").decode(errors="replace").encode()
+                        for text in texts.to_pylist()
+                    ]
+                with _damage_named(self.name):
+                    values = [_as_values(batch.column(each), arrow) for each in others]
+                yield from zip(found, zip(*values) if values else repeat(()))  # noqa: B905
 
     def _batches(self, columns: list[str] | tuple[str, ...], group: int) -> Iterator[Any]:
         with _damage_named(self.name):
@@ -224,9 +236,9 @@ def refuse_counts(columns: Iterable[str], name: str) -> None:
     """
     if is_counts(columns):
         raise UnsupportedFileError(
-            f"{name} holds words and their counts, not text. A counts file can only be trained on: "
-            "by bpe train --counts, or on the page Train if it is from bpe count or bpe "
-            "merge-counts."
+            f"{name} holds words and their counts, not text. Learn from it by bpe train --counts, "
+            "or bpe extend or replace with --counts, or on the page Train if it is from bpe count "
+            "or bpe merge-counts."
         )
 
 
@@ -325,6 +337,13 @@ def _as_bytes(values: Any, arrow: Any) -> Any:
         texts = [text_in(value) for value in values.to_pylist()]
         return arrow.array(texts, arrow.large_string()).cast(arrow.large_binary())
     return values.cast(arrow.large_string()).cast(arrow.large_binary())
+
+
+def _as_values(values: Any, arrow: Any) -> list[object]:
+    """Return a column as bytes of UTF-8, and what is nested in it as lists and dicts."""
+    if arrow.types.is_nested(values.type):
+        return values.to_pylist()
+    return _as_bytes(values, arrow).to_pylist()
 
 
 def _unpacked_size(values: Any, arrow: Any) -> int:

@@ -17,8 +17,8 @@ from bpe_core.corpus.file_kinds import (
     HEAD_BYTES,
     detect_packing,
     file_suffix,
+    files_below,
     is_archive,
-    is_left_out,
     is_packed,
     is_table,
     other_kind,
@@ -135,13 +135,13 @@ def expand_folder(source: Source) -> list[Source]:
         folder = Path(source)
         if not folder.is_dir():
             return [source]
-        above = folder.absolute().parent
-        found = [each for each in sorted(folder.absolute().rglob("*")) if each.is_file()]
+        folder = folder.absolute()
+        inside = [(str(folder / name), name) for name in files_below(str(folder))]
     except (OSError, ValueError):
         return [source]  # reading it raises an error that names it
-    inside = [(str(path), path.relative_to(above).as_posix()) for path in found]
-    start = len(folder.absolute().name) + 1
-    files = [FileOfFolder(path, name) for path, name in inside if not is_left_out(name[start:])]
+    # The name of the root is empty.
+    start = f"{folder.name}/".lstrip("/")
+    files = [FileOfFolder(path, start + name) for path, name in inside if os.path.isfile(path)]
     if not files:
         raise CorpusError(f"{os.fspath(source)!r} has no files. Check the path.")
     return [*files]

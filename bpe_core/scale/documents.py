@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO, Final, NamedTuple, TypeVar, cast
 
 from bpe_core.corpus.budget import Budget
@@ -27,9 +28,15 @@ class StretchReading:
     """One pass over the text of a stretch, which also collects its hash and its size."""
 
     def __init__(
-        self, stretch: Stretch, *, collect_characters: bool = False, hash_text: bool = True
+        self,
+        stretch: Stretch,
+        *,
+        collect_characters: bool = False,
+        hash_text: bool = True,
+        columns: Sequence[str] = (),
     ) -> None:
         self._stretch = stretch
+        self._columns = columns
         self._collect = collect_characters
         self._hash = hash_text
         self._digest = hashlib.sha256(b"stretch")
@@ -48,6 +55,8 @@ class StretchReading:
         """The place in the stretch of the part that is read."""
         self.is_open = False
         """Whether the last document continues in the next stretch."""
+        self.values: list[str | None] = []
+        """What the last row has in `columns`: text, other values as JSON, or None."""
 
     @property
     def sha256(self) -> str:
@@ -167,16 +176,24 @@ class StretchReading:
             )
 
     def _row_text(self, line: bytes, column: str) -> bytes | None:
-        text = _parse_text(line, column)
+        text, row = _parse_row(line, column)
         if text is None and self._stretch.errors == "replace":
-            text = _parse_text(line.decode(errors="replace").encode(), column)
+            text, row = _parse_row(line.decode(errors="replace").encode(), column)
             self.n_replaced += text is not None
+        if self._columns:
+            self._keep([row.get(each) for each in self._columns])
         return text
+
+    def _keep(self, values: Iterable[object]) -> None:
+        self.values = [None if each is None else _as_text(each) for each in values]
 
     def _parquet_rows(self, part: FilePart) -> Iterator[bytes]:
         with reading(part.source.url) as file:
             parquet = open_parquet_file(file, shown(part.source.url), self._stretch.errors)
-            yield from parquet.texts_in(part.column, range(part.begin, part.end))
+            groups = range(part.begin, part.end)
+            for text, values in parquet.rows_in(part.column, groups, self._columns):
+                self._keep(values)
+                yield text
 
     def _add_to_hash(self, data: bytes) -> None:
         if self._hash:
@@ -218,16 +235,32 @@ def _read(file: BinaryIO, begin: int, end: int, part: FilePart) -> Iterator[byte
         yield data
 
 
-def _parse_text(line: bytes, column: str) -> bytes | None:
-    """Return the text in a line of JSON, or None if the line is not JSON or has none.
+def _parse_row(line: bytes, column: str) -> tuple[bytes | None, dict[str, object]]:
+    """Return the text in a line of JSON, or None if the line is not JSON or has none, and the row.
 
-    >>> _parse_text(b'{"text": "hug"}', "text"), _parse_text(b"hug", "text")
-    (b'hug', None)
+    >>> _parse_row(b'{"text": "hug"}', "text"), _parse_row(b"hug", "text")
+    ((b'hug', {'text': 'hug'}), (None, {}))
     """
     try:
         row = parse_value(line)
-        value = cast("dict[str, object]", row).get(column) if isinstance(row, dict) else row
-        text = text_in(value) if isinstance(row, dict) or is_chat(row) else None
-        return None if text is None else text.encode()
+        if isinstance(row, dict):
+            found = cast("dict[str, object]", row)
+            text = text_in(found.get(column))
+        else:
+            found = {}
+            text = text_in(row) if is_chat(row) else None
+        return (None if text is None else text.encode()), found
     except (ValueError, RecursionError):  # also of a lone surrogate, which UTF-8 cannot encode
-        return None
+        return None, {}
+
+
+def _as_text(value: object) -> str:
+    """Return a value of a column as text: a string as it is, anything else as JSON.
+
+    >>> _as_text("né"), _as_text({"a": ["é", 1]}), _as_text(b"hug")
+    ('né', '{"a": ["é", 1]}', 'hug')
+    """
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text.encode(errors="replace").decode()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -29,8 +31,12 @@ class Engine(Protocol):
     """Whatever runs a function on many items; results come in any order, with their places."""
 
     @property
-    def n_threads(self) -> int | None:
-        """How many threads a function may use; None for one on each processor."""
+    def should_stop(self) -> Callable[[], bool] | None:
+        """What a function asks now and then, and if it is True, raises CancelledError."""
+        ...
+
+    def threads_for(self, n_items: int) -> int | None:
+        """Return how many threads a function may use; None for one on each processor."""
         ...
 
     def run(
@@ -41,20 +47,46 @@ class Engine(Protocol):
 
 
 class ThisProcess:
-    """Run everything here, one after another."""
+    """Run everything here: one item after another, or several at a time, each in a thread."""
 
-    n_threads = None
+    def __init__(self, n_at_a_time: int = 1) -> None:
+        self._n = n_at_a_time
+        self._stopped = threading.Event()
+
+    @property
+    def should_stop(self) -> Callable[[], bool]:
+        """Return True once the results are no longer wanted."""
+        return self._stopped.is_set
+
+    def threads_for(self, n_items: int) -> int | None:
+        """Return 1 if several items are run at a time, otherwise None.
+
+        >>> ThisProcess(2).threads_for(10), ThisProcess(2).threads_for(1)
+        (1, None)
+        """
+        return 1 if self._n > 1 and n_items > 1 else None
 
     def run(
         self, function: Callable[[Item], Result], items: Sequence[Item]
     ) -> Iterator[tuple[int, Result]]:
-        """Yield each item's place and result, in order.
+        """Yield each item's place and result: in order, or with several threads as they are ready.
 
         >>> list(ThisProcess().run(abs, [-1, 2]))
         [(0, 1), (1, 2)]
         """
-        for place, item in enumerate(items):
-            yield place, function(item)
+        if self._n == 1 or len(items) < 2:
+            for place, item in enumerate(items):
+                yield place, function(item)
+            return
+        pool = ThreadPoolExecutor(self._n)
+        try:
+            places = {pool.submit(function, item): place for place, item in enumerate(items)}
+            for done in as_completed([*places]):
+                yield places.pop(done), done.result()
+        finally:
+            self._stopped.set()
+            pool.shutdown(cancel_futures=True)
+            self._stopped.clear()
 
 
 class DaskWorkers:
@@ -64,11 +96,15 @@ class DaskWorkers:
     their number.
     """
 
-    n_threads = 1
+    should_stop = None
 
     def __init__(self, client: Client, patience_seconds: float = SECONDS_WITHOUT_WORKERS) -> None:
         self._client: Any = client  # Dask is only partly typed
         self._patience = patience_seconds
+
+    def threads_for(self, n_items: int) -> int:
+        """Return 1: each processor has a worker of its own."""
+        return 1
 
     def run(
         self, function: Callable[[Item], Result], items: Sequence[Item]

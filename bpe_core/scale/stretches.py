@@ -106,11 +106,13 @@ def divide_files(
         return Stretch(tuple(parts), pretokenizer, stretch_bytes, errors, skip_damaged)
 
     pending: list[FilePart] = []
+    n_pending = 0
     for part in _parts(files, pretokenizer, stretch_bytes):
-        if pending and sum(each.n_bytes for each in pending) + part.n_bytes > stretch_bytes:
+        if pending and n_pending + part.n_bytes > stretch_bytes:
             yield stretch(pending)
-            pending = []
+            pending, n_pending = [], 0
         pending.append(part)
+        n_pending += part.n_bytes
     if pending:
         yield stretch(pending)
 

@@ -12,18 +12,17 @@ from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
-from bpe_core.formats.transformers_folder import special_roles
+from bpe_core.kernels.threads import n_threads
 from bpe_core.scale.engines import Engine, ThisProcess
-from bpe_core.scale.steps import DividedSources, divide_sources, work_on
+from bpe_core.scale.steps import DividedSources, work_on
 from bpe_core.scale.work_folder import Record, WorkFolder
-from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.training_data.dealing import SPLITS, deal
+from bpe_core.training_data.kept_columns import check_columns, check_found, check_rows
 from bpe_core.training_data.manifest import (
     NAME,
     OWN_NAME,
     TOKENIZER_NAME,
-    EosFacts,
     FileFacts,
     Manifest,
     ShardFacts,
@@ -32,16 +31,11 @@ from bpe_core.training_data.manifest import (
     Totals,
     read_manifest,
 )
+from bpe_core.training_data.preparing import AUTO, open_tokenizer
 from bpe_core.training_data.shard_files import ShardToWrite, write_shard_files
-from bpe_core.training_data.shard_formats import Format, dtype_for
-from bpe_core.training_data.shared_tokenizer import (
-    cutting_pretokenizer,
-    open_given,
-    share_tokenizer,
-)
-from bpe_core.training_data.stretch_ids import StretchToEncode, encode_stretch, read_documents
+from bpe_core.training_data.shard_formats import Format
+from bpe_core.training_data.stretch_ids import encode_stretch, read_documents
 
-AUTO: Final = "auto"
 SHARD_TOKENS: Final = 100_000_000
 _MAX_TOKENS: Final = 10**18
 
@@ -74,6 +68,7 @@ def encode_corpus(
     val_share: float = 0.0,
     shuffle_seed: int | None = None,
     text_column: str | None = None,
+    keep_columns: Sequence[str] = (),
     errors: DecodingErrors = "strict",
     skip_damaged: bool = False,
     work: str | PathLike[str] | None = None,
@@ -92,7 +87,8 @@ def encode_corpus(
     "megatron" .bin and .idx files; "parquet" a row for each document. A shard has about
     `shard_tokens` and whole documents, or with `pack` whole rows of that many tokens. `val_share`
     of the documents, chosen by a hash of their text, make shards named val. With `shuffle_seed`,
-    the documents of each shard are shuffled.
+    the documents of each shard are shuffled. `keep_columns` writes columns of Parquet and JSON
+    lines next to the ids in "parquet": strings, and other values as JSON.
 
     The same input gives the same bytes, whatever the engine. Encoded stretches are kept in the
     folder `work` (OUT.work, until it is finished), and the same call resumes after an interruption.
@@ -110,43 +106,46 @@ def encode_corpus(
     """
     check_choice("format", format, Format, ConfigError)
     _check_numbers(shard_tokens, pack, val_share, shuffle_seed)
-    encoder, path = open_given(tokenizer)
-    ending = find_eos(encoder, eos)
+    columns = check_columns(keep_columns, format, pack)
+    opened = open_tokenizer(tokenizer, format, eos)
     place = WorkFolder.at(fspath(out)).url
     folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
     _check_folder(place, folder, overwrite=overwrite)
-    doing = engine or ThisProcess()
-    divided = divide_sources(
+    doing = engine or ThisProcess(n_threads())
+    divided = opened.divide(
         sources,
         doing,
-        pretokenizer=cutting_pretokenizer(encoder),
         text_column=text_column,
         errors=errors,
         stretch_bytes=stretch_bytes,
         skip_damaged=skip_damaged,
         written_to=(place, folder.url),
     )
-    if not divided.stretches:
-        raise EmptyCorpusError("The corpus is empty: give at least one character.")
-    shared = share_tokenizer(encoder, path, folder)
-    dtype = dtype_for(format, max(encoder.vocab) + 1)
-    eos_id = ending.id if ending is not None else None
+    if columns:
+        check_rows(divided.stretches)
+    shared = opened.share(folder)
     tasks = [
-        StretchToEncode(stretch, shared, eos_id, float(val_share), dtype)
-        for stretch in divided.stretches
+        opened.task(stretch, shared, float(val_share), columns) for stretch in divided.stretches
     ]
     watch = _Watch(on_progress, sum(stretch.n_bytes for stretch in divided.stretches))
-    encode = partial(encode_stretch, folder=folder, n_threads=doing.n_threads)
+    encode = partial(
+        encode_stretch,
+        folder=folder,
+        n_threads=doing.threads_for(len(tasks)),
+        should_stop=doing.should_stop,
+    )
     encoded = work_on(tasks, encode, folder, doing, watch.stretches)
+    check_found(columns, encoded)
     shards = [
         ShardToWrite(
             shard,
             tuple(encoded[part.stretch] for part in shard.slices),
-            dtype,
+            opened.dtype,
             format,
             pack,
             shuffle_seed,
             place,
+            columns,
         )
         for shard in deal((read_documents(folder, record) for record in encoded), shard_tokens)
     ]
@@ -164,11 +163,11 @@ def encode_corpus(
     )
     manifest = Manifest(
         format=format,
-        dtype=dtype,
+        dtype=opened.dtype,
         tokenizer=TokenizerFacts(
-            encoder.fingerprint, encoder.vocab_size, shared.path or TOKENIZER_NAME
+            shared.fingerprint, opened.encoder.vocab_size, shared.path or TOKENIZER_NAME
         ),
-        eos=ending,
+        eos=opened.ending,
         pack=pack,
         shard_tokens=int(shard_tokens),
         val_share=float(val_share),
@@ -190,29 +189,6 @@ def encode_corpus(
     if work is None:
         folder.clear()
     return manifest
-
-
-def find_eos(encoder: Encoder, eos: str | None) -> EosFacts | None:
-    """Return the special token that ends documents: the named one, by default the tokenizer's.
-
-    Raises ConfigError if there is none.
-
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> find_eos(gpt2(), "auto")
-    EosFacts(token='<|endoftext|>', id=50256)
-    """
-    if eos is None:
-        return None
-    known = encoder.special_tokens
-    token = special_roles(known).get("eos_token") if eos == AUTO else eos
-    if isinstance(token, str) and token in known:
-        return EosFacts(token, known[token])
-    names = ", ".join(sorted(known, key=known.__getitem__)[:8]) or "none"
-    problem = "no known end-of-text token" if eos == AUTO else f"no special token {eos!r:.60}"
-    raise ConfigError(
-        f"The tokenizer has {problem}; its special tokens: {names}. Name one with --eos (eos=), or "
-        "'none' (None) to put nothing between documents."
-    )
 
 
 def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: Any) -> None:

@@ -5,30 +5,30 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
 from bpe_core.corpus.text_decoding import DecodingErrors
+from bpe_core.corpus.urls import reading
 from bpe_core.errors import EmptyCorpusError
+from bpe_core.kernels.threads import n_threads
 from bpe_core.scale.engines import ThisProcess
-from bpe_core.scale.steps import divide_sources
 from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import WorkFolder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.training_data.encode_corpus import AUTO, find_eos
-from bpe_core.training_data.shard_formats import Format, dtype_for
-from bpe_core.training_data.shared_tokenizer import (
-    cutting_pretokenizer,
-    open_given,
-    share_tokenizer,
-)
-from bpe_core.training_data.stretch_ids import StretchToEncode, encode_stretch
+from bpe_core.training_data.preparing import AUTO, open_tokenizer
+from bpe_core.training_data.shard_formats import Format
+from bpe_core.training_data.stretch_ids import encode_stretch
 
 _STRETCH_BYTES: Final = 1 << 20
 _MAX_SAMPLED: Final = 32
 _MAX_SAMPLED_BYTES: Final = 1 << 26
+_MAX_PACKED_BYTES: Final = 1 << 24
+"""The beginning of a packed file that stands for the whole; it cannot be divided."""
 
 
 class Estimate(NamedTuple):
@@ -63,29 +63,25 @@ def estimate_corpus(
     ...     estimate_corpus([folder], "gpt2").n_tokens
     1003
     """
-    encoder, path = open_given(tokenizer)
-    ending = find_eos(encoder, eos)
-    divided = divide_sources(
+    opened = open_tokenizer(tokenizer, format, eos)
+    engine = ThisProcess(n_threads())
+    divided = opened.divide(
         sources,
-        ThisProcess(),
-        pretokenizer=cutting_pretokenizer(encoder),
+        engine,
         text_column=text_column,
         errors=errors,
-        stretch_bytes=_STRETCH_BYTES,
         skip_damaged=skip_damaged,
+        stretch_bytes=_STRETCH_BYTES,
     )
-    dtype = dtype_for(format, max(encoder.vocab) + 1)
     source_bytes = sum(stretch.n_bytes for stretch in divided.stretches)
     with TemporaryDirectory(prefix="bpe-estimate-") as work:
         folder = WorkFolder(work)
-        shared = share_tokenizer(encoder, path, folder)
-        tasks = [
-            StretchToEncode(stretch, shared, ending.id if ending else None, 0.0, dtype)
-            for stretch in _choose(divided.stretches)
-        ]
-        encode_stretch(tasks[0], folder, None)  # opens the tokenizer, and fills caches
+        shared = opened.share(folder)
+        tasks = [opened.task(each, shared) for each in _choose(divided.stretches, folder)]
+        encode = partial(encode_stretch, folder=folder, n_threads=engine.threads_for(len(tasks)))
+        encode(tasks[0])  # opens the tokenizer, and fills caches
         started = time.perf_counter()
-        records = [encode_stretch(task, folder, None) for task in tasks]
+        records = [record for _, record in engine.run(encode, tasks)]
         seconds = time.perf_counter() - started
     sampled = sum(task.stretch.n_bytes for task in tasks)
     share = source_bytes / sampled
@@ -96,21 +92,33 @@ def estimate_corpus(
         source_bytes,
         sampled,
         round(n_tokens * share),
-        round(n_tokens * share) * np.dtype(dtype).itemsize,
+        round(n_tokens * share) * np.dtype(opened.dtype).itemsize,
         seconds * share,
     )
 
 
-def _choose(stretches: list[Stretch]) -> list[Stretch]:
+def _choose(stretches: list[Stretch], folder: WorkFolder) -> list[Stretch]:
     """Return stretches spread over all, as many as are quickly encoded; at least one."""
-    if not stretches:
-        raise EmptyCorpusError("The corpus is empty: give at least one character.")
     places = sorted({*np.linspace(0, len(stretches) - 1, _MAX_SAMPLED).round().astype(int)})
+    spread = [_shorten(stretches[place], folder) for place in places]
     chosen: list[Stretch] = []
     n_bytes = 0
-    for stretch in sorted((stretches[place] for place in places), key=lambda each: each.n_bytes):
+    for stretch in sorted(spread, key=lambda each: each.n_bytes):
         n_bytes += stretch.n_bytes
         if chosen and n_bytes > _MAX_SAMPLED_BYTES:
             break
         chosen.append(stretch)
     return chosen
+
+
+def _shorten(stretch: Stretch, folder: WorkFolder) -> Stretch:
+    """Return the beginning of a large packed file, copied to the folder; others as they are."""
+    part, source = stretch.parts[0], stretch.parts[0].source
+    if source.packing is None or source.kind == "whole" or source.size <= _MAX_PACKED_BYTES:
+        return stretch
+    copy = f"{uuid4().hex}.packed"
+    with reading(source.url) as file, folder.writing(copy) as short:
+        short.write(file.read(_MAX_PACKED_BYTES))
+    begun = source._replace(url=folder.path(copy), size=_MAX_PACKED_BYTES)
+    # It ends in the middle, so it reads as a damaged file does.
+    return stretch._replace(parts=(part._replace(source=begun),), skip_damaged=True)

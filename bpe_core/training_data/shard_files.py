@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bpe_core.corpus.urls import reading, version_at
 from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.training_data.dealing import SPLITS, Shard, find_held_out
+from bpe_core.training_data.kept_columns import read_columns
 from bpe_core.training_data.shard_formats import Format, Ids, Rows, write_shard
 from bpe_core.training_data.stretch_ids import read_documents
 
@@ -23,10 +24,17 @@ _MAX_OPEN: Final = 64
 """Files that are open at a time; a shuffled shard reads from all of its stretches in turn."""
 
 _PIECE: Final = np.dtype(
-    [("file", "i8"), ("begin", "i8"), ("n_tokens", "i8"), ("begins", "?"), ("order", "u8")]
+    [
+        ("file", "i8"),
+        ("row", "i8"),
+        ("begin", "i8"),
+        ("n_tokens", "i8"),
+        ("begins", "?"),
+        ("order", "u8"),
+    ]
 )
-"""A document, or a part of one: the file that has it, its place there in ids, and its place in the
-shard."""
+"""A document, or a part of one: the file that has it, its place there as a row and in ids, and its
+place in the shard."""
 
 
 class ShardToWrite(NamedTuple):
@@ -42,6 +50,8 @@ class ShardToWrite(NamedTuple):
     shuffle_seed: int | None
     out: str
     """The folder to write to, by path or URL."""
+    columns: tuple[str, ...] = ()
+    """The columns of rows whose values are written too."""
 
     def place(self, file_name: str) -> str:
         """Return the path or URL of one of its files."""
@@ -81,7 +91,8 @@ def write_shard_files(task: ShardToWrite, folder: WorkFolder) -> Record:
     if n_kept:
         urls = [folder.path(record["ids"]) for record in task.stretches]
         ids = _first(_read_pieces(pieces, urls, np.dtype(task.dtype)), n_kept)
-        rows = Rows(ids, lengths, task.row_tokens)
+        columns = read_columns(folder, task.stretches, pieces) if task.columns else None
+        rows = Rows(ids, lengths, task.row_tokens, columns)
         written = write_shard(task.format, rows, task.dtype, task.place(task.name))
         files = [
             {"name": task.name + ending, "bytes": size, "sha256": sha256}
@@ -111,6 +122,7 @@ def _find_pieces(task: ShardToWrite, folder: WorkFolder) -> NDArray[Any]:
         ends = np.cumsum(documents["n_tokens"])
         pieces = np.zeros(len(rows), _PIECE)
         pieces["file"] = number
+        pieces["row"] = rows
         pieces["n_tokens"] = documents["n_tokens"][rows]
         pieces["begin"] = ends[rows] - pieces["n_tokens"]
         pieces["begins"] = documents["begins"][rows]

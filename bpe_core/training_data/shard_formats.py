@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bpe_core.corpus.urls import writing
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
+from bpe_core.training_data.kept_columns import IDS, N_TOKENS
 
 Format = Literal["bin", "megatron", "npy", "parquet"]
 Dtype = Literal["<u2", "<u4", "<i4"]
@@ -35,6 +36,8 @@ class Rows(NamedTuple):
     """int64[n]: of each document, or of each packed row."""
     row_tokens: int | None
     """The length of all rows if they are packed."""
+    columns: Any = None
+    """An Arrow table of strings with a row for each, which Parquet files get too, or None."""
 
 
 def endings(format: Format) -> tuple[str, ...]:
@@ -133,11 +136,20 @@ def _write_megatron(rows: Rows, dtype: str, file: _HashedFile, index: _HashedFil
 
 
 def _write_parquet(rows: Rows, dtype: str, file: _HashedFile) -> None:
-    """Write the columns `input_ids` and `n_tokens`, a row for each document or packed row."""
+    """Write `input_ids`, `n_tokens` and kept columns, a row for each document or packed row."""
     with needs_extra("tables", "Writing parquet"):
         arrow: Any = import_module("pyarrow")
         parquet: Any = import_module("pyarrow.parquet")
-    schema = arrow.schema([("input_ids", arrow.list_(arrow.int32())), ("n_tokens", arrow.int64())])
+    kept: dict[str, Any] = {}
+    if rows.columns is not None:
+        kept = {name: rows.columns.column(name) for name in rows.columns.column_names}
+    schema = arrow.schema(
+        [
+            (IDS, arrow.list_(arrow.int32())),
+            (N_TOKENS, arrow.int64()),
+            *((name, arrow.string()) for name in kept),
+        ]
+    )
     ends = np.cumsum(rows.lengths)
     stream = _Stream(rows.ids)
     begin = n_taken = 0
@@ -148,7 +160,9 @@ def _write_parquet(rows: Rows, dtype: str, file: _HashedFile) -> None:
             offsets = np.append(0, np.cumsum(lengths)).astype(np.int32)
             ids = arrow.array(stream.take(int(offsets[-1])).astype(np.int32))
             lists = arrow.ListArray.from_arrays(arrow.array(offsets), ids)
-            writer.write_batch(arrow.record_batch([lists, arrow.array(lengths)], schema=schema))
+            values = [each.slice(begin, end - begin).combine_chunks() for each in kept.values()]
+            arrays = [lists, arrow.array(lengths), *(each.cast(arrow.string()) for each in values)]
+            writer.write_batch(arrow.record_batch(arrays, schema=schema))
             n_taken += int(offsets[-1])
             begin = end
 

@@ -26,10 +26,13 @@ class SharedTokenizer(NamedTuple):
 
     def open(self, folder: WorkFolder) -> Encoder:
         """Return the tokenizer, which each process opens once."""
-        if self not in _opened:
+        # Another call in another thread may open another one meanwhile.
+        encoder = _opened.get(self)
+        if encoder is None:
+            encoder = self._read(folder)
             _opened.clear()
-            _opened[self] = self._read(folder)
-        return _opened[self]
+            _opened[self] = encoder
+        return encoder
 
     def _read(self, folder: WorkFolder) -> Encoder:
         if self.path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -22,6 +24,7 @@ from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.training_data.kept_columns import Values, writing_columns
 from bpe_core.training_data.shared_tokenizer import SharedTokenizer
 
 DOCUMENT: Final = np.dtype([("n_tokens", "<i8"), ("begins", "?"), ("is_held_out", "?")])
@@ -34,7 +37,7 @@ Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]
 
 # A change to what is kept makes stretches in older work folders unusable.
 _VERSION: Final = 1
-_RUN_BYTES: Final = 16 << 20
+_RUN_BYTES: Final = 4 << 20
 """The text whose ids are in memory at a time."""
 
 
@@ -48,6 +51,8 @@ class StretchToEncode(NamedTuple):
     held_out_share: float
     dtype: str
     """The type of the ids that are kept, such as "<u2"."""
+    columns: tuple[str, ...] = ()
+    """The columns of rows whose values are kept."""
 
     @property
     def key(self) -> str:
@@ -56,23 +61,34 @@ class StretchToEncode(NamedTuple):
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:32]
 
 
-def encode_stretch(task: StretchToEncode, folder: WorkFolder, n_threads: int | None) -> Record:
-    """Encode a stretch into two files of the work folder, and return their record.
+def encode_stretch(
+    task: StretchToEncode,
+    folder: WorkFolder,
+    n_threads: int | None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Record:
+    """Encode a stretch into files of the work folder, and return their record.
 
-    One has the ids, as `task.dtype`; the other a `DOCUMENT` for each document. Raises what reading
-    and encoding raise.
+    One has the ids, as `task.dtype`; one a `DOCUMENT` for each document; and with `task.columns`,
+    one the values of each document, as Arrow's stream of strings. Raises what reading
+    and encoding raise, and CancelledError if `should_stop()` returns True.
     """
     if worth_waiting_for(task.stretch.n_bytes):
         wait_for_kernels()
     encoder = task.tokenizer.open(folder)
     documents = _Documents(task)
     encode, text = _choose_way(encoder, documents, task.stretch, n_threads)
-    names = {kind: folder.new_name(task.key, kind) for kind in ("ids", "documents")}
-    with (
-        folder.writing(names["ids"]) as ids_file,
-        folder.writing(names["documents"]) as documents_file,
-    ):
+    kinds = ("ids", "documents", "columns") if task.columns else ("ids", "documents")
+    names = {kind: folder.new_name(task.key, kind) for kind in kinds}
+    with ExitStack() as stack:
+        ids_file, documents_file, *others = (
+            stack.enter_context(folder.writing(name)) for name in names.values()
+        )
+        if others:
+            documents.write_values = stack.enter_context(writing_columns(others[0], task.columns))
         for run in split_runs(text, lambda section: sum(map(len, section)), _RUN_BYTES):
+            if should_stop is not None and should_stop():
+                raise CancelledError
             try:
                 encoded = encode(run)
             except TokenizationError as error:
@@ -117,13 +133,17 @@ class _Documents:
     """The documents of a stretch as they are encoded, and what becomes of them."""
 
     def __init__(self, task: StretchToEncode) -> None:
-        self._reader = StretchReading(task.stretch, hash_text=False)
+        self._reader = StretchReading(task.stretch, hash_text=False, columns=task.columns)
         self._task = task
         self._n_begun = 0
         self._taken: list[int] = []
         """The number of the document of each section that this run has taken."""
         self._ended: list[tuple[int, bool, bool, bool]] = []
         """An `_ENDED` for each document of which the last section was taken."""
+        self._values: list[list[str | None]] = []
+        """For each of them, what it has in the columns that are kept."""
+        self.write_values: Callable[[Values], object] = len
+        self._has_values = [False] * len(task.columns)
         self._n_written = 0
         self._n_before = 0
         """The tokens that earlier runs have of the document after those written."""
@@ -154,6 +174,7 @@ class _Documents:
         begins = part.begin == 0 or part.source.kind != "text"
         is_held_out = share > 0 and int.from_bytes(digest.digest(), "big") < share * 2**64
         self._ended.append((number, begins, is_held_out, self._reader.is_open))
+        self._values.append(self._reader.values)
 
     def write(self, encoded: Encoded, ids_file: BinaryIO, documents_file: BinaryIO) -> None:
         """Write the ids of a run, and a row for each document that has ended since the last."""
@@ -171,11 +192,16 @@ class _Documents:
             rows["n_tokens"] += ~ended["is_open"]
         ids_file.write(_insert(ids, eos_after, self._task.eos_id or 0, self._task.dtype).data)
         documents_file.write(rows.data)
+        self.write_values(self._values)
+        for place, was_found in enumerate(self._has_values):
+            is_found = any(values[place] is not None for values in self._values)
+            self._has_values[place] = was_found or is_found
         np.add.at(self._figures[:, 0], ended["part"], rows["begins"])
         np.add.at(self._figures[:, 1], ended["part"], rows["n_tokens"])
         self._n_written += len(ended)
         self._taken.clear()
         self._ended.clear()
+        self._values.clear()
 
     @property
     def file_name(self) -> str:
@@ -194,6 +220,7 @@ class _Documents:
             "n_replaced": reader.n_replaced,
             "n_damaged": reader.n_damaged,
             "notes": reader.notes,
+            "has_values": self._has_values,
             "sources": [
                 [shown(part.source.url), *figures]
                 for part, figures in zip(parts, self._figures.tolist(), strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import threading
@@ -304,6 +305,24 @@ def test_counts_in_the_folder_of_their_corpus_are_not_counted(source: str) -> No
     assert bpe.read_counts("cor/c.parquet").summary == first.summary
     succeed(f"train {source} --vocab-size 270 --out x.json")
     assert "bpe train --counts" in refusal("count cor/c.parquet --floor 2 --out d.parquet")
+
+
+def test_counting_prints_json(tmp_path: Path) -> None:
+    Path("a.txt").write_text("hug hugs hug hugs")
+    printed = json.loads(succeed("count a.txt --floor 2 --out c.parquet --json").stdout)
+    known = bpe.read_counts("c.parquet").summary
+    assert printed == {
+        "out": "c.parquet",
+        "pretokenizer": "gpt2",
+        "n_bytes": 17,
+        "sha256": known.sha256,
+        "floor": 2,
+        "dropped_words": 2,
+        "dropped_occurrences": 2,
+    }
+    added = succeed("merge-counts c.parquet c.parquet --out sum.parquet --json")
+    assert json.loads(added.stdout)["n_bytes"] == 34
+    assert "Name a file with --out" in refusal("count a.txt --out - --json")
 
 
 # Before the work

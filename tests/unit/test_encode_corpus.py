@@ -11,6 +11,7 @@ from typing import Any
 
 import fsspec
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import tiktoken
@@ -25,7 +26,9 @@ from bpe_core.errors import (
     TextDecodingError,
 )
 from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.scale.engines import ThisProcess
 from bpe_core.scale.work_folder import WorkFolder
+from bpe_core.training_data import estimate
 from bpe_core.training_data.dealing import deal
 from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
 from bpe_core.training_data.manifest import Manifest, read_manifest, verify_files
@@ -152,6 +155,57 @@ def _read_parquet(path: Path) -> Iterator[list[int]]:
 
 
 READERS = {"npy": _read_npy, "megatron": _read_megatron, "parquet": _read_parquet}
+
+
+def test_columns_are_kept_next_to_the_ids(tmp_path: Path) -> None:
+    rows = [
+        {"text": row, "url": None if n % 3 else f"https://a/{n}/é\ud800", "n": {"at": [n, "é"]}}
+        for n, row in enumerate(ROWS)
+    ]
+    half = len(rows) // 2
+    lines = "".join(json.dumps(row) + "\n" for row in rows[:half])
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    others = [{**row, "url": row["url"] and row["url"].encode(errors="replace")} for row in rows]
+    table = pa.Table.from_pylist([{**row, "n": n} for n, row in enumerate(others)][half:])
+    pq.write_table(table, tmp_path / "b.parquet", row_group_size=100)
+    sources = [tmp_path / "a.jsonl.gz", tmp_path / "b.parquet"]
+    options = {"format": "parquet", "keep_columns": ["n", "url"], "text_column": "text"}
+    plain = encode(sources, tmp_path / "plain", **options, stretch_bytes=9_000)
+    expected = [
+        (json.dumps(row["n"], ensure_ascii=False) if n < half else str(n), row["url"])
+        for n, row in enumerate(rows)
+        if row["text"]
+    ]
+    table = pq.read_table(tmp_path / "plain" / plain.shards[0].files[0].name)
+    assert table.column_names == ["input_ids", "n_tokens", "n", "url"]
+    clean = [(n, url and url.replace("\ud800", "?")) for n, url in expected]
+    assert list(zip(table["n"].to_pylist(), table["url"].to_pylist(), strict=True)) == clean
+    ids = dict(zip(table["n"].to_pylist(), table["input_ids"].to_pylist(), strict=True))
+    options |= {"shuffle_seed": 3, "val_share": 0.2, "shard_tokens": 9_000}
+    mixed = encode(sources, tmp_path / "mixed", **options, stretch_bytes=20_000)
+    assert len(mixed.shards) > 3
+    files = [tmp_path / "mixed" / shard.files[0].name for shard in mixed.shards]
+    found = pa.concat_tables(map(pq.read_table, files)).to_pylist()
+    assert {row["n"]: row["input_ids"] for row in found} == ids
+    assert {(row["n"], row["url"]) for row in found} == set(clean)
+
+
+def test_columns_that_cannot_be_kept_are_refused(folder: Path, tmp_path: Path) -> None:
+    def refusal(source: Path, *columns: str, **options: Any) -> str:
+        options = {"format": "parquet", **options}
+        with pytest.raises((ConfigError, CorpusError)) as raised:
+            encode([source], tmp_path / "out", keep_columns=columns, **options)
+        return str(raised.value)
+
+    rows = folder / "c.jsonl"
+    pq.write_table(pa.table({"text": ["hug"], "url": ["a"]}), tmp_path / "a.parquet")
+    assert "Choose --format parquet" in refusal(rows, "url", format="bin")
+    assert "without --pack" in refusal(rows, "url", pack=4)
+    assert "'n_tokens' would be written twice" in refusal(rows, "n_tokens")
+    assert "'a' would be written twice" in refusal(rows, "a", "a")
+    assert "a.txt is neither" in refusal(folder / "a.txt", "url")
+    assert "No row with text has a value in the column 'url'" in refusal(rows, "url")
+    assert "a.parquet has no column 'link'" in refusal(tmp_path / "a.parquet", "link")
 
 
 @pytest.mark.parametrize("format", ["bin", "npy", "megatron", "parquet"])
@@ -353,6 +407,35 @@ def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
     assert manifest.damaged == 2
     assert sum("Skipped" in note for note in manifest.notes) == 2
     assert read_bin(out, manifest)[-1] == [71, 10339]
+
+
+def test_an_estimate_reads_only_the_beginning_of_a_packed_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate, "_MAX_PACKED_BYTES", 1_000_000)
+    text = np.random.default_rng(0).bytes(2_500_000).hex(" ", 3)
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode(), 1))
+    found = estimate.estimate_corpus([tmp_path], "gpt2")
+    assert found.sampled_bytes == 1_000_000 < found.source_bytes // 2
+    # Text is unpacked by the megabyte, so up to one is lost where the sample ends.
+    assert 0.5 < found.n_tokens / len(bpe.gpt2().encode_to_numpy(text)) < 1.02
+
+
+def test_an_error_in_a_thread_stops_the_others(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    # Further on than what decides whether a file is UTF-8.
+    long = TEXT * (1 + (1 << 20) // len(TEXT))
+    (corpus / "a.txt").write_bytes(long.encode() + b"\xff" + TEXT.encode())
+    for n in range(9):
+        (corpus / f"b{n}.txt").write_bytes(TEXT.encode())
+    with pytest.raises(TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte"):
+        encode([corpus], tmp_path / "out", engine=ThisProcess(3), stretch_bytes=60_000)
+    assert len(WorkFolder(f"{tmp_path}/out.work").done()) < 40
+    (corpus / "a.txt").write_bytes(TEXT.encode())
+    one = encode([corpus], tmp_path / "out", engine=ThisProcess(), stretch_bytes=60_000)
+    several = encode([corpus], tmp_path / "b", engine=ThisProcess(3), stretch_bytes=60_000)
+    assert several.shards == one.shards
 
 
 def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def count_files(
     n_shards = count_shards(sum(stretch.n_bytes for stretch in divided.stretches))
     stretches = [StretchToCount(stretch, n_shards) for stretch in divided.stretches]
     watch = _Watch(on_progress, len(stretches), n_shards)
-    count = partial(count_stretch, folder=folder, n_threads=doing.n_threads)
+    count = partial(count_stretch, folder=folder, n_threads=doing.threads_for(len(stretches)))
     counted = work_on(stretches, count, folder, doing, watch.stretches)
     described_all = _summary(counted, pretokenizer)
     shards = _shards(stretches, counted, int(floor), n_shards)

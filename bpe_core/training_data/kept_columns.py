@@ -1,0 +1,105 @@
+"""Keep columns of the source's rows next to the ids, and find those of a shard's documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.checks import several
+from bpe_core.corpus.urls import reading, shown
+from bpe_core.errors import ConfigError, UnsupportedFileError
+from bpe_core.extras import needs_extra
+from bpe_core.scale.stretches import Stretch
+from bpe_core.scale.work_folder import Record, WorkFolder
+
+IDS: Final = "input_ids"
+N_TOKENS: Final = "n_tokens"
+
+Values = Sequence[Sequence[str | None]]
+"""What rows have in the columns that are kept."""
+
+
+def check_columns(columns: Iterable[str], format: str, pack: int | None) -> tuple[str, ...]:
+    """Return the names of columns to keep; raises ConfigError for ones that cannot be.
+
+    >>> check_columns(["url"], "parquet", None)
+    ('url',)
+    """
+    names = tuple(several(columns, "keep_columns", "give a list of names"))
+    if names and (format != "parquet" or pack is not None):
+        raise ConfigError(
+            "Columns are kept in rows that are documents. Choose --format parquet without --pack, "
+            "or omit --keep-column (keep_columns=)."
+        )
+    if taken := [name for name in names if name in (IDS, N_TOKENS) or names.count(name) > 1]:
+        raise ConfigError(
+            f"The column {taken[0]!r:.60} would be written twice. Keep each column once, and none "
+            f"named {IDS} or {N_TOKENS}, or rename it in the source."
+        )
+    return names
+
+
+def check_rows(stretches: Iterable[Stretch]) -> None:
+    """Raise UnsupportedFileError for a file whose columns cannot be kept, which is named."""
+    for part in (part for stretch in stretches for part in stretch.parts):
+        if part.source.kind not in ("jsonl", "parquet"):
+            raise UnsupportedFileError(
+                f"Columns are kept from Parquet and JSON lines, and {shown(part.source.url)} is "
+                "neither. Convert it, leave it out, or omit --keep-column (keep_columns=)."
+            )
+
+
+def check_found(columns: Sequence[str], encoded: Sequence[Record]) -> None:
+    """Raise ConfigError for a column that no row of the corpus has."""
+    for place, name in enumerate(columns):
+        if not any(record["has_values"][place] for record in encoded):
+            raise ConfigError(
+                f"No row with text has a value in the column {name!r:.60}. Check --keep-column "
+                "(keep_columns=)."
+            )
+
+
+@contextmanager
+def writing_columns(file: BinaryIO, names: Sequence[str]) -> Generator[Callable[[Values], None]]:
+    """Yield a function that writes the values of rows to a file, as Arrow's stream of strings."""
+    arrow = _arrow()
+    text = arrow.large_string()
+    schema = arrow.schema([(name, text) for name in names])
+    with arrow.ipc.new_stream(file, schema) as stream:
+
+        def write(rows: Values) -> None:
+            columns = [[row[place] for row in rows] for place in range(len(names))]
+            arrays = [arrow.array(values, text) for values in columns]
+            stream.write_batch(arrow.record_batch(arrays, schema=schema))
+
+        yield write
+
+
+def read_columns(folder: WorkFolder, stretches: Sequence[Record], pieces: NDArray[Any]) -> Any:
+    """Return the values of documents as an Arrow table, in their order.
+
+    `pieces` has the `file` of each, the place of its stretch, and its `row` there.
+    """
+    arrow = _arrow()
+    tables: list[Any] = []
+    order = np.empty(len(pieces), np.int64)
+    n_rows = 0
+    for number, record in enumerate(stretches):
+        with reading(folder.path(record["columns"])) as file:
+            table = arrow.ipc.open_stream(file).read_all()
+        places = np.flatnonzero(pieces["file"] == number)
+        tables.append(table.take(pieces["row"][places]))
+        order[places] = np.arange(n_rows, n_rows + len(places))
+        n_rows += len(places)
+    return arrow.concat_tables(tables).take(order)
+
+
+def _arrow() -> Any:
+    with needs_extra("tables", "Keeping columns"):
+        import_module("pyarrow.ipc")
+        return import_module("pyarrow")
