@@ -315,15 +315,14 @@ def _append_words(
                 if whole.ids.size:
                     low, high = word_key(text, np.uint64(start), np.uint64(width))
                     id = find_whole_word(whole, text, start, width, low, high)
-                if id >= 0 and has_added:
                     out[k] = id
-                    if width <= SHORT_WORD:
+                    # Only added tokens are cached: a part of a pre-token that spells another whole
+                    # word becomes other ids than the whole.
+                    if has_added and id >= 0 and width <= SHORT_WORD:
                         remember(cache, low, high, out, k, np.int64(1))
-                    k += 1
-                # Others are never cached, because a part of a pre-token that spells one becomes
-                # other ids than the whole.
-                elif id >= 0 and _is_pretoken(begin, scratch.ends, n_ends, start, stop):
-                    out[k] = id
+                if id >= 0 and (
+                    has_added or _is_pretoken(begin, scratch.ends, n_ends, start, stop)
+                ):
                     k += 1
                 else:
                     after = _merge_long(merges, trie, text, start, width, out, k, scratch)
