@@ -18,7 +18,7 @@ from bpe_core.scale.steps import DividedSources, work_on
 from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.training_data.dealing import SPLITS, deal
-from bpe_core.training_data.kept_columns import check_columns, check_found, check_rows
+from bpe_core.training_data.kept_columns import check_columns
 from bpe_core.training_data.manifest import (
     NAME,
     OWN_NAME,
@@ -120,9 +120,8 @@ def encode_corpus(
         stretch_bytes=stretch_bytes,
         skip_damaged=skip_damaged,
         written_to=(place, folder.url),
+        columns=columns,
     )
-    if columns:
-        check_rows(divided.stretches)
     shared = opened.share(folder)
     tasks = [
         opened.task(stretch, shared, float(val_share), columns) for stretch in divided.stretches
@@ -135,7 +134,6 @@ def encode_corpus(
         should_stop=doing.should_stop,
     )
     encoded = work_on(tasks, encode, folder, doing, watch.stretches)
-    check_found(columns, encoded)
     shards = [
         ShardToWrite(
             shard,

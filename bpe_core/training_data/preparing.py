@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Final, NamedTuple
 
@@ -15,6 +15,7 @@ from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import WorkFolder
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.training_data.kept_columns import check_files
 from bpe_core.training_data.manifest import EosFacts
 from bpe_core.training_data.shard_formats import Dtype, Format, dtype_for
 from bpe_core.training_data.shared_tokenizer import (
@@ -49,10 +50,12 @@ class OpenedTokenizer(NamedTuple):
         skip_damaged: bool,
         stretch_bytes: int | None = None,
         written_to: Iterable[str] = (),
+        columns: Sequence[str] = (),
     ) -> DividedSources:
-        """Divide sources where it can encode the parts; raises what `divide_sources` does.
+        """Divide sources where it can encode the parts, and check that `columns` can be kept.
 
-        Raises EmptyCorpusError for files without text.
+        Raises what `divide_sources` and `check_files` raise, and EmptyCorpusError for files without
+        text.
         """
         divided = divide_sources(
             sources,
@@ -63,7 +66,9 @@ class OpenedTokenizer(NamedTuple):
             stretch_bytes=stretch_bytes,
             skip_damaged=skip_damaged,
             written_to=written_to,
+            lists_columns=bool(columns),
         )
+        check_files(columns, divided.files)
         if not divided.stretches:
             raise EmptyCorpusError("The corpus is empty: give at least one character.")
         return divided
