@@ -115,7 +115,9 @@ def read_columns(folder: WorkFolder, stretches: Sequence[Record], pieces: NDArra
         tables.append(table.take(pieces["row"][places]))
         order[places] = np.arange(n_rows, n_rows + len(places))
         n_rows += len(places)
-    return arrow.concat_tables(tables).take(order)
+    joined = arrow.concat_tables(tables)
+    # Only shuffled documents are in another order, and it takes a copy.
+    return joined if np.array_equal(order, np.arange(n_rows)) else joined.take(order)
 
 
 def _arrow() -> Any:
