@@ -12,8 +12,7 @@ from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
-from bpe_core.kernels.threads import n_threads
-from bpe_core.scale.engines import Engine, ThisProcess
+from bpe_core.scale.engines import Engine
 from bpe_core.scale.steps import DividedSources, work_on
 from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -111,7 +110,7 @@ def encode_corpus(
     place = WorkFolder.at(fspath(out)).url
     folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
     _check_folder(place, folder, overwrite=overwrite)
-    doing = engine or ThisProcess(n_threads())
+    doing = engine or opened.engine
     divided = opened.divide(
         sources,
         doing,

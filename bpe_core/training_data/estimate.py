@@ -15,8 +15,6 @@ import numpy as np
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import reading
 from bpe_core.errors import EmptyCorpusError
-from bpe_core.kernels.threads import n_threads
-from bpe_core.scale.engines import ThisProcess
 from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import WorkFolder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -67,7 +65,7 @@ def estimate_corpus(
     """
     columns = check_columns(keep_columns, format, None)
     opened = open_tokenizer(tokenizer, format, eos)
-    engine = ThisProcess(n_threads())
+    engine = opened.engine
     divided = opened.divide(
         sources,
         engine,

@@ -8,8 +8,10 @@ from typing import Final, NamedTuple
 
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.formats.transformers_folder import special_roles
-from bpe_core.scale.engines import Engine
+from bpe_core.kernels.threads import n_threads
+from bpe_core.scale.engines import Engine, ThisProcess
 from bpe_core.scale.steps import DividedSources, divide_sources
 from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import WorkFolder
@@ -39,6 +41,17 @@ class OpenedTokenizer(NamedTuple):
     """What follows each document."""
     dtype: Dtype
     """The type of its ids in the files."""
+
+    @property
+    def engine(self) -> ThisProcess:
+        """The engine for this process: several stretches at a time if that is faster."""
+        merges = self.encoder if isinstance(self.encoder, Tokenizer) else None
+        if isinstance(self.encoder, OwnEncoder):
+            merges = self.encoder.tokenizer
+        # The regex package makes objects of all matches, so threads would only wait for each other,
+        # and their time would count against the limit for a pattern.
+        is_cut_by_regex = merges is not None and merges.pretokenizer.name.startswith("regex:")
+        return ThisProcess(1 if is_cut_by_regex else n_threads())
 
     def divide(
         self,

@@ -27,10 +27,11 @@ from bpe_core.errors import (
     IntegrityError,
     TextDecodingError,
 )
+from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import ThisProcess
 from bpe_core.scale.work_folder import WorkFolder
-from bpe_core.training_data import estimate
+from bpe_core.training_data import estimate, preparing
 from bpe_core.training_data.dealing import deal
 from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
 from bpe_core.training_data.manifest import Manifest, read_manifest, verify_files
@@ -472,6 +473,21 @@ def test_an_error_in_a_thread_stops_the_others(tmp_path: Path) -> None:
     one = encode([corpus], tmp_path / "out", engine=ThisProcess(), stretch_bytes=60_000)
     several = encode([corpus], tmp_path / "b", engine=ThisProcess(3), stretch_bytes=60_000)
     assert several.shards == one.shards
+
+
+def test_matches_of_a_custom_pattern_are_not_found_in_several_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The time of all threads counts against the limit for a pattern.
+    monkeypatch.setattr(preparing, "n_threads", lambda: 4)
+    custom = bpe.train(["hug hugs"], vocab_size=258, pretokenizer="regex:[a-z]+").tokenizer
+    changing = OwnEncoder(custom, ())
+    opened = preparing.open_tokenizer("gpt2", "bin", None)
+    numbers = [
+        opened._replace(encoder=encoder).engine.threads_for(2)
+        for encoder in (opened.encoder, custom, changing)
+    ]
+    assert numbers == [1, None, None]
 
 
 def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) -> None:
