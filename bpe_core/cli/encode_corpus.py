@@ -159,6 +159,7 @@ def encode_corpus(
                 format=format,
                 eos=end_token,
                 text_column=text_column,
+                keep_columns=keep_columns,
                 errors=errors,
                 skip_damaged=skip_damaged,
             )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.budget import MAX_COLUMNS, MAX_UNPACKED_BYTES, too_many_columns
-from bpe_core.corpus.columns import TableColumns, Tally, describe_tallies, no_column
+from bpe_core.corpus.columns import TableColumns, Tally, describe_tallies
 from bpe_core.corpus.file_kinds import PARQUET_MARK
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.corpus.values import CHAT_KEYS, text_in
@@ -125,11 +125,8 @@ class ParquetFile:
     ) -> Iterator[tuple[bytes, tuple[object, ...]]]:
         """Yield the text of each row of some row groups as UTF-8, and its values in other columns.
 
-        Text that is missing is b"". Raises CorpusError for a missing column.
+        Text that is missing is b"".
         """
-        for each in others:
-            if each not in self.columns:
-                raise no_column(self.name, each, self.describe())
         arrow = _arrow(self.name)
         for group in groups:
             for batch in self._batches([*{column: None, **dict.fromkeys(others)}], group):
@@ -343,6 +340,8 @@ def _as_values(values: Any, arrow: Any) -> list[object]:
     """Return a column as bytes of UTF-8, and what is nested in it as lists and dicts."""
     if arrow.types.is_nested(values.type):
         return values.to_pylist()
+    if isinstance(values, arrow.ExtensionArray):  # such as UUIDs, which Arrow does not cast
+        return [None if value is None else str(value) for value in values.to_pylist()]
     return _as_bytes(values, arrow).to_pylist()
 
 

@@ -137,6 +137,22 @@ class Continuation:
         """The ids of the bytes that spell each character that was added."""
         return {id: spell_in_bytes(self.base, id) for id in self.characters}
 
+    def given_base(self) -> Tokenizer:
+        """Return the base as it was before characters were added, as models have it."""
+        if not self.characters:
+            return self.base
+        table = self.base.table
+        added = {*self.characters}
+        return Tokenizer(
+            vocab={id: token for id, token in table.vocab.items() if id not in added},
+            merges=table.triples,
+            pretokenizer=self.base.pretokenizer.name,
+            base=table.base,
+            special_tokens=table.special_tokens,
+            counts=table.counts,
+            byte_fallback=table.byte_ids.values(),
+        )
+
     @property
     def n_term_merges(self) -> int:
         """How many of the first merges were made for terms."""

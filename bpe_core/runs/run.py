@@ -180,8 +180,16 @@ class TrainingRun(Immutable):
 
     @property
     def base(self) -> Tokenizer | None:
-        """The tokenizer that the run continues; None if it started from single symbols."""
+        """The tokenizer that the run continues, with the characters that were added for it.
+
+        None if the run started from single symbols.
+        """
         return None if self.continues is None else self.continues.base
+
+    @cached_property
+    def given_base(self) -> Tokenizer | None:
+        """The base as it was given, without added characters."""
+        return None if self.continues is None else self.continues.given_base()
 
     @property
     def left_out(self) -> tuple[bytes, ...]:

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
 from bpe_core.corpus.archives import open_packed
 from bpe_core.corpus.columns import (
     ROWS_DESCRIBED,
+    TableColumns,
     Tally,
     describe_tallies,
     no_column,
@@ -78,6 +79,8 @@ class FileFacts(NamedTuple):
     """The column of the text; empty for plain text."""
     groups: tuple[int, ...] = ()
     """The size in bytes of each row group of a Parquet file."""
+    names: tuple[str, ...] = ()
+    """The columns of Parquet, or of the first rows of JSON lines, if they were asked for."""
 
 
 def find_sources(names: Iterable[str]) -> list[Source]:
@@ -112,7 +115,11 @@ def _source(file: FoundFile, *, is_named: bool) -> Source:
 
 
 def describe_or_skip(
-    source: Source, text_column: str | None, errors: DecodingErrors = "strict"
+    source: Source,
+    text_column: str | None,
+    errors: DecodingErrors = "strict",
+    *,
+    lists_columns: bool = False,
 ) -> FileFacts | Note:
     """Describe a file, or return why one of a folder or a pattern is skipped.
 
@@ -120,7 +127,7 @@ def describe_or_skip(
     'unreadable'
     """
     try:
-        return describe_source(source, text_column, errors)
+        return describe_source(source, text_column, errors, lists_columns=lists_columns)
     except CorpusError as error:
         if source.is_named:
             raise
@@ -128,12 +135,16 @@ def describe_or_skip(
 
 
 def describe_source(
-    source: Source, text_column: str | None, errors: DecodingErrors = "strict"
+    source: Source,
+    text_column: str | None,
+    errors: DecodingErrors = "strict",
+    *,
+    lists_columns: bool = False,
 ) -> FileFacts:
     """Look at a file's beginning, or at the metadata at its end, to know how to divide it.
 
-    Raises UnsupportedFileError for a file that is not of the kind its name says, and CorpusError
-    for a missing column.
+    With `lists_columns`, the columns of rows are listed too. Raises UnsupportedFileError for a file
+    that is not of the kind its name says, and CorpusError for a missing column.
     """
     name = shown(source.url)
     if source.kind == "parquet":
@@ -149,10 +160,19 @@ def describe_source(
                 if found.chosen is None:
                     raise no_text_column(name, found)
                 column = found.chosen.name
-            return FileFacts(source, column, parquet.group_sizes(column))
+            names = parquet.columns if lists_columns else ()
+            return FileFacts(source, column, parquet.group_sizes(column), names)
     source = _by_content(source, name)
     if source.kind == "jsonl":
-        return FileFacts(source, _json_column(source, text_column))
+        if text_column is not None and not lists_columns:
+            return FileFacts(source, text_column)
+        found = _json_columns(source)
+        column = text_column
+        if column is None:
+            if found.chosen is None and source.size:
+                raise no_text_column(name, found)
+            column = found.chosen.name if found.chosen else ""
+        return FileFacts(source, column, names=found.names if lists_columns else ())
     if source.kind == "whole" and source.size > _MAX_WHOLE_BYTES:
         raise UnsupportedFileError(
             f"{name} has {source.size:,} bytes, and a file of its kind is read whole, up to "
@@ -211,9 +231,8 @@ def _begins_with_lines(head: bytes) -> bool:
         return False
 
 
-def _json_column(source: Source, text_column: str | None) -> str:
-    if text_column is not None:
-        return text_column
+def _json_columns(source: Source) -> TableColumns:
+    """Describe the columns of JSON lines by the first rows."""
     characters: dict[str, int] = {}
     first: dict[str, list[object]] = {}
     with opened(source) as file:
@@ -229,10 +248,7 @@ def _json_column(source: Source, text_column: str | None) -> str:
                 if not isinstance(value, (bool, int, float)):
                     characters[key] = characters.get(key, 0) + len(text_in(value) or "")
     tallies = [Tally(key, characters.get(key, 0), first[key][:200]) for key in first]
-    found = describe_tallies(tuple(first), tallies, is_sample=True)
-    if found.chosen is None and source.size:
-        raise no_text_column(shown(source.url), found)
-    return found.chosen.name if found.chosen else ""
+    return describe_tallies(tuple(first), tallies, is_sample=True)
 
 
 class opened:  # noqa: N801 - used as a statement: `with opened(source) as file:`

@@ -28,8 +28,13 @@ class DividedSources(NamedTuple):
     stretches: list[Stretch]
     notes: list[Note]
     """On files that are skipped."""
-    columns: tuple[tuple[str, str], ...]
-    """The column of text that is taken from each table."""
+    files: list[FileFacts]
+    """The others."""
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """The column of text that is taken from each table."""
+        return tuple((shown(each.source.url), each.column) for each in self.files if each.column)
 
 
 class Item(Protocol):
@@ -54,11 +59,13 @@ def divide_sources(
     stretch_bytes: int | None = None,
     skip_damaged: bool = False,
     written_to: Iterable[str] = (),
+    lists_columns: bool = False,
 ) -> DividedSources:
     """Find the files of sources, have the workers look at them, and divide their text.
 
     With `skip_damaged`, a file that cannot be read is skipped even if it was named. Of a folder or
-    pattern, files in the folders `written_to` are left out. Raises ConfigError, and CorpusError or
+    pattern, files in the folders `written_to` are left out. With `lists_columns`, the facts of
+    files include the columns of their rows. Raises ConfigError, and CorpusError or
     a subclass for what cannot be read.
 
     >>> import tempfile
@@ -78,7 +85,9 @@ def divide_sources(
     if skip_damaged:
         files = [source._replace(is_named=False) for source in files]
     batches = [files[begin : begin + _BATCH] for begin in range(0, len(files), _BATCH)]
-    look = partial(_describe_all, text_column=text_column, errors=errors)
+    look = partial(
+        _describe_all, text_column=text_column, errors=errors, lists_columns=lists_columns
+    )
     looked_at = dict(engine.run(look, batches))
     in_order = [each for place in range(len(batches)) for each in looked_at[place]]
     described = [each for each in in_order if isinstance(each, FileFacts)]
@@ -87,9 +96,8 @@ def divide_sources(
         why = reasons([(note.file, CorpusError(note.text)) for note in notes])
         raise UnsupportedFileError(f"None of the files could be read. {why}")
     size = stretch_bytes or stretch_bytes_for(sum(source.size for source in files))
-    columns = tuple((shown(each.source.url), each.column) for each in described if each.column)
     stretches = divide_files(described, pretokenizer, size, errors, skip_damaged=skip_damaged)
-    return DividedSources([*stretches], notes, columns)
+    return DividedSources([*stretches], notes, described)
 
 
 def _leave_out(sources: Iterable[Source], folders: Sequence[str]) -> Iterator[Source]:
@@ -109,9 +117,16 @@ def _leave_out(sources: Iterable[Source], folders: Sequence[str]) -> Iterator[So
 
 
 def _describe_all(
-    files: Sequence[Source], text_column: str | None, errors: DecodingErrors
+    files: Sequence[Source],
+    text_column: str | None,
+    errors: DecodingErrors,
+    *,
+    lists_columns: bool,
 ) -> list[FileFacts | Note]:
-    return [describe_or_skip(source, text_column, errors) for source in files]
+    return [
+        describe_or_skip(source, text_column, errors, lists_columns=lists_columns)
+        for source in files
+    ]
 
 
 def work_on(

@@ -118,7 +118,7 @@ def divide_files(
 
 
 def _parts(files: Iterable[FileFacts], pretokenizer: str, stretch_bytes: int) -> Iterator[FilePart]:
-    for source, column, groups in files:
+    for source, column, groups, _ in files:
         if source.kind == "parquet":
             begin = size = 0
             for group, group_size in enumerate(groups):

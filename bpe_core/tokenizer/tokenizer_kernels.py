@@ -55,7 +55,7 @@ class Kernels:
     True
     """
 
-    __slots__ = ("_encoder", "_pretokenizer", "_seen", "_suited", "_table")
+    __slots__ = ("_encoder", "_preparing", "_pretokenizer", "_seen", "_suited", "_table")
 
     def __init__(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
         self._table = table
@@ -63,6 +63,8 @@ class Kernels:
         self._encoder: CompiledEncoder | None = None
         self._suited = table.complete and table.end_of_word is None
         self._seen = 0
+        self._preparing = Lock()
+        """Threads that begin with a tokenizer at the same time build its tables once."""
 
     def worth(self, n: int) -> CompiledEncoder | None:
         """Return the compiled encoder if it is faster for n characters or ids, else None."""
@@ -71,11 +73,13 @@ class Kernels:
         if (n < MIN_BYTES_OF_CALL and not has_tables) or not self._suited:
             return None
         if self._encoder is None:
-            self._seen += n
-            if use_kernels(self._seen, 0 if has_tables else MIN_BYTES_TO_ENCODE):
-                self._encoder = self._prepared()
-            elif worth_waiting_for(self._seen):
-                compile_in_background()
+            with self._preparing:
+                if self._encoder is None and self._suited:
+                    self._seen += n
+                    if use_kernels(self._seen, 0 if has_tables else MIN_BYTES_TO_ENCODE):
+                        self._encoder = self._prepared()
+                    elif worth_waiting_for(self._seen):
+                        compile_in_background()
         return self._encoder
 
     def tables_to_keep(self) -> dict[str, NDArray[Any]]:

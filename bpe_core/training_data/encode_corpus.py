@@ -12,13 +12,12 @@ from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
-from bpe_core.kernels.threads import n_threads
-from bpe_core.scale.engines import Engine, ThisProcess
+from bpe_core.scale.engines import Engine
 from bpe_core.scale.steps import DividedSources, work_on
 from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.training_data.dealing import SPLITS, deal
-from bpe_core.training_data.kept_columns import check_columns, check_found, check_rows
+from bpe_core.training_data.kept_columns import check_columns
 from bpe_core.training_data.manifest import (
     NAME,
     OWN_NAME,
@@ -111,7 +110,7 @@ def encode_corpus(
     place = WorkFolder.at(fspath(out)).url
     folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
     _check_folder(place, folder, overwrite=overwrite)
-    doing = engine or ThisProcess(n_threads())
+    doing = engine or opened.engine
     divided = opened.divide(
         sources,
         doing,
@@ -120,9 +119,8 @@ def encode_corpus(
         stretch_bytes=stretch_bytes,
         skip_damaged=skip_damaged,
         written_to=(place, folder.url),
+        columns=columns,
     )
-    if columns:
-        check_rows(divided.stretches)
     shared = opened.share(folder)
     tasks = [
         opened.task(stretch, shared, float(val_share), columns) for stretch in divided.stretches
@@ -135,7 +133,6 @@ def encode_corpus(
         should_stop=doing.should_stop,
     )
     encoded = work_on(tasks, encode, folder, doing, watch.stretches)
-    check_found(columns, encoded)
     shards = [
         ShardToWrite(
             shard,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
@@ -15,11 +15,10 @@ import numpy as np
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import reading
 from bpe_core.errors import EmptyCorpusError
-from bpe_core.kernels.threads import n_threads
-from bpe_core.scale.engines import ThisProcess
 from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import WorkFolder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.training_data.kept_columns import check_columns
 from bpe_core.training_data.preparing import AUTO, open_tokenizer
 from bpe_core.training_data.shard_formats import Format
 from bpe_core.training_data.stretch_ids import encode_stretch
@@ -52,6 +51,7 @@ def estimate_corpus(
     format: Format = "bin",
     eos: str | None = AUTO,
     text_column: str | None = None,
+    keep_columns: Sequence[str] = (),
     errors: DecodingErrors = "strict",
     skip_damaged: bool = False,
 ) -> Estimate:
@@ -63,8 +63,9 @@ def estimate_corpus(
     ...     estimate_corpus([folder], "gpt2").n_tokens
     1003
     """
+    columns = check_columns(keep_columns, format, None)
     opened = open_tokenizer(tokenizer, format, eos)
-    engine = ThisProcess(n_threads())
+    engine = opened.engine
     divided = opened.divide(
         sources,
         engine,
@@ -72,6 +73,7 @@ def estimate_corpus(
         errors=errors,
         skip_damaged=skip_damaged,
         stretch_bytes=_STRETCH_BYTES,
+        columns=columns,
     )
     source_bytes = sum(stretch.n_bytes for stretch in divided.stretches)
     with TemporaryDirectory(prefix="bpe-estimate-") as work:

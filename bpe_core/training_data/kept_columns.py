@@ -10,15 +10,18 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import several
+from bpe_core.checks import describe, is_a, several
+from bpe_core.corpus.columns import ROWS_DESCRIBED, quoted
+from bpe_core.corpus.notes import listed
 from bpe_core.corpus.urls import reading, shown
-from bpe_core.errors import ConfigError, UnsupportedFileError
+from bpe_core.errors import ArgumentTypeError, ConfigError, UnsupportedFileError
 from bpe_core.extras import needs_extra
-from bpe_core.scale.stretches import Stretch
+from bpe_core.scale.sources import FileFacts
 from bpe_core.scale.work_folder import Record, WorkFolder
 
 IDS: Final = "input_ids"
 N_TOKENS: Final = "n_tokens"
+_MAX_NAMED: Final = 10
 
 Values = Sequence[Sequence[str | None]]
 """What rows have in the columns that are kept."""
@@ -31,6 +34,8 @@ def check_columns(columns: Iterable[str], format: str, pack: int | None) -> tupl
     ('url',)
     """
     names = tuple(several(columns, "keep_columns", "give a list of names"))
+    if others := [name for name in names if not is_a(name, str)]:
+        raise ArgumentTypeError(f"Expected names of columns to keep, got {describe(others[0])}.")
     if names and (format != "parquet" or pack is not None):
         raise ConfigError(
             "Columns are kept in rows that are documents. Choose --format parquet without --pack, "
@@ -38,30 +43,44 @@ def check_columns(columns: Iterable[str], format: str, pack: int | None) -> tupl
         )
     if taken := [name for name in names if name in (IDS, N_TOKENS) or names.count(name) > 1]:
         raise ConfigError(
-            f"The column {taken[0]!r:.60} would be written twice. Keep each column once, and none "
-            f"named {IDS} or {N_TOKENS}, or rename it in the source."
+            f"The column {quoted(taken[0])} would be written twice. Keep each column once, and "
+            f"none named {IDS} or {N_TOKENS}, or rename it in the source."
         )
     return names
 
 
-def check_rows(stretches: Iterable[Stretch]) -> None:
-    """Raise UnsupportedFileError for a file whose columns cannot be kept, which is named."""
-    for part in (part for stretch in stretches for part in stretch.parts):
-        if part.source.kind not in ("jsonl", "parquet"):
+def check_files(columns: Sequence[str], files: Sequence[FileFacts]) -> None:
+    """Raise an error if columns cannot be kept from these files, whose columns were listed.
+
+    It is UnsupportedFileError for a file without rows, and ConfigError for a column that a Parquet
+    file lacks, or that the first rows of no file have.
+    """
+    if not columns:
+        return
+    for facts in files:
+        name = shown(facts.source.url)
+        if facts.source.kind not in ("jsonl", "parquet"):
             raise UnsupportedFileError(
-                f"Columns are kept from Parquet and JSON lines, and {shown(part.source.url)} is "
-                "neither. Convert it, leave it out, or omit --keep-column (keep_columns=)."
+                f"Columns are kept from Parquet and JSON lines, and {name} is neither. Convert it, "
+                "leave it out, or omit --keep-column (keep_columns=)."
             )
-
-
-def check_found(columns: Sequence[str], encoded: Sequence[Record]) -> None:
-    """Raise ConfigError for a column that no row of the corpus has."""
-    for place, name in enumerate(columns):
-        if not any(record["has_values"][place] for record in encoded):
+        missing = [each for each in columns if each not in facts.names]
+        if missing and facts.source.kind == "parquet":
             raise ConfigError(
-                f"No row with text has a value in the column {name!r:.60}. Check --keep-column "
-                "(keep_columns=)."
+                f"{name} has no column {quoted(missing[0])} to keep. {_name_columns(facts.names)}"
             )
+    known = dict.fromkeys(name for facts in files for name in facts.names)
+    for each in columns:
+        if each not in known:
+            raise ConfigError(
+                f"No file has the column {quoted(each)} in its first {ROWS_DESCRIBED:,} rows. "
+                f"{_name_columns([*known])}"
+            )
+
+
+def _name_columns(names: Sequence[str]) -> str:
+    found = listed([quoted(name) for name in names], _MAX_NAMED) or "none"
+    return f"Found: {found}. Check --keep-column (keep_columns=)."
 
 
 @contextmanager
@@ -96,7 +115,9 @@ def read_columns(folder: WorkFolder, stretches: Sequence[Record], pieces: NDArra
         tables.append(table.take(pieces["row"][places]))
         order[places] = np.arange(n_rows, n_rows + len(places))
         n_rows += len(places)
-    return arrow.concat_tables(tables).take(order)
+    joined = arrow.concat_tables(tables)
+    # Only shuffled documents are in another order, and it takes a copy.
+    return joined if np.array_equal(order, np.arange(n_rows)) else joined.take(order)
 
 
 def _arrow() -> Any:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Final, NamedTuple
 
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.formats.transformers_folder import special_roles
-from bpe_core.scale.engines import Engine
+from bpe_core.kernels.threads import n_threads
+from bpe_core.scale.engines import Engine, ThisProcess
 from bpe_core.scale.steps import DividedSources, divide_sources
 from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import WorkFolder
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.training_data.kept_columns import check_files
 from bpe_core.training_data.manifest import EosFacts
 from bpe_core.training_data.shard_formats import Dtype, Format, dtype_for
 from bpe_core.training_data.shared_tokenizer import (
@@ -39,6 +42,17 @@ class OpenedTokenizer(NamedTuple):
     dtype: Dtype
     """The type of its ids in the files."""
 
+    @property
+    def engine(self) -> ThisProcess:
+        """The engine for this process: several stretches at a time if that is faster."""
+        merges = self.encoder if isinstance(self.encoder, Tokenizer) else None
+        if isinstance(self.encoder, OwnEncoder):
+            merges = self.encoder.tokenizer
+        # The regex package makes objects of all matches, so threads would only wait for each other,
+        # and their time would count against the limit for a pattern.
+        is_cut_by_regex = merges is not None and merges.pretokenizer.name.startswith("regex:")
+        return ThisProcess(1 if is_cut_by_regex else n_threads())
+
     def divide(
         self,
         sources: Iterable[str | PathLike[str]],
@@ -49,10 +63,12 @@ class OpenedTokenizer(NamedTuple):
         skip_damaged: bool,
         stretch_bytes: int | None = None,
         written_to: Iterable[str] = (),
+        columns: Sequence[str] = (),
     ) -> DividedSources:
-        """Divide sources where it can encode the parts; raises what `divide_sources` does.
+        """Divide sources where it can encode the parts, and check that `columns` can be kept.
 
-        Raises EmptyCorpusError for files without text.
+        Raises what `divide_sources` and `check_files` raise, and EmptyCorpusError for files without
+        text.
         """
         divided = divide_sources(
             sources,
@@ -63,7 +79,9 @@ class OpenedTokenizer(NamedTuple):
             stretch_bytes=stretch_bytes,
             skip_damaged=skip_damaged,
             written_to=written_to,
+            lists_columns=bool(columns),
         )
+        check_files(columns, divided.files)
         if not divided.stretches:
             raise EmptyCorpusError("The corpus is empty: give at least one character.")
         return divided

@@ -143,7 +143,6 @@ class _Documents:
         self._values: list[list[str | None]] = []
         """For each of them, what it has in the columns that are kept."""
         self.write_values: Callable[[Values], object] = len
-        self._has_values = [False] * len(task.columns)
         self._n_written = 0
         self._n_before = 0
         """The tokens that earlier runs have of the document after those written."""
@@ -193,9 +192,6 @@ class _Documents:
         ids_file.write(_insert(ids, eos_after, self._task.eos_id or 0, self._task.dtype).data)
         documents_file.write(rows.data)
         self.write_values(self._values)
-        for place, was_found in enumerate(self._has_values):
-            is_found = any(values[place] is not None for values in self._values)
-            self._has_values[place] = was_found or is_found
         np.add.at(self._figures[:, 0], ended["part"], rows["begins"])
         np.add.at(self._figures[:, 1], ended["part"], rows["n_tokens"])
         self._n_written += len(ended)
@@ -220,7 +216,6 @@ class _Documents:
             "n_replaced": reader.n_replaced,
             "n_damaged": reader.n_damaged,
             "notes": reader.notes,
-            "has_values": self._has_values,
             "sources": [
                 [shown(part.source.url), *figures]
                 for part, figures in zip(parts, self._figures.tolist(), strict=True)

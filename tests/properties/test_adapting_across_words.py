@@ -162,7 +162,13 @@ def test_characters_that_the_base_lacks_are_added_by_frequency(base: Model, text
     assert dict(in_json.parts) == run.new_tokens
     with TemporaryDirectory() as folder:
         save_run(run, f"{folder}/run.npz")
-        assert load_run(f"{folder}/run.npz").new_tokens == run.new_tokens
+        again = load_run(f"{folder}/run.npz")
+    assert again.new_tokens == run.new_tokens
+    for given_base in (run.given_base, again.given_base):
+        # A model has no rows for the characters that were added.
+        assert given_base is not None
+        assert given_base.fingerprint == base.tokenizer.fingerprint
+        assert dict(trace_ids(given_base, run.tokenizer).parts) == run.new_tokens
 
 
 @given(models(), TEXTS)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import fsspec
 import numpy as np
@@ -25,10 +27,11 @@ from bpe_core.errors import (
     IntegrityError,
     TextDecodingError,
 )
+from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import ThisProcess
 from bpe_core.scale.work_folder import WorkFolder
-from bpe_core.training_data import estimate
+from bpe_core.training_data import estimate, preparing
 from bpe_core.training_data.dealing import deal
 from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
 from bpe_core.training_data.manifest import Manifest, read_manifest, verify_files
@@ -190,22 +193,56 @@ def test_columns_are_kept_next_to_the_ids(tmp_path: Path) -> None:
     assert {(row["n"], row["url"]) for row in found} == set(clean)
 
 
-def test_columns_that_cannot_be_kept_are_refused(folder: Path, tmp_path: Path) -> None:
-    def refusal(source: Path, *columns: str, **options: Any) -> str:
-        options = {"format": "parquet", **options}
+def test_columns_of_any_type_are_kept_and_may_be_empty(tmp_path: Path) -> None:
+    columns = {
+        "nothing": pa.array([None, None]),
+        "id": pa.array([UUID(int=7).bytes, None], pa.uuid()),
+        "at": pa.array([datetime(2026, 1, 2, tzinfo=UTC), None]),
+        "kind": pa.array([3, None]).dictionary_encode(),
+        "tags": pa.array([["a", "é"], None]),
+    }
+    pq.write_table(pa.table({"text": ["hug", "pug"], **columns}), tmp_path / "a.parquet")
+    line = b'{"text": "bun", "nothing": null, "kind": true}\n'
+    (tmp_path / "b.jsonl").write_bytes(line)
+    sources = [tmp_path / "a.parquet", tmp_path / "b.jsonl"]
+    encode(sources, tmp_path / "out", format="parquet", keep_columns=[*columns], text_column="text")
+    table = pq.read_table(tmp_path / "out" / "train-00000.parquet")
+    assert [table[name].to_pylist() for name in columns] == [
+        [None, None, None],
+        [str(UUID(int=7)), None, None],
+        ["2026-01-02 00:00:00.000000Z", None, None],
+        ["3", None, "true"],
+        ['["a", "é"]', None, None],
+    ]
+
+
+def test_columns_that_cannot_be_kept_are_refused_before_text_is_encoded(
+    folder: Path, tmp_path: Path
+) -> None:
+    def refusal(*sources: Path, columns: Sequence[Any], **options: Any) -> str:
+        options = {"format": "parquet", "text_column": "text", **options}
         with pytest.raises((ConfigError, CorpusError)) as raised:
-            encode([source], tmp_path / "out", keep_columns=columns, **options)
+            encode(sources, tmp_path / "out", keep_columns=columns, **options)
+        assert not WorkFolder(f"{tmp_path}/out.work").done()
         return str(raised.value)
 
     rows = folder / "c.jsonl"
     pq.write_table(pa.table({"text": ["hug"], "url": ["a"]}), tmp_path / "a.parquet")
-    assert "Choose --format parquet" in refusal(rows, "url", format="bin")
-    assert "without --pack" in refusal(rows, "url", pack=4)
-    assert "'n_tokens' would be written twice" in refusal(rows, "n_tokens")
-    assert "'a' would be written twice" in refusal(rows, "a", "a")
-    assert "a.txt is neither" in refusal(folder / "a.txt", "url")
-    assert "No row with text has a value in the column 'url'" in refusal(rows, "url")
-    assert "a.parquet has no column 'link'" in refusal(tmp_path / "a.parquet", "link")
+    assert "Choose --format parquet" in refusal(rows, columns=["url"], format="bin")
+    assert "without --pack" in refusal(rows, columns=["url"], pack=4)
+    assert "got 7 (int)" in refusal(rows, columns=[7])
+    assert "'n_tokens' would be written twice" in refusal(rows, columns=["n_tokens"])
+    assert "'a' would be written twice" in refusal(rows, columns=["a", "a"])
+    assert "a.txt is neither" in refusal(rows, folder / "a.txt", columns=["text"])
+    unknown = "No file has the column 'url' in its first 2,000 rows. Found: 'text'."
+    assert unknown in refusal(rows, columns=["text", "url"])
+    (tmp_path / "rows").mkdir()
+    pq.write_table(pa.table({"text": ["hug"], "url": ["a"]}), tmp_path / "rows" / "a.parquet")
+    missing = "a.parquet has no column 'link' to keep. Found: 'text', 'url'."
+    # Neither is it skipped as damaged, nor as a file of a folder that cannot be read.
+    assert missing in refusal(rows, tmp_path / "rows", columns=["link"], skip_damaged=True)
+    with pytest.raises(ConfigError, match="No file has the column 'url'"):
+        estimate.estimate_corpus([rows], "gpt2", format="parquet", keep_columns=["url"])
 
 
 @pytest.mark.parametrize("format", ["bin", "npy", "megatron", "parquet"])
@@ -436,6 +473,21 @@ def test_an_error_in_a_thread_stops_the_others(tmp_path: Path) -> None:
     one = encode([corpus], tmp_path / "out", engine=ThisProcess(), stretch_bytes=60_000)
     several = encode([corpus], tmp_path / "b", engine=ThisProcess(3), stretch_bytes=60_000)
     assert several.shards == one.shards
+
+
+def test_matches_of_a_custom_pattern_are_not_found_in_several_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The time of all threads counts against the limit for a pattern.
+    monkeypatch.setattr(preparing, "n_threads", lambda: 4)
+    custom = bpe.train(["hug hugs"], vocab_size=258, pretokenizer="regex:[a-z]+").tokenizer
+    changing = OwnEncoder(custom, ())
+    opened = preparing.open_tokenizer("gpt2", "bin", None)
+    numbers = [
+        opened._replace(encoder=encoder).engine.threads_for(2)
+        for encoder in (opened.encoder, custom, changing)
+    ]
+    assert numbers == [1, None, None]
 
 
 def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from bpe_core.kernels.compiling.choose import MIN_BYTES_OF_CALL, compile_kernels
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels, forget_words
@@ -67,6 +70,20 @@ def test_short_texts_and_unsupported_tokenizers_use_plain_python() -> None:
     assert kernels.worth(MIN_BYTES_OF_CALL - 1) is None
     letters = TokenTable(vocab={0: b"a", 1: b"b"}, merges=[])
     assert Kernels(letters, get_pretokenizer("gpt2")).worth(10_000_000) is None
+
+
+def test_threads_that_begin_together_share_the_tables() -> None:
+    kernels = Kernels(gpt2().table, get_pretokenizer("gpt2"))
+    together = Barrier(4)
+
+    def begin(_: int) -> CompiledEncoder | None:
+        together.wait()
+        return kernels.worth(10_000_000)
+
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = pool.map(begin, range(4))
+    assert first is not None
+    assert all(other is first for other in others)
 
 
 @pytest.mark.parametrize(("allowed", "threads"), [({3}, 1), ({0, 5}, 2), (set(range(64)), 4)])

@@ -108,8 +108,8 @@ def _asked_again(stored: StoredRun) -> TokenChoices | None:
 
 def _first_size(stored: StoredRun) -> int:
     """Return the number of tokens that the open run was asked for, or a usual one."""
-    run = stored.run
-    asked = 0 if run.base is None else run.config.vocab_size - run.base.vocab_size
+    base = stored.run.given_base
+    asked = 0 if base is None else stored.run.config.vocab_size - base.vocab_size
     return asked if _LIMITS.problem_with(asked) is None else _FIRST_TOKENS
 
 

@@ -77,7 +77,7 @@ class Offered:
 def offer_files(stored: StoredRun, kept: int) -> None:
     """Draw the downloads of an extended run, cut at a number of new tokens."""
     st.header("Files for your model", anchor=False)
-    base = stored.run.base
+    base = stored.run.given_base
     if base is None or stored.base is None:
         return
     run = stored.run

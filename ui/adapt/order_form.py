@@ -116,7 +116,7 @@ def _bases(stored: StoredRun) -> dict[str, Base]:
         if key == shelf.OWN:
             key, name = shelf.run_key(stored.id), f"{stored.title} (the open run)"
         found[key] = Base(BaseName(key, name), member.encoder, member.note)
-    base = stored.run.base
+    base = stored.run.given_base
     if stored.base is not None and base is not None:
         found.setdefault(stored.base.key, Base(stored.base, base, "The base of the open run"))
     return found
