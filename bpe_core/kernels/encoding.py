@@ -407,6 +407,7 @@ def encode_text(
     written = reached[2]
     taken = reached[3]
     has_added = added.ranges.size > 0
+    # `isolate` copies the ends; the pieces are written only after that.
     found = scratch.pieces if has_added else scratch.ends
     status = DONE
     while status == DONE and section < section_ends.size:

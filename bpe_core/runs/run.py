@@ -180,7 +180,10 @@ class TrainingRun(Immutable):
 
     @property
     def base(self) -> Tokenizer | None:
-        """The tokenizer that the run continues; None if it started from single symbols."""
+        """The tokenizer that the run continues; None if it started from single symbols.
+
+        It has the characters that were added for the corpus, which are among `new_tokens` too.
+        """
         return None if self.continues is None else self.continues.base
 
     @property
