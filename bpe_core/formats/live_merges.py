@@ -58,7 +58,8 @@ def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> list[Triple]:
     base = set(characters.values())
     outcomes = choose_parts(listed, base)
     taken = np.flatnonzero(outcomes == TAKEN)
-    rank_of = np.full(1 + max(texts, default=0), _NEVER)
+    # A part that nothing makes is in no text.
+    rank_of = np.full(1 + max(int(listed.max(initial=0)), max(texts, default=0)), _NEVER)
     rank_of[listed[taken, 2]] = taken
     late = _find_late(listed[outcomes == TOO_EARLY], rank_of, base)
     if late:

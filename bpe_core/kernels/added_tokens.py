@@ -73,7 +73,7 @@ def _longest_token(added, text, start, stop):
 def isolate(text, begin, ends, n_ends, added, isolated):
     """Write the ends of words, and of added tokens and what is before them; return their number.
 
-    ends: int64, of the words from text[begin] on, which no added token crosses. isolated: int64,
+    ends: int64, of the words from text[begin] on; no added token crosses the last. isolated: int64,
     with room for one end per byte. A word that ends within an added token ends before it.
     """
     stop = ends[n_ends - 1]
@@ -94,9 +94,9 @@ def isolate(text, begin, ends, n_ends, added, isolated):
                 isolated[n] = ends[i]
                 n += 1
                 i += 1
-            if place > reached or n == 0:
+            if place > reached:
                 isolated[n] = place
-                n += place > begin
+                n += 1
             reached = place + added.width[symbol]
             isolated[n] = reached
             n += 1

@@ -43,6 +43,7 @@ from bpe_core.kernels.word_cache import (
     find_narrow_row,
     find_row,
     is_crowded,
+    prefer,
     remember,
     remember_long,
 )
@@ -317,9 +318,9 @@ def _append_words(
                     id = find_whole_word(whole, text, start, width, low, high)
                     out[k] = id
                     # Only added tokens are cached: a part of a pre-token that spells another whole
-                    # word becomes other ids than the whole.
+                    # word becomes other ids than the whole. One may come here often in a batch.
                     if has_added and id >= 0 and width <= SHORT_WORD:
-                        remember(cache, low, high, out, k, np.int64(1))
+                        prefer(cache, low, high, out, k)
                 if id >= 0 and (
                     has_added or _is_pretoken(begin, scratch.ends, n_ends, start, stop)
                 ):
@@ -406,6 +407,7 @@ def encode_text(
     written = reached[2]
     taken = reached[3]
     has_added = added.ranges.size > 0
+    # `isolate` copies the ends; the pieces are written only after that.
     found = scratch.pieces if has_added else scratch.ends
     status = DONE
     while status == DONE and section < section_ends.size:

@@ -149,20 +149,20 @@ def remember(cache, low, high, ids, start, n):
 
 @part
 def prefer(cache, low, high, ids, number):
-    """Store ids[number] as a word's only id, in place of what has been stored of the same word."""
+    """Store ids[number] as a word's only id, in place of any one id that was stored before."""
     narrow, others = cache.narrow, cache.others
     first = np.uint64(ids[number]) | _ONE << _COUNT_AT
-    row = find_row(others, low, high)
-    place = find_both_in_four(others, row, low, high)
-    if place < _FOUR:
-        others[row + FIRST + place] = first
-        others[row + LAST + place] = _EMPTY
-        return
     if high <= _NARROW_HIGH:
         row = find_narrow_row(narrow, low | high)
         place = find_in_four(narrow, row, low | high)
         if place < _FOUR:
             narrow[row + _FOUR + place] = first
+            return
+    else:
+        row = find_row(others, low, high)
+        place = find_both_in_four(others, row, low, high)
+        if place < _FOUR:
+            others[row + FIRST + place] = first
             return
     remember(cache, low, high, ids, number, np.int64(1))
 

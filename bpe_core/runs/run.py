@@ -180,9 +180,9 @@ class TrainingRun(Immutable):
 
     @property
     def base(self) -> Tokenizer | None:
-        """The tokenizer that the run continues, with the characters that were added for it.
+        """The tokenizer that the run continues; None if it started from single symbols.
 
-        None if the run started from single symbols.
+        It has the characters that were added for the corpus, which are among `new_tokens` too.
         """
         return None if self.continues is None else self.continues.base
 

@@ -125,6 +125,24 @@ def test_added_tokens_are_isolated_by_kernels_and_in_python(
     assert compiled.encode(text).tolist() == expected
 
 
+@pytest.mark.parametrize(("token", "stored"), [("<b>", [2, 0]), ("<b>" * 4, [0, 3])])
+def test_an_added_token_takes_one_place_in_the_word_cache(token: str, stored: list[int]) -> None:
+    vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" ", 257: token.encode()}
+    table = TokenTable(
+        vocab=vocab,
+        merges=[],
+        base="characters",
+        special_tokens={token: 257},
+        byte_fallback=range(256),
+    )
+    encoder = CompiledEncoder(table, IsolatingPretokenizer("sentencepiece", {token: 257}))
+    encoder.forget_words()
+    assert encoder.encode(100 * token).tolist() == 100 * [257]
+    (worker,) = encoder._workers
+    assert [np.count_nonzero(each) for each in worker.cache[:2]] == stored
+    assert not worker.cache.used.any()  # no word was lost
+
+
 @given(tokenizers())
 def test_copies_and_files_keep_the_bytes(tokenizer: Tokenizer) -> None:
     assert copy.deepcopy(tokenizer) == tokenizer

@@ -368,7 +368,7 @@ def test_tokens_longer_than_a_row_are_decoded_completely() -> None:
 def test_a_word_cache_is_cleared_when_its_arena_is_full() -> None:
     table = gpt2().table
     encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
-    # Words of 14 rare bytes: none is a token, and most have more ids than fit in a cache line.
+    # Words of 14 rare bytes: none is a token, and most have more ids than fit in an entry.
     some = random.Random(7)
     words = ["".join(chr(some.randrange(0x100, 0x180)) for _ in range(7)) for _ in range(22_000)]
     for start in range(0, len(words), 2_000):

@@ -16,10 +16,12 @@ from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting import compiled as counting
 from bpe_core.kernels import word_cache
+from bpe_core.pretokenizers.added_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer import compiled, compiled_tables
 from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.types import TrainingConfig
 
 drawn = random.Random(1)
@@ -75,6 +77,27 @@ for n in range(16, 50):
     word = "-" * n + "\u00e9"  # cut, as it ends in a wide character
     encoded = encoder.encode(word + " #" * 60, left_out=b"#").tolist()
     assert encoded == tokenizer.encode(word)
+"""
+
+ADDED_TOKENS = """
+compiled._SCAN_AHEAD = 24
+compiled_tables._BATCH = 3
+compiled_tables._CACHE_ROWS = 2
+word_cache.MAX_ROWS = 4
+vocab = {id: bytes([id]) for id in range(256)} | {256: b" ", 257: "\u00e9".encode()}
+ids = {each: 300 + id for id, each in enumerate(["\\n", "<b>", "<b><i>", "\u00e9<", "=" * 17])}
+vocab |= {id: token.encode() for token, id in ids.items()}
+table = TokenTable(vocab=vocab, merges=[], base="characters", byte_fallback=range(256))
+pretokenizer = IsolatingPretokenizer("sentencepiece", ids)
+encoder = CompiledEncoder(table, pretokenizer)
+pieces = [*ids, " ", "<", "\u00e9", "\u65e5", *(some("abc", 4) for _ in range(12))]
+for n in range(150):
+    part = "".join(drawn.choices(pieces, k=n))
+    words = pretokenizer.split(part)
+    expected = [ids.get(word) for word in words]
+    found = encoder.encode(part).tolist()
+    assert [id for id in found if id >= 300] == [id for id in expected if id], part
+    assert b"".join(vocab[id] for id in found) == part.encode()
 """
 
 DECODING = """
@@ -136,11 +159,12 @@ for letters in (1, 2, 3, 6):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
-    [WORDS_OF_EVERY_WIDTH, SMALL_BUFFERS, DROPPED, DECODING, COUNTING, TRAINING],
+    [WORDS_OF_EVERY_WIDTH, SMALL_BUFFERS, DROPPED, ADDED_TOKENS, DECODING, COUNTING, TRAINING],
     ids=[
         "words of every width",
         "small buffers",
         "dropped bytes",
+        "added tokens",
         "decoding",
         "counting",
         "training",

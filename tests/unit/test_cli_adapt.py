@@ -18,6 +18,7 @@ from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.unicode.token_scripts import token_script
 from tests.commands import run, succeed
 from tests.oracles import TOKENIZERS
+from tests.unit.test_across_words import described
 
 # Each opens a published tokenizer.
 pytestmark = pytest.mark.slow
@@ -105,10 +106,30 @@ def test_published_names_and_another_format(
     assert bpe.load(model).vocab_size == 32_003
 
 
+@pytest.mark.parametrize("command", ["extend", "replace"])
+@pytest.mark.parametrize(
+    ("share", "added"), [("0", set[str]()), ("0.9", {"漢"}), ("1", {"漢", "字"})]
+)
+def test_characters_are_added_to_cover_a_share_of_the_text(
+    command: str, share: str, added: set[str], tmp_path: Path
+) -> None:
+    base, text, out = tmp_path / "tokenizer.json", tmp_path / "notes.txt", tmp_path / "out"
+    base.write_text(json.dumps(described()), encoding="utf-8")
+    text.write_text("漢漢漢字 baba baba", encoding="utf-8")
+    options = "--tokens", "2", "--character-coverage", share, "--out", out
+    succeed(command, base, text, *options)
+    tokens = json.loads((out / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    assert tokens.keys() & {"漢", "字"} == added
+
+
 def test_impossible_numbers_and_paths_are_one_line(text: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (("shrink", "gpt2", text, "--size", "5"), "cannot shrink below 257"),
         (("extend", "gpt2", text, "--tokens", "0"), "n_tokens"),
+        (
+            ("extend", "gpt2", text, "--tokens", "3", "--character-coverage", "2"),
+            "character_coverage is 2.0. Use a share from 0 to 1.",
+        ),
         (("replace", "gpt2", text, "--tokens", "5000"), "Replace fewer"),
         (("extend", tmp_path / "none.json", text, "--tokens", "3"), "does not exist"),
     ):
