@@ -28,6 +28,7 @@ from bpe_core.tokenizer.token_parts import number_merges
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.trainers.compiled import learn_merges
 from bpe_core.counting.word_row import lay_out_pretokens
+from bpe_core.pretokenizers.added_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
@@ -55,6 +56,7 @@ for name in names:
     unaligned = np.frombuffer(b"?" + ids.tobytes(), np.int32, offset=1)
     for some in (ids, ids.tolist(), ids.astype(np.int64), ids[::2], unaligned):
         encoder.decode(some)
+CompiledEncoder(tokenizer.table, IsolatingPretokenizer("gpt2", {"é日": 5})).encode(text)
 tokens = [b"%0*x" % (n, i) for n in (1, 2, 3, 4) for i in range(0, 16**n, 1 + 6 * (n > 3))]
 recover_merges({token: rank for rank, token in enumerate(tokens)})
 listed = number_merges({"a": 0, "b": 1, "ab": 2}, [("a", "b")] * 20_000)
