@@ -121,18 +121,26 @@ print(time.perf_counter() - started, time.process_time() - used)
 """
 
 
-def measure_speed(folder: Path, n_bytes: int, n_rounds: int, peers: str) -> None:
+def write_documents(folder: Path, n_bytes: int, n_files: int | None) -> None:
+    """Write text of this machine to a file for each document, or to so many files."""
+    folder.mkdir(parents=True)
+    # A byte order mark is not part of the text, but other tools would encode it.
+    documents = [each.removeprefix("\ufeff").encode() for each in mixed(n_bytes).documents]
+    n_in_file = 1 if n_files is None else -(-len(documents) // n_files)
+    for k in range(0, len(documents), n_in_file):
+        (folder / f"{k:06}.txt").write_bytes(b"".join(documents[k : k + n_in_file]))
+
+
+def measure_speed(
+    folder: Path, n_bytes: int, n_files: int | None, n_rounds: int, peers: str
+) -> None:
     """Print the time of the whole command, and of others that write ids, in turn."""
     from bpe_core.formats.load_save import save
     from bpe_core.tokenizer.gpt2 import gpt2
 
-    text = folder / "documents"
+    text = folder / f"documents-{n_files or 'each'}"
     if not text.exists():
-        text.mkdir(parents=True)
-        for number, document in enumerate(mixed(n_bytes).documents):
-            # A byte order mark is not part of the text, but other tools would encode it.
-            data = document.removeprefix("\ufeff").encode()
-            (text / f"{number:06}.txt").write_bytes(data)
+        write_documents(text, n_bytes, n_files)
     size = sum(path.stat().st_size for path in text.iterdir())
     save(gpt2(), folder / "gpt2.json")
     save(gpt2(), folder / "gpt2.tiktoken")
@@ -246,6 +254,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], default=[])
     parser.add_argument("--gb", type=float, nargs="*", default=[1, 4, 8])
     parser.add_argument("--mb", type=int, default=200, help="text for the speeds")
+    parser.add_argument("--files", type=int, help="join its documents into so many files")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--peers", default=sys.executable)
     parser.add_argument("--port", type=int, default=8786)
@@ -254,7 +263,9 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     measures: dict[str, Callable[[], None]] = {
         "memory": lambda: measure_memory(folder, given.gb),
-        "speed": lambda: measure_speed(folder, given.mb * 1_000_000, given.rounds, given.peers),
+        "speed": lambda: measure_speed(
+            folder, given.mb * 1_000_000, given.files, given.rounds, given.peers
+        ),
         "kills": lambda: measure_kills(folder, given.port),
     }
     for part in given.parts or PARTS:
