@@ -160,6 +160,8 @@ def measure_speed(
         "gigatoken, without ends of text": peer(GIGATOKEN, str(folder / "gpt2.json")),
         "the engine alone, text and ids in memory": [sys.executable, "-c", ENGINE, str(text)],
     }
+    if n_files is not None:  # its lists of a large file's ids take several GB
+        del commands["datasets.map with tokenizers, two processes"]
     spent: dict[str, list[Spent]] = {name: [] for name in commands}
     ids = np.empty(0, np.uint16)
     for _ in range(n_rounds):

@@ -19,7 +19,7 @@ from bpe_core.formats.opening.kept_encoders import open_kept
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
 from bpe_core.published.hub_names import HubName, is_hub_name, snapshot_folder
-from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS, TiktokenEncoding
+from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -136,12 +136,23 @@ def open_published(found: Published) -> NamedEncoder:
     >>> open_published(CATALOGUE["gpt2"]).provenance
     'Published by OpenAI (modified MIT). Pre-tokenizer gpt2, encoded exactly by bpe_core.'
     """
+    return _open_published(found, found.encoding)
+
+
+def _open_encoding(name: str) -> NamedEncoder:
+    """Open an encoding by tiktoken's name; raises as `open_published`."""
+    opened = _open_published(CATALOGUE[TIKTOKEN_ENCODINGS[name].published], name)
+    return NamedEncoder(name, opened.encoder, opened.provenance)
+
+
+def _open_published(found: Published, encoding: str | None) -> NamedEncoder:
+    """Open a published tokenizer, with the tokens of one of tiktoken's encodings that it lacks."""
     who = f"Published by {found.publisher} ({found.licence})."
     if found.package is None:
         from bpe_core.tokenizer.gpt2 import gpt2
 
         cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
-        return NamedEncoder(found.title, gpt2(), f"{who} {cut}")
+        return NamedEncoder(found.title, _add_tokens(gpt2(), encoding), f"{who} {cut}")
     files = {found.file_name: read_cached(found)}
 
     def open_first() -> NamedEncoder:
@@ -149,25 +160,18 @@ def open_published(found: Published) -> NamedEncoder:
         from bpe_core.formats.opening.reading import read_description
 
         # The SHA-256 was checked, and the tests compare these files with their libraries.
-        return choose_engine(read_description(files), is_known=True)[1]
+        opened = choose_engine(read_description(files), is_known=True)[1]
+        encoder = _add_tokens(opened.encoder, encoding)
+        return NamedEncoder(opened.name, encoder, opened.provenance, opened.chat)
 
-    opened = open_kept("open published", files, None, open_first)
-    encoder = opened.encoder
-    if found.encoding is not None:
-        encoder = _add_tokens(encoder, TIKTOKEN_ENCODINGS[found.encoding])
-    return NamedEncoder(found.title, encoder, f"{who} {opened.provenance}", opened.chat)
-
-
-def _open_encoding(name: str) -> NamedEncoder:
-    """Open an encoding by tiktoken's name; raises as `open_published`."""
-    encoding = TIKTOKEN_ENCODINGS[name]
-    opened = open_published(CATALOGUE[encoding.published])
-    return NamedEncoder(name, _add_tokens(opened.encoder, encoding), opened.provenance)
+    opened = open_kept(f"open published {encoding}", files, None, open_first)
+    return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}", opened.chat)
 
 
-def _add_tokens(base: Encoder, encoding: TiktokenEncoding) -> Encoder:
+def _add_tokens(base: Encoder, name: str | None) -> Encoder:
     """Return what a file's tokenizer becomes with the tokens of an encoding that it lacks."""
-    if encoding.special_tokens is not None and isinstance(base, Tokenizer):
+    encoding = None if name is None else TIKTOKEN_ENCODINGS[name]
+    if encoding is not None and encoding.special_tokens is not None and isinstance(base, Tokenizer):
         from bpe_core.formats.tiktoken_file import build_from_ranks
 
         special = set(base.special_tokens.values())
