@@ -141,12 +141,14 @@ def open_published(found: Published) -> NamedEncoder:
 
 def _open_encoding(name: str) -> NamedEncoder:
     """Open an encoding by tiktoken's name; raises as `open_published`."""
-    opened = _open_published(CATALOGUE[TIKTOKEN_ENCODINGS[name].published], name)
+    encoding = TIKTOKEN_ENCODINGS[name]
+    is_published = encoding.special_tokens is None
+    opened = _open_published(CATALOGUE[encoding.published], None if is_published else name)
     return NamedEncoder(name, opened.encoder, opened.provenance)
 
 
 def _open_published(found: Published, encoding: str | None) -> NamedEncoder:
-    """Open a published tokenizer, with the tokens of one of tiktoken's encodings that it lacks."""
+    """Open a published tokenizer, with the tokens of an encoding of tiktoken's if one is named."""
     who = f"Published by {found.publisher} ({found.licence})."
     if found.package is None:
         from bpe_core.tokenizer.gpt2 import gpt2
@@ -164,24 +166,25 @@ def _open_published(found: Published, encoding: str | None) -> NamedEncoder:
         encoder = _add_tokens(opened.encoder, encoding)
         return NamedEncoder(opened.name, encoder, opened.provenance, opened.chat)
 
-    opened = open_kept(f"open published {encoding}", files, None, open_first)
+    purpose = "open published" if encoding is None else f"open published as {encoding}"
+    opened = open_kept(purpose, files, None, open_first)
     return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}", opened.chat)
 
 
 def _add_tokens(base: Encoder, name: str | None) -> Encoder:
     """Return what a file's tokenizer becomes with the tokens of an encoding that it lacks."""
-    encoding = None if name is None else TIKTOKEN_ENCODINGS[name]
-    if encoding is not None and encoding.special_tokens is not None and isinstance(base, Tokenizer):
-        from bpe_core.formats.tiktoken_file import build_from_ranks
+    if name is None or not isinstance(base, Tokenizer):
+        return base
+    from bpe_core.formats.tiktoken_file import build_from_ranks
 
-        special = set(base.special_tokens.values())
-        ranks = {token: id for id, token in base.vocab.items() if id not in special}
-        base = build_from_ranks(
-            ranks | dict(encoding.more_ranks),
-            pretokenizer=base.pretokenizer.name,
-            special_tokens=encoding.special_tokens,
-        )
-    return base
+    encoding = TIKTOKEN_ENCODINGS[name]
+    special = set(base.special_tokens.values())
+    ranks = {token: id for id, token in base.vocab.items() if id not in special}
+    return build_from_ranks(
+        ranks | dict(encoding.more_ranks),
+        pretokenizer=base.pretokenizer.name,
+        special_tokens=encoding.special_tokens or {},
+    )
 
 
 def _check_cut(opened: NamedEncoder, pretokenizer: str) -> None:
