@@ -107,7 +107,7 @@ def extend(
         byte_fallback=base.pretokenizer.adds_space,
     )
     check_config(config)
-    _check_coverage(character_coverage)
+    check_coverage(character_coverage)
     excluded = _parse_left_out(left_out)
     tried = checked_terms(terms)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
@@ -195,7 +195,8 @@ def checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:
     return found
 
 
-def _check_coverage(coverage: float) -> None:
+def check_coverage(coverage: float) -> None:
+    """Raise `ConfigError` if the share of characters to cover is not a number from 0 to 1."""
     if not is_a(coverage, int, float) or is_a(coverage, bool):
         raise ConfigError(
             f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.extend import checked_terms, extend, extendable
+from bpe_core.adapting.extend import check_coverage, checked_terms, extend, extendable
 from bpe_core.adapting.merge_terms import find_term_forms
 from bpe_core.adapting.shrink import OnRemoval, RemovalOrder, Removals, remove_leaves
 from bpe_core.checks import check_whole
@@ -101,6 +101,7 @@ def replace(
     """
     if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
         corpus = to_corpus(corpus)
+    check_coverage(character_coverage)  # before the removals, which take long
     tried = checked_terms(terms)
     removals = removals_to_replace(
         tokenizer,
