@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tiktoken
@@ -67,3 +69,19 @@ def tiktoken_published(name: str) -> tiktoken.Encoding:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIKTOKEN_CACHE_DIR", str(RANKS))
         return tiktoken.get_encoding(name)
+
+
+def one_at_a_time(*openers: Any) -> Any:
+    """Return a fixture for the parameter `name`, after which what was opened by it is closed.
+
+    Pytest runs all tests of a module with one name before those with the next, if the lists of
+    names begin alike. `openers` are cached functions.
+    """
+
+    @pytest.fixture(scope="module")
+    def name(request: pytest.FixtureRequest) -> Iterator[str]:
+        yield request.param
+        for opener in openers:
+            opener.cache_clear()
+
+    return name

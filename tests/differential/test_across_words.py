@@ -21,7 +21,7 @@ from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer, merge_whole
 from bpe_core.tokenizer.protocol import BatchEncoder
 from bpe_core.vocabulary.reachability import find_unreachable
-from tests.oracles import TOKENIZERS
+from tests.oracles import TOKENIZERS, one_at_a_time
 
 LLAMA_CPP = TOKENIZERS / "llama.cpp"
 FILES = {
@@ -66,16 +66,21 @@ def opened(name: str) -> AcrossWordsTokenizer:
     return encoder
 
 
-def library(file: Path) -> BatchEncoder:
+@cache
+def library(name: str) -> BatchEncoder:
+    file = FILES[name]
     encoder = run_by_library(read_description({file.name: file.read_bytes()}))
     assert isinstance(encoder, BatchEncoder)
     return encoder
 
 
+name = one_at_a_time(opened, library)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", FILES, indirect=True)
 def test_ids_and_places_are_those_of_the_library(name: str) -> None:
-    ours, theirs = opened(name), library(FILES[name])
+    ours, theirs = opened(name), library(name)
     assert theirs.engine.startswith(("tokenizers", "sentencepiece"))
     texts = list(hostile_texts(3_000, seed=1))
     for text, expected in zip(texts, theirs.place_tokens(texts), strict=True):
@@ -88,15 +93,15 @@ def test_ids_and_places_are_those_of_the_library(name: str) -> None:
     assert int(columns.byte_ends[-1]) == len(whole.encode())
 
 
-@pytest.mark.parametrize("name", ["Llama 2", "Gemma 3", "Gemini"])
+@pytest.mark.parametrize("name", ["Llama 2", "Gemma 3", "Gemini"], indirect=True)
 @pytest.mark.slow
 def test_special_tokens_are_found_as_by_the_library(name: str) -> None:
-    ours, theirs = opened(name), library(FILES[name])
+    ours, theirs = opened(name), library(name)
     for text in hostile_texts(1_000, seed=2):
         assert ours.encode(text, "all") == theirs.encode(text, "all"), text
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", FILES, indirect=True)
 @pytest.mark.slow
 def test_cuts_change_nothing(name: str) -> None:
     ours = opened(name)

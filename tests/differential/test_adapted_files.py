@@ -28,13 +28,13 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from tests.oracles import TOKENIZERS, opened_by_name
+from tests.oracles import TOKENIZERS, one_at_a_time, opened_by_name
 
 GERMAN = "Die Straßenbahnhaltestelle der Universitätsbibliothek. Der Fluß fließt übers Feld. " * 9
 CORPUS = Corpus.from_text(GERMAN)
 TEXTS = [PROBE, GERMAN, *load_sample("multilingual").documents]
 HOW = ["extended", "shrunk", "replaced"]
-NAMES = ["gpt2", "llama3", "qwen2", "deepseek-v3"]
+NAMES = ["llama3", "qwen2", "gpt2", "deepseek-v3"]
 
 
 @cache
@@ -53,6 +53,9 @@ def adapted(name: str, how: str) -> Adapted:
     return adapt(base, how)
 
 
+name = one_at_a_time(base_file, adapted, opened_by_name)
+
+
 def adapt(base: Tokenizer, how: str, n: int = 9) -> Adapted:
     if how == "extended":
         return trace_ids(base, extend(base, CORPUS, n).tokenizer)
@@ -62,7 +65,7 @@ def adapt(base: Tokenizer, how: str, n: int = 9) -> Adapted:
 
 
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES, indirect=True)
 def test_a_tokenizer_json_gives_equal_ids_in_tokenizers(name: str, how: str) -> None:
     made = adapted(name, how)
     files = adapted_files(made, {"tokenizer.json": base_file(name)})
@@ -88,7 +91,7 @@ def without_vocabulary(described: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("name", ["llama3", "qwen2"])
+@pytest.mark.parametrize("name", NAMES[:2], indirect=True)
 def test_a_tiktoken_file_gives_equal_ids_in_tiktoken(name: str, how: str) -> None:
     base = opened_by_name(name).encoder
     assert isinstance(base, Tokenizer)

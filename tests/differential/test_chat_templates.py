@@ -12,6 +12,7 @@ from transformers.utils.chat_template_utils import render_jinja_template
 import bpe_core as bpe
 from bpe_core.tokenizer.protocol import NamedEncoder
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES, VOCABULARIES
+from tests.oracles import one_at_a_time
 
 GGUF = ("command-r", "gemma-4", "phi-3", "qwen2", "qwen35")
 TALK = [
@@ -39,8 +40,16 @@ def peer(name: str) -> Any:
     return AutoTokenizer.from_pretrained(CHAT / name)
 
 
+@cache
+def opened_vocabulary(name: str) -> NamedEncoder:
+    return bpe.open_encoder(VOCABULARIES / f"ggml-vocab-{name}.gguf")
+
+
+name = one_at_a_time(opened, peer, opened_vocabulary)
+
+
 @pytest.mark.parametrize("talk", CONVERSATIONS)
-@pytest.mark.parametrize("name", CHAT_PACKAGES)
+@pytest.mark.parametrize("name", CHAT_PACKAGES, indirect=True)
 def test_a_folder_is_rendered_and_encoded_as_by_transformers(name: str, talk: str) -> None:
     messages, chat = CONVERSATIONS[talk], opened(name).chat
     assert chat is not None
@@ -59,7 +68,7 @@ def test_a_folder_is_rendered_and_encoded_as_by_transformers(name: str, talk: st
         assert opened(name).encode(expected, "all") == ids
 
 
-@pytest.mark.parametrize("name", CHAT_PACKAGES)
+@pytest.mark.parametrize("name", CHAT_PACKAGES, indirect=True)
 def test_the_token_that_a_library_adds_to_every_text_is_known(name: str) -> None:
     chat = opened(name).chat
     assert chat is not None
@@ -69,9 +78,9 @@ def test_the_token_that_a_library_adds_to_every_text_is_known(name: str) -> None
 
 
 @pytest.mark.parametrize("talk", CONVERSATIONS)
-@pytest.mark.parametrize("name", GGUF)
+@pytest.mark.parametrize("name", GGUF, indirect=True)
 def test_a_template_in_gguf_is_rendered_as_by_transformers(name: str, talk: str) -> None:
-    chat = bpe.open_encoder(VOCABULARIES / f"ggml-vocab-{name}.gguf").chat
+    chat = opened_vocabulary(name).chat
     assert chat is not None
     try:
         (expected,), _ = render_jinja_template(

@@ -18,11 +18,11 @@ from bpe_core.formats.tiktoken_file import read_ranks
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.classes import class_runs
-from tests.oracles import RANKS, tiktoken_published
+from tests.oracles import RANKS, one_at_a_time, tiktoken_published
 from tests.strategies import hostile_texts, texts
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
-each = pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+each = pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"], indirect=True)
 SPECIAL = ["<|endoftext|>", "<|endofprompt|>", "<|fim_prefix|>"]
 
 
@@ -39,6 +39,9 @@ def ranks_file(name: str) -> bytes:
 @cache
 def opened(name: str) -> NamedEncoder:
     return open_files({"any.tiktoken": ranks_file(name)})
+
+
+name = one_at_a_time(opened, tiktoken_published)
 
 
 def own(name: str) -> Tokenizer:

@@ -27,7 +27,7 @@ from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.differential.test_across_words import hostile_texts
-from tests.oracles import TOKENIZERS
+from tests.oracles import TOKENIZERS, one_at_a_time
 
 # Each opens and writes files of up to 33 MB.
 pytestmark = pytest.mark.slow
@@ -43,6 +43,9 @@ Encode = Callable[[str], list[int]]
 @cache
 def base(name: str) -> BaseFiles:
     return open_base(TOKENIZERS / name)
+
+
+name = one_at_a_time(base)
 
 
 def adapt(tokenizer: BaseFiles, how: str) -> Adapted:
@@ -64,7 +67,7 @@ def library(files: Mapping[str, bytes]) -> Encode:
 
 
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES, indirect=True)
 def test_a_written_file_encodes_as_its_base_where_no_token_was_removed(name: str, how: str) -> None:
     files = base(name)
     adapted = adapt(files, how)
@@ -87,7 +90,7 @@ def parts(adapted: Adapted, id: int) -> tuple[int, ...]:
     return adapted.parts[id] if old == NO_OLD_ID else (old,)
 
 
-@pytest.mark.parametrize("name", ["llama2.json", "mistral-7b.model"])
+@pytest.mark.parametrize("name", NAMES[:2], indirect=True)
 def test_an_extension_of_a_base_with_a_first_space_is_a_folder_of_transformers(
     name: str, tmp_path: Path
 ) -> None:
