@@ -14,7 +14,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.packaging import ROOT
+from tests.new_process import ROOT
 
 INSTALL = ["scripts/container/install.sh"]
 MAKE_DATA = ["install", "-d", "-o", "10001", "-g", "10001", "-m", "700", "/data"]

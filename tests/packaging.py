@@ -13,7 +13,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).parent.parent
+from tests.new_process import ROOT
+
 NAME = "bpe-explorer"
 
 

@@ -18,7 +18,8 @@ from typing import Any
 import psutil
 from playwright.sync_api import Browser, BrowserContext, Playwright
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.new_process import ROOT
+
 BROWSER_RECORD = ROOT / ".venv" / "browser-path"
 # A placeholder pulses while the charts' script loads. Without a graphics processor, its animation
 # takes half of the time until the charts are drawn.

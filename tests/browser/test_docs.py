@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any, Literal
 
@@ -15,7 +14,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-ROOT = Path(__file__).parents[2]
+from tests.new_process import ROOT
+
 SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 390)]
 PAGES = ("index", "decide", "operations", "cli")
 # Material's own: its dialog for the search has no name, its buttons to copy code are in unnamed

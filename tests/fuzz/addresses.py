@@ -5,15 +5,14 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app_pages import PAGES
+from tests.new_process import ROOT
 
-ROOT: Final = Path(__file__).parents[2]
 _MAX_SECONDS: Final = 60
 
 # Each parameter with some values that mean something to a page.

@@ -31,8 +31,8 @@ from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.trie import Trie
 from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import Merge, PretokenCounts, TrainingConfig
+from tests.new_process import run_without_compilation
 from tests.strategies import hostile_texts, texts
-from tests.without_compilation import printed_without_compilation
 
 WHOLE = get_pretokenizer("none")
 
@@ -276,6 +276,7 @@ def gpt2_word_ids(word: str) -> list[int]:
     return merge_symbols(base_ids(table, word), table.ranks, table.made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", LONG_WORDS.values(), ids=LONG_WORDS)
 @pytest.mark.parametrize("name", PRETOKENIZERS)
 def test_words_longer_than_a_block_stay_within_the_buffers(name: str, text: str) -> None:
@@ -428,9 +429,10 @@ assert ids.tolist() == encoder.encode(text).tolist() == run.tokenizer.encode(tex
 assert encoder.decode(ids).tobytes() == text.encode()
 print("equal")
 """
-    assert printed_without_compilation(code) == "equal\n"
+    assert run_without_compilation(code) == "equal\n"
 
 
+@pytest.mark.slow
 @given(st.lists(words, unique=True, max_size=12), st.integers(1, 4))
 @example([], 2)
 def test_counted_words_encode_like_each_alone_in_any_number_of_threads(

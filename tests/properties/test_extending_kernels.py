@@ -22,7 +22,7 @@ from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TieBreak, TrainingConfig
 from tests.extending import Case, cases
-from tests.without_compilation import printed_without_compilation
+from tests.new_process import run_without_compilation
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -140,4 +140,4 @@ for tie_break in ("smallest-pair", "first-seen"):
     assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
 print("alike")
 """
-    assert printed_without_compilation(code) == "alike\n"
+    assert run_without_compilation(code) == "alike\n"

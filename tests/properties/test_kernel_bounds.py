@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.without_compilation import printed_without_compilation
+from tests.new_process import run_without_compilation
 
 START = """
 import random
@@ -171,4 +171,4 @@ for letters in (1, 2, 3, 6):
     ],
 )
 def test_kernels_stay_within_their_arrays(code: str) -> None:
-    assert printed_without_compilation(f"{START}{code}\nprint('within')") == "within\n"
+    assert run_without_compilation(f"{START}{code}\nprint('within')") == "within\n"

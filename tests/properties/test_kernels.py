@@ -39,9 +39,9 @@ from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.reference import train_reference
 from bpe_core.types import PretokenCounts, TrainingConfig
 from bpe_core.unicode.classes import class_runs, unicode_class
+from tests.new_process import run_without_compilation
 from tests.scanned import scan
 from tests.strategies import texts, training_configs, word_counts
-from tests.without_compilation import printed_without_compilation
 
 scanned = st.sampled_from([get_pretokenizer(name) for name in SCANNERS])
 
@@ -497,4 +497,4 @@ for tie_break in ("smallest-pair", "first-seen"):
     assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
 print("alike")
 """
-    assert printed_without_compilation(code) == "alike\n"
+    assert run_without_compilation(code) == "alike\n"

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +15,8 @@ from bpe_core.kernels.space_scanning import BEFORE_SPACES
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
 from tests import scanned
+from tests.new_process import run_python
 
-ROOT = Path(__file__).parents[2]
 BY_CLASSES = [name for name in SCANNERS if not get_scanner(name).rules & BEFORE_SPACES]
 
 WORDS = ("a", "b", "S", "sT", "it", "Bar", "fooBar", "HTTPServer", "the ", "word, ", "x" * 30)
@@ -78,9 +74,7 @@ def test_scanners_cut_thousands_of_texts_as_the_patterns_do() -> None:
 def test_masks_are_the_same_with_shorter_vectors(processor: str) -> None:
     code = "from tests.properties.test_mask_scanning import check; check(300, seed=2)"
     environment = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": ""}
-    subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **environment}, check=True
-    )
+    run_python(code, environment)
 
 
 def by_masks(name: str, data: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[int, int]:

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-from tests.without_compilation import printed_without_compilation
-
-ROOT = Path(__file__).parents[2]
-
-COMPILE = "from bpe_core.kernels.compiling.choose import compile_kernels; compile_kernels()"
+from tests.new_process import run_python, run_without_compilation
 
 WORK = """
 import sys
@@ -72,34 +63,60 @@ found = {kernel.full_name: kernel.by_numba().stats for kernel in all_kernels()}
 print(len(found) > 10, [name for name, stats in found.items() if not stats.cache_hits])
 print([name for name, stats in found.items() if stats.cache_misses])
 """
+BROKEN = """
+import sys
+class Broken:
+    def find_spec(self, name, path, target=None):
+        if name == "bpe_core.kernels.compiling.build":
+            import numba.np.arrayobj
+            del numba.np.arrayobj.populate_array
+sys.meta_path.insert(0, Broken())
+"""
+COMPILE = "from bpe_core.kernels.compiling.choose import compile_or_report; compile_or_report()"
 
 
-def run_python(code: str, **environment: str) -> str:
-    """Return the output of a new process that finds the kernels compiled."""
-    variables = {**os.environ, **environment}
-    for part in (COMPILE, code):
-        command = [sys.executable, "-c", part]
-        ran = subprocess.run(
-            command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False
-        )
-        assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+@pytest.fixture(scope="module")
+def broken_numba(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Compile by a Numba that lacks what the library is built with; return its environment."""
+    folder = tmp_path_factory.mktemp("numba")
+    (folder / "sitecustomize.py").write_text(BROKEN, encoding="utf-8")
+    environment = {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder)}
+    run_python(COMPILE, environment)
+    assert [path.suffix for path in folder.glob("kernels-*")] == [".numba"]
+    return environment
 
 
 @pytest.mark.slow
 def test_training_and_encoding_import_no_compiler() -> None:
+    run_python(COMPILE)
     assert run_python(WORK) == "[]\n"
 
 
 @pytest.mark.slow
-def test_numbas_cache_has_each_kernel_for_the_argument_types_of_real_work() -> None:
-    printed = run_python(WORK + COMPILED_BY_NUMBA, BPE_KERNELS="numba")
+def test_kernels_are_as_exact_when_numbas_internals_have_changed(
+    broken_numba: dict[str, str],
+) -> None:
+    code = """
+import sys
+from bpe_core.kernels.compiling import load
+from tests.kernels_alike import compare
+compare()
+print("numba" in sys.modules, load.find_library())
+"""
+    assert run_python(code, broken_numba) == "True None\n"
+
+
+@pytest.mark.slow
+def test_numbas_cache_has_each_kernel_for_the_argument_types_of_real_work(
+    broken_numba: dict[str, str],
+) -> None:
+    printed = run_python(WORK + COMPILED_BY_NUMBA, broken_numba | {"BPE_KERNELS": "numba"})
     assert printed == "['llvmlite', 'numba']\nTrue []\n[]\n"
 
 
 def test_what_is_compiled_warns_of_nothing_in_any_thread() -> None:
     # NumPy warns of the overflow that hashing relies on; `errstate` only affects its own thread.
-    printed = printed_without_compilation("""
+    printed = run_without_compilation("""
 import warnings
 from importlib import import_module
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,20 +13,20 @@ from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.structure import has_more_cells, has_more_values
 from bpe_core.errors import UnsupportedFileError
 from tests.bombs import BOMBS
+from tests.new_process import run_python
 
-ROOT = Path(__file__).parent.parent.parent
 MAX_BYTES = 2**30
 # On an idle machine, each file takes a few seconds.
 MAX_PROCESSOR_SECONDS = 30
 READ = f"""
-import resource, sys
+import resource
 resource.setrlimit(resource.RLIMIT_AS, ({MAX_BYTES}, {MAX_BYTES}))
 resource.setrlimit(resource.RLIMIT_CPU, ({MAX_PROCESSOR_SECONDS}, {MAX_PROCESSOR_SECONDS}))
 from bpe_core.corpus.read_corpus import describe_columns, read_corpus
 from bpe_core.errors import CorpusError
 for read in (describe_columns, read_corpus):
     try:
-        read(sys.argv[1])
+        read(PATH)
     except CorpusError as error:
         print(read.__name__, error)
 """
@@ -60,12 +58,8 @@ def test_no_small_file_takes_a_gigabyte(what: str, tmp_path: Path) -> None:
     name, make = BOMBS[what]
     path = tmp_path / name
     path.write_bytes(make())
-    done = subprocess.run(
-        [sys.executable, "-c", READ, str(path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=500, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    said = [line for line in done.stdout.splitlines() if line.startswith("read_corpus")]
+    printed = run_python(f"PATH = {str(path)!r}\n{READ}")
+    said = [line for line in printed.splitlines() if line.startswith("read_corpus")]
     assert EXPECTED[what] in "".join(said)
 
 
@@ -102,8 +96,5 @@ def test_the_limits_of_a_child_are_its_own() -> None:
         "limit(Limits(9, 2**32)); print(resource.getrlimit(resource.RLIMIT_AS)[0])"
     )
     before = resource.getrlimit(resource.RLIMIT_CPU)
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["7", str(2**31)]
+    assert run_python(code).split() == ["7", str(2**31)]
     assert resource.getrlimit(resource.RLIMIT_CPU) == before

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.new_process import run_python
 from ui.look import charts
 from ui.look.chart_axes import round_ticks
 from ui.look.chart_style import PALETTES, Theme
@@ -145,4 +144,4 @@ def test_every_text_colour_is_legible_on_the_page(theme):
 def test_importing_charts_imports_pandas_completely():
     # In a separate process, because other tests have imported pandas in this one.
     code = "import sys; from ui.look import charts; assert sys.modules['pandas'].Series"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_python(code)

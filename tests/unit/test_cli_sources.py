@@ -16,8 +16,8 @@ import pytest
 from bpe_core.cli import sources
 from bpe_core.counting.counts_file import read_counts
 from tests.commands import run, succeed
+from tests.new_process import ROOT
 
-ROOT = Path(__file__).parents[2]
 WORDS = ("hugs", "pugs", "buns", "tokens", "merges", "pairs", "words", "lines", "folders")
 COMMANDS = {
     "train": "train SOURCE --vocab-size 300 --out OUT --force",

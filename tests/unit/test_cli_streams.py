@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
+from tests.new_process import ROOT
 
 # Each starts processes.
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 TEXT = "hug hugs hugging, the hugs of a pug\n" * 9
 TO_STANDARD_OUTPUT = {
     "encode": "encode gpt2 notes.txt",

@@ -26,11 +26,10 @@ from bpe_core.counting.scale.count_files import CountingProgress, count_files
 from bpe_core.errors import ConfigError, CorpusError, TextDecodingError
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
+from tests.new_process import ROOT
 from tests.stretched_sources import write_sources
 
 pytestmark = pytest.mark.slow
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")

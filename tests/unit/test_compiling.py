@@ -16,21 +16,7 @@ from bpe_core.files.file_lock import FileLock
 from bpe_core.kernels.compiling import choose, load
 from bpe_core.kernels.compiling.__main__ import main
 from bpe_core.kernels.compiling.choose import use_kernels
-
-ROOT = Path(__file__).parents[2]
-
-
-def run_python(code: str, folder: Path, **environment: str) -> str:
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(folder), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+from tests.new_process import ROOT, run_python
 
 
 class Compiler:
@@ -91,7 +77,7 @@ print(len(run.merges), {"numba", "llvmlite"} & set(sys.modules))
     with subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, **environment}, stderr=subprocess.PIPE
     ) as other:
-        assert run_python(code, tmp_path, **environment) == "43 {'llvmlite'}\n"
+        assert run_python(code, environment) == "43 {'llvmlite'}\n"
         assert b"could not" not in other.communicate()[1]
     assert other.returncode == 0
     assert [path.suffix for path in tmp_path.glob("kernels-*")] == [".o"]
@@ -126,7 +112,7 @@ corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
 run = train(corpus, TrainingConfig(300), should_stop=lambda: True)
 print(run.stop_reason, kernels_are_compiled())
 """
-    assert run_python(code, tmp_path) == "cancelled False\n"
+    assert run_python(code, {"NUMBA_CACHE_DIR": str(tmp_path)}) == "cancelled False\n"
 
 
 def test_everything_works_without_a_compiler(tmp_path: Path) -> None:
@@ -139,7 +125,7 @@ from bpe_core.kernels.compiling.choose import (
 compile_in_background()
 print(use_kernels(10**12), wait_for_kernels(), kernels_are_compiled())
 """
-    assert run_python(code, tmp_path) == "False False False\n"
+    assert run_python(code, {"NUMBA_CACHE_DIR": str(tmp_path)}) == "False False False\n"
 
 
 def test_a_library_that_cannot_be_built_is_reported_and_tried_again_at_the_next_set_up(
@@ -167,44 +153,6 @@ def test_no_library_is_kept_of_sources_that_changed_meanwhile(
     with pytest.raises(RuntimeError, match="sources have changed"):
         choose.compile_kernels()
     assert [path.name for path in tmp_path.iterdir()] == ["compiling"]
-
-
-BROKEN = """
-import sys
-class Broken:
-    def find_spec(self, name, path, target=None):
-        if name == "bpe_core.kernels.compiling.build":
-            import numba.np.arrayobj
-            del numba.np.arrayobj.populate_array
-sys.meta_path.insert(0, Broken())
-"""
-
-
-@pytest.mark.slow
-def test_kernels_are_as_exact_when_numbas_internals_have_changed(tmp_path: Path) -> None:
-    """Run Python with a Numba that lacks what the library is built with."""
-    (tmp_path / "sitecustomize.py").write_text(BROKEN, encoding="utf-8")
-    code = """
-import random, sys
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.kernels.compiling import load
-from bpe_core.kernels.compiling.choose import compile_or_report
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
-compile_or_report()
-text = " ".join(random.Random(1).choices(["hug", "hugs", "pug", "bun", "5 é"], k=90_000))
-run = train(Corpus.from_text(text), TrainingConfig(270))
-print([(merge.left, merge.right) for merge in run.merges])
-print(hash(tuple(gpt2().encode(text))))
-print("numba" in sys.modules, load.find_library())
-"""
-    environment = {"PYTHONPATH": str(tmp_path), "PYTHONHASHSEED": "0"}
-    broken = run_python(code, tmp_path, **environment).splitlines()
-    plain = run_python(code, tmp_path, **environment, NUMBA_DISABLE_JIT="1").splitlines()
-    assert broken[:2] == plain[:2]
-    assert (broken[2], plain[2]) == ("True None", "False None")
-    assert len(list(tmp_path.glob("kernels-*.numba"))) == 1
 
 
 def test_processes_that_compile_do_so_although_this_one_runs_plain_python(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ from bpe_core.errors import (
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.types import TieBreak
 from tests.commands import run, succeed
+from tests.new_process import run_python
 
 TEXTS = [*load_sample("notebook").documents, "aaaa  aaaa é\u3000漢字 😀\r\n", "it's 1234"]
 LARGEST = 2**63 - 1
@@ -69,14 +68,8 @@ def test_one_file_of_counts_keeps_the_identity_of_the_corpus(tmp_path: Path) -> 
 
 def duckdb(folder: Path, sql: str) -> list[list[Any]]:
     """Run a query in a separate process, because DuckDB reports leaks when its process ends."""
-    code = (
-        "import duckdb, json, sys\n"
-        "print(json.dumps(duckdb.connect().execute(sys.argv[1]).fetchall()))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code, sql], cwd=folder, check=True, capture_output=True
-    )
-    return json.loads(ran.stdout)
+    code = f"import duckdb, json; print(json.dumps(duckdb.connect().execute({sql!r}).fetchall()))"
+    return json.loads(run_python(code, folder=folder))
 
 
 @pytest.mark.slow

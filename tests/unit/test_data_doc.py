@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import doctest
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bpe_core.corpus.samples import load_sample
 from tests.commands import succeed
+from tests.new_process import ROOT, run_python
 
-PAGE = Path(__file__).parents[2] / "docs" / "data.md"
+PAGE = ROOT / "docs" / "data.md"
 
 
 def test_the_steps_from_a_folder_of_text_to_the_first_batch_run(
@@ -32,10 +31,4 @@ def test_the_steps_from_a_folder_of_text_to_the_first_batch_run(
     [code] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     examples = "".join(each.source for each in doctest.DocTestParser().get_examples(code))
     modules = "print(sorted({name.split('.')[0] for name in sys.modules} & {'bpe_core', 'torch'}))"
-    ran = subprocess.run(
-        [sys.executable, "-c", f"{examples}\nimport sys\n{modules}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout.strip() == "[]"
+    assert run_python(f"{examples}\nimport sys\n{modules}", folder=tmp_path) == "[]\n"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import doctest
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
 import bpe_core
+from tests.new_process import ROOT
 
-ROOT = Path(__file__).parents[2]
 REGISTRIES = re.compile(r"https?://[\w.]*(pypi\.org|pythonhosted\.org|npmjs\.(com|org))")
 
 

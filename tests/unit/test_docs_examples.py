@@ -24,10 +24,10 @@ from safetensors.numpy import save_file
 from bpe_core.cli.commands import main
 from bpe_core.corpus.samples import load_sample
 from tests.commands import run
+from tests.new_process import ROOT
 from tests.oracles import TOKENIZERS
 from tests.unit.test_counts_file import duckdb
 
-ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
 # A fence may be inside a list.
 FENCE = re.compile(r"(?ms)^( *)```(\w*)[^\n]*\n(.*?)^\1```$")

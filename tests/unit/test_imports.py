@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -15,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.new_process import ROOT, run_python
+
 CORE = ROOT / "bpe_core"
 UI = ROOT / "ui"
 
@@ -316,10 +316,7 @@ def test_importing_the_core_imports_no_heavy_modules() -> None:
         "dask",
     )
     code = f"import sys, bpe_core; print([m for m in {heavy!r} if m in sys.modules])"
-    result = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "[]"
+    assert run_python(code) == "[]\n"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 import tomllib
 
 from scripts.measure_install import BEGIN, DOCUMENT, END
-from tests.packaging import ROOT
+from tests.new_process import ROOT
 
 TEXT = DOCUMENT.read_text("utf-8")
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][

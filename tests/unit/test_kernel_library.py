@@ -6,8 +6,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -23,8 +21,6 @@ from bpe_core.kernels.compiling.choose import compile_kernels, kernels_are_compi
 from bpe_core.kernels.compiling.decorate import CompiledKernel
 from bpe_core.kernels.counting import Batch, WordTable
 from bpe_core.kernels.row import Row, Tokens
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -259,20 +255,3 @@ def test_the_hash_knows_all_modules_that_the_library_depends_on() -> None:
 
 def is_module_in(value: object, names: set[str]) -> bool:
     return isinstance(value, ModuleType) and value.__name__ in names
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["library", "numba"])
-def test_kernels_are_like_plain_python_in_each_way_of_loading(way: str) -> None:
-    for module in ("bpe_core.kernels.compiling", "tests.kernels_alike"):
-        ran = subprocess.run(
-            [sys.executable, "-m", module],
-            cwd=ROOT,
-            env={**os.environ, "BPE_KERNELS": way},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ran.returncode == 0, ran.stderr
-        assert "could not" not in ran.stderr
-    assert ran.stdout == f"{way == 'numba'}\n"

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ import pytest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
+from tests.new_process import ROOT
 from tests.waiting import wait_until
 from ui.host.logs import (
     MAX_ERRORS_A_MINUTE,
@@ -32,7 +32,6 @@ from ui.host.logs import (
 from ui.host.settings import Level
 from ui.work.jobs import JobManager
 
-ROOT = Path(__file__).parents[2]
 SECRET = "xyzzy-plugh"
 HOSTILE = f'{SECRET}\n{{"event":"forged"}} %s %(name)s \x1b[31m\u202e {"0" * 32} 203.0.113.7'
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.new_process import ROOT
 
 
 def test_each_tool_has_one_version() -> None:

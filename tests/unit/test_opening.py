@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,7 +30,6 @@ from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 
-ROOT = Path(__file__).parents[2]
 SAMPLE = load_sample("multilingual")
 TRAINED = train(SAMPLE, TrainingConfig(400)).tokenizer
 TEXT = "The first document, it's 2024: naïve\tcafé 漢字 नमस्ते <s>\n\n  x"

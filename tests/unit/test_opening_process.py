@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from base64 import b64encode
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,9 +20,9 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests.foreign_models import word_piece
+from tests.new_process import run_python
 from tests.zipping import make_zip
 
-ROOT = Path(__file__).parent.parent.parent
 TEXT = "The quick brown fox’s naïve café, 12345 times."
 
 
@@ -142,10 +139,6 @@ for name, data in {
 
 @pytest.mark.slow
 def test_a_server_with_little_memory_survives_bombs_of_every_kind() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", BOMBS], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0, done.stderr[-2_000:]
+    lines = run_python(BOMBS).splitlines()
     assert len(lines) == 9
     assert all(" refused " in line for line in lines), lines

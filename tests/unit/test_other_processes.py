@@ -25,8 +25,8 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.kernels.compiling.choose import compile_kernels
 from tests.foreign_models import library_encoder
+from tests.new_process import ROOT
 
-ROOT = Path(__file__).parents[2]
 TEXTS = ["This is not a token.", "", "  naïve 漢字 😀\r\n", "hug hugs 123", "<|endoftext|>"]
 
 

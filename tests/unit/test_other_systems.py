@@ -26,9 +26,8 @@ from bpe_core.processes import call as call_module
 from bpe_core.processes.call import call
 from bpe_core.processes.limits import GB, Limits, limit_this_process
 from tests import in_child
+from tests.new_process import ROOT
 from ui.serving import ended_visits
-
-ROOT = Path(__file__).parents[2]
 
 # A module that Python imports first in each process, as on a system without what Linux has.
 SITE = """

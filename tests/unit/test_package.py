@@ -16,7 +16,8 @@ from packaging.requirements import Requirement
 
 import bpe_core
 from scripts import prebuilt_wheel
-from tests.packaging import ROOT, build, copy_source
+from tests.new_process import ROOT
+from tests.packaging import build, copy_source
 
 pytestmark = pytest.mark.slow
 

@@ -1,21 +1,14 @@
 """The benchmarks' peak of memory is that of the process itself."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 from benchmarks.peak_memory import peak_megabytes
+from tests.new_process import run_python
 
-ROOT = Path(__file__).parents[2]
 _PRINT = "from benchmarks.peak_memory import peak_megabytes; print(peak_megabytes())"
 
 
 def test_a_process_begun_by_a_large_one_is_not_as_large() -> None:
     held = b"x" * 200_000_000
-    begun = subprocess.run(
-        [sys.executable, "-c", _PRINT], cwd=ROOT, capture_output=True, check=True
-    )
-    assert 1 < float(begun.stdout) < 100
+    assert 1 < float(run_python(_PRINT)) < 100
     assert peak_megabytes() > len(held) / 1e6
 
 

@@ -14,7 +14,8 @@ import yaml
 
 import bpe_core
 from bpe_core.formats.folder_files import MAX_BYTES
-from tests.packaging import ROOT, copy_source
+from tests.new_process import ROOT
+from tests.packaging import copy_source
 
 DOCUMENTS = (
     "CHANGELOG.md",

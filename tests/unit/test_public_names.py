@@ -1,12 +1,7 @@
 """The public names: none is lost or added by accident."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import bpe_core as bpe
-
-ROOT = Path(__file__).parent.parent.parent
+from tests.new_process import run_python
 
 
 def test_the_public_names_are_frozen():
@@ -92,7 +87,4 @@ def test_every_public_name_can_be_loaded():
 
 def test_gpt2_is_the_function_regardless_of_import_order():
     code = "import bpe_core.tokenizer.gpt2, bpe_core as bpe; print(bpe.gpt2().encode('The quick'))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[464, 2068]"
+    assert run_python(code) == "[464, 2068]\n"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.packaging import ROOT
+from tests.new_process import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 RELEASE: dict[str, Any] = yaml.safe_load(

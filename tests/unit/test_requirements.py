@@ -10,7 +10,8 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from scripts.check_kernel_versions import allowed_versions
-from tests.packaging import NAME, ROOT
+from tests.new_process import ROOT
+from tests.packaging import NAME
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NAMES = sorted(path.stem for path in (ROOT / "requirements").glob("*.in"))

@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
+from tests.new_process import ROOT, run_python
 from ui.host.settings import (
     PREFIX,
     SETTINGS,
@@ -19,7 +19,6 @@ from ui.host.settings import (
     settings_table,
 )
 
-ROOT = Path(__file__).parents[2]
 INVALID = {
     "STORE_GB": ("0", "-1", "nan", "inf", "four", "4 GB"),
     "DAYS_KEPT": ("1", "0", "9999", "3.5", "ninety"),
@@ -97,16 +96,7 @@ def test_the_limits_that_the_app_enforces_are_the_settings() -> None:
     )
     chosen = {"STORE_GB": "0.5", "DAYS_KEPT": "7", "UPLOADS_MB": "160", "QUEUE": "3"}
     named = {PREFIX + name: value for name, value in chosen.items()}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={**os.environ, **named},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    found = done.stdout.split()
-    assert found == ["500000000", "7", "3", "40000000"], done.stderr
+    assert run_python(code, named).split() == ["500000000", "7", "3", "40000000"]
 
 
 def test_the_documented_table_is_the_one_in_the_code() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.packaging import ROOT
+from tests.new_process import ROOT
 
 # What Spaces require: https://huggingface.co/docs/hub/spaces-sdks-docker
 USER_ID = "1000"

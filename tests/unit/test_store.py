@@ -6,8 +6,6 @@ import json
 import logging
 import os
 import stat
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -31,7 +29,7 @@ from bpe_core.files.store.entries import delete_folder, entries
 from bpe_core.files.store.manifest import MANIFEST, check_files, read_checked, replace_file
 from bpe_core.files.store.place import keep_store_private, store_folder
 from bpe_core.formats import native, run_archive
-from tests.packaging import ROOT
+from tests.new_process import run_python
 from tests.power_cut import Disk
 from ui.storage import run_store, sweeping, upload_store
 from ui.storage.new_entries import kept_folder
@@ -93,8 +91,7 @@ asyncio.run(start())
 from ui.storage.upload_store import keep_text
 keep_text("hug")
 """
-    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
+    run_python(code)
     found = {path: stat.S_IMODE(path.stat().st_mode) for path in (store, *store.rglob("*"))}
     assert len(found) > 3
     assert all(mode & 0o077 == 0 for mode in found.values()), found

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -18,8 +16,7 @@ from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels, forget_words
-
-ROOT = Path(__file__).parents[2]
+from tests.new_process import run_python
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,15 +26,8 @@ def compiled() -> None:
 
 def modules_after(code: str, **environment: str) -> set[str]:
     """Return the heavy modules that a new process has imported after running some code."""
-    ran = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return set(ran.stdout.split()) & {"numba", "llvmlite", "bpe_core.tokenizer.compiled"}
+    printed = run_python(f"{code}\nimport sys; print(*sys.modules)", environment)
+    return set(printed.split()) & {"numba", "llvmlite", "bpe_core.tokenizer.compiled"}
 
 
 @pytest.mark.slow

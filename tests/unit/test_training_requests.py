@@ -26,6 +26,7 @@ from bpe_core.errors import FormatError
 from bpe_core.files.store.entries import entries
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
+from tests.new_process import ROOT
 from tests.waiting import wait_until
 from ui.storage import sweeping
 from ui.storage.base_tokenizer import BaseName, Extension
@@ -35,7 +36,6 @@ from ui.storage.training_requests import TrainingRequest, keep_request, left_req
 from ui.work import jobs
 from ui.work.jobs import JobManager
 
-ROOT = Path(__file__).parents[2]
 HOSTILE = Corpus.from_documents(
     ["hug hugs\r\n" * 50, "", "\ufeffкот 漢字 😀 \0 <b>"], ["../a.txt", "b", "<script>"]
 )
