@@ -17,6 +17,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from tests.browser.serving import running_app
 from tests.browser.unchecked_server import check_nothing
+from tests.new_process import ROOT
 from ui.adapt import background_work as adapting
 from ui.compare import compared
 from ui.host.sized_cache import server_cache
@@ -33,7 +34,6 @@ from ui.work import jobs
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-ROOT = Path(__file__).parent.parent.parent
 MAX_RUN_SECONDS = 60
 # Taken here, before a test can replace one of them.
 SERVER_MANAGERS = (
@@ -156,14 +156,6 @@ def search_small_vocabularies_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def import_no_other_libraries(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Skip opening each run's downloads in ten processes, unless the test asks for it."""
-    if "opens_downloads" not in request.fixturenames:
-        monkeypatch.setattr(opening, "check_opens", check_nothing)
-
-
-@pytest.fixture
-def opens_downloads() -> None:
-    """Let the pages open their downloads in other libraries."""
+def import_no_other_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skip opening each run's downloads in ten processes, which unit tests do."""
+    monkeypatch.setattr(opening, "check_opens", check_nothing)

@@ -42,3 +42,8 @@ def sent(app: AppTest, field: str) -> dict[str, Any]:
 def sent_table(app: AppTest, caption: str) -> dict[str, Any]:
     """Return the data sent to the first table whose caption begins so."""
     return next(data for data in all_sent(app) if data.get("caption", "").startswith(caption))
+
+
+def sentence(app: AppTest) -> str:
+    """Return the verdict on Compare."""
+    return "".join(text for text, _ in sent(app, "sentence")["sentence"])

@@ -10,7 +10,7 @@ from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.parts import compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.pages import OpenApp, sent, sent_table
+from tests.app.pages import OpenApp, sent, sent_table, sentence
 from ui.compare import evaluation
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -19,10 +19,6 @@ FILES = {
     "one.txt": "The parser reads a token and returns a node of the tree.\n" * 60,
     "<b>two</b>.txt": "Ein Satz auf Deutsch mit Umlauten: schöne Grüße.\n" * 60,
 }
-
-
-def sentence(app: AppTest) -> str:
-    return "".join(text for text, _ in sent(app, "sentence")["sentence"])
 
 
 def open_files(app: AppTest, files: dict[str, str] | None = None) -> AppTest:

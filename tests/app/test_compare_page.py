@@ -8,13 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.comparison import compare
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
-from bpe_core.types import TrainingConfig
-from tests.app.pages import OpenApp, all_sent, sent, sent_table
+from tests.app.pages import OpenApp, all_sent, sent, sent_table, sentence
+from tests.app.stored import store_hugs
 from ui.compare import languages, passage, terms_part
-from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 
 def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
@@ -22,10 +20,10 @@ def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
     stored = load_run(SAMPLE_RUN_ID)
     rows = compare(stored.held_out, [stored.run.tokenizer, gpt2()]).rows
     share = 100 * (1 - rows[0].n_tokens / rows[1].n_tokens)
-    sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
-    assert f"{abs(share):.1f}%" in sentence
+    said = sentence(app)
+    assert f"{abs(share):.1f}%" in said
     # The sample has too few documents for an interval, and says so.
-    assert "interval" not in sentence
+    assert "interval" not in said
     assert any(
         "it takes 20 documents, and there" in each.value.replace("\\", "") for each in app.markdown
     )
@@ -51,26 +49,14 @@ def test_the_passage_is_held_out_text_under_both_tokenizers(open_app: OpenApp) -
 
 
 def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: OpenApp) -> None:
-    app = open_app("compare")
-    run = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(vocab_size=262))
-    run_id = store_run(Trained("tiny", run, Corpus.from_text("a").split(0.5)[1]))
-    app.query_params["run"] = run_id
-    app.run()
+    run_id = store_hugs()
+    app = open_app("compare", run=run_id)
     assert "has no held-out text" in app.info[0].value
-    sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
-    assert sentence.startswith("No verdict yet: the text is only an example.")
+    assert sentence(app).startswith("No verdict yet: the text is only an example.")
     assert "Paste about" in sent(app, "sentence")["aside"]
     app = open_app("compare", run=run_id, text="It was a bright cold day in April. " * 25)
-    sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
-    assert sentence.startswith("No verdict yet: your own text has only")
-
-
-def test_without_any_text_the_field_is_still_shown(
-    open_app: OpenApp,
-) -> None:
-    run = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(vocab_size=262))
-    app = open_app("compare")
-    run_id = store_run(Trained("tiny", run, Corpus.from_text("a").split(0.5)[1]))
+    assert sentence(app).startswith("No verdict yet: your own text has only")
+    # Without any text the field is still shown.
     app = open_app("compare", run=run_id, text="")
     assert not app.error
     assert sent(app, "label")["text"] == ""

@@ -5,18 +5,10 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp
+from tests.app.stored import store_hugs
 from tests.app.test_compare_shelf import others
 from tests.app.training import in_address
-from ui.storage.run_store import Trained, store_run
-
-
-def store(title: str) -> str:
-    run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
-    return store_run(Trained(title, run, Corpus.from_text("x").split(0.0)[1]))
 
 
 def paste(app: AppTest, text: str) -> AppTest:
@@ -31,7 +23,7 @@ def told(app: AppTest) -> str:
 
 
 def test_a_run_is_added_by_its_address_or_its_id(open_app: OpenApp) -> None:
-    run_id = store("Theirs")
+    run_id = store_hugs("Theirs")
     app = paste(open_app("compare"), f"https://example.org/train?run={run_id}&with=none")
     assert not app.error
     assert others(app) == ["GPT-2", "Theirs"]
@@ -41,7 +33,7 @@ def test_a_run_is_added_by_its_address_or_its_id(open_app: OpenApp) -> None:
 
 
 def test_the_sample_can_be_added_to_another_run(open_app: OpenApp) -> None:
-    app = paste(open_app("compare", run=store("Mine")), "?run=sample")
+    app = paste(open_app("compare", run=store_hugs("Mine")), "?run=sample")
     assert others(app) == ["GPT-2", "Python’s language reference"]
 
 
@@ -63,7 +55,7 @@ def test_a_text_that_names_no_run_is_reported_and_changes_nothing(
 
 
 def test_a_run_that_is_already_compared_is_not_added_again(open_app: OpenApp) -> None:
-    mine, theirs = store("Mine"), store("Theirs")
+    mine, theirs = store_hugs("Mine"), store_hugs("Theirs")
     app = paste(open_app("compare", run=mine), mine)
     assert "the open run" in told(app)
     paste(app, theirs)

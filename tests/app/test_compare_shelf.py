@@ -8,17 +8,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import FileUploader
 
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.load_save import dumps
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, all_sent, sent
+from tests.app.stored import store
 from ui.shell.workspace import state_key
-from ui.storage.run_store import Trained, store_run
 from ui.tokenizers.shelf import FILE_PREFIX, Shelf, open_member
 
-NOTHING = Corpus.from_text("x").split(0.0)[1]
 SMALL = train(load_sample("notebook"), TrainingConfig(vocab_size=280))
 
 
@@ -71,8 +69,7 @@ def test_an_address_of_unknown_keys_gives_the_default_shelf(
 
 
 def test_a_run_is_added_by_its_id_and_an_unknown_id_is_reported(open_app: OpenApp) -> None:
-    open_app("compare")
-    run_id = store_run(Trained("<b>mine</b>\u202e", SMALL, NOTHING))
+    run_id = store(SMALL, "<b>mine</b>\u202e")
     app = open_app("compare", **{"with": f"gpt2,run-{run_id}"})
     assert others(app) == ["GPT-2", "<b>mine</b>U+202E"]
     app = open_app("compare", **{"with": f"gpt2,run-{'a' * 32}"})

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.comparison.terms import MAX_TERMS, cut_terms, terms_by_loss
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.pages import OpenApp, all_sent, page_text, sent_table
+from tests.app.training import in_address
 from ui.compare.terms_part import FIRST_TERMS
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
@@ -29,12 +30,6 @@ def open_file(app: AppTest, text: str | bytes, name: str = "terms.txt") -> AppTe
     data = text.encode() if isinstance(text, str) else text
     app.file_uploader(key="terms_file").set_value([(name, data, "text/plain")])
     return app.run()
-
-
-def query(app: AppTest, name: str) -> str:
-    """Return a query parameter, which AppTest holds as a string or as a list of one."""
-    value = app.query_params[name]
-    return value if isinstance(value, str) else value[0]
 
 
 def test_the_sample_is_cut_by_all_and_sorted_by_the_loss_of_your_tokenizer(
@@ -64,7 +59,7 @@ def test_an_own_list_comes_from_the_address(open_app: OpenApp) -> None:
     assert field(app) == "hug\nhugging\nhug"
     assert {row[0] for row in table(app)["rows"]} == {"hug", "hugging"}
     assert any("1 line that repeats a term" in warning.value for warning in app.warning)
-    assert query(app, "terms") == "hug\nhugging\nhug"
+    assert in_address(app, "terms") == "hug\nhugging\nhug"
 
 
 def test_the_terms_can_be_encoded_alone_and_sorted_by_another_loss(open_app: OpenApp) -> None:
@@ -93,10 +88,10 @@ def test_a_long_list_from_a_file_is_kept_on_the_server(open_app: OpenApp) -> Non
     assert any("7 terms after the first 2,000" in warning.value for warning in app.warning)
     assert len(table(app)["rows"]) == 500
     assert "The table holds the first 500 of 2,000 terms" in page_text(app)
-    kept = query(app, "terms_id")
+    kept = in_address(app, "terms_id")
     again = open_app("compare", terms_id=kept)
     assert field(again) == "\n".join(lines)
-    assert query(again, "terms_id") == kept
+    assert in_address(again, "terms_id") == kept
 
 
 @pytest.mark.parametrize("terms_id", ["a" * 32, "../../etc"])

@@ -18,14 +18,14 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
-from tests.app.pages import OpenApp, sent, sent_table
+from tests.app.pages import OpenApp, sent_table, sentence
+from tests.app.stored import store
 from tests.waiting import wait_until
 from ui.compare import compared
-from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.work.background import TooMuchWorkError
 
 SAMPLE = 2_000
-NOTHING = Corpus.from_text("x").split(0.0)[1]
 
 
 class HeldBack:
@@ -63,10 +63,6 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> HeldBack:
 def tokens(app: AppTest) -> list[str]:
     table = sent_table(app, "Figures of the tokenizers")
     return table["rows"][0][1]
-
-
-def sentence(app: AppTest) -> str:
-    return "".join(text for text, _ in sent(app, "sentence")["sentence"])
 
 
 def count_tokens(corpus: Corpus) -> list[str]:
@@ -128,9 +124,7 @@ def test_adding_a_tokenizer_measures_only_that_one(open_app: OpenApp, held_back:
     wait_until(compared.works(), work_id())
     assert held_back.n_whole == 2
     compared.works().forget(work_id())
-    run_id = store_run(
-        Trained("other", train(load_sample("notebook"), TrainingConfig(300)), NOTHING)
-    )
+    run_id = store(train(load_sample("notebook"), TrainingConfig(300)))
     for with_ in (f"gpt2,run-{run_id}", "gpt2"):
         open_app("compare", **{"with": with_})
         for known in list(compared.works()._known):  # pyright: ignore[reportPrivateUsage]

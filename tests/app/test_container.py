@@ -22,7 +22,7 @@ from tests.image import (
     read_dockerfile,
     without_privileges,
 )
-from tests.packaging import ROOT
+from tests.new_process import ROOT
 
 # Building the image compiles all kernels, which can take long.
 pytestmark = pytest.mark.timeout(900)

@@ -10,7 +10,8 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, all_sent
-from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
+from tests.app.stored import store
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.tokenizers.cost_rows import money
 
 ON_COMPARE, ON_SIZES = "What it costs", "What this size costs"
@@ -47,12 +48,9 @@ def test_the_costs_follow_from_the_comparison(open_app: OpenApp) -> None:
 
 
 def test_a_corpus_has_no_estimate_where_text_is_left_out(open_app: OpenApp) -> None:
-    open_app("compare")
     corpus = Corpus.from_text("ab cd ab cd\n" * 200)
     config = TrainingConfig(8, base="characters", alphabet="seen", special_tokens=())
-    run_id = store_run(
-        Trained("Letters", train(corpus, config), Corpus.from_text("x").split(0.0)[1])
-    )
+    run_id = store(train(corpus, config), "Letters")
     app = open_app("compare", price="2.5", **{"with": f"gpt2,run-{run_id}"})
     own, other, letters = costs(app, ON_COMPARE)[OF_THE_CORPUS]
     assert letters == "–"

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp
+from tests.app.stored import store_hugs
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
+from tests.new_process import ROOT
 from ui.run import results
 from ui.shell import frame, run_picker
-from ui.storage.run_store import Trained, store_run
 from ui.train import result_card
 
-ROOT = Path(__file__).parent.parent.parent
-NOTHING = Corpus.from_text("x").split(0.0)[1]
 # Joined from two parts, because the log quotes the source line that raised.
 TYPED = "what a visitor " + "typed"
 
 
 def fail(*_: object, **__: object) -> None:
     raise RuntimeError(TYPED)
-
-
-def store(title: str = "Hugs") -> str:
-    run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
-    return store_run(Trained(title, run, NOTHING))
 
 
 def errors(app: AppTest) -> str:
@@ -54,7 +44,7 @@ def test_a_page_that_fails_shows_an_error_and_its_address_works_again_later(
     page: str,
     title: str,
 ) -> None:
-    run_id = store()
+    run_id = store_hugs()
     with monkeypatch.context() as patch, caplog.at_level(logging.ERROR):
         for name in ("page_frame", "plain_page_frame"):
             patch.setattr(frame, name, fail)
@@ -75,7 +65,7 @@ def test_a_page_that_fails_shows_an_error_and_its_address_works_again_later(
 def test_the_other_pages_work_when_one_fails(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_id = store()
+    run_id = store_hugs()
     monkeypatch.setattr(result_card, "show_result", fail)
     app = open_app("train", run=run_id)
     assert "This page stopped" in errors(app)
@@ -160,7 +150,7 @@ def test_a_part_that_fails_leaves_the_rest_of_its_page_working(
 def test_a_failure_of_the_picker_leaves_the_page_working(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run_id = store(TYPED)
+    run_id = store_hugs(TYPED)
     with monkeypatch.context() as patch:
         patch.setattr(run_picker, "run_labels", fail)
         app = open_app("merge_loop", run=run_id)

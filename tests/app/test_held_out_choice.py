@@ -169,7 +169,6 @@ def test_own_files_that_are_no_longer_kept_are_asked_for_again(open_app: OpenApp
 
 
 def test_shrinking_is_judged_on_own_files(open_app: OpenApp) -> None:
-    open_app("adapt")  # the store is this test's
     own = Corpus.from_documents(list(OWN.values()))
     by = f"upload:{keep_uploaded(UploadedCorpus(own, 'own'))}"
     corpus = Corpus.from_documents(list(DOCUMENTS.values()))

@@ -18,6 +18,7 @@ from bpe_core.lab.measurements import (
 )
 from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.training import in_address
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
 from ui.corpus.opened_text import OwnText
@@ -31,8 +32,7 @@ SHORT = "Hugs or whatever. "
 
 
 def wait_for_report(app: AppTest, name: str) -> None:
-    value = app.query_params[name]
-    wait_until(measurements.manager(), value if isinstance(value, str) else value[0])
+    wait_until(measurements.manager(), in_address(app, name))
     app.run()
 
 

@@ -11,8 +11,9 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp
+from tests.app.stored import store
 from ui.merge_loop import player_run
-from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 FIRST_SIGHT = "5"  # where the sample opens: past merges of white space, at a close race of letters
 
@@ -75,8 +76,7 @@ def test_an_own_run_opens_at_its_first_close_race_of_letters(open_app: OpenApp) 
     run = train(load_sample("python-library"), TrainingConfig(400))
     step = opening_step(run)
     assert step > 0
-    _, nothing_held_out = Corpus.from_text("x").split(0.08)
-    run_id = store_run(Trained("Library", run, nothing_held_out))
+    run_id = store(run)
     app = open_app("merge_loop", run=run_id)
     assert parse_header(player_messages(app)[0])["opening_step"] == step
     assert "step" not in app.query_params
@@ -108,10 +108,7 @@ def test_the_size_of_a_replay_is_shown_before_saving(open_app: OpenApp) -> None:
 
 def test_a_replay_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "the hugs and the pugs " * 40
-    _, nothing_held_out = Corpus.from_text("x").split(0.08)
-    run_id = store_run(
-        Trained("Hugs", train(Corpus.from_text(text), TrainingConfig(270)), nothing_held_out)
-    )
+    run_id = store(train(Corpus.from_text(text), TrainingConfig(270)))
     first = player_run.replay(run_id, 0, "")
     monkeypatch.setattr(TrainingRun, "trace", None)
     again = player_run.replay(run_id, 3, "hugs")

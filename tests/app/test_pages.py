@@ -8,15 +8,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+from tests.app.stored import store_hugs
 from tests.app_pages import PAGES, START
 from ui.shell.recent_runs import MAX_RECENT_RUNS
 from ui.storage import run_store
-from ui.storage.run_store import Trained, store_run
-
-NOTHING = Corpus.from_text("x").split(0.0)[1]
 
 
 def picker_label(app: AppTest) -> str:
@@ -52,10 +47,7 @@ def test_an_unknown_run_is_reported(open_app: Callable[..., AppTest], run_id: st
 
 def test_an_unknown_run_leaves_the_open_one_open(open_app: Callable[..., AppTest]) -> None:
     app = open_app("merge_loop")
-    run_id = store_run(
-        Trained("Hugs", train(Corpus.from_text("hug hugs"), TrainingConfig(260)), NOTHING)
-    )
-    app.query_params["run"] = run_id
+    app.query_params["run"] = store_hugs()
     app.run()
     app.query_params["run"] = "a" * 32
     app.run()
@@ -73,8 +65,7 @@ def test_the_picker_names_runs_without_reading_them(
     app = open_app("merge_loop")
     ids = []
     for n in range(MAX_RECENT_RUNS + 1):
-        run = train(Corpus.from_text("hug hugs"), TrainingConfig(257 + n % 3))
-        ids.append(store_run(Trained(f"Hugs {n}", run, NOTHING)))
+        ids.append(store_hugs(f"Hugs {n}", 257 + n % 3))
         app.query_params["run"] = ids[-1]
         app.run()
     run_store._loaded.clear()

@@ -15,6 +15,7 @@ from bpe_core.runs.pair_lives import PairLives
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
+from tests.app.stored import store, store_hugs
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 
@@ -82,7 +83,7 @@ def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_freque
 ) -> None:
     words = {" Kubernetes": 5, " untokenizable": 50, " tokenizers": 50}
     run = extend(gpt2(), Corpus.from_word_counts(words), 6, terms=["Kubernetes"])
-    run_id = store_run(Trained("A term", run, NOTHING_HELD_OUT, base=BaseName("gpt2", "GPT-2")))
+    run_id = store(run, base=BaseName("gpt2", "GPT-2"))
     for step, n_lines in ((0, 1), (run.n_term_merges, 2)):
         app = open_app(PAGE, run=run_id, step=str(step))
         charts = _charts(app)
@@ -124,7 +125,7 @@ def test_the_table_lists_the_pairs_with_the_merge_of_each(open_app: Callable[...
 
 def test_a_run_without_merges_shows_a_note(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=257))
-    run_id = store_run(Trained("Nothing learned", run, NOTHING_HELD_OUT))
+    run_id = store(run)
     app = open_app(PAGE, run=run_id)
     assert "The pairs before any merge" in _headers(app)
     assert _says(app, "The run has no merges, so it stays as it is.")
@@ -153,7 +154,7 @@ def test_held_out_text_that_was_not_measured_is_not_called_missing(
 
 def test_a_run_of_whole_words_has_no_pair_left(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=300))
-    app = open_app(PAGE, run=store_run(Trained("All joined", run, NOTHING_HELD_OUT)), step="2")
+    app = open_app(PAGE, run=store(run), step="2")
     assert "No pairs left to merge" in app.info[0].value
 
 
@@ -311,8 +312,6 @@ def test_the_form_asks_for_both_symbols_if_none_is_typed(open_app: Callable[...,
 
 
 def test_a_pair_that_never_occurs_is_reported_as_such(open_app: Callable[..., AppTest]) -> None:
-    run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
-    run_id = store_run(Trained("Few pairs", run, NOTHING_HELD_OUT))
-    app = open_app(PAGE, run=run_id, pair="0-0")
+    app = open_app(PAGE, run=store_hugs(vocab_size=259), pair="0-0")
     assert _says(app, "its symbols are never neighbours in this run.")
     assert "rank" not in _charts(app)

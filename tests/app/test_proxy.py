@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.serving import running_app
-from tests.packaging import ROOT
+from tests.new_process import ROOT
 
 HANDSHAKE = (
     "Connection: Upgrade",

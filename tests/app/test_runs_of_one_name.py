@@ -7,24 +7,15 @@ from itertools import cycle
 
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train as train_run
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp
+from tests.app.stored import store_hugs
 from tests.app.training import in_address, train
 from tests.app_pages import PAGES_OF_A_RUN
-from ui.storage.run_store import SAMPLE_RUN_ID, Trained, store_run
-
-NOTHING = Corpus.from_text("x").split(0.0)[1]
+from ui.storage.run_store import SAMPLE_RUN_ID
 
 
 def picker_labels(app: AppTest) -> list[str]:
     return app.menu_button[0].options
-
-
-def store(title: str, **settings: object) -> str:
-    config = TrainingConfig(**({"vocab_size": 258} | settings))  # pyright: ignore[reportArgumentType]
-    return store_run(Trained(title, train_run(Corpus.from_text("hug hugs, hug"), config), NOTHING))
 
 
 def visit(app: AppTest, run_ids: Sequence[str]) -> None:
@@ -54,7 +45,7 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -
 def test_any_two_runs_of_one_name_are_listed_and_opened_by_their_labels(open_app: OpenApp) -> None:
     title = "<b>[a](b) :red[a]\u202egnp.exe\n:material/home:"
     app = open_app("merge_loop")
-    runs = [store(title), store(title), store(title, tie_break="first-seen")]
+    runs = [store_hugs(title), store_hugs(title), store_hugs(title, tie_break="first-seen")]
     visit(app, runs)
     labels = picker_labels(app)
     assert len(set(labels)) == len(labels) == 4
@@ -68,7 +59,7 @@ def test_compare_offers_each_run_of_one_name_and_adds_the_chosen_one(
     open_app: OpenApp,
 ) -> None:
     app = open_app("compare")
-    runs = [store("Hugs"), store("Hugs", tie_break="first-seen")]
+    runs = [store_hugs("Hugs"), store_hugs("Hugs", tie_break="first-seen")]
     visit(app, runs)
     app.menu_button[0].click(SAMPLE_RUN_ID)
     app.run()

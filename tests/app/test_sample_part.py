@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.sample_check import SampleFigures, check_parts, sample_check
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp
+from tests.app.stored import store
 from tests.waiting import wait_until
 from ui.pair_frequencies.sample_part import checking, checks, stored_text, verdict_on
 from ui.storage.base_tokenizer import BaseName
@@ -93,11 +95,8 @@ def test_a_run_without_its_text_says_what_to_do(open_app: OpenApp) -> None:
 
 
 def gpt2_with_more() -> str:
-    from bpe_core.adapting.extend import extend
-
     run = extend(gpt2(), Corpus.from_word_counts({" Kubernetes": 5, " kubectl": 5}), 2)
-    _, nothing = Corpus.from_text("x").split(0.08)
-    return store_run(Trained("A term", run, nothing, base=BaseName("gpt2", "GPT-2")))
+    return store(run, base=BaseName("gpt2", "GPT-2"))
 
 
 def test_a_long_text_is_checked_only_while_it_is_uploaded(

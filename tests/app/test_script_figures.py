@@ -11,14 +11,13 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import Base, TrainingConfig
 from tests.app.pages import OpenApp, all_sent
-from ui.storage.run_store import Trained, store_run
+from tests.app.stored import store
 
 # The prolonged sound mark, half-width letters, letters next to kanji, and a separate accent.
 JAPANESE = (
     "コーヒーとケーキのメニュー。スーパーカーのエンジンはメーカー製。サーバーのデータをコピーする。\n"
     "ｺｰﾋｰﾄｹｰｷ ｻｰﾊﾞｰﾉﾃﾞｰﾀ らーめん と ラーメン カフェのメニュー製品 Tシャツ cafe\u0301 café Ωメガ\n"
 )
-_, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
 
 
 def shown_scripts(app: AppTest) -> dict[str, int]:
@@ -38,7 +37,7 @@ def test_both_pages_count_the_same_tokens_for_a_script(open_app: OpenApp, base: 
     corpus = Corpus.from_documents([JAPANESE] * 3)
     config = TrainingConfig(400, base=base, pretokenizer="gpt2", alphabet="seen")
     run = train(corpus, config)
-    stored = store_run(Trained("Japanese", run, NOTHING_HELD_OUT))
+    stored = store(run)
     tokens = shown_scripts(open_app("vocabulary", run=stored))
     merges = shown_script_merges(open_app("compare", run=stored, measure="Merges of scripts"))
     # Base symbols are tokens too, but no merge made them.

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import sent
 from tests.app_pages import START
+from tests.new_process import ROOT, run_python
 from ui.components.start_loop import MAX_SENTENCE_LENGTH
 from ui.start.doors import DOORS
-
-ROOT = Path(__file__).parents[2]
 
 # Plotly is not in `heavy`, because Streamlit itself imports it.
 _IMPORTS = """
@@ -81,7 +77,4 @@ def test_other_pages_remove_the_sentence_from_the_address(open_app: Callable[...
 
 
 def test_the_page_imports_nothing_heavy() -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", _IMPORTS], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "[]"
+    assert run_python(_IMPORTS) == "[]\n"

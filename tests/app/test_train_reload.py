@@ -183,7 +183,6 @@ def form_values(app: AppTest) -> dict[str, object]:
 def test_an_older_or_damaged_run_brings_back_its_settings_alone(
     open_app: OpenApp, is_damaged: bool
 ) -> None:
-    open_app()
     corpus = Corpus.from_text(RHYME)
     config = TrainingConfig(300, pretokenizer="cl100k")
     run_id = store_run(Trained("Old", train_run(corpus, config), corpus.split(0)[1]))

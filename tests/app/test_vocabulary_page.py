@@ -23,9 +23,10 @@ from bpe_core.vocabulary.pruning import prune
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from tests.app.pages import OpenApp, all_sent, sent
+from tests.app.stored import store
 from tests.foreign_models import described, library_encoder, unigram, word_piece
 from tests.waiting import wait_until
-from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.storage.upload_store import keep_tokenizer
 from ui.vocabulary import background_work
 from ui.vocabulary.texts import held_out_text
@@ -253,7 +254,7 @@ def test_hostile_tokens_are_sent_as_data_and_never_as_markup(open_app: OpenApp) 
         Corpus.from_word_counts(dict.fromkeys(HOSTILE, 9)),
         TrainingConfig(500, pretokenizer="none", special_tokens=("<b>",), min_frequency=1),
     )
-    run_id = store_run(Trained("Hostile", run, Corpus.from_text("x").split(0.0)[1]))
+    run_id = store(run)
     tokenizer = run.tokenizer
     for text, view in zip(HOSTILE, cycle(("Table", "Trie")), strict=False):
         (id,) = [id for id, token in tokenizer.vocab.items() if token == text.encode()]
@@ -267,7 +268,7 @@ def test_a_run_without_merges_or_held_out_text_can_be_shown(
     open_app: OpenApp,
 ) -> None:
     run = train(Corpus.from_text("ab"), TrainingConfig(2, alphabet="seen", special_tokens=()))
-    run_id = store_run(Trained("Tiny", run, Corpus.from_text("x").split(0.0)[1]))
+    run_id = store(run)
     for view in ("Table", "Trie"):
         app = open_app("vocabulary", run=run_id, seen_as=view)
         assert not app.error

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 from streamlit.web.server.app_discovery import discover_asgi_app
 
-ROOT = Path(__file__).parents[2]
+from tests.new_process import ROOT, run_python
 
 _FIRST_VISITS = """
 import sys
@@ -30,11 +26,7 @@ print(sorted(name for name in set(sys.modules) - before if name.startswith(ours)
 
 def test_first_visits_import_no_module_after_warming_up() -> None:
     code = _FIRST_VISITS.replace("ROOT", str(ROOT))
-    result = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines()[-1] == "[]"
+    assert run_python(code).splitlines()[-1] == "[]"
 
 
 def test_streamlit_finds_the_server() -> None:
