@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -17,11 +19,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 MEASURED = "measured"
+MEGABYTES_TO_KEEP = 700
+"""The memory from which a worker empties all caches after a module."""
 
 # No deadlines, because the time of one example depends on the machine more than on the code. The
 # same examples in every run, so that a failure is due to the change; `make search` draws new ones.
 settings.register_profile("project", deadline=None, derandomize=True)
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("project")
 
@@ -41,24 +45,49 @@ def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+_caches: list[Callable[[], None]] = []
+"""What empties the caches of tests and their helpers, such as opened tokenizers."""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def empty_caches() -> Iterator[None]:
-    """Forget, after each module, what tests and their helpers cache, such as opened tokenizers."""
+    """Forget, after each module, what tests and their helpers cache; give back much memory."""
     yield
-    for name, module in list(sys.modules.items()):
-        if name.startswith("tests."):
-            for value in list(vars(module).values()):
-                owner = str(getattr(value, "__module__", ""))
-                if owner.startswith("tests.") and hasattr(value, "cache_clear"):
-                    value.cache_clear()
+    for clear in _caches:
+        clear()
+    if sys.platform == "linux" and resident_megabytes() > MEGABYTES_TO_KEEP:
+        free_memory()
+
+
+def resident_megabytes() -> int:
+    """Return the memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") // 1_000_000
+
+
+def free_memory() -> None:
+    """Empty the package's own caches, and return to the system what is free."""
+    # These import NumPy, for which the environment is set above.
+    from bpe_core.tokenizer.tokenizer_kernels import forget_words
+    from bpe_core.unicode.kinds import forget_characters
+    from bpe_core.views.token_packing import forget_first_merges
+
+    forget_words()
+    forget_characters()
+    forget_first_merges()
     gc.collect()
+    # glibc keeps what is freed for the process.
+    ctypes.CDLL(None).malloc_trim(0)
 
 
 def pytest_collection_finish() -> None:
-    """Exclude all objects created so far from garbage collection.
-
-    AppTest, like a server, collects garbage after every run of a script: see `shell/frame.py`.
-    """
+    """List the caches of tests, and exclude all objects made so far from garbage collection."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("tests.")]
+    for value in {id(each): each for module in modules for each in vars(module).values()}.values():
+        if str(getattr(value, "__module__", "")).startswith("tests."):
+            clear = getattr(value, "cache_clear", None)
+            if clear is not None:
+                _caches.append(clear)
     gc.collect()
     gc.freeze()
 
