@@ -130,6 +130,7 @@ def test_no_text_encodes_to_an_unreachable_token_under_any_pretokenizer(
         assert found.undecided == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "alphabet", ["a !", "'le", "a\n ", "A日a", "!\n/", "!\u0301a", "a'S", "1½a"]
 )

@@ -50,6 +50,7 @@ def test_a_scanner_ignores_what_follows_the_text_in_memory(name: str, room: int)
             assert found == pretokenizer.split(text), (text, after)
 
 
+@pytest.mark.slow
 @scanners
 def test_each_prefix_of_a_text_is_scanned_as_if_nothing_followed(name: str) -> None:
     pretokenizer = get_pretokenizer(name)
@@ -149,6 +150,7 @@ def spelled(ids: list[int], name: str) -> list[bytes]:
     return [word_tokenizer(name).vocab[id] for id in ids]
 
 
+@pytest.mark.slow
 @scanners
 @pytest.mark.parametrize("look_back", [1, 5, 1 << 12])
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -204,6 +204,7 @@ def test_an_altered_number_of_merges_is_refused(tmp_path: Path) -> None:
             load_run(tmp_path / "altered.npz")
 
 
+@pytest.mark.slow
 def test_a_run_saved_before_tokens_could_be_left_out_loads(tmp_path: Path) -> None:
     run = extend(gpt2(), Corpus.from_text("tokenizers untokenized"), n_tokens=3)
     save_run(run, tmp_path / "run.npz")

@@ -112,6 +112,7 @@ def both(
     return native_encoder(described), library_encoder(described)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [".", "-.-", ".--.", "a.a", " .", "-" * 9 + "." * 9 + "-" * 9])
 def test_merges_join_what_was_on_both_sides(text: str) -> None:
     native, library = both(b".", ["--", "aa"], ["- -", "a a"])

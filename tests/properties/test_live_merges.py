@@ -91,6 +91,7 @@ def models(draw: st.DrawFn) -> bytes:
     return write_model(list(unique.values()), "BPE", dummy_prefix=draw(st.booleans()))
 
 
+@pytest.mark.slow
 @given(models(), st.lists(st.text("▁   ab>é漢<s", max_size=24), min_size=1, max_size=8))
 def test_any_model_gives_the_ids_of_sentencepiece(model: bytes, texts: list[str]) -> None:
     peer = sentencepiece.SentencePieceProcessor(model_proto=model)

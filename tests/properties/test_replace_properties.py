@@ -159,6 +159,7 @@ def test_replacing_stops_whenever_it_is_asked_to(n_looks: int) -> None:
     assert next(looks) == n_looks + 1  # not called again after it returned True
 
 
+@pytest.mark.slow
 def test_shrinking_stops_while_words_are_counted_and_laid_out() -> None:
     base = gpt2()
     steps: list[tuple[int, int]] = []

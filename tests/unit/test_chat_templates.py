@@ -31,9 +31,17 @@ def user(content: object) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        ("{% for a in range(9999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "finish"),
+        pytest.param(
+            "{% for a in range(9999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+            "finish",
+            marks=pytest.mark.slow,
+        ),
         ("{{ 'a' * 10 ** 10 }}", "1.0 GB of memory"),
-        ("{{ messages | tojson(indent=10 ** 9) }}", "1.0 GB of memory|finish"),
+        pytest.param(
+            "{{ messages | tojson(indent=10 ** 9) }}",
+            "1.0 GB of memory|finish",
+            marks=pytest.mark.slow,
+        ),
         ("{% for a in range(9999) %}{{ 'x' * 10000 }}{% endfor %}", "more than 4,000,000 charac"),
         ("{{ range(10 ** 9) | length }}", r"failed \(OverflowError\)"),
         ("{{ ''.__class__.__mro__ }}", "no template may do.*'__class__'"),

@@ -28,9 +28,10 @@ from bpe_core.tokenizer.stored_table import StoredTable, table_to_arrays
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.commands import succeed
+from tests.new_process import run_without_compilation
 from tests.unit.test_across_words import TEXTS, described
-from tests.without_compilation import printed_without_compilation
 
+SMALL = gpt2().truncated(1_000)
 HOSTILE = (
     *TEXTS,
     "",
@@ -59,8 +60,8 @@ def write(folder: Path, described: dict[str, Any]) -> Path:
     return path
 
 
-def gpt2_json(**parts: Any) -> dict[str, Any]:
-    return {**json.loads(dumps(gpt2(), "huggingface")["tokenizer.json"]), **parts}
+def to_json(tokenizer: Tokenizer = SMALL, **parts: Any) -> dict[str, Any]:
+    return {**json.loads(dumps(tokenizer, "huggingface")["tokenizer.json"]), **parts}
 
 
 def refuse_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +87,7 @@ def assert_alike(one: NamedEncoder, other: NamedEncoder) -> None:
 def test_the_chat_template_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = folder / "model"
     model.mkdir()
-    write(model, gpt2_json())
+    write(model, to_json())
     config = {"chat_template": "{{ bos_token }}", "bos_token": "<s>"}
     (model / "tokenizer_config.json").write_text(json.dumps(config))
     first = open_encoder(model)
@@ -101,8 +102,8 @@ NFC = {"type": "NFC"}
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
-        (gpt2_json, Tokenizer),
-        (lambda: gpt2_json(normalizer=NFC), NativeTokenizer),
+        (to_json, Tokenizer),
+        (lambda: to_json(normalizer=NFC), NativeTokenizer),
         (described, AcrossWordsTokenizer),
     ],
 )
@@ -127,18 +128,18 @@ def test_the_second_opening_reads_nothing_and_encodes_alike(
 
 
 def test_what_is_kept_of_loading_is_another_thing(folder: Path) -> None:
-    path = write(folder, gpt2_json(normalizer=NFC))
+    path = write(folder, to_json(normalizer=NFC))
     assert open_encoder(path).encode("ab ab")
     for _ in range(2):
         with pytest.raises(FormatError, match="has a normalizer"):
             bpe.load(path)
-    plain = write(folder, gpt2_json())
-    assert bpe.load(plain) == bpe.load(plain) == gpt2()
+    plain = write(folder, to_json())
+    assert bpe.load(plain) == bpe.load(plain) == SMALL
     assert len(kept_files(folder)) == 2
 
 
 def test_a_changed_file_is_noticed(folder: Path) -> None:
-    path = write(folder, gpt2_json())
+    path = write(folder, to_json())
     before = path.stat()
     assert open_encoder(path).special_tokens == {"<|endoftext|>": 50_256}
     path.write_text(path.read_text().replace("<|endoftext|>", "<|endoftexT|>"))
@@ -148,7 +149,7 @@ def test_a_changed_file_is_noticed(folder: Path) -> None:
 
 @pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda _: b""])
 def test_damage_is_repaired(folder: Path, damage: Callable[[bytes], bytes]) -> None:
-    path = write(folder, gpt2_json())
+    path = write(folder, to_json())
     first = open_encoder(path)
     (file,) = kept_files(folder)
     whole = file.read_bytes()
@@ -168,7 +169,7 @@ def test_another_version_of_a_library_compares_again(
 
 
 def test_what_is_kept_serves_plain_python_too(folder: Path) -> None:
-    path = write(folder, gpt2_json())
+    path = write(folder, to_json(gpt2()))
     expected = [open_encoder(path).encode(text) for text in HOSTILE]
     code = f"""
 import json, sys
@@ -183,12 +184,12 @@ for is_stored in (False, True):
 texts = json.loads({json.dumps(json.dumps(HOSTILE))})
 print(json.dumps([opened.encode(text) for text in texts]))
 """
-    assert json.loads(printed_without_compilation(code)) == expected
+    assert json.loads(run_without_compilation(code)) == expected
     assert len(kept_files(folder)) == 2
 
 
 def test_processes_that_open_a_file_together_all_open_it(folder: Path) -> None:
-    path = write(folder, gpt2_json())
+    path = write(folder, to_json(gpt2()))
     code = f"import bpe_core; print(bpe_core.open_encoder({str(path)!r}).encode('The quick'))"
     running = [
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
@@ -200,7 +201,7 @@ def test_processes_that_open_a_file_together_all_open_it(folder: Path) -> None:
 
 
 def test_a_file_that_only_a_library_runs_is_not_kept(folder: Path) -> None:
-    path = write(folder, gpt2_json(normalizer={"type": "Lowercase"}))
+    path = write(folder, to_json(normalizer={"type": "Lowercase"}))
     assert open_encoder(path).engine.startswith("tokenizers")
     assert not (folder / "cache").exists()
 

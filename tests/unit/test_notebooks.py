@@ -8,11 +8,10 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from bpe_core.views.notebook import View
+from tests.new_process import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "notebooks.md"
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 N_VIEWS = {
@@ -39,6 +38,8 @@ def test_each_notebook_is_known_and_stored_without_outputs() -> None:
 def test_a_notebook_runs_and_shows_its_views(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from nbclient import NotebookClient  # takes 2 s to import
+
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
