@@ -58,15 +58,18 @@ def test_a_runner_up_of_95_percent_is_close(count: int, step: int) -> None:
     assert opening_step(run_on(words, 4)) == step
 
 
-def test_white_space_digits_and_cut_characters_are_passed_over() -> None:
-    words = {"  ": 90, "11": 89, "22": 88, "漢": 80, "字": 79, "ab": 9, "cd": 9}
-    run = run_on(words, 9)
-    assert run.merges[opening_step(run)].count == 9
-
-
-def test_a_close_race_against_white_space_is_passed_over() -> None:
-    words = {"ab": 100, "  ": 100, "cd": 9, "ef": 9}
-    run = run_on(words, 4)
+@pytest.mark.parametrize(
+    ("words", "n_merges"),
+    [
+        ({"  ": 90, "11": 89, "22": 88, "漢": 80, "字": 79, "ab": 9, "cd": 9}, 9),
+        ({"ab": 100, "  ": 100, "cd": 9, "ef": 9}, 4),
+    ],
+    ids=["alone", "as runners-up"],
+)
+def test_white_space_digits_and_cut_characters_are_passed_over(
+    words: dict[str, int], n_merges: int
+) -> None:
+    run = run_on(words, n_merges)
     assert run.merges[opening_step(run)].count == 9
 
 

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from bpe_core.cli import commands, explore
 from bpe_core.cli.explore import plan_start, start_app
 from bpe_core.errors import MissingExtraError, UnavailableError
-
-ROOT = Path(__file__).parents[2]
+from tests.new_process import ROOT
 
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -141,22 +140,24 @@ def test_a_classroom_can_be_given_the_address(
     assert "--server.address=2001:db8::7" in no_server[0]
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost"])
-def test_a_class_is_not_sent_to_an_address_that_only_this_machine_can_open(
-    no_server: list[tuple[str, ...]], host: str
+@pytest.mark.parametrize(
+    ("hosts", "options", "said"),
+    [
+        (["127.0.0.1", "127.0.0.2", "localhost"], ["--classroom"], "Only this machine can open"),
+        (
+            ["203.0.113.9", "2001:db8::9", "[::1]", "127.0.0.1:80", "a..b"],
+            [],
+            "This machine has no address",
+        ),
+    ],
+)
+def test_an_address_that_nobody_could_open_is_refused(
+    no_server: list[tuple[str, ...]], hosts: list[str], options: list[str], said: str
 ) -> None:
-    result = CliRunner().invoke(commands.main, ["explore", "--classroom", "--host", host])
-    assert (result.exit_code, result.stdout, no_server) == (1, "", [])
-    assert result.stderr.startswith(f"Error: Only this machine can open {host}.")
-
-
-@pytest.mark.parametrize("host", ["203.0.113.9", "2001:db8::9", "[::1]", "127.0.0.1:80", "a..b"])
-def test_an_address_of_another_machine_is_refused(
-    no_server: list[tuple[str, ...]], host: str
-) -> None:
-    result = CliRunner().invoke(commands.main, ["explore", "--host", host])
-    assert (result.exit_code, result.stdout, no_server) == (1, "", [])
-    assert result.stderr.startswith(f"Error: This machine has no address {host}.")
+    for host in hosts:
+        result = CliRunner().invoke(commands.main, ["explore", *options, "--host", host])
+        assert (result.exit_code, result.stdout, no_server) == (1, "", [])
+        assert result.stderr.startswith(f"Error: {said} {host}.")
 
 
 def test_the_address_is_the_one_that_packets_for_others_come_from(

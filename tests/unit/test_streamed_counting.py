@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -23,8 +20,8 @@ from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.types import Base, TrainingConfig
+from tests.new_process import run_python
 
-ROOT = Path(__file__).parents[2]
 LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
 
 
@@ -111,20 +108,21 @@ def test_the_error_for_a_file_deleted_meanwhile_names_it(tmp_path: Path) -> None
         count_stream(corpus, get_pretokenizer("gpt2"))
 
 
-def test_the_error_for_invalid_utf_8_names_the_byte(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "tail"),
+    [
+        (b"x y\n" * 300_000, b"\xff" + b"x y\n" * 300_000),
+        *((b"x" * 500_000, tail) for tail in (b"\xc3", b"\xe6\x97", b"\xf0\x9f\xa7")),
+    ],
+    ids=["invalid", "cut after 1", "cut after 2", "cut after 3"],
+)
+def test_the_error_for_invalid_utf_8_names_the_byte(
+    tmp_path: Path, before: bytes, tail: bytes
+) -> None:
     path = tmp_path / "broken.txt"
-    path.write_bytes(b"x y\n" * 300_000 + b"\xff" + b"x y\n" * 300_000)
-    with pytest.raises(
-        TextDecodingError, match=r"broken\.txt is not valid UTF-8 at byte 1,200,000 "
-    ):
-        count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
-
-
-@pytest.mark.parametrize("tail", [b"\xc3", b"\xe6\x97", b"\xf0\x9f\xa7"])
-def test_a_text_that_ends_within_a_character_is_refused(tmp_path: Path, tail: bytes) -> None:
-    path = tmp_path / "cut.txt"
-    path.write_bytes(b"x" * 500_000 + tail)
-    with pytest.raises(TextDecodingError, match="at byte 500,000 "):
+    path.write_bytes(before + tail)
+    place = rf"broken\.txt is not valid UTF-8 at byte {len(before):,} "
+    with pytest.raises(TextDecodingError, match=place):
         count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
 
 
@@ -187,10 +185,6 @@ assert run.corpus_bytes == {path.stat().st_size}
 print(round(peak_megabytes() - before))
 """
     (tmp_path / "small.txt").write_bytes(block)
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=os.environ, capture_output=True, text=True
-    )
-    assert ran.returncode == 0, ran.stderr
     megabytes = path.stat().st_size >> 20
     assert megabytes > 150
-    assert int(ran.stdout) < 80
+    assert int(run_python(code)) < 80
