@@ -138,6 +138,13 @@ def test_what_is_kept_of_loading_is_another_thing(folder: Path) -> None:
     assert len(kept_files(folder)) == 2
 
 
+def test_each_pretokenizer_has_its_own(folder: Path) -> None:
+    path = folder / "small.tiktoken"
+    path.write_bytes(dumps(SMALL, "tiktoken")["tokenizer.tiktoken"])
+    for name in ("gpt2", "cl100k"):
+        assert bpe.load(path, pretokenizer=name).pretokenizer.name == name
+
+
 def test_a_changed_file_is_noticed(folder: Path) -> None:
     path = write(folder, to_json())
     before = path.stat()
