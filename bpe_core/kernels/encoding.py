@@ -23,7 +23,7 @@ from bpe_core.kernels.intrinsics import (
     find_in_four,
     prefetch,
 )
-from bpe_core.kernels.new_words import merge_new_words
+from bpe_core.kernels.new_words import ROOM, merge_new_words
 from bpe_core.kernels.rank_merging import (
     enter_pairs,
     find_rank,
@@ -32,7 +32,7 @@ from bpe_core.kernels.rank_merging import (
 )
 from bpe_core.kernels.scanning import scan
 from bpe_core.kernels.trie import encode_by_trie, enter_symbol, longest_match
-from bpe_core.kernels.whole_words import find_whole_word, without_whole_words
+from bpe_core.kernels.whole_words import find_whole_word
 from bpe_core.kernels.word_cache import (
     FIRST,
     LAST,
@@ -48,7 +48,7 @@ from bpe_core.kernels.word_cache import (
     remember_long,
 )
 
-SCAN_UP_TO = 31
+SCAN_UP_TO = ROOM - 1
 """The most bytes of a word that is merged by scanning; see `_merge_long`."""
 
 DONE, WORD_TOO_LONG, CACHE_CROWDED = range(3)
@@ -61,6 +61,7 @@ _TWO = np.uint64(2)
 _THREE = np.uint64(3)
 _FOUR = np.uint64(4)
 _EIGHT = np.uint64(8)
+_LONGEST = LONG | np.uint64(SCAN_UP_TO)
 _IDS = np.uint64((1 << 56) - 1)
 """All bits of a half of ids that are used. LLVM branches on what decides between a loaded number
 and zero, which is mispredicted, but not if the number has passed through a mask."""
@@ -197,7 +198,7 @@ def _may_need_cuts(text, begin, end, n_words):
 def _look_up(text, begin, pieces, i, n_pieces, cache, scratch, numbers):
     """Look up the words that end at pieces[i : i + n_pieces]: their entries' ids, or _NONE.
 
-    Return how many of up to SHORT_WORD bytes are new; `numbers` receives which.
+    Return how many of up to SCAN_UP_TO bytes are new; `numbers` receives which.
 
     Nothing here branches on the result, and the rows are fetched before they are looked at. The
     entry of a longer word has no ids, but its row is near and its hash known when it is appended.
@@ -243,7 +244,7 @@ def _look_up(text, begin, pieces, i, n_pieces, cache, scratch, numbers):
         first[j] = others[at_ids + FIRST] & _IDS & ~lost
         last[j] = others[at_ids + LAST]
         numbers[n_new] = j
-        n_new += lost & np.uint64(high[j] - _ONE < LONG - _ONE)
+        n_new += lost & np.uint64(high[j] - _ONE < _LONGEST)
     return np.int64(n_new)
 
 
@@ -290,9 +291,18 @@ def _append_words(
         n = min(n_pieces - i, first.size)
         n_new = _look_up(text, start, pieces, i, n, cache, scratch, new.numbers)
         if n_new:
-            n_new = without_whole_words(whole, text, scratch, new.numbers, n_new)
             merge_new_words(
-                merges, cache, scratch.low, scratch.high, first, last, new, n_new, scratch.symbols
+                merges,
+                whole,
+                cache,
+                text,
+                start,
+                pieces,
+                i,
+                scratch,
+                new,
+                n_new,
+                scratch.symbols,
             )
         j = np.int64(0)
         while True:

@@ -79,7 +79,31 @@ def find_both_in_four(
     return np.uint64(found.argmax() if found.any() else 4)
 
 
-def prefetch(array: NDArray[np.uint64], at: int | np.uint64) -> None:
+def find_shifted_in_eight(
+    array: NDArray[np.uint64], at: int | np.uint64, bits: np.uint64, number: np.uint64
+) -> np.uint64:
+    """Return the first i for which array[at + i] >> bits is a number, 8 if none of eight is.
+
+    >>> array = np.arange(0, 160, 10, np.uint64)
+    >>> find_shifted_in_eight(array, 8, np.uint64(4), np.uint64(110 >> 4))
+    np.uint64(2)
+    >>> find_shifted_in_eight(array, 8, np.uint64(4), np.uint64(110))
+    np.uint64(8)
+    """
+    found = array[at : at + np.uint64(8)] >> bits == number
+    return np.uint64(found.argmax() if found.any() else 8)
+
+
+def lowest_of_sixteen(array: NDArray[np.uint32], at: int) -> np.uint32:
+    """Return the lowest of array[at : at + 16].
+
+    >>> lowest_of_sixteen(np.arange(20, dtype=np.uint32), 3)
+    np.uint32(3)
+    """
+    return array[at : at + 16].min()
+
+
+def prefetch(array: NDArray[np.integer], at: int | np.uint64) -> None:
     """Let the processor fetch array[at] while it does other work."""
 
 

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.hashing import EMPTY, spread_pair
+from bpe_core.kernels.intrinsics import find_shifted_in_eight
 
 NO_RANK = np.int32(0x7FFFFFFF)
+PAIR_ROW = 8
+"""Places in a row of the table of pairs, a cache line; one instruction compares all."""
 SYMBOL_BITS = 20
 """A pair and its rank share 64 bits, so there are fewer than 2**20 symbols."""
 
@@ -24,13 +27,16 @@ _RANK_BITS = np.uint64(64 - 2 * SYMBOL_BITS)
 _RANK = np.uint64((1 << (64 - 2 * SYMBOL_BITS)) - 1)
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
+_NONE, _THREE = np.uint64(0), np.uint64(3)
+_ROW, _LAST = np.uint64(PAIR_ROW), np.uint64(PAIR_ROW - 1)
 
 
 class MergeTable(NamedTuple):
     """Lookup tables for the merges of a byte tokenizer."""
 
     pairs: NDArray[np.uint64]
-    """uint64[capacity], a power of two: left << 44 | right << 24 | rank at the pair's place."""
+    """uint64[capacity], a power of two: left << 44 | right << 24 | rank, in the row of the pair or,
+    if that is full, in the first after it that is not."""
     byte_ranks: NDArray[np.int32]
     """int32[65536]: the rank of two bytes at first << 8 | second, NO_RANK if none joins them."""
     joined: NDArray[np.uint8]
@@ -50,36 +56,37 @@ def made_by(merges, rank):
 
 
 @inlined
-def pair_place(pairs, left, right):
-    """Return where the search for the merge that joins two symbols begins."""
+def pair_row(pairs, left, right):
+    """Return the first place of the row in which the search for two symbols' merge begins."""
     key = np.uint64(left) << _SYMBOL_BITS | np.uint64(right)
-    return spread_pair(key) & np.uint64(pairs.size - 1)
+    return spread_pair(key) & np.uint64(pairs.size - PAIR_ROW)
 
 
 @inlined
 def find_rank(pairs, left, right):
-    """Return the rank of the merge that joins two symbols, NO_RANK if none does."""
+    """Return the rank of the merge that joins two symbols, NO_RANK if none does.
+
+    Only a full row, which is rare, has the processor guess what it will find there.
+    """
     key = np.uint64(left) << _SYMBOL_BITS | np.uint64(right)
-    mask = np.uint64(pairs.size - 1)
-    place = pair_place(pairs, left, right)
+    row = pair_row(pairs, left, right)
     while True:
-        pair = pairs[place]
-        if pair >> _RANK_BITS == key:
-            return np.int32(pair & _RANK)
-        if pair == EMPTY:
-            return NO_RANK
-        place = (place + np.uint64(1)) & mask
+        place = find_shifted_in_eight(pairs, row, _RANK_BITS, key)
+        is_lost = place >> _THREE
+        if not is_lost & np.uint64(pairs[row + _LAST] != EMPTY):
+            rank = pairs[row + (place & _LAST)] & _RANK | (_NONE - is_lost)
+            return np.int32(rank & np.uint64(NO_RANK))
+        row = (row + _ROW) & np.uint64(pairs.size - 1)
 
 
 @part
 def enter_pairs(lefts, rights, pairs):
     """Enter distinct pairs in rank order; entering them again changes nothing."""
-    mask = np.uint64(pairs.size - 1)
     for rank in range(lefts.size):
         key = np.uint64(lefts[rank]) << _SYMBOL_BITS | np.uint64(rights[rank])
-        place = spread_pair(key) & mask
+        place = pair_row(pairs, lefts[rank], rights[rank])
         while pairs[place] != EMPTY and pairs[place] >> _RANK_BITS != key:
-            place = (place + np.uint64(1)) & mask
+            place = (place + np.uint64(1)) & np.uint64(pairs.size - 1)
         pairs[place] = key << _RANK_BITS | np.uint64(rank)
 
 

@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.compiling.decorate import inlined, kernel, part
+from bpe_core.kernels.compiling.decorate import kernel, part
 from bpe_core.kernels.hashing import same_bytes, spread_word, word_key
 from bpe_core.kernels.word_cache import SHORT_WORD
 
 _ONE = np.uint64(1)
-_WIDTH_AT = np.uint64(56)
 
 
 class WholeWords(NamedTuple):
@@ -75,17 +74,3 @@ def find_words(whole, text, starts, stops, found):
         low, high = word_key(text, start, stop - start)
         width = np.int64(stop - start)
         found[i] = find_whole_word(whole, text, np.int64(start), width, low, high)
-
-
-@inlined
-def without_whole_words(whole, text, keys, numbers, n):
-    """Remove new words that are tokens which the merges never make; return how many are left."""
-    if not whole.ids.size:
-        return n
-    left = 0
-    for i in range(n):
-        j = numbers[i]
-        width = np.int64(keys.high[j] >> _WIDTH_AT)
-        numbers[left] = j
-        left += find_whole_word(whole, text, np.int64(0), width, keys.low[j], keys.high[j]) < 0
-    return left

@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, kernel, part
-from bpe_core.kernels.hashing import same_bytes, spread_narrow, spread_word, word_key
+from bpe_core.kernels.hashing import (
+    same_bytes,
+    spread_narrow,
+    spread_word,
+    word_key,
+    word_width,
+)
 from bpe_core.kernels.intrinsics import find_both_in_four, find_in_four, store_pair
 
 NARROW_ROW = 8
@@ -224,6 +230,14 @@ def remember_long(cache, text, start, width, ids, first, n):
     _enter(cache, low, high, _EMPTY, places)
     used[0] += 1 + n
     used[2] += width
+
+
+@part
+def remember_new_long(cache, low, high, text, start, ids, n):
+    """Store a word too long for a key and ids[:n], unless one of the same key has been."""
+    others = cache.others
+    if find_both_in_four(others, find_row(others, low, high), low, high) == _FOUR:
+        remember_long(cache, text, start, np.int64(word_width(high)), ids, np.int64(0), n)
 
 
 @part

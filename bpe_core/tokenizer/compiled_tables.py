@@ -15,7 +15,7 @@ from bpe_core.kernels.arrays import aligned_empty, aligned_zeros
 from bpe_core.kernels.decoding import NOT_IN_ROW, ROW, Spelling
 from bpe_core.kernels.encoding import SCAN_UP_TO, EncodingScratch
 from bpe_core.kernels.new_words import ROOM, NewWords
-from bpe_core.kernels.rank_merging import MergeTable
+from bpe_core.kernels.rank_merging import PAIR_ROW, MergeTable
 from bpe_core.kernels.scanning import Scanner
 from bpe_core.kernels.trie import TrieArrays
 from bpe_core.kernels.whole_words import WholeWords
@@ -29,8 +29,8 @@ _TOKENS_PER_ROW: Final = 2
 _ARENA_PER_ROW: Final = 8
 _LETTERS_PER_ROW: Final = 32
 _BATCH: Final = 256
-_PAIR_PLACES_PER_MERGE: Final = 4
-"""So many that a search seldom meets another pair first."""
+_MERGES_PER_PAIR_ROW: Final = 5
+"""So few that hardly any row of 8 is full."""
 _NEIGHBOURS: Final = 1 << 12
 """Pairs of tokens of which a thread remembers the outcome: 32 kB."""
 _MAX_TRIE_LETTERS: Final = 1 << 23
@@ -115,7 +115,7 @@ def new_words() -> NewWords:
     """
     return NewWords(
         numbers=np.empty(_BATCH, np.int64),
-        open=np.empty(_BATCH, np.int64),
+        open=np.empty(_BATCH, np.uint64),
         symbols=np.empty(ROOM * _BATCH, np.int32),
         pairs=np.empty(ROOM * _BATCH, np.uint32),
         begins=np.empty(_BATCH, np.uint64),
@@ -286,7 +286,7 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArra
     n_merges = len(symbols.lefts)
     each_its_own = bool((symbols.made == np.arange(256, 256 + n_merges)).all())
     merges = MergeTable(
-        pairs=_free_pairs(_power_of_two(_PAIR_PLACES_PER_MERGE * n_merges)),
+        pairs=_free_pairs(_power_of_two(PAIR_ROW * n_merges // _MERGES_PER_PAIR_ROW)),
         byte_ranks=np.empty(1 << 16, np.int32),
         joined=np.zeros(1 << 16, np.uint8),
         made=symbols.made[: 0 if each_its_own else n_merges],

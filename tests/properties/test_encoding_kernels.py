@@ -21,6 +21,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
 from bpe_core.kernels import decoding, encoding, threads
 from bpe_core.kernels.encoding import SCAN_UP_TO
+from bpe_core.kernels.rank_merging import PAIR_ROW
+from bpe_core.kernels.word_cache import SHORT_WORD
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer import compiled, compiled_tables
@@ -364,6 +366,29 @@ def test_tokens_longer_than_a_row_are_decoded_completely() -> None:
     encoder = CompiledEncoder(table, WHOLE)
     assert decoded(encoder, [262, 98, 261, 97]) == b"a" * 128 + b"b" + b"a" * 64 + b"a"
     assert encoder.encode("a" * 193).tolist() == [262, 261, 97]
+
+
+def test_ranks_are_found_behind_full_rows_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = gpt2().truncated(1_000)
+    monkeypatch.setattr(compiled_tables, "_MERGES_PER_PAIR_ROW", PAIR_ROW)
+    encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
+    tokens = [token.decode(errors="replace") for token in gpt2().vocab.values()]
+    expected = [id for text in tokens for id in tokenizer.encode(text)]
+    assert encoder.encode_batch(tokens)[0].tolist() == expected
+
+
+def test_new_words_of_one_batch_are_merged_and_cached_once() -> None:
+    tokenizer = gpt2()
+    drawn = random.Random(1)
+    words = [" " + "".join(drawn.choices("qxz", k=n)) for n in range(2, 40) for _ in range(3)]
+    encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
+    used = encoder._workers[0].cache.used
+    n_letters = used[2]
+    expected = [id for word in words for id in tokenizer.encode(word)]
+    for _ in range(2):  # the second time from the word cache
+        assert encoder.encode("".join(words) * 2).tolist() == expected * 2
+        long_words = {word for word in words if len(word) > SHORT_WORD}
+        assert used[2] - n_letters == sum(map(len, long_words))
 
 
 def test_a_word_cache_is_cleared_when_its_arena_is_full() -> None:

@@ -18,9 +18,9 @@ with needs_extra("compile", "Compiling the kernels"):
     from numba.np.arrayobj import make_array
 
 _BYTES: Final = ir.VectorType(ir.IntType(8), intrinsics.BYTES)
-_FIRST: Final = ir.Constant(ir.VectorType(ir.IntType(32), intrinsics.BYTES), None)
 _FOUR: Final = ir.VectorType(ir.IntType(64), 4)
-_FIRST_OF_FOUR: Final = ir.Constant(ir.VectorType(ir.IntType(32), 4), None)
+_EIGHT: Final = ir.VectorType(ir.IntType(64), 8)
+_SIXTEEN: Final = ir.VectorType(ir.IntType(32), 16)
 _DEFINED_FOR_ZERO: Final = ir.Constant(ir.IntType(1), 0)
 
 
@@ -34,7 +34,7 @@ def _lower_bytes_between(context: Any, builder: Any, signature: Any, given: Any)
     text = make_array(signature.args[0])(context, builder, given[0])
     place = builder.bitcast(builder.gep(text.data, [given[1]]), _BYTES.as_pointer())
     low, high = (
-        _repeated(builder, context.cast(builder, value, type, types.uint8), _BYTES, _FIRST)
+        _repeated(builder, context.cast(builder, value, type, types.uint8), _BYTES)
         for value, type in zip(given[2:], signature.args[2:], strict=True)
     )
     above_low = builder.sub(builder.load(place, align=1), low)
@@ -42,10 +42,11 @@ def _lower_bytes_between(context: Any, builder: Any, signature: Any, given: Any)
     return builder.bitcast(is_between, ir.IntType(64))
 
 
-def _repeated(builder: Any, number: Any, vector: Any, first: Any) -> Any:
-    """Return a vector of the same number; `first` is one of zeros, of the same length."""
+def _repeated(builder: Any, number: Any, vector: Any) -> Any:
+    """Return a vector of the same number."""
     undefined = ir.Constant(vector, ir.Undefined)
     one = builder.insert_element(undefined, number, ir.IntType(32)(0))
+    first = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None)
     return builder.shuffle_vector(one, undefined, first)
 
 
@@ -76,7 +77,7 @@ def _type_find_in_four(context: Any) -> Callable[..., Any]:
 @lower_builtin(intrinsics.find_in_four, types.Array, types.Integer, types.uint64)
 def _lower_find_in_four(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     array = make_array(signature.args[0])(context, builder, given[0])
-    return _first_of_four(builder, _equal_in_four(builder, array, given[1], given[2]))
+    return _first_of(builder, _equal_in_four(builder, array, given[1], given[2]))
 
 
 @type_callable(intrinsics.find_both_in_four)
@@ -90,18 +91,63 @@ def _lower_find_both_in_four(context: Any, builder: Any, signature: Any, given: 
     after = builder.add(given[1], given[1].type(4))
     one = _equal_in_four(builder, array, given[1], given[2])
     other = _equal_in_four(builder, array, after, given[3])
-    return _first_of_four(builder, builder.and_(one, other))
+    return _first_of(builder, builder.and_(one, other))
 
 
 def _equal_in_four(builder: Any, array: Any, at: Any, number: Any) -> Any:
-    place = builder.bitcast(builder.gep(array.data, [at]), _FOUR.as_pointer())
-    number = _repeated(builder, number, _FOUR, _FIRST_OF_FOUR)
-    return builder.icmp_unsigned("==", builder.load(place, align=8), number)
+    loaded = _loaded(builder, array, at, _FOUR)
+    return builder.icmp_unsigned("==", loaded, _repeated(builder, number, _FOUR))
 
 
-def _first_of_four(builder: Any, equal: Any) -> Any:
-    mask = builder.zext(builder.bitcast(equal, ir.IntType(4)), ir.IntType(64))
-    return builder.cttz(builder.or_(mask, ir.IntType(64)(1 << 4)), _DEFINED_FOR_ZERO)
+def _loaded(builder: Any, array: Any, at: Any, vector: Any) -> Any:
+    """Return a vector of the numbers from array[at] on."""
+    place = builder.bitcast(builder.gep(array.data, [at]), vector.as_pointer())
+    return builder.load(place, align=vector.element.width // 8)
+
+
+def _first_of(builder: Any, equal: Any) -> Any:
+    """Return the place of the first 1 of a few, their number if there is none."""
+    n = equal.type.count
+    mask = builder.zext(builder.bitcast(equal, ir.IntType(n)), ir.IntType(64))
+    return builder.cttz(builder.or_(mask, ir.IntType(64)(1 << n)), _DEFINED_FOR_ZERO)
+
+
+@type_callable(intrinsics.find_shifted_in_eight)
+def _type_find_shifted_in_eight(context: Any) -> Callable[..., Any]:
+    return lambda array, at, bits, number: types.uint64
+
+
+@lower_builtin(
+    intrinsics.find_shifted_in_eight, types.Array, types.Integer, types.uint64, types.uint64
+)
+def _lower_find_shifted_in_eight(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    array = make_array(signature.args[0])(context, builder, given[0])
+    bits, number = (_repeated(builder, each, _EIGHT) for each in given[2:])
+    shifted = builder.lshr(_loaded(builder, array, given[1], _EIGHT), bits)
+    return _first_of(builder, builder.icmp_unsigned("==", shifted, number))
+
+
+@type_callable(intrinsics.lowest_of_sixteen)
+def _type_lowest_of_sixteen(context: Any) -> Callable[..., Any]:
+    return lambda array, at: types.uint32
+
+
+@lower_builtin(intrinsics.lowest_of_sixteen, types.Array, types.Integer)
+def _lower_lowest_of_sixteen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    array = make_array(signature.args[0])(context, builder, given[0])
+    numbers = _loaded(builder, array, given[1], _SIXTEEN)
+    half = _SIXTEEN.count
+    while half > 1:
+        half //= 2
+        others = builder.shuffle_vector(numbers, numbers, _after(half))
+        numbers = builder.select(builder.icmp_unsigned("<", numbers, others), numbers, others)
+    return builder.extract_element(numbers, ir.IntType(32)(0))
+
+
+def _after(n: int) -> Any:
+    """Return a mask that moves what is n places after to each of the first places."""
+    places = [(i + n) % _SIXTEEN.count for i in range(_SIXTEEN.count)]
+    return ir.Constant(ir.VectorType(ir.IntType(32), _SIXTEEN.count), places)
 
 
 @type_callable(intrinsics.prefetch)
