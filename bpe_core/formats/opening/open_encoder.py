@@ -19,8 +19,8 @@ from bpe_core.formats.opening.kept_encoders import open_kept
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
 from bpe_core.published.hub_names import HubName, is_hub_name, snapshot_folder
-from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS, TiktokenEncoding
+from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 _Purpose = Literal["open", "open as merges"]
@@ -147,37 +147,38 @@ def _open_encoding(name: str) -> NamedEncoder:
     return NamedEncoder(name, opened.encoder, opened.provenance)
 
 
-def _open_published(found: Published, encoding: str | None) -> NamedEncoder:
+def _open_published(found: Published, name: str | None) -> NamedEncoder:
     """Open a published tokenizer, with the tokens of an encoding of tiktoken's if one is named."""
     who = f"Published by {found.publisher} ({found.licence})."
+    encoding = None if name is None else TIKTOKEN_ENCODINGS[name]
     if found.package is None:
         from bpe_core.tokenizer.gpt2 import gpt2
 
         cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
-        return NamedEncoder(found.title, _add_tokens(gpt2(), encoding), f"{who} {cut}")
+        tokenizer = gpt2() if encoding is None else _extended_gpt2(encoding)
+        return NamedEncoder(found.title, tokenizer, f"{who} {cut}")
     files = {found.file_name: read_cached(found)}
+    special_tokens = None if encoding is None else encoding.special_tokens
 
     def open_first() -> NamedEncoder:
         from bpe_core.formats.opening.engines import choose_engine
         from bpe_core.formats.opening.reading import read_description
 
         # The SHA-256 was checked, and the tests compare these files with their libraries.
-        opened = choose_engine(read_description(files), is_known=True)[1]
-        encoder = _add_tokens(opened.encoder, encoding)
-        return NamedEncoder(opened.name, encoder, opened.provenance, opened.chat)
+        read = read_description(files, special_tokens=special_tokens)
+        return choose_engine(read, is_known=True)[1]
 
-    purpose = "open published" if encoding is None else f"open published as {encoding}"
+    purpose = "open published" if name is None else f"open published as {name}"
     opened = open_kept(purpose, files, None, open_first)
     return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}", opened.chat)
 
 
-def _add_tokens(base: Encoder, name: str | None) -> Encoder:
-    """Return what a file's tokenizer becomes with the tokens of an encoding that it lacks."""
-    if name is None or not isinstance(base, Tokenizer):
-        return base
+def _extended_gpt2(encoding: TiktokenEncoding) -> Tokenizer:
+    """Return GPT-2's tokenizer with the ranks and the special tokens of an encoding."""
     from bpe_core.formats.tiktoken_file import build_from_ranks
+    from bpe_core.tokenizer.gpt2 import gpt2
 
-    encoding = TIKTOKEN_ENCODINGS[name]
+    base = gpt2()
     special = set(base.special_tokens.values())
     ranks = {token: id for id, token in base.vocab.items() if id not in special}
     return build_from_ranks(
