@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from operator import itemgetter
@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.running.library_encoder import LibraryEncoder
+from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
-from bpe_core.formats.running.offsets_to_segments import columns_to_segments, locate_tokens
-from bpe_core.formats.running.pattern_runs import check_patterns
+from bpe_core.formats.running.offsets_to_segments import locate_tokens
 from bpe_core.formats.running.safe_cuts import is_cut_at_spaces
+from bpe_core.formats.text_growth import check_patterns
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.pretokenizers.text_parts import cut_text
 from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.types import Segment
 from bpe_core.unicode.byte_alphabet import from_printable
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ class ForeignTokenizer(LibraryEncoder):
     [(b'a', 0, 1), (b'##b', 1, 2)]
     """
 
+    drops_text = True  # white space between words, perhaps: the file does not show it
+
     def __init__(self, source: str, special: Collection[str] = ()) -> None:
         with needs_extra("formats", "Encoding with Hugging Face's tokenizers"):
             import tokenizers
@@ -59,12 +60,19 @@ class ForeignTokenizer(LibraryEncoder):
         self._source, self._special = source, frozenset(special)
         self._peer = _built(tokenizers.Tokenizer, source)
         written = self._peer.to_str()
-        self._described: dict[str, Any] = json.loads(written)
+        self.described: dict[str, Any] = json.loads(written)
         self._peer.encode_special_tokens = True
         normalizer = self._peer.normalizer
         self._is_cut_at_spaces = is_cut_at_spaces(
-            self._described, None if normalizer is None else normalizer.normalize_str
+            self.described, None if normalizer is None else normalizer.normalize_str
         )
+        model = self.described["model"]
+        self.model = str(model["type"])
+        unknown = model.get("unk_id")
+        if not isinstance(unknown, int):
+            named = model.get("unk_token")
+            unknown = self._peer.token_to_id(named) if isinstance(named, str) else None
+        self.unknown_id = unknown
         engine = f"tokenizers {tokenizers.__version__}"
         added = self._peer.get_added_tokens_decoder().items()
         super().__init__(
@@ -76,7 +84,7 @@ class ForeignTokenizer(LibraryEncoder):
 
     def check_patterns(self) -> None:
         """Raise FormatError if a pattern is unusably slow on some text."""
-        check_patterns(self._described, self.encode)
+        check_patterns(self.described, self.encode)
 
     def __reduce__(self) -> tuple[object, ...]:
         return ForeignTokenizer, (self._source, self._special)
@@ -89,30 +97,6 @@ class ForeignTokenizer(LibraryEncoder):
         call would affect calls in other threads.
         """
         return _built(type(self._peer), self._source)
-
-    @property
-    def described(self) -> Mapping[str, Any]:
-        """The tokenizer.json, parsed."""
-        return self._described
-
-    @property
-    def model(self) -> str:
-        """BPE, Unigram, WordPiece or WordLevel."""
-        return str(self._described["model"]["type"])
-
-    @property
-    def unknown_id(self) -> int | None:
-        """The id of the token for text that the vocabulary cannot spell."""
-        model = self._described["model"]
-        if isinstance(model.get("unk_id"), int):
-            return int(model["unk_id"])
-        unknown = model.get("unk_token")
-        return self._peer.token_to_id(unknown) if isinstance(unknown, str) else None
-
-    @property
-    def drops_text(self) -> bool:
-        """True: many drop white space between words, and the file does not show which."""
-        return True
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text, with all special tokens allowed or none.
@@ -134,15 +118,6 @@ class ForeignTokenizer(LibraryEncoder):
     def written(self, id: int) -> str | None:
         """Return a token with the marks that its file writes; None where that is bytes."""
         return None if self._by_bytes else self._peer.id_to_token(id)
-
-    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens with their places in a text; raises what `encode` raises.
-
-        If a normalizer makes several tokens of one character, the last one gets it and the others
-        are empty. A token for a space that was put in front of the text is empty too.
-        """
-        (columns,) = self.place_tokens([text], allowed_special)
-        return columns_to_segments(text, columns, self.vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
@@ -172,11 +147,11 @@ class ForeignTokenizer(LibraryEncoder):
 
     def _bytes_by_id(self) -> dict[int, bytes]:
         described = json.dumps(
-            [self._described.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")]
+            [self.described.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")]
         )
         self._by_bytes = by_bytes = '"ByteLevel"' in described
         by_meta = '"Metaspace"' in described or json.dumps(_META) in described
-        fallback = bool(self._described["model"].get("byte_fallback"))
+        fallback = bool(self.described["model"].get("byte_fallback"))
         added = self._peer.get_added_tokens_decoder()
         return {
             id: text.encode()

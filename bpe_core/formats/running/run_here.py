@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.running.added_tokens import AddedToken, build_finder
+from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.running.normal_forms import normalize_by_library
-from bpe_core.formats.running.offsets_to_segments import columns_to_segments
-from bpe_core.formats.running.own_encoder import OwnEncoder
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
@@ -31,7 +30,6 @@ from bpe_core.pretokenizers.text_parts import cut_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Segment
 
 _NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 
@@ -58,43 +56,21 @@ class NativeTokenizer(OwnEncoder):
     ) -> None:
         super().__init__(tokenizer, added, normalizer)
         self._complete = _complete(tokenizer)
-        self._source = source
-        self._normalizer = normalizer
+        self.source = source
+        self.normalizer = normalizer
         self._normalized = None if normalizer is None else normalize_by_library(normalizer)
         if self._normalized is not None:
-            for each in self._added:
+            for each in self.added:
                 if each.is_normalized and self._normalized(each.text) != each.text:
                     raise FormatError(f"Its normalizer changes the added token {each.text!r:.60}.")
+        self.normalizer_name = "" if normalizer is None else str(normalizer["type"])
         self._lacking = _lacking(tokenizer)
+        self.may_lack_bytes = self._lacking is not None
+        self.drops_text = bool(normalizer) or self.may_lack_bytes
         self._left_out = _left_out(tokenizer)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return NativeTokenizer, (self._tokenizer, self._source, self._added, self._normalizer)
-
-    @property
-    def source(self) -> bytes:
-        """The tokenizer.json that `tokenizers` is given."""
-        return self._source
-
-    @property
-    def normalizer(self) -> Mapping[str, Any] | None:
-        """The part of tokenizer.json that changes a text first, or None."""
-        return self._normalizer
-
-    @property
-    def normalizer_name(self) -> str:
-        """The name of the normalizer; empty if there is none."""
-        return "" if self._normalizer is None else str(self._normalizer["type"])
-
-    @property
-    def may_lack_bytes(self) -> bool:
-        """True if some text has a byte that is not a token."""
-        return self._lacking is not None
-
-    @property
-    def drops_text(self) -> bool:
-        """True if a normalizer may drop text, or if bytes that are not tokens are left out."""
-        return bool(self.normalizer_name) or self.may_lack_bytes
+        return NativeTokenizer, (self.tokenizer, self.source, self.added, self.normalizer)
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `InvalidTextError` for a lone surrogate.
@@ -102,7 +78,7 @@ class NativeTokenizer(OwnEncoder):
         Added tokens that are not special are found in any text.
         """
         check_text(text)
-        allowed = allowed_tokens(self._special, allowed_special)
+        allowed = allowed_tokens(self.special_tokens, allowed_special)
         ids: list[int] = []
         for piece, id in self._pieces(text, allowed):
             if id is not None:
@@ -119,14 +95,6 @@ class NativeTokenizer(OwnEncoder):
                 ids = of_piece.tolist()
         return ids
 
-    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens with their places in a text; raises what `encode` raises.
-
-        `tokenizers` places the tokens of a text that its normalizer changes.
-        """
-        (columns,) = self.place_tokens([text], allowed_special)
-        return columns_to_segments(text, columns, self.vocab)
-
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
     ) -> list[TokenColumns]:
@@ -140,8 +108,8 @@ class NativeTokenizer(OwnEncoder):
         >>> list(NativeTokenizer(gpt2(), b"").parts("one two three", 3))
         ['one', ' two', ' three']
         """
-        cuts = self._tokenizer.pretokenizer.ends_before_space and not any(
-            character.isspace() for each in self._added for character in each.text
+        cuts = self.tokenizer.pretokenizer.ends_before_space and not any(
+            character.isspace() for each in self.added for character in each.text
         )
         return cut_text(text, size if cuts else len(text))
 
@@ -151,7 +119,7 @@ class NativeTokenizer(OwnEncoder):
 
     def _lacks_some(self, ids: NDArray[np.int32]) -> bool:
         """Return True if some ids are those of bytes that are not tokens."""
-        return self._lacking is not None and bool((ids > self._last_id).any())
+        return self.may_lack_bytes and bool((ids > self._last_id).any())
 
     @cached_property
     def _last_id(self) -> int:
@@ -173,7 +141,7 @@ class NativeTokenizer(OwnEncoder):
     @cached_property
     def _foreign(self) -> ForeignTokenizer:
         """The library's tokenizer; building a large one takes seconds, and few texts need it."""
-        return ForeignTokenizer(self._source.decode(), self._special)
+        return ForeignTokenizer(self.source.decode(), self.special_tokens)
 
     def _pieces(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
         """Yield added tokens with their ids, and what is between them, normalized, without one."""
@@ -186,8 +154,8 @@ class NativeTokenizer(OwnEncoder):
 
     @cached_property
     def _finders(self) -> tuple[AddedTokenFinder, AddedTokenFinder]:
-        raw = build_finder(each for each in self._added if not each.is_normalized)
-        return raw, build_finder(each for each in self._added if each.is_normalized)
+        raw = build_finder(each for each in self.added if not each.is_normalized)
+        return raw, build_finder(each for each in self.added if each.is_normalized)
 
 
 def _complete(tokenizer: Tokenizer) -> Tokenizer:
