@@ -15,10 +15,10 @@ or a `FormatError` that names what is wrong.
 
 SentencePiece's models are in `sentencepiece_model` and `sentencepiece_scores`. Read, and not
 written: Tekken JSON (`tekken`), other kinds of GGUF (`gguf_header`, `gguf_vocabulary`,
-`gguf_cuts`), and any of these in a zip (`zipped`).
+`gguf_cuts`), and any of these in a zip.
 
-All files take one road. `folder_files` says which files of a folder or a zip are the tokenizer, and
-`reading` recognises their format. Each format has its own module, whose reader returns a
+All files take one road. `folder_files` reads the files of a folder or a zip that are the tokenizer,
+and `reading` recognises their format. Each format has its own module, whose reader returns a
 `Description` of what the file says. `load_save` makes a `Tokenizer` of it; `engines` chooses the
 library that runs it, compares the ids of a probe, and builds the encoder. What plain BPE cannot
 represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`,

@@ -22,7 +22,6 @@ from bpe_core.formats.description import Description, Given, Merges, Ranks
 from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.recovered_merges import MergesNotFoundError, ranks_imply, recover_merges
-from bpe_core.formats.sidecars import special_beside
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -137,8 +136,9 @@ def describe_tiktoken(given: Given) -> Description:
         origin = f"The file is {found.publisher}’s, to the byte. {found.note}".strip()
         pretokenizer = found.pretokenizer
     if special_tokens is None:
-        known = {} if found is None else found.special_tokens
-        special_tokens = {**known, **special_beside(given.beside)}
+        special_tokens = given.beside.special()
+        if found is not None:
+            special_tokens = {**found.special_tokens, **special_tokens}
     ids = read_ranks(given.data)
     if pretokenizer is None:
         raise ConfigError(

@@ -21,7 +21,6 @@ from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import native
 from bpe_core.formats.checking.probe import last_tokens
 from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
-from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save, write_files
 from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.formats.patterns import STEPS, name_steps
@@ -42,6 +41,10 @@ TEXT = (
     "low lower lowest, newest newer! aaaa aaab abab é 你好 🙂🙂 it's \x00\t  'tis 2042\r\n# # a\n\n"
     * 3
 )
+
+
+def read_huggingface(data: bytes) -> Tokenizer:
+    return loads({"tokenizer.json": data})
 
 
 def trained(vocab_size: int = 330, **choices: Any) -> Tokenizer:

@@ -35,11 +35,10 @@ from bpe_core.formats.adapted.adapted_vocabulary import (
     unlisted,
 )
 from bpe_core.formats.adapted.json_places import members, replace_spans, write_like
-from bpe_core.formats.folder_files import PAIRS
+from bpe_core.formats.folder_files import PAIRS, unpacked
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
-from bpe_core.formats.load_save import Format
-from bpe_core.formats.opening.zipped import looks_like_zip, unzip_tokenizer
+from bpe_core.formats.load_save import Format, loads
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.formats.tekken import looks_like_tekken
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -76,10 +75,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     >>> list(files), loads(files) == shrunk.tokenizer
     (['vocab.json', 'merges.txt'], True)
     """
-    if len(files) == 1:
-        ((name, data),) = files.items()
-        if looks_like_zip(data):
-            files = unzip_tokenizer(data, name, BESIDE)
+    files = unpacked(files, BESIDE)
     written = dict(files)
     done = False
     for name, data in files.items():
@@ -233,9 +229,8 @@ def _gpt2_files(
     left[at:at] = [line + ending for line in added]
     new_vocabulary, new_merges_file = (mark + written).encode(), "\n".join(left).encode()
     tokenizer = adapted.tokenizer
-    read = gpt2_files.read_gpt2_files(
-        new_vocabulary,
-        new_merges_file,
+    read = loads(
+        {gpt2_files.VOCABULARY: new_vocabulary, gpt2_files.MERGES: new_merges_file},
         pretokenizer=tokenizer.pretokenizer.name,
         special_tokens=tokenizer.special_tokens,
     )

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import string
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from bpe_core.formats.json_files import flat_steps
 from bpe_core.formats.patterns import find_pretokenizer
 
 # Every letter between spaces, to see what a normalizer makes of it.
@@ -49,21 +50,10 @@ def is_cut_at_spaces(described: Mapping[str, Any], normalized: Callable[[str], s
     """
     return (
         all(map(_is_local_token, described.get("added_tokens") or []))
-        and all(map(_is_local_normalizer, _listed(described.get("normalizer"), "normalizers")))
+        and all(map(_is_local_normalizer, flat_steps(described.get("normalizer"), "normalizers")))
         and (normalized is None or _keeps_letters(normalized(_LETTERS)))
-        and _splits(list(_listed(described.get("pre_tokenizer"), "pretokenizers")))
+        and _splits(list(flat_steps(described.get("pre_tokenizer"), "pretokenizers")))
     )
-
-
-def _listed(component: Any, plural: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the components of a sequence, nested or not; nothing for None."""
-    if component is None:
-        return
-    if component.get("type") != "Sequence":
-        yield component
-        return
-    for each in component[plural]:
-        yield from _listed(each, plural)
 
 
 def _is_local_token(token: Mapping[str, Any]) -> bool:
