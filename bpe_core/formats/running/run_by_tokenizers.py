@@ -2,6 +2,10 @@
 
 These are Unigram and WordPiece models, BPE behind a normalizer, and everything else that the
 library can load. Tokens are placed in the text by the offsets that the library reports.
+
+A long text is given to the library in parts if its description proves that its ids do not change
+there. A part ends between a letter and a space that another letter follows; no part of a known
+tokenizer looks at more than neighbouring characters before it splits at that space.
 """
 
 from __future__ import annotations
@@ -20,7 +24,6 @@ from bpe_core.extras import needs_extra
 from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
 from bpe_core.formats.running.offsets_to_segments import locate_tokens
-from bpe_core.formats.running.safe_cuts import is_cut_at_spaces
 from bpe_core.formats.text_growth import check_patterns
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.pretokenizers.text_parts import cut_text
@@ -29,9 +32,35 @@ from bpe_core.unicode.byte_alphabet import from_printable
 
 if TYPE_CHECKING:
     import tokenizers
+import string
+import unicodedata
+from collections.abc import Callable, Mapping
+
+from bpe_core.formats.json_files import flat_steps
+from bpe_core.formats.patterns import find_pretokenizer
 
 _FALLBACK_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _META: Final = "▁"
+# Every letter between spaces, to see what a normalizer makes of it.
+_LETTERS: Final = " ".join(string.ascii_letters)
+_LOCAL_NORMALIZERS: Final = frozenset(
+    {
+        "NFC",
+        "NFD",
+        "NFKC",
+        "NFKD",
+        "Lowercase",
+        "BertNormalizer",
+        "StripAccents",
+        "Precompiled",
+        "ByteLevel",
+        "Nmt",
+    }
+)
+_LOCAL_PRETOKENIZERS: Final = frozenset({"Digits", "Punctuation"})
+_SPLIT_AT_SPACES: Final = frozenset({"BertPreTokenizer", "Whitespace", "WhitespaceSplit"})
+_NAMED: Final = ("gpt2", "cl100k", "o200k")
+_RUNS_OF_SPACES: Final = " {2,}"
 
 
 class ForeignTokenizer(LibraryEncoder):
@@ -229,3 +258,76 @@ def _token_bytes(text: str, *, by_bytes: bool, by_meta: bool, fallback: bool) ->
         if byte:
             return bytes([int(byte[1], 16)])
     return (text.replace(_META, " ") if by_meta else text).encode()
+
+
+def is_cut_at_spaces(described: Mapping[str, Any], normalized: Callable[[str], str] | None) -> bool:
+    """Return True if the ids of a text are those of its parts, one after another.
+
+    `described` is a tokenizer.json without post-processor, truncation and padding; `normalized` is
+    its normalizer, None if it has none.
+
+    >>> is_cut_at_spaces({"pre_tokenizer": {"type": "BertPreTokenizer"}}, None)
+    True
+    >>> is_cut_at_spaces({"pre_tokenizer": None}, None)
+    False
+    """
+    return (
+        all(map(_is_local_token, described.get("added_tokens") or []))
+        and all(map(_is_local_normalizer, flat_steps(described.get("normalizer"), "normalizers")))
+        and (normalized is None or _keeps_letters(normalized(_LETTERS)))
+        and _splits(list(flat_steps(described.get("pre_tokenizer"), "pretokenizers")))
+    )
+
+
+def _is_local_token(token: Mapping[str, Any]) -> bool:
+    """Return True if an added token cannot reach across a cut, before or after normalization."""
+    content = unicodedata.normalize("NFKC", token["content"])
+    strips = token.get("lstrip") or token.get("rstrip")
+    ends = content[:1] + content[-1:]
+    return not any(map(str.isspace, content)) and not (
+        strips and any(not end.isascii() or end.isalnum() for end in ends)
+    )
+
+
+def _is_local_normalizer(normalizer: Mapping[str, Any]) -> bool:
+    kind = normalizer.get("type")
+    if kind == "Strip":
+        # The end of a part is a letter, but its beginning is a space.
+        return not normalizer.get("strip_left", True)
+    if kind != "Replace":
+        return kind in _LOCAL_NORMALIZERS
+    pattern: Mapping[str, str] = normalizer.get("pattern") or {}
+    plain = pattern.get("String")
+    if plain is None:
+        return pattern.get("Regex") == _RUNS_OF_SPACES
+    return not any(each.isspace() or each.isalpha() for each in plain)
+
+
+def _keeps_letters(normalized: str) -> bool:
+    """Return True if letters between spaces are still single letters between spaces."""
+    return (
+        len(normalized) == len(_LETTERS)
+        and all(each.isascii() and each.isalpha() for each in normalized[::2])
+        and set(normalized[1::2]) == {" "}
+    )
+
+
+def _splits(pretokenizers: list[Mapping[str, Any]]) -> bool:
+    """Return True if the first step that is not local splits at a single space between letters.
+
+    The steps after it get each piece by itself.
+    """
+    for each in pretokenizers:
+        kind = each.get("type")
+        if kind in _LOCAL_PRETOKENIZERS:
+            continue
+        if kind == "ByteLevel":
+            return bool(each.get("use_regex", True))
+        if kind == "Metaspace":
+            return bool(each.get("split", True))
+        if kind == "Split":
+            pattern: Mapping[str, str] = each.get("pattern") or {}
+            is_plain = each.get("behavior") == "Isolated" and not each.get("invert")
+            return is_plain and find_pretokenizer(pattern.get("Regex", "")) in _NAMED
+        return kind in _SPLIT_AT_SPACES
+    return False
