@@ -22,8 +22,8 @@ and `reading` recognises their format. Each format has its own module, whose rea
 `Description` of what the file says. `load_save` makes a `Tokenizer` of it; `engines` chooses the
 library that runs it, compares the ids of a probe, and builds the encoder. What plain BPE cannot
 represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`,
-`run_by_tiktoken`), and `run_here` encodes here what remains after `added_tokens` and
-normal forms of Unicode. `run_across_words` encodes here what Llama 2, Mistral 7B and Gemma are: BPE over
+`run_by_tiktoken`), and `run_here` encodes here what remains after `added_tokens` and normal forms
+of Unicode. `run_across_words` encodes here what Llama 2, Mistral 7B and Gemma are: BPE over
 characters (`across_words`, `live_merges`) that writes spaces as ▁ (`spaces`).
 
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a
