@@ -15,15 +15,15 @@ or a `FormatError` that names what is wrong.
 
 SentencePiece's models are in `sentencepiece_model` and `sentencepiece_scores`. Read, and not
 written: Tekken JSON (`tekken`), other kinds of GGUF (`gguf_header`, `gguf_vocabulary`,
-`gguf_cuts`), and any of these in a zip (`zipped`).
+`gguf_cuts`), and any of these in a zip.
 
-All files take one road. `folder_files` says which files of a folder or a zip are the tokenizer, and
-`reading` recognises their format. Each format has its own module, whose reader returns a
+All files take one road. `folder_files` reads the files of a folder or a zip that are the tokenizer,
+and `reading` recognises their format. Each format has its own module, whose reader returns a
 `Description` of what the file says. `load_save` makes a `Tokenizer` of it; `engines` chooses the
 library that runs it, compares the ids of a probe, and builds the encoder. What plain BPE cannot
 represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`,
-`run_by_tiktoken`), and `run_here` encodes here what remains after `added_tokens` and
-`normal_forms`. `run_across_words` encodes here what Llama 2, Mistral 7B and Gemma are: BPE over
+`run_by_tiktoken`), and `run_here` encodes here what remains after `added_tokens` and normal forms
+of Unicode. `run_across_words` encodes here what Llama 2, Mistral 7B and Gemma are: BPE over
 characters (`across_words`, `live_merges`) that writes spaces as ▁ (`spaces`).
 
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a

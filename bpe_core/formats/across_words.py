@@ -19,7 +19,7 @@ from bpe_core.formats.gpt2_files import missing_token
 from bpe_core.formats.live_merges import find_live_merges
 from bpe_core.formats.running.added_tokens import AddedToken
 from bpe_core.formats.running.spaces import Spaces
-from bpe_core.tokenizer.token_parts import Triple, Triples, number_merges
+from bpe_core.tokenizer.token_parts import Triples, number_merges, to_list
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import META
 
@@ -85,14 +85,15 @@ def build_merges(
         if byte not in alphabet and byte not in bytes_of.values():
             raise FormatError(f"No token spells the byte 0x{byte.hex().upper()}.")
     merges = find_live_merges(listed, texts)
+    pretokenizer = _find_cut(merges, texts)
     special = {text: id for text, id in added.items() if id not in texts}
     vocab = dict(zip(ids.values(), _spell(ids), strict=True))
     # An added token is found as it is, so it keeps its ▁.
     vocab |= {id: text.encode() for text, id in special.items()}
     return Merges(
         vocab={**vocab, **bytes_of},
-        merges=merges,
-        pretokenizer=_find_cut(merges, texts),
+        merges=to_list(merges),
+        pretokenizer=pretokenizer,
         base="characters",
         special_tokens=special,
         byte_fallback=list(bytes_of),
@@ -245,13 +246,12 @@ def _check_characters(texts: Iterable[str]) -> None:
         ) from None
 
 
-def _find_cut(merges: Sequence[Triple], texts: Mapping[int, str]) -> str:
+def _find_cut(merges: Triples, texts: Mapping[int, str]) -> str:
     """Return the pre-tokenizer whose cuts no merge crosses."""
-    crossed = {
-        texts[left][-1]
-        for left, right, _ in merges
-        if texts[right][0] == META and texts[left][-1] != META
-    }
+    is_marked = np.zeros(1 + max(texts, default=0), np.bool_)
+    is_marked[[id for id, text in texts.items() if text[:1] == META]] = True
+    lefts = merges[is_marked[merges[:, 1]], 0].tolist()
+    crossed = {texts[left][-1] for left in lefts} - {META}
     return "sentencepiece" if not crossed else "gemma3" if crossed == {">"} else "none"
 
 

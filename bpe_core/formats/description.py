@@ -10,6 +10,7 @@ from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats.running.added_tokens import AddedToken
 from bpe_core.formats.running.spaces import Spaces
+from bpe_core.formats.sidecars import Sidecars
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -128,8 +129,8 @@ class Given:
 
     name: str
     data: bytes
-    beside: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    """The files of transformers next to it, by name."""
+    beside: Sidecars = field(default_factory=Sidecars)
+    """The files of transformers next to it."""
     pretokenizer: str | None = None
     special_tokens: Mapping[str, int] | None = None
     merges_only: bool = False

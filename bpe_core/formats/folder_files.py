@@ -1,14 +1,19 @@
-"""Choose a tokenizer's files among those of a folder or a zip, and read those at a path."""
+"""Choose a tokenizer's files among those of a folder or a zip, and read them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import os
+import zipfile
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from bpe_core.errors import FormatError
+from bpe_core.corpus.damage import ARCHIVE_DAMAGE
+from bpe_core.corpus.file_kinds import is_zip
+from bpe_core.errors import BpeError, FormatError, MissingFileError
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
-from bpe_core.published.hub_names import PAIR, SIDECARS
+from bpe_core.published.hub_names import PAIR, SIDECARS, HubName, is_hub_name, snapshot_folder
 
 PAIRS: Final = (PAIR, ("encoder.json", "vocab.bpe"))
 """The two pairs of names in use for GPT-2's vocabulary and its merges."""
@@ -29,6 +34,9 @@ TOKENIZER_FILES: Final = tuple(name for names in _SETS for name in names)
 """The names of files that are read as a folder's tokenizer."""
 MAX_BYTES: Final = 128_000_000
 """The largest file read; the largest tokenizers in use are a third of it."""
+_MAX_UNPACKED: Final = 256_000_000
+"""The limit for the files taken from a zip, in all."""
+_MAX_MEMBERS: Final = 10_000
 
 
 def choose_files(names: Sequence[str], where: str) -> list[str]:
@@ -59,14 +67,48 @@ def choose_files(names: Sequence[str], where: str) -> list[str]:
     raise FormatError(f"{where} has no tokenizer file, such as tokenizer.json.")
 
 
-def read_files_at(path: Path) -> dict[str, bytes]:
+def locate(path_or_name: str | os.PathLike[str]) -> tuple[Path, HubName | None]:
+    """Return a path as it is; for hf:org/model, the folder of its files, and its commit.
+
+    A model that the cache of the hub's client does not have is fetched. Raises what `find_or_fetch`
+    raises.
+
+    >>> locate("mine/tokenizer.json")
+    (PosixPath('mine/tokenizer.json'), None)
+    """
+    if not is_hub_name(path_or_name):
+        return Path(path_or_name), None
+    # Imported when needed: other names and files need no process that downloads.
+    from bpe_core.published.hub import find_or_fetch
+
+    model = find_or_fetch(str(path_or_name))
+    return snapshot_folder(model), model
+
+
+def read_files_at(path: Path, name: str = "") -> dict[str, bytes]:
     """Return the files of the tokenizer at a path, as file name -> bytes.
 
     In a folder, and next to GPT-2's two files, they include those of `SIDECARS`. A GGUF file is
-    read without its tensors. Of a file that is too large only the first
-    bytes are read. Raises `FormatError` for a folder without a tokenizer, and `OSError` if a file
-    cannot be read.
+    read without its tensors. Of a file that is too large only the first bytes are read. Raises
+    `FormatError` for a folder without a tokenizer and for what cannot be read, and
+    `MissingFileError` for a path that does not exist; errors call it by its `name`, if it has one.
     """
+    name = name or str(path)
+    try:
+        return {each.name: _read(each) for each in _list_files(path)}
+    except BpeError:
+        raise
+    except ValueError:
+        raise FormatError(
+            f"{name!r} is not a path: it contains a NUL or a lone surrogate."
+        ) from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFileError(f"{name} does not exist. Check the path.") from None
+    except OSError as error:
+        raise FormatError(f"{name} cannot be read: {error.strerror}. Check the path.") from None
+
+
+def _list_files(path: Path) -> list[Path]:
     folder, names = path.parent, [path.name]
     if path.is_dir():
         folder = path
@@ -77,7 +119,7 @@ def read_files_at(path: Path) -> dict[str, bytes]:
             names = [*pair]
     if path.is_dir() or len(names) > 1:
         names += [name for name in SIDECARS if (folder / name).is_file()]
-    return {name: _read(folder / name) for name in names}
+    return [folder / name for name in names]
 
 
 def _read(path: Path) -> bytes:
@@ -87,3 +129,57 @@ def _read(path: Path) -> bytes:
             return file.read(MAX_BYTES + 1)
     with mapped(path) as view:
         return without_tensors(view)
+
+
+def unpacked(files: Mapping[str, bytes], beside: Collection[str] = SIDECARS) -> Mapping[str, bytes]:
+    """Return the files of the tokenizer in a zip, if that is the only file, or else the files.
+
+    Files with a name in `beside` are included if they are in the tokenizer's folder. Names keep no
+    folders, so none becomes a path. Raises `FormatError` for a damaged or encrypted zip, for one
+    without a tokenizer or with several, and for files that are too large unpacked.
+
+    >>> buffer = io.BytesIO()
+    >>> with zipfile.ZipFile(buffer, "w") as archive:
+    ...     archive.writestr("mine/tokenizer.json", "{}")
+    ...     archive.writestr("mine/config.json", "{}")
+    >>> unpacked({"mine.zip": buffer.getvalue()}, [])
+    {'tokenizer.json': b'{}'}
+    """
+    if len(files) != 1 or not all(map(is_zip, files.values())):
+        return files
+    ((name, data),) = files.items()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            if len(members) > _MAX_MEMBERS:
+                raise FormatError(f"{name} has {len(members):,} files. Add one tokenizer only.")
+            names = choose_files([_base(each) for each in members], name)
+            chosen = [each for each in members if _base(each) in names]
+            folder = chosen[0].filename.removesuffix(_base(chosen[0]))
+            wanted = {folder + each for each in beside}
+            chosen += [each for each in members if each.filename in wanted and each not in chosen]
+            return _read_all(archive, chosen)
+    except FormatError:
+        raise
+    except ARCHIVE_DAMAGE:
+        raise FormatError(f"{name} is a zip that is damaged, incomplete or encrypted.") from None
+
+
+def _read_all(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    left = _MAX_UNPACKED
+    for member in members:
+        with archive.open(member) as file:
+            # The size that a zip announces may lie.
+            data = files[_base(member)] = file.read(left + 1)
+        left -= len(data)
+        if left < 0:
+            raise FormatError(
+                f"With {_base(member)} the tokenizer has more than {_MAX_UNPACKED:,} bytes "
+                "unpacked, too many."
+            )
+    return files
+
+
+def _base(member: zipfile.ZipInfo) -> str:
+    return member.filename.replace("\\", "/").rpartition("/")[2]

@@ -57,11 +57,11 @@ def from_huggingface(tokenizer: tokenizers.Tokenizer) -> Tokenizer:
     >>> from_huggingface(tokenizers.Tokenizer(model)).encode("huh")
     [2, 0]
     """
-    from bpe_core.formats.huggingface import read_huggingface
+    from bpe_core.formats.load_save import loads
 
     if not hasattr(tokenizer, "to_str"):
         raise ArgumentTypeError(
             f"Expected a tokenizers.Tokenizer, got {describe(tokenizer)}. For a tokenizer of "
             "transformers, pass its backend_tokenizer."
         )
-    return read_huggingface(tokenizer.to_str().encode())
+    return loads({"tokenizer.json": tokenizer.to_str().encode()})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.description import Description, Given, Merges
 from bpe_core.formats.folder_files import PAIRS
 from bpe_core.formats.json_files import checked_ids, parse_json
+from bpe_core.formats.patterns import BYTE_LEVEL, pre_tokenizer_part
 from bpe_core.formats.recovered_merges import recover_merges
+from bpe_core.formats.sidecars import added_token, with_added, with_prefix
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.token_parts import (
     Triple,
@@ -62,47 +64,56 @@ def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     return {VOCABULARY: json.dumps(ids).encode(), MERGES: "\n".join(lines).encode()}
 
 
-def read_gpt2_files(
-    vocabulary: bytes,
-    merges: bytes,
-    *,
-    pretokenizer: str = "gpt2",
-    special_tokens: Mapping[str, int] | None = None,
-) -> Tokenizer:
-    """Build a tokenizer from the two files; raises `FormatError`.
-
-    Without `special_tokens`, every token longer than a byte that no merge makes counts as special.
-
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> files = write_gpt2_files(gpt2())
-    >>> read_gpt2_files(files["vocab.json"], files["merges.txt"]) == gpt2()
-    True
-    """
-    return _read_merges_file(vocabulary, merges, pretokenizer, special_tokens).tokenizer()
-
-
 def describe_gpt2_files(given: Given, merges: bytes) -> Description:
     """Describe the tokenizer of the two files, of which `given` is the vocabulary.
 
-    Raises what `read_gpt2_files` raises.
+    Without special tokens that are given, every token longer than a byte that no merge makes counts
+    as special. Raises `FormatError`.
+
+    >>> describe_gpt2_files(Given("mine", b'{"a": 0, "aa": 1}'), b"a a").merges.merges
+    [(0, 0, 1)]
     """
-    pretokenizer = given.pretokenizer or "gpt2"
-    found = _read_merges_file(given.data, merges, pretokenizer, given.special_tokens)
+    found = from_printable_model(
+        checked_ids(parse_json(given.data, VOCABULARY), VOCABULARY),
+        read_merge_lines(merges),
+        pretokenizer=given.pretokenizer or "gpt2",
+        special_tokens=given.special_tokens,
+    )
     return Description(name=given.name, merges=found)
 
 
-def _read_merges_file(
-    vocabulary: bytes,
-    merges: bytes,
-    pretokenizer: str,
-    special_tokens: Mapping[str, int] | None,
-) -> Merges:
-    return from_printable_model(
-        checked_ids(parse_json(vocabulary, VOCABULARY), VOCABULARY),
-        read_merge_lines(merges),
-        pretokenizer=pretokenizer,
-        special_tokens=special_tokens,
-    )
+def join_pair(given: Given, merges: bytes) -> dict[str, Any]:
+    """Return the tokenizer.json of GPT-2's two files and what is next to them.
+
+    Raises `FormatError` for files of a class that cuts text in a way unknown here, unless that is
+    given.
+    """
+    beside, known = given.beside, given.beside.reading_class
+    ids = checked_ids(parse_json(given.data, VOCABULARY), VOCABULARY)
+    pairs = read_merge_lines(merges)
+    if known is None and beside.class_name is not None and given.pretokenizer is None:
+        raise FormatError(
+            f"vocab.json and merges.txt do not say how {beside.class_name} of transformers cuts "
+            f"text. Use the folder's tokenizer.json, or name a pretokenizer."
+        )
+    cut = get_pretokenizer(known.pretokenizer if known else given.pretokenizer or "gpt2")
+    added = list(beside.added(known))
+    if known is None:
+        # As in GPT-2's two files alone.
+        listed = {token["content"] for token in added}
+        added += [
+            added_token(text, VOCABULARY, special=True)
+            for text in special_by_look(ids, pairs)
+            if text not in listed
+        ]
+    described: dict[str, Any] = {
+        "added_tokens": [],
+        "normalizer": known.normalizer if known else None,
+        "pre_tokenizer": pre_tokenizer_part(cut, by_bytes=True),
+        "decoder": {**BYTE_LEVEL},
+        "model": {"type": "BPE", "vocab": ids, "merges": [list(pair) for pair in pairs]},
+    }
+    return with_added(with_prefix(described, beside, known), added)
 
 
 def read_merge_lines(merges: bytes) -> list[tuple[str, str]]:

@@ -10,35 +10,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
 from typing import Any, Final, cast
 
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.across_words import find_plain_merges, read_listed_merges, write_steps
-from bpe_core.formats.chat_files import first_token
+from bpe_core.formats.across_words import read_listed_merges, write_steps
 from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
-from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
+from bpe_core.formats.description import Description, Given, Merges
 from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
-from bpe_core.formats.json_files import Part, check_object, checked_ids, parse_json
+from bpe_core.formats.json_files import Part, as_object, check_object, checked_ids, flat_steps
 from bpe_core.formats.patterns import (
     BYTE_LEVEL,
-    is_falcon,
     pre_tokenizer_part,
     read_pre_tokenizer,
     without_crossing_numbers,
 )
-from bpe_core.formats.running.added_tokens import (
-    AddedToken,
-    added_tokens,
-    found_in_one_search,
-    read_added_tokens,
-    special_texts,
-)
+from bpe_core.formats.running.added_tokens import AddedToken, read_added_tokens, special_texts
 from bpe_core.formats.running.library_errors import library_failures
 from bpe_core.formats.running.spaces import Spaces, read_spaces
+from bpe_core.formats.sidecars import first_token
 from bpe_core.formats.text_growth import check_growth
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -55,7 +47,8 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
     tried with the `tokenizers` library if that is installed.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> read_huggingface(write_huggingface(gpt2())) == gpt2()
+    >>> from bpe_core.formats.load_save import loads
+    >>> loads({"tokenizer.json": write_huggingface(gpt2())}) == gpt2()
     True
     """
     steps = write_steps if tokenizer.pretokenizer.adds_space else _write_steps
@@ -90,20 +83,6 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
     return written.encode()
 
 
-def read_huggingface(data: bytes) -> Tokenizer:
-    """Build the tokenizer that a tokenizer.json describes.
-
-    Raises what `build_tokenizer` raises.
-
-    >>> import tokenizers
-    >>> peer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "aa": 1}, [("a", "a")]))
-    >>> read_huggingface(peer.to_str().encode()).encode("aaa")
-    [1, 0]
-    """
-    given = Given(FILE_NAME, data, merges_only=True)
-    return build_tokenizer(describe_huggingface(given, parse_json(data, FILE_NAME)))
-
-
 def describe_huggingface(
     given: Given, described: Part, *, origin: str = "", names_cut: bool = True
 ) -> Description:
@@ -120,20 +99,22 @@ def describe_huggingface(
     spaces: Spaces | None = None
     added: tuple[AddedToken, ...] = ()
     why_not = ""
+    model = as_object(described.get("model"))
     try:
-        if check_object(described.get("model"), "model").get("byte_fallback"):
-            spaces = read_spaces(described)
+        _refuse_what_is_not_plain_bpe(described.get("model"))
+        spaces = read_spaces(described) if model.get("byte_fallback") else None
+        ids = checked_ids(model.get("vocab"), "the vocabulary")
+        added = read_added_tokens(described, ids)
         with without_garbage_collection():
-            merges = _read_merges(described, spaces)
-        added = added_tokens(described)
+            merges = _read_merges(described, ids, added, spaces)
     except BpeError as error:
         why_not = str(error)
     is_plain = merges is not None and not merges.pretokenizer.startswith("regex:")
     if not (given.merges_only and is_plain):
         check_growth(described)
     normalizer: object = described.get("normalizer")
-    model: object = described.get("model")
-    unknown: object = cast("Part", model).get("unk_token") if isinstance(model, dict) else None
+    is_changed = spaces is None and bool([*flat_steps(normalizer, "normalizers")])
+    unknown: object = model.get("unk_token")
     return Description(
         name=given.name,
         origin=origin,
@@ -142,7 +123,7 @@ def describe_huggingface(
         unknown=None if unknown is None else str(unknown),
         added_tokens=added,
         special=special_texts(described),
-        normalizer=None if spaces or _is_empty(normalizer) else cast("Part", normalizer),
+        normalizer=cast("Part", normalizer) if is_changed else None,
         spaces=spaces,
         library="tokenizers",
         parsed=described,
@@ -176,71 +157,30 @@ def for_library(described: Mapping[str, Any]) -> bytes:
         return json.dumps(plain).encode()
 
 
-def build_tokenizer(described: Description, *, across_words: bool = False) -> Tokenizer:
-    """Build the plain tokenizer that encodes as a description says.
-
-    Added tokens become special tokens, so encoding with `allowed_special="all"` gives the ids that
-    `tokenizers` gives with `add_special_tokens=False`. With `across_words`, the merges alone are
-    returned where a tokenizer cannot do what is done before them, such as finding added tokens in
-    any text.
-
-    Raises `FormatError` if there is none, and `MissingExtraError` for a custom pattern in a
-    tokenizer.json if the `tokenizers` library, which checks those, is not installed.
-    """
-    if described.spaces is not None and described.merges is not None:
-        plain = find_plain_merges(described.merges, described.added_tokens, described.spaces)
-        if plain is None and across_words:
-            return plain_tokenizer(described)
-        if plain is None:
-            raise FormatError(
-                "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
-                "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
-            )
-        described = replace(described, merges=plain)
-    if described.normalizer is not None:
-        raise FormatError(
-            f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "
-            f"encoding. Only tokenizers without one can be read."
-        )
-    tokenizer = plain_tokenizer(described)
-    if not found_in_one_search(described.added_tokens):
-        raise FormatError(
-            "Hugging Face's tokenizers looks for its added tokens in two steps, and one search "
-            "would find others. Open it with bpe_core.open_encoder."
-        )
-    if described.library == "tokenizers" and tokenizer.pretokenizer.name.startswith("regex:"):
-        # Regex engines differ: the same pattern may match other text, or not compile at all.
-        otherwise = why_otherwise(tokenizer, library_source(described).decode())
-        if otherwise:
-            raise FormatError(f"{otherwise} Encode with that library instead.")
-    return tokenizer
-
-
-def _read_merges(described: Part, spaces: Spaces | None) -> Merges:
+def _read_merges(
+    described: Part, ids: Mapping[str, int], added: Sequence[AddedToken], spaces: Spaces | None
+) -> Merges:
     """Return the merges of a parsed tokenizer.json, which encode what its normalizer returns.
 
-    Raises `FormatError` for a model, pre-tokenizer or added token that cannot be read exactly.
+    Raises `FormatError` for merges or a pre-tokenizer that cannot be read exactly.
     """
-    model = check_object(described.get("model"), "model")
-    _refuse_what_is_not_plain_bpe(model)
-    ids = checked_ids(model.get("vocab"), "the vocabulary")
-    added = read_added_tokens(described, ids)
+    model = described["model"]
     if spaces is not None:
         return read_listed_merges(ids, _merges(model.get("merges")), added, spaces)
     special_tokens = {each.text: each.id for each in added}
-    pretokenizer, byte_level = read_pre_tokenizer(described.get("pre_tokenizer"))
+    cut = read_pre_tokenizer(described.get("pre_tokenizer"))
     merges = _merges(model.get("merges"))
     whole_words_first = bool(model.get("ignore_merges"))
-    if is_falcon(described.get("pre_tokenizer")):
+    if cut.by_falcons_steps:
         merges = without_crossing_numbers(merges)
-    if not byte_level:
+    if not cut.by_bytes:
         return _from_characters(
-            ids, merges, pretokenizer, special_tokens, whole_words_first=whole_words_first
+            ids, merges, cut.pretokenizer, special_tokens, whole_words_first=whole_words_first
         )
     return from_printable_model(
         ids,
         merges,
-        pretokenizer=pretokenizer,
+        pretokenizer=cut.pretokenizer,
         special_tokens=special_tokens,
         whole_words_first=whole_words_first,
         others_as_text=not whole_words_first,
@@ -318,7 +258,8 @@ def why_otherwise(tokenizer: Tokenizer, written: str) -> str:
     )
 
 
-def _refuse_what_is_not_plain_bpe(model: Part) -> None:
+def _refuse_what_is_not_plain_bpe(described: object) -> None:
+    model = check_object(described, "model")
     kind = model.get("type", "BPE" if "merges" in model else None)
     if kind != "BPE":
         raise FormatError(f"Expected a BPE model, got {kind!r:.60}.")
@@ -329,23 +270,6 @@ def _refuse_what_is_not_plain_bpe(model: Part) -> None:
                 f"The model sets {name} to {model[name]!r:.60}, which plain byte-pair encoding "
                 f"does not support."
             )
-
-
-def _is_empty(normalizer: object) -> bool:
-    """Return True if there is no normalizer, or a sequence of none.
-
-    >>> _is_empty({"type": "Sequence", "normalizers": []}), _is_empty({"type": "NFC"})
-    (True, False)
-    """
-    if normalizer is None:
-        return True
-    listed = check_object(normalizer, "normalizer").get("normalizers")
-    is_sequence = check_object(normalizer, "normalizer").get("type") == "Sequence"
-    return (
-        is_sequence
-        and isinstance(listed, list)
-        and all(each is not None and _is_empty(each) for each in cast("list[object]", listed))
-    )
 
 
 def _merges(value: object) -> list[Sequence[str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
-from typing import Any, Final, cast
+from collections.abc import Iterator
+from typing import Any, Final, TypeGuard, cast
 
 from bpe_core.corpus.structure import has_more_values
 from bpe_core.corpus.values import parse_value
@@ -89,7 +90,7 @@ def looks_like_json(data: bytes, name: str) -> bool:
     return name.endswith(".json") or data.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
 
 
-def is_token_id(value: object) -> bool:
+def is_token_id(value: object) -> TypeGuard[int]:
     """Return True if a value read from JSON can be an id: an integer from 0 to 2^31 - 1.
 
     >>> is_token_id(7), is_token_id(-1), is_token_id(True), is_token_id("7")
@@ -138,3 +139,40 @@ def check_object(value: object, what: str) -> Part:
             f"Expected an object as the {what}, got {value!r:.80}. Is this a tokenizer.json?"
         )
     return cast("Part", value)
+
+
+def as_object(value: object) -> Part:
+    """Return a value of JSON if it is an object, or else an empty one.
+
+    >>> as_object({"a": 0}), as_object(7)
+    ({'a': 0}, {})
+    """
+    return cast("Part", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """Return a value of JSON if it is an array, or else an empty one.
+
+    >>> as_list([0]), as_list(7)
+    ([0], [])
+    """
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def flat_steps(component: object, plural: str) -> Iterator[Part]:
+    """Yield the steps of a normalizer or pre-tokenizer, those of sequences within sequences too.
+
+    `plural` is the key of a sequence's list. Raises `FormatError` for a step that is no object.
+
+    >>> steps = [{"type": "NFC"}, {"type": "Sequence", "normalizers": [{"type": "Lowercase"}]}]
+    >>> list(flat_steps({"type": "Sequence", "normalizers": steps}, "normalizers"))
+    [{'type': 'NFC'}, {'type': 'Lowercase'}]
+    """
+    left = [] if component is None else [component]
+    while left:
+        step = check_object(left.pop(), plural.removesuffix("s"))
+        if step.get("type") != "Sequence":
+            yield step
+            continue
+        inner: object = step.get(plural)
+        left += reversed(cast("list[object]", inner if isinstance(inner, list) else [inner]))

@@ -25,11 +25,9 @@ from bpe_core.tokenizer.rank_merging import merge_steps
 from bpe_core.tokenizer.token_parts import (
     TAKEN,
     TOO_EARLY,
-    Triple,
     Triples,
     choose_parts,
     pair_keys,
-    to_list,
 )
 
 _MAX_CHARACTERS: Final = 1_000_000
@@ -38,7 +36,7 @@ _MAX_CHARACTERS: Final = 1_000_000
 _NEVER: Final = np.iinfo(np.int64).max
 
 
-def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> list[Triple]:
+def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> Triples:
     """Return the merges (left, right, made) that can apply, in their order.
 
     `texts` are the texts of the tokens that are characters or that merges make. Raises
@@ -46,10 +44,10 @@ def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> list[Triple]:
 
     >>> texts = dict(enumerate(["a", "b", "c", "ab", "bc", "abc"]))
     >>> from bpe_core.tokenizer.token_parts import to_triples
-    >>> find_live_merges(to_triples([(0, 1, 3), (1, 2, 4), (0, 4, 5), (3, 2, 5)]), texts)
-    [(0, 1, 3), (1, 2, 4), (3, 2, 5)]
-    >>> find_live_merges(to_triples([(3, 2, 5), (0, 1, 3)]), texts)
-    [(3, 2, 5), (0, 1, 3)]
+    >>> find_live_merges(to_triples([(0, 1, 3), (1, 2, 4), (0, 4, 5), (3, 2, 5)]), texts).tolist()
+    [[0, 1, 3], [1, 2, 4], [3, 2, 5]]
+    >>> find_live_merges(to_triples([(3, 2, 5), (0, 1, 3)]), texts).tolist()
+    [[3, 2, 5], [0, 1, 3]]
     """
     # np.unique takes three times as long.
     if (np.diff(np.sort(pair_keys(listed))) == 0).any():
@@ -64,7 +62,7 @@ def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> list[Triple]:
     late = _find_late(listed[outcomes == TOO_EARLY], rank_of, base)
     if late:
         _join_late(late, listed, texts, characters, rank_of)
-    return to_list(listed[np.sort(rank_of[rank_of != _NEVER])])
+    return listed[np.sort(rank_of[rank_of != _NEVER])]
 
 
 def _find_late(early: Triples, rank_of: NDArray[np.int64], base: Set[int]) -> set[int]:

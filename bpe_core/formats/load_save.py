@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import cast
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import ArgumentTypeError, BpeError, ConfigError, FormatError, MissingFileError
+from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
 from bpe_core.files.whole_files import make_folder, write_whole
 from bpe_core.formats import gpt2_files, native, sentencepiece_model, tiktoken_file
 from bpe_core.formats.description import check_not_overruled
-from bpe_core.formats.folder_files import read_files_at
+from bpe_core.formats.folder_files import locate, read_files_at
 from bpe_core.formats.format_by_name import FORMATS, Format, choose_format, is_folder
 from bpe_core.formats.gguf import gguf_file
 from bpe_core.formats.sentencepiece_scores import write_sentencepiece
 from bpe_core.published.catalogue import find_published
-from bpe_core.published.hub_names import is_hub_name, snapshot_folder
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -103,7 +102,7 @@ def read_merges(
 ) -> Tokenizer:
     """Build a tokenizer as `loads` does; `across_words` is as for `build_tokenizer`."""
     # Imported when needed: writing a file needs no reader.
-    from bpe_core.formats.huggingface import build_tokenizer
+    from bpe_core.formats.opening.engines import build_tokenizer
     from bpe_core.formats.opening.reading import read_description
 
     read = read_description(files, pretokenizer, special_tokens, merges_only=True)
@@ -197,21 +196,12 @@ def load(
     Traceback (most recent call last):
     bpe_core.errors.MissingFileError: no-such-file.json does not exist. Check the path.
     """
-    if is_hub_name(path):
-        # Imported when needed: other names and files need no process that downloads.
-        from bpe_core.published.hub import find_or_fetch
-
-        path = snapshot_folder(find_or_fetch(str(path)))
+    _path(path)
+    folder, _ = locate(path)
     try:
-        files = read_files_at(_path(path))
-    except BpeError:
-        raise
-    except ValueError:
-        raise FormatError(_no_path(path)) from None
-    except FileNotFoundError:
+        files = read_files_at(folder)
+    except MissingFileError:
         raise MissingFileError(_missing(path)) from None
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
     if special_tokens is not None:
         return loads(files, pretokenizer, special_tokens)
     # Imported when needed: writing a file needs neither.

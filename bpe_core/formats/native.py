@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from bpe_core.errors import ConfigError, FormatError, NewerFormatError
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
-from bpe_core.formats.json_files import checked_ids, is_token_id
+from bpe_core.formats.json_files import as_list, checked_ids, is_token_id
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.token_parts import Triple
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -24,6 +24,15 @@ VERSION: Final = 1
 FILE_NAME: Final = "tokenizer.bpe.json"
 # Room for 16,000 tokens of 4 KB each. Checking them takes six times as much memory.
 _MAX_TOKEN_BYTES: Final = 1 << 26
+# What each setting must be, and what it is if it is left out.
+_SETTINGS: Final[Mapping[str, tuple[str, object, Callable[[object], bool]]]] = {
+    "pretokenizer": ("text", None, lambda value: isinstance(value, str)),
+    "fingerprint": ("text", None, lambda value: isinstance(value, str)),
+    "base": ("'bytes' or 'characters'", None, lambda value: value in ("bytes", "characters")),
+    "end_of_word": ("text or null", None, lambda value: isinstance(value, str | None)),
+    "end_of_word_id": ("an id or null", None, lambda value: value is None or is_token_id(value)),
+    "whole_words_first": ("true or false", False, lambda value: isinstance(value, bool)),
+}
 
 
 def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -81,50 +90,44 @@ def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
             f"Expected {FORMAT!r} version {VERSION}, got {data.get('format')!r:.60} version "
             f"{data.get('version')!r:.60}. Save the tokenizer again with this version."
         )
-    for name in ("pretokenizer", "base", "fingerprint"):
-        if not isinstance(data.get(name), str):
+    for name, (wanted, default, is_right) in _SETTINGS.items():
+        if not is_right(value := data.get(name, default)):
             raise FormatError(
-                f"Expected text as the saved tokenizer's {name}, got {data.get(name)!r:.60}."
+                f"Expected {wanted} as the saved tokenizer's {name}, got {value!r:.60}."
             )
-    if data["base"] not in ("bytes", "characters"):
-        raise FormatError(
-            f"Expected 'bytes' or 'characters' as the base, got {data['base']!r:.60}."
-        )
-    end_of_word, end_of_word_id = data.get("end_of_word"), data.get("end_of_word_id")
-    if not isinstance(end_of_word, str | None) or (
-        end_of_word_id is not None and not is_token_id(end_of_word_id)
-    ):
-        raise FormatError(
-            f"Expected text as end_of_word and an id as end_of_word_id, got {end_of_word!r:.60} "
-            f"and {end_of_word_id!r:.60}."
-        )
-    vocab = _tokens(data.get("tokens"))
-    merges = _triples(data.get("merges"))
+    vocab: dict[int, bytes] = {}
+    for id, written in _entries(data, "tokens", "an id and a text", _is_token):
+        if id in vocab:
+            raise FormatError(f"The saved tokenizer has two tokens with the id {id:,}.")
+        try:
+            vocab[id] = from_printable(written)
+        except KeyError as error:
+            raise FormatError(
+                f"The token {written!r:.60} contains {error.args[0]!r}, which does not represent a "
+                "byte."
+            ) from None
+    merges: list[Triple] = list(map(tuple, _entries(data, "merges", "three ids", _is_triple)))
     _spell_merged(vocab, merges)
     try:
         get_pretokenizer(data["pretokenizer"])
     except ConfigError as error:
         raise FormatError(f"The saved tokenizer cannot be read. {error}") from None
-    whole_words_first = data.get("whole_words_first", False)
-    if not isinstance(whole_words_first, bool):
-        raise FormatError(
-            f"Expected true or false as whole_words_first, got {whole_words_first!r:.60}."
-        )
-    byte_fallback = cast("object", data.get("byte_fallback", []))
-    listed = cast("list[object]", byte_fallback) if isinstance(byte_fallback, list) else [None]
-    if not all(map(is_token_id, listed)):
-        raise FormatError(f"Expected a list of ids as byte_fallback, got {byte_fallback!r:.60}.")
+    counts = None
+    if data.get("counts") is not None:
+        counts = _entries(data, "counts", "a whole number", lambda count: type(count) is int)
     merged = Merges(
         vocab=vocab,
         merges=merges,
         pretokenizer=data["pretokenizer"],
         base=data["base"],
         special_tokens=checked_ids(data.get("special_tokens"), "special_tokens"),
-        end_of_word=end_of_word,
-        end_of_word_id=end_of_word_id,
-        counts=_counts(data.get("counts")),
-        whole_words_first=whole_words_first,
-        byte_fallback=cast("list[int]", listed),
+        end_of_word=data.get("end_of_word"),
+        end_of_word_id=data.get("end_of_word_id"),
+        counts=counts,
+        whole_words_first=data.get("whole_words_first", False),
+        byte_fallback=_entries(
+            {"byte_fallback": [], **data}, "byte_fallback", "an id", is_token_id
+        ),
     )
     return Description(
         name=given.name, merges=merged, fingerprint=data["fingerprint"], names_cut=True
@@ -175,57 +178,27 @@ def to_json(tokenizer: Tokenizer, training: dict[str, Any] | None = None) -> byt
     return json.dumps(tokenizer_to_dict(tokenizer) | record).encode()
 
 
-def _tokens(value: object) -> dict[int, bytes]:
-    vocab: dict[int, bytes] = {}
-    for place, entry in enumerate(_rows(value, 2, "tokens")):
-        id, written = entry
-        if not is_token_id(id) or not isinstance(written, str) or id in vocab:
+def _entries(
+    data: Mapping[str, Any], name: str, wanted: str, is_right: Callable[[Any], bool]
+) -> list[Any]:
+    """Return a list of the file; raises `FormatError` that names the first wrong entry."""
+    listed = data.get(name)
+    if not isinstance(listed, list):
+        raise FormatError(f"Expected a list as the saved tokenizer's {name}, got {listed!r:.60}.")
+    for place, entry in enumerate(cast("list[Any]", listed)):
+        if not is_right(entry):
             raise FormatError(
-                f"Expected an unused id and a text as entry {place:,} of the tokens, got "
+                f"Expected {wanted} as entry {place:,} of the saved tokenizer's {name}, got "
                 f"{entry!r:.80}."
             )
-        try:
-            vocab[id] = from_printable(written)
-        except KeyError as error:
-            raise FormatError(
-                f"The token {written!r:.60} contains {error.args[0]!r}, which does not represent a "
-                "byte."
-            ) from None
-    return vocab
+    return cast("list[Any]", listed)
 
 
-def _triples(value: object) -> list[tuple[int, int, int]]:
-    triples: list[tuple[int, int, int]] = []
-    for rank, entry in enumerate(_rows(value, 3, "merges")):
-        left, right, made = entry
-        if not (is_token_id(left) and is_token_id(right) and is_token_id(made)):
-            raise FormatError(f"Expected three ids in merge {rank}, got {entry!r:.80}.")
-        triples.append((left, right, made))
-    return triples
+def _is_token(entry: object) -> bool:
+    parts = as_list(entry)
+    return len(parts) == 2 and is_token_id(parts[0]) and isinstance(parts[1], str)
 
 
-def _counts(value: object) -> list[int] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        raise FormatError(f"Expected whole numbers as the counts of the merges, got {value!r:.60}.")
-    counts = cast("list[Any]", value)
-    for rank, count in enumerate(counts):
-        if type(count) is not int:
-            raise FormatError(
-                f"Expected a whole number as the count of merge {rank:,}, got {count!r:.60}."
-            )
-    return counts
-
-
-def _rows(value: object, width: int, what: str) -> list[list[Any]]:
-    if not isinstance(value, list):
-        raise FormatError(f"Expected a list as the saved tokenizer's {what}, got {value!r:.60}.")
-    rows = cast("list[Any]", value)
-    for place, row in enumerate(rows):
-        if not isinstance(row, list) or len(cast("list[Any]", row)) != width:
-            raise FormatError(
-                f"Expected a list of {width} as entry {place:,} of the saved tokenizer's {what}, "
-                f"got {row!r:.60}."
-            )
-    return cast("list[list[Any]]", rows)
+def _is_triple(entry: object) -> bool:
+    parts = as_list(entry)
+    return len(parts) == 3 and all(map(is_token_id, parts))

@@ -8,11 +8,11 @@ or in `tiktoken_ext/openai_public.py`, and matches exactly what the named one ma
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, cast
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.json_files import Part, check_object
+from bpe_core.formats.json_files import Part, flat_steps
 from bpe_core.pretokenizers.pretokenizers import (
     PRETOKENIZER_NAMES,
     Pretokenizer,
@@ -156,54 +156,46 @@ def without_crossing_numbers(merges: Sequence[Sequence[str]]) -> list[Sequence[s
     return kept
 
 
-def read_pre_tokenizer(part: object) -> tuple[str, bool]:
-    """Return a pre-tokenizer's name, and whether tokens are written in printable bytes.
+class ReadCut(NamedTuple):
+    """How a tokenizer.json cuts a text."""
+
+    pretokenizer: str
+    """The name of the pre-tokenizer that cuts alike."""
+    by_bytes: bool
+    """True if tokens are written in printable bytes."""
+    by_falcons_steps: bool = False
+
+
+def read_pre_tokenizer(part: object) -> ReadCut:
+    """Return how a text is cut by the pre-tokenizer of a tokenizer.json.
 
     Raises `FormatError` for one that has no exact equivalent here.
 
-    >>> read_pre_tokenizer({"type": "WhitespaceSplit"})
+    >>> read_pre_tokenizer({"type": "WhitespaceSplit"})[:2]
     ('whitespace', False)
     """
-    if is_falcon(part):
-        return "falcon", True
-    parts = list(_flat(part))
-    byte_level = bool(parts) and _without_regex(parts[-1]) == _BY_BYTES
+    parts = [_without(step, "trim_offsets") for step in flat_steps(part, "pretokenizers")]
+    if parts == list(FALCON):
+        return ReadCut("falcon", by_bytes=True, by_falcons_steps=True)
+    byte_level = bool(parts) and _without(parts[-1], "use_regex") == _BY_BYTES
     if any(step.get("type") == "ByteLevel" for step in parts[:-1]):
         raise FormatError("Its pre-tokenizer writes bytes in printable characters twice.")
     if byte_level and parts.pop().get("use_regex", True):
         parts.append({**BY_REGEX})
     if not parts:
-        return "none", byte_level
+        return ReadCut("none", byte_level)
     if parts == [WHITESPACE]:
-        return "whitespace", byte_level
+        return ReadCut("whitespace", byte_level)
     if parts == [BY_REGEX]:
-        return "gpt2", byte_level
+        return ReadCut("gpt2", byte_level)
     name = _split_name(parts[0]) if len(parts) == 1 else name_steps(parts)
     if name is not None:
-        return name, byte_level
+        return ReadCut(name, byte_level)
     raise FormatError(f"The pre-tokenizer {json.dumps(part)[:200]} has no exact equivalent here.")
 
 
-def is_falcon(part: object) -> bool:
-    """Return True for the steps of Falcon's pre-tokenizer."""
-    return list(_flat(part)) == list(FALCON)
-
-
-def _flat(part: object) -> Iterator[Part]:
-    """Yield the steps of a pre-tokenizer, those of sequences within sequences included."""
-    if part is None:
-        return
-    step = check_object(part, "pre_tokenizer")
-    if step.get("type") != "Sequence":
-        yield {key: value for key, value in step.items() if key != "trim_offsets"}
-        return
-    listed = step.get("pretokenizers")
-    for each in cast("list[object]", listed) if isinstance(listed, list) else [listed]:
-        yield from _flat(check_object(each, "pre-tokenizer"))
-
-
-def _without_regex(step: Part) -> Part:
-    return {key: value for key, value in step.items() if key != "use_regex"}
+def _without(step: Part, name: str) -> Part:
+    return {key: value for key, value in step.items() if key != name}
 
 
 def _split_name(split: Part) -> str | None:

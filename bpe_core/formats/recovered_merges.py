@@ -20,7 +20,6 @@ that part: see `_in_order`.
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final
@@ -28,7 +27,7 @@ from typing import Final
 import numpy as np
 
 from bpe_core.errors import FormatError
-from bpe_core.tokenizer.token_parts import TAKEN, Triple, Triples, choose_parts, to_list
+from bpe_core.tokenizer.token_parts import TAKEN, Triple, Triples, choose_parts, list_cuts, to_list
 from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Merge, Pair
 
@@ -88,7 +87,7 @@ def recover_merges(ranks: Mapping[bytes, int], listed: Triples | None = None) ->
     merges = [] if listed is None else _take_parts(listed, base)
     others = _others(in_order, ranks, merges)
     if others:
-        cuts = _all_cuts(others, ranks)
+        cuts = list_cuts(others, ranks)
         if listed is not None:
             cuts = np.concatenate([listed, cuts])
             cuts = cuts[np.argsort(cuts[:, 2], kind="stable")]
@@ -99,17 +98,14 @@ def recover_merges(ranks: Mapping[bytes, int], listed: Triples | None = None) ->
     late = {token: pair for token in others if (pair := _last_pair(token, ranks))}
     if not late:
         return merges
-    bytes_of = {id: token for token, id in ranks.items()}
-    pairs = {bytes_of[id]: (bytes_of[left], bytes_of[right]) for left, right, id in merges}
     # A late merge may come before others that cross its token. That makes no difference to tokens
     # that don't contain that one, so only the others are looked for again.
-    crossed = _containing(late, pairs)
+    made = {id for _, _, id in merges}
+    crossed = _containing(late, [token for token in in_order if ranks[token] in made])
     _check_length(crossed, ranks, _MAX_STEPS, _NOT_OF_TWO)
-    for token in crossed:
-        del pairs[token]
-        if pair := _last_pair(token, ranks):
-            pairs[token] = pair
-    return _in_order(pairs | late, ranks)
+    again = late | {token: pair for token in crossed if (pair := _last_pair(token, ranks))}
+    dropped = set(map(ranks.__getitem__, crossed))
+    return _in_order([merge for merge in merges if merge[2] not in dropped], again, ranks)
 
 
 def _take_parts(candidates: Triples, base: Set[int]) -> list[Triple]:
@@ -123,17 +119,6 @@ def _others(
     """Return the tokens longer than a byte that no merge makes."""
     made = {id for _, _, id in merges}
     return [token for token in tokens if len(token) > 1 and ranks[token] not in made]
-
-
-def _all_cuts(tokens: Iterable[bytes], ranks: Mapping[bytes, int]) -> Triples:
-    """Return all ways in which two tokens spell one of some."""
-    found = array("i")
-    for token in tokens:
-        for cut in range(1, len(token)):
-            left = ranks.get(token[:cut])
-            if left is not None and (right := ranks.get(token[cut:])) is not None:
-                found.extend((left, right, ranks[token]))
-    return np.array(found, np.int32).reshape(-1, 3)
 
 
 def _containing(inner: Iterable[bytes], tokens: Iterable[bytes]) -> list[bytes]:
@@ -155,9 +140,9 @@ def _containing(inner: Iterable[bytes], tokens: Iterable[bytes]) -> list[bytes]:
 
 
 def _in_order(
-    pairs: Mapping[bytes, tuple[bytes, bytes]], ranks: Mapping[bytes, int]
-) -> list[tuple[int, int, int]]:
-    """Return the merges of these tokens, each after those of its parts.
+    merges: Sequence[Triple], again: Mapping[bytes, tuple[bytes, bytes]], ranks: Mapping[bytes, int]
+) -> list[Triple]:
+    """Return merges and those of the tokens in `again`, each after the merges of its parts.
 
     A late token's place is that of its last part and its own rank behind it, so the first number is
     the rank of the part that all of its late parts wait for. tiktoken joins this part at its
@@ -166,33 +151,36 @@ def _in_order(
     the same part there, or from both sides to one and the same token, or to the token that begins
     the same part behind it. Raises `MergesNotFoundError` in these cases.
     """
-    places: dict[bytes, tuple[int, ...]] = {}
-    joined_before = defaultdict[int, set[bytes]](set)
-    joined_behind = defaultdict[int, set[bytes]](set)
-    for token in sorted(pairs, key=len):  # parts are shorter
-        left, right = pairs[token]
+    left_of = {made: left for left, _, made in merges}
+    # Those that are not late have their own rank as their place.
+    places: dict[int, tuple[int, ...]] = {id: (id,) for id in left_of}
+    joined_before = defaultdict[int, set[int]](set)
+    joined_behind = defaultdict[int, set[int]](set)
+    triples: list[Triple] = []
+    for token in sorted(again, key=len):  # parts are shorter
+        left, right = map(ranks.__getitem__, again[token])
+        made = ranks[token]
+        triples.append((left, right, made))
+        left_of[made] = left
         of_left, of_right = places.get(left, ()), places.get(right, ())
         later = max(of_left, of_right)
-        places[token] = (ranks[token],)
-        if later > places[token]:
-            places[token] = (*later, ranks[token])
+        places[made] = (made,)
+        if later > places[made]:
+            places[made] = (*later, made)
             if later == of_left:
                 joined_behind[later[0]].add(right)
             if later == of_right:
                 joined_before[later[0]].add(left)
-    tokens = {ranks[token]: token for token in pairs}
-    for rank in joined_before.keys() | joined_behind.keys():
-        part, before, behind = tokens[rank], joined_before[rank], joined_behind[rank]
-        same = any(places.get(other, ())[:1] == (rank,) for other in before | behind)
-        if same or before & behind or pairs[part][0] in behind:
+    for part in joined_before.keys() | joined_behind.keys():
+        before, behind = joined_before[part], joined_behind[part]
+        same = any(places.get(other, ())[:1] == (part,) for other in before | behind)
+        if same or before & behind or left_of[part] in behind:
+            token = next(token for token, rank in ranks.items() if rank == part)
             raise MergesNotFoundError(
-                f"The token {part!r:.60}, rank {rank:,}, is a part of tokens of lower rank, and "
+                f"The token {token!r:.60}, rank {part:,}, is a part of tokens of lower rank, and "
                 f"no order of merges is known to encode as these ranks do."
             )
-    return [
-        (ranks[pairs[token][0]], ranks[pairs[token][1]], ranks[token])
-        for token in sorted(pairs, key=places.__getitem__)
-    ]
+    return sorted([*merges, *triples], key=lambda merge: places[merge[2]])
 
 
 def _last_pair(token: bytes, ranks: Mapping[bytes, int]) -> tuple[bytes, bytes] | None:

@@ -27,7 +27,6 @@ from bpe_core.formats.sentencepiece_model import (
     read_model,
     write_model,
 )
-from bpe_core.formats.sidecars import special_beside
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.token_parts import Triple, to_triples
@@ -42,7 +41,7 @@ def describe_sentencepiece(
 ) -> Description:
     """Describe a `.model` file; raises what `read_model` raises."""
     model = read_model(data)
-    left_out = special_beside(given.beside, {piece.text for piece in model.pieces})
+    left_out = given.beside.special({piece.text for piece in model.pieces})
     note = ""
     if left_out:
         note = (

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.description import Description, Given, Ranks
-from bpe_core.formats.json_files import is_token_id
+from bpe_core.formats.json_files import as_list, as_object, is_token_id
 from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.tiktoken_file import describe_ranks
 
@@ -114,7 +114,7 @@ def read_tekken(described: Mapping[str, Any]) -> Ranks:
         )
     ids: dict[bytes, int] = {}
     for place, entry in enumerate(vocab[:n_tokens]):
-        described_token = _entry(entry)
+        described_token = as_object(entry)
         rank, written = described_token.get("rank"), described_token.get("token_bytes")
         try:
             token = b64decode(written, validate=True) if isinstance(written, str) else b""
@@ -137,11 +137,9 @@ def _special_tokens(listed: object, n_special: int) -> dict[str, int]:
     if listed is None:
         names += _UNLISTED[:n_special]
     else:
-        for place, entry in enumerate(
-            cast("list[Any]", listed) if isinstance(listed, list) else []
-        ):
-            name = _entry(entry).get("token_str")
-            if not isinstance(name, str) or not name or _entry(entry).get("rank") != place:
+        for place, entry in enumerate(as_list(listed)):
+            name = as_object(entry).get("token_str")
+            if not isinstance(name, str) or not name or as_object(entry).get("rank") != place:
                 raise FormatError(
                     f"Expected rank {place:,} and a name at special token {place:,} of the Tekken "
                     f"file, got {entry!r:.80}."
@@ -154,7 +152,3 @@ def _special_tokens(listed: object, n_special: int) -> dict[str, int]:
             f"{len(set(names)):,}."
         )
     return {name: id for id, name in enumerate(names)}
-
-
-def _entry(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

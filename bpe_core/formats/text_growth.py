@@ -1,18 +1,26 @@
-"""Refuse files of tokenizers that make a text many times longer before they encode it.
+r"""Refuse files of tokenizers that make a text many times longer, or take very long for some.
 
 A normalizer that puts a million characters in front of each word takes gigabytes for a page of
 text, and nothing can end another library once it runs. Published tokenizers write one character
 for another, put ▁ in front, or apply a table of Unicode's compatibility forms.
+
+Hugging Face's library gives up a pattern that takes ten million steps at one character, but not one
+that takes a million at each: `(?:z|z){20}[^z]` needs 15 seconds for a thousand z. Such patterns are
+slow on runs of what they mention.
 """
 
 from __future__ import annotations
 
+import re
 import struct
+import time
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
 from typing import Any, Final, cast
 
-from bpe_core.errors import FormatError
+from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.json_files import check_tokens
 
 _MAX_TIMES: Final = 100
@@ -25,6 +33,12 @@ _MAX_ID: Final = 1 << 24
 """The library lists all unused ids below the largest: 2^31 of them took 4 GB."""
 _MAX_WORD_LENGTH: Final = 200
 """WordPiece's time grows with the cube of it; published files have 100 or 200."""
+_CHARACTERS: Final = 1_000
+_MAX_RUNS: Final = 200
+_MAX_SECONDS: Final = 0.25
+"""The most processor time for a run. Published tokenizers take a few milliseconds."""
+_COMMON: Final = "aA1 \n!_\u00e9\u4e2d"
+_ESCAPED: Final = re.compile(r"\\[xu]\{?([0-9A-Fa-f]{2,6})")
 
 
 def check_growth(described: Mapping[str, Any]) -> None:
@@ -125,3 +139,33 @@ def _iterate_parts(described: object) -> Iterator[dict[str, Any]]:
 
 def _refusal(what: str) -> FormatError:
     return FormatError(f"Its normalizer {what}. Use the file as it was saved.")
+
+
+def check_patterns(described: Mapping[str, Any], encode: Callable[[str], object]) -> None:
+    """Raise FormatError if a pattern of a tokenizer.json takes long on a run of characters.
+
+    >>> check_patterns({"pre_tokenizer": {"pattern": {"Regex": "a+"}}}, list)
+    """
+    for part in _iterate_parts([described.get("normalizer"), described.get("pre_tokenizer")]):
+        pattern = part.get("Regex")
+        for text in islice(_runs(pattern) if isinstance(pattern, str) else (), _MAX_RUNS):
+            started = time.process_time()
+            # A pattern that the library refuses here is refused in use too.
+            with suppress(BpeError):
+                encode(text)
+            if time.process_time() - started > _MAX_SECONDS:
+                raise FormatError(
+                    f"The pattern {pattern!r:.60} takes too long: a text of {_CHARACTERS:,} equal "
+                    f"characters took more than {_MAX_SECONDS:g} seconds. Write it without "
+                    "alternatives that match the same text."
+                )
+
+
+def _runs(pattern: str) -> Iterator[str]:
+    """Yield runs of what a pattern mentions, characters and then pairs, each followed by U+0001."""
+    points = [int(digits, 16) for digits in _ESCAPED.findall(pattern)]
+    escaped = [chr(point) for point in points if point < 0xD800 or 0xE000 <= point < 0x110000]
+    units = dict.fromkeys([*_COMMON, *escaped, *pattern])
+    units |= dict.fromkeys(pattern[at : at + 2] for at in range(len(pattern) - 1))
+    for unit in units:
+        yield unit * (_CHARACTERS // len(unit)) + "\x01"

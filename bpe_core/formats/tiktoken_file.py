@@ -7,8 +7,12 @@ first. `recovered_merges` finds them. The file has no pre-tokenizer and no speci
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64decode, b64encode
+from binascii import a2b_base64
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -18,12 +22,12 @@ from bpe_core.formats.description import Description, Given, Merges, Ranks
 from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.recovered_merges import MergesNotFoundError, ranks_imply, recover_merges
-from bpe_core.formats.sidecars import special_beside
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.tiktoken"
+_PLAIN_RANKS: Final = re.compile(rb"(?:[A-Za-z0-9+/]++={0,2} [0-9]{1,9}\n)++")
 # A .tiktoken file lacks its pre-tokenizer and special tokens; the published ones are recognised.
 _BY_SHA256: Final = {
     found.sha256: found
@@ -118,32 +122,31 @@ def _encodes_by_ranks(tokenizer: Tokenizer, ranks: Mapping[bytes, int]) -> bool:
 def describe_tiktoken(given: Given) -> Description:
     """Describe the tokenizer of a .tiktoken file.
 
-    A published file is recognised by its SHA-256, unless special tokens are given. Raises
-    `FormatError` for a damaged file, and `ConfigError` if the pre-tokenizer is missing.
+    A published file is recognised by its SHA-256, unless its pre-tokenizer and its special tokens
+    are given. Raises `FormatError` for a damaged file, and `ConfigError` if the pre-tokenizer is
+    missing.
 
     >>> describe_tiktoken(Given("mine", b"YQ== 0\\nYWE= 1\\n", pretokenizer="none")).merges.merges
     [(0, 0, 1)]
     """
+    special_tokens, pretokenizer, origin = given.special_tokens, given.pretokenizer, ""
     found = _BY_SHA256.get(hashlib.sha256(given.data).hexdigest())
-    special_tokens = given.special_tokens
+    if found is not None and None in (special_tokens, pretokenizer):
+        # Not compared with tiktoken here: the exact file is known, and the tests compare it.
+        origin = f"The file is {found.publisher}’s, to the byte. {found.note}".strip()
+        pretokenizer = found.pretokenizer
     if special_tokens is None:
-        special_tokens = special_beside(given.beside)
+        special_tokens = given.beside.special()
         if found is not None:
-            # Not compared with tiktoken here: the exact file is known, and the tests compare it.
             special_tokens = {**found.special_tokens, **special_tokens}
-            origin = f"The file is {found.publisher}’s, to the byte. {found.note}".strip()
-            ranks = Ranks(read_ranks(given.data), "", special_tokens)
-            return describe_ranks(
-                given.name, ranks, found.pretokenizer or "", origin=origin, names_cut=True
-            )
     ids = read_ranks(given.data)
-    if given.pretokenizer is None:
+    if pretokenizer is None:
         raise ConfigError(
             "A .tiktoken file does not store its pre-tokenizer. Name it, for example "
             "pretokenizer='cl100k'."
         )
-    pattern = get_pretokenizer(given.pretokenizer).pattern or ""
-    return describe_ranks(given.name, Ranks(ids, pattern, special_tokens), given.pretokenizer)
+    ranks = Ranks(ids, get_pretokenizer(pretokenizer).pattern or "", special_tokens)
+    return describe_ranks(given.name, ranks, pretokenizer, origin=origin, names_cut=bool(origin))
 
 
 def describe_ranks(
@@ -180,7 +183,14 @@ def read_ranks(data: bytes) -> dict[bytes, int]:
     {b'a': 0, b'b': 1}
     """
     check_tokens(data.count(b"\n"), "the file")
-    ranks: dict[bytes, int] = {}
+    if _PLAIN_RANKS.fullmatch(data):
+        words = data.split()
+        with suppress(ValueError):  # the loop below says which line is at fault
+            tokens = map(partial(a2b_base64, strict_mode=True), words[::2])
+            ranks = dict(zip(tokens, map(int, words[1::2]), strict=True))
+            if len(ranks) == len(words) // 2 and b"" not in ranks:
+                return ranks
+    ranks = dict[bytes, int]()
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue

@@ -48,7 +48,12 @@ from bpe_core.tokenizer.shared_blocks import (
     join_texts,
 )
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.token_parts import choose_by_kernel, number_by_kernel, to_triples
+from bpe_core.tokenizer.token_parts import (
+    choose_by_kernel,
+    cuts_by_kernel,
+    number_by_kernel,
+    to_triples,
+)
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 Ids = NDArray[np.int32]
@@ -415,3 +420,4 @@ def compile_all() -> None:
     twice_as_large(empty_cache())
     choose_by_kernel(to_triples([(0, 1, 2)]), {0, 1}, 3)
     number_by_kernel({"a": 0, "aa": 1}, [("a", "a")])
+    cuts_by_kernel([b"aa"], {b"a": 0, b"aa": 1})

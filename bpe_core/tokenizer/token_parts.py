@@ -7,6 +7,7 @@ those that all earlier merges would leave apart (see `tokenizer.trie`).
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Mapping, Sequence, Set
 from itertools import chain
 from typing import Final
@@ -96,32 +97,112 @@ def number_by_kernel(
     >>> number_by_kernel({"a": 7, "aa": 8}, [("a", "a")]).tolist()
     [[7, 7, 8]]
     """
-    from bpe_core.kernels import whole_words as kernel
-
-    letters, starts = _lay_out(ids.keys())
-    whole = kernel.WholeWords(
-        places=np.full(1 << (2 * len(ids)).bit_length(), -1, np.int32),
-        keys=np.empty(2 * len(ids), np.uint64),
-        starts=starts,
-        letters=letters,
-        ids=np.fromiter(ids.values(), np.int32, len(ids)),
-    )
-    kernel.enter_whole_words(whole, np.zeros(1 << 16, np.uint8))
+    words = _Words(*_lay_out(ids.keys()), ids.values())
     text, ends = _lay_out(list(chain.from_iterable(merges)))
     begins, middles, stops = ends[:-1:2], ends[1::2], ends[2::2]
-    found = np.empty(3 * len(merges), np.int32)
-    kernel.find_words(
-        whole,
+    triples = words.find(
         text,
         np.stack([begins, middles, begins], axis=1).reshape(-1),
         np.stack([middles, stops, stops], axis=1).reshape(-1),
-        found,
-    )
-    triples = found.reshape(-1, 3)
+    ).reshape(-1, 3)
     if left_out:
         made = [id for text in left_out if (id := ids.get(text)) is not None]
         triples = triples[~np.isin(triples[:, 2], made)]
     return None if (triples < 0).any() else triples
+
+
+def list_cuts(tokens: Sequence[bytes], ids: Mapping[bytes, int]) -> Triples:
+    """Return every way in which two tokens spell one of some; all have ids.
+
+    >>> list_cuts([b"aaa"], {b"a": 7, b"aa": 8, b"aaa": 9}).tolist()
+    [[7, 8, 9], [8, 7, 9]]
+    """
+    if len(tokens) >= _MIN_FOR_KERNELS and kernels_are_ready():
+        return cuts_by_kernel(tokens, ids)
+    return cuts_in_python(tokens, ids)
+
+
+def cuts_in_python(tokens: Sequence[bytes], ids: Mapping[bytes, int]) -> Triples:
+    """Do the same without kernels.
+
+    >>> cuts_in_python([b"aa"], {b"a": 7, b"aa": 8}).tolist()
+    [[7, 7, 8]]
+    """
+    found = array("i")
+    for token in tokens:
+        for cut in range(1, len(token)):
+            left = ids.get(token[:cut])
+            if left is not None and (right := ids.get(token[cut:])) is not None:
+                found.extend((left, right, ids[token]))
+    return np.array(found, np.int32).reshape(-1, 3)
+
+
+def cuts_by_kernel(
+    tokens: Sequence[bytes], ids: Mapping[bytes, int], n_at_once: int = 1 << 20
+) -> Triples:
+    """Do the same with kernels, for tokens of `n_at_once` bytes at a time.
+
+    >>> cuts_by_kernel([b"aa"], {b"a": 7, b"aa": 8}).tolist()
+    [[7, 7, 8]]
+    """
+    words = _Words(*_join(ids), ids.values())
+    text, starts = _join(tokens)
+    made = np.fromiter(map(ids.__getitem__, tokens), np.int32, len(tokens))
+    found = [to_triples([])]
+    last = 0
+    while last < len(tokens):
+        first = last
+        end = int(starts[first]) + n_at_once
+        last = max(first + 1, int(np.searchsorted(starts, end)) - 1)
+        begins: NDArray[np.int64] = starts[first:last]
+        ends: NDArray[np.int64] = starts[first + 1 : last + 1]
+        widths = ends - begins
+        # Every byte of these tokens but their first is where one can be cut.
+        is_cut = np.ones(int(ends[-1] - begins[0]), np.bool_)
+        is_cut[begins - begins[0]] = False
+        cuts = np.flatnonzero(is_cut) + begins[0]
+        begins, ends = np.repeat(begins, widths - 1), np.repeat(ends, widths - 1)
+        lefts = words.find(text, begins, cuts)
+        known = np.flatnonzero(lefts >= 0)
+        rights = words.find(text, cuts[known], ends[known])
+        of = np.repeat(made[first:last], widths - 1)
+        triples = np.stack([lefts[known], rights, of[known]], axis=1)
+        found.append(triples[rights >= 0])
+    return np.concatenate(found)
+
+
+class _Words:
+    """A table of words that kernels look others up in."""
+
+    def __init__(
+        self, letters: NDArray[np.uint8], starts: NDArray[np.int64], ids: Collection[int]
+    ) -> None:
+        from bpe_core.kernels import whole_words as kernel
+
+        self._kernel = kernel
+        self._whole = kernel.WholeWords(
+            places=np.full(1 << (2 * len(ids)).bit_length(), -1, np.int32),
+            keys=np.empty(2 * len(ids), np.uint64),
+            starts=starts,
+            letters=letters,
+            ids=np.fromiter(ids, np.int32, len(ids)),
+        )
+        kernel.enter_whole_words(self._whole, np.zeros(1 << 16, np.uint8))
+
+    def find(
+        self, text: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Return the id of each of many words of a text, -1 for those that are not in the table."""
+        found = np.empty(len(begins), np.int32)
+        self._kernel.find_words(self._whole, text, begins, ends, found)
+        return found
+
+
+def _join(tokens: Collection[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return some tokens in a row, and where each begins, and the end."""
+    starts = np.zeros(len(tokens) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)), out=starts[1:])
+    return np.frombuffer(b"".join(tokens), np.uint8), starts
 
 
 def _lay_out(texts: Collection[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

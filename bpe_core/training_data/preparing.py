@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import ConfigError, EmptyCorpusError
-from bpe_core.formats.running.own_encoder import OwnEncoder
+from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.kernels.threads import n_threads
 from bpe_core.scale.engines import Engine, ThisProcess

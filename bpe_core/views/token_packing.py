@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bpe_core.comparison.alignment import Stretches
-from bpe_core.formats.running.library_encoder import LibraryEncoder
+from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.spaces import Spaces
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text, made_by_merges

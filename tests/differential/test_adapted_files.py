@@ -21,7 +21,6 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.adapted.adapted_files import adapted_files, parts_table, row_files
 from bpe_core.formats.checking.probe import PROBE
-from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.runs.train import train
@@ -54,6 +53,10 @@ def adapted(name: str, how: str) -> Adapted:
 
 
 name = one_at_a_time(base_file, adapted, opened_by_name)
+
+
+def read_huggingface(data: bytes) -> Tokenizer:
+    return loads({"tokenizer.json": data})
 
 
 def adapt(base: Tokenizer, how: str, n: int = 9) -> Adapted:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.formats.running.own_encoder import OwnEncoder
+from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.tokenizer.stored_table import StoredTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.differential.test_across_words import hostile_texts

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from bpe_core.formats.gguf.gguf_header import MAGIC, parse_gguf
-from bpe_core.formats.protobuf import LENGTH, VARINT, field, fields, fixed32
+from bpe_core.formats.sentencepiece_model import LENGTH, VARINT, field, fields, fixed32
 
 # Ids, counts and lengths at the limits of types, and far beyond those of any real file.
 _NUMBERS: Final = (

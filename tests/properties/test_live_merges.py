@@ -25,7 +25,7 @@ from bpe_core.formats.sentencepiece_model import (
     write_model,
 )
 from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.token_parts import Triple, to_triples
+from bpe_core.tokenizer.token_parts import Triple, to_list, to_triples
 
 WORDS = st.text("ab", min_size=2, max_size=6)
 
@@ -60,7 +60,7 @@ def test_live_merges_join_as_the_whole_list_does(
         symbols = ["ab".index(character) for character in text]
         return merge_symbols(symbols, ranks, [made for _, _, made in merges])
 
-    live = find_live_merges(to_triples(listed), text_of)
+    live = to_list(find_live_merges(to_triples(listed), text_of))
     assert len({made for _, _, made in live}) == len(live)
     for text in [*texts, *text_of.values()]:
         assert merged(live, text) == merged(listed, text)

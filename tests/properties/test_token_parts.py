@@ -17,6 +17,8 @@ from bpe_core.tokenizer.token_parts import (
     Triples,
     choose_by_kernel,
     choose_in_python,
+    cuts_by_kernel,
+    cuts_in_python,
     number_by_kernel,
     number_in_python,
     to_triples,
@@ -48,6 +50,13 @@ def test_the_kernel_chooses_the_parts_that_plain_python_chooses(
     candidates = to_triples(data.draw(st.permutations(cut(ranks))))
     found = choose_by_kernel(candidates, {0, 1}, len(ranks))
     assert found.tolist() == choose_in_python(candidates, {0, 1}).tolist()
+
+
+@given(TOKENS, st.integers(1, 9))
+def test_the_kernel_cuts_where_plain_python_cuts(tokens: list[bytes], n_at_once: int) -> None:
+    ranks = rank([*tokens, "▁é".encode(), "é".encode(), b"a" * 17, b"a" * 16])
+    found = cuts_by_kernel(list(ranks), ranks, n_at_once)
+    assert found.tolist() == cuts_in_python(list(ranks), ranks).tolist()
 
 
 @given(

@@ -17,8 +17,7 @@ from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError
-from bpe_core.formats.adapted.adapted_files import adapted_files
-from bpe_core.formats.adapted.adapted_tekken import tekken_json
+from bpe_core.formats.adapted.adapted_files import adapted_files, tekken_json
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.load_save import loads
 from bpe_core.runs.train import train

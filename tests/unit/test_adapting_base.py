@@ -17,8 +17,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.adapted.adapting_base import open_base
-from bpe_core.formats.gpt2_files import read_gpt2_files, write_gpt2_files
-from bpe_core.formats.load_save import dumps, write_files
+from bpe_core.formats.gpt2_files import write_gpt2_files
+from bpe_core.formats.load_save import dumps, loads, write_files
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
@@ -67,9 +67,8 @@ def test_a_tokenizer_json_goes_before_the_two_files_beside_it(
     special = adapted.tokenizer.special_tokens
     decoder = json.loads(files["tokenizer_config.json"])["added_tokens_decoder"]
     assert {each["content"]: int(id) for id, each in decoder.items()} == special
-    pair = read_gpt2_files(
-        files["vocab.json"], files["merges.txt"], pretokenizer="qwen2", special_tokens=special
-    )
+    written = {name: files[name] for name in ("vocab.json", "merges.txt")}
+    pair = loads(written, pretokenizer="qwen2", special_tokens=special)
     assert pair == adapted.tokenizer
     assert not special.keys() & json.loads(files["vocab.json"]).keys()
 

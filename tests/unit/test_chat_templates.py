@@ -14,9 +14,9 @@ from click.testing import CliRunner
 import bpe_core as bpe
 from bpe_core.chat.chat_template import ChatTemplate, check_messages
 from bpe_core.cli.commands import main
-from bpe_core.formats.chat_files import find_chat, first_token
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
+from bpe_core.formats.sidecars import Sidecars, first_token
 from bpe_core.tokenizer.conversation import read_conversation
 from bpe_core.tokenizer.segment_arrays import boundaries
 
@@ -174,7 +174,7 @@ def test_a_template_is_found_beside_a_vocabulary():
             name: value if isinstance(value, bytes) else json.dumps(value).encode()
             for name, value in files.items()
         }
-        return find_chat(data)
+        return Sidecars(data).chat()
 
     assert found({}) is None
     assert found({"tokenizer_config.json": {"chat_template": None}}) is None

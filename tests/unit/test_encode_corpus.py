@@ -27,7 +27,7 @@ from bpe_core.errors import (
     IntegrityError,
     TextDecodingError,
 )
-from bpe_core.formats.running.own_encoder import OwnEncoder
+from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import ThisProcess
 from bpe_core.scale.work_folder import WorkFolder

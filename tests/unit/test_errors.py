@@ -17,7 +17,7 @@ import bpe_core as bpe
 from bpe_core import errors
 from bpe_core.corpus.archives import unpack
 from bpe_core.corpus.budget import Budget
-from bpe_core.formats.opening.zipped import unzip_tokenizer
+from bpe_core.formats.folder_files import unpacked
 
 gpt2 = bpe.gpt2()
 text = bpe.Corpus.from_text("hug hugs")
@@ -89,6 +89,6 @@ def test_damage_handlers_do_not_hide_an_error_that_says_more() -> None:
         for number in range(300):
             archive.writestr(f"{number}.json", "{}")
     with pytest.raises(bpe.FormatError, match="Choose one tokenizer"):
-        unzip_tokenizer(packed.getvalue(), "many.zip")
+        unpacked({"many.zip": packed.getvalue()})
     with pytest.raises(bpe.UnsupportedFileError, match="more than 100 times its size"):
         unpack(gzip.compress(bytes(17 << 20), 1), "gzip", "huge.gz", Budget())

@@ -21,7 +21,6 @@ from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import native
 from bpe_core.formats.checking.probe import last_tokens
 from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
-from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save, write_files
 from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.formats.patterns import STEPS, name_steps
@@ -42,6 +41,10 @@ TEXT = (
     "low lower lowest, newest newer! aaaa aaab abab é 你好 🙂🙂 it's \x00\t  'tis 2042\r\n# # a\n\n"
     * 3
 )
+
+
+def read_huggingface(data: bytes) -> Tokenizer:
+    return loads({"tokenizer.json": data})
 
 
 def trained(vocab_size: int = 330, **choices: Any) -> Tokenizer:
@@ -380,19 +383,20 @@ def huggingface_changed(part: str, value: object) -> bytes:
         (b'{"format": ' + b"1" * 5_000 + b"}", "too long"),
         (native_changed(version=99), "version 99"),
         (native_changed(base="words"), "got 'words'"),
-        (native_changed(tokens=[[0]]), r"list of 2 as entry 0 of .* tokens, got \[0\]"),
+        (native_changed(tokens=[[0]]), r"id and a text as entry 0 of .* tokens, got \[0\]"),
         (native_changed(tokens=[[0, "\u4f60"]]), "does not represent a byte"),
-        (native_changed(tokens=[[-1, "a"]]), "Expected an unused id"),
-        (native_changed(merges=[[0, 1, "x"]]), "Expected three ids in merge 0"),
+        (native_changed(tokens=[[-1, "a"]]), "Expected an id and a text as entry 0"),
+        (native_changed(tokens=[[0, "a"], [0, "b"]]), "two tokens with the id 0"),
+        (native_changed(merges=[[0, 1, "x"]]), "Expected three ids as entry 0 of .* merges"),
         (native_changed(merges=[[0, 9999, 10000]]), "at least one is not a token"),
-        (native_changed(counts=[1.5]), "whole number as the count of merge 0, got 1.5"),
+        (native_changed(counts=[1.5]), "whole number as entry 0 of .* counts, got 1.5"),
         (native_changed(counts=[1]), "1 counts"),
         (
             native_changed(special_tokens=["x"]),
             "Expected an object of tokens and ids as special_tokens, got list",
         ),
         (native_changed(pretokenizer="regex:("), "not a valid regular expression"),
-        (native_changed(end_of_word=7), "text as end_of_word and an id as end_of_word_id, got 7"),
+        (native_changed(end_of_word=7), "text or null as .* end_of_word, got 7"),
         (huggingface_changed("model.type", "Unigram"), "Expected a BPE model, got 'Unigram'"),
         (huggingface_changed("model.byte_fallback", True), "not run here"),
         (huggingface_changed("model.end_of_word_suffix", "</w>"), "end_of_word_suffix"),

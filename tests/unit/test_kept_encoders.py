@@ -19,7 +19,7 @@ from bpe_core.formats import json_files
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import kept_encoders
 from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.formats.running.own_encoder import OwnEncoder
+from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2

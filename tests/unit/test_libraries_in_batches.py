@@ -18,7 +18,7 @@ from bpe_core.comparison.terms import cut_terms
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.errors import InvalidTextError, TokenizationError
-from bpe_core.formats.running.library_encoder import LibraryEncoder
+from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2

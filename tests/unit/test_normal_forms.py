@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.running.normal_forms import NORMALIZERS, normalize_by_library
+from bpe_core.formats.running.run_here import NORMALIZERS, normalize_by_library
 
 each_form = pytest.mark.parametrize("form", NORMALIZERS)
 ASSIGNED = [code for code in range(0x30000) if not 0xD800 <= code < 0xE000]

@@ -9,11 +9,11 @@ import pytest
 import tokenizers
 from hypothesis import given
 
-from bpe_core.formats.running.normalizing import normalized_pieces
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
 from tests.foreign_models import library_encoder
 from tests.strategies import hostile_texts
+from ui.tokenizers.normalized_part import normalized_pieces
 
 
 def changed(text: str, normalized: str) -> list[tuple[str, str]]:

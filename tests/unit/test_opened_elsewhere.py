@@ -13,11 +13,16 @@ import pytest
 
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError
-from bpe_core.formats.checking import opened_elsewhere, run_lines
-from bpe_core.formats.checking.opened_elsewhere import Opened, check_opens, compare_ids
+from bpe_core.formats.checking import opened_elsewhere
+from bpe_core.formats.checking.opened_elsewhere import (
+    Opened,
+    TrialError,
+    check_opens,
+    compare_ids,
+    ids_by_lines,
+)
 from bpe_core.formats.checking.probe import PROBE, Probe, encodable, make_probe
 from bpe_core.formats.checking.readers import READERS, Reader, find_reader, literal
-from bpe_core.formats.checking.run_lines import TrialError, ids_by_lines
 from bpe_core.formats.load_save import FORMATS, Format, dumps, write_files
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.published.catalogue import CATALOGUE
@@ -173,12 +178,12 @@ def test_an_error_a_crash_and_a_hang_are_reported(
         ids_by_lines(by_module, "[]", ["a"], tmp_path)
     with pytest.raises(TrialError, match=r"crashed \(SIGSEGV\)"):
         ids_by_lines("import os; os.kill(os.getpid(), 11)", "[]", ["a"], tmp_path)
-    monkeypatch.setattr(run_lines, "_MAX_SECONDS", 0.5)
+    monkeypatch.setattr(opened_elsewhere, "_MAX_SECONDS", 0.5)
     with pytest.raises(TrialError, match="more than 0 seconds"):
         ids_by_lines("import time; time.sleep(60)", "[]", ["a"], tmp_path)
     reader = Reader("bpe_core", lambda _: "1 / 0", "[]")
     monkeypatch.setattr(opened_elsewhere, "find_reader", lambda *_: reader)
-    monkeypatch.setattr(run_lines, "_MAX_SECONDS", 60.0)
+    monkeypatch.setattr(opened_elsewhere, "_MAX_SECONDS", 60.0)
     opened = check_opens(TOKENIZER, "native", SMALL)
     assert opened.sentence.endswith(": ZeroDivisionError: division by zero")
     assert "Not opened by bpe_core" in opened.sentence

@@ -20,7 +20,7 @@ from bpe_core.formats import native
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import opening
 from bpe_core.formats.opening.opening import open_files, open_untrusted
-from bpe_core.formats.running.pattern_runs import check_patterns
+from bpe_core.formats.text_growth import check_patterns
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2

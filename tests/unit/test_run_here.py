@@ -11,14 +11,13 @@ import pytest
 from bpe_core.errors import FormatError
 from bpe_core.formats.huggingface import write_huggingface
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.running.normalizing import NormalizedPiece
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.foreign_models import library_encoder, native_encoder
-from ui.tokenizers.normalized_part import list_changes
+from ui.tokenizers.normalized_part import NormalizedPiece, list_changes
 
 NFC = {"type": "NFC"}
 TEXTS = [

@@ -8,8 +8,7 @@ import pytest
 import tokenizers
 
 from bpe_core.errors import FormatError
-from bpe_core.formats import json_files
-from bpe_core.formats.opening import zipped
+from bpe_core.formats import folder_files, json_files
 from bpe_core.formats.opening.opening import open_files
 from tests.zipping import make_zip
 
@@ -21,7 +20,7 @@ LISTS = b'{"model": [' + b"[]," * MOST + b"[]]}"
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_files, "MAX_VALUES", MOST)
     monkeypatch.setattr(json_files, "MAX_TOKENS", 100)
-    monkeypatch.setattr(zipped, "MAX_BYTES", 5_000)
+    monkeypatch.setattr(folder_files, "_MAX_UNPACKED", 5_000)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32-be"])

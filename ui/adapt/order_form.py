@@ -10,7 +10,7 @@ import streamlit as st
 from bpe_core.adapting.extend import extendable
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.formats.huggingface import build_tokenizer
+from bpe_core.formats.opening.engines import build_tokenizer
 from bpe_core.formats.opening.reading import read_description
 from bpe_core.tokenizer.equivalent_tokenizer import adaptable_tokenizer
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder

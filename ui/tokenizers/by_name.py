@@ -195,11 +195,8 @@ def _open_model(key: str, files: tuple[str, ...]) -> NamedEncoder:
 
 
 def hub_files(name: HubName) -> dict[str, bytes]:
-    """Return the files of a model's tokenizer; raise UnavailableError if they cannot be read."""
-    try:
-        return read_files_at(snapshot_folder(name))
-    except OSError as error:
-        raise UnavailableError(f"{name.short} cannot be read: {error.strerror}.") from None
+    """Return the files of a model's tokenizer; raise what `read_files_at` raises."""
+    return read_files_at(snapshot_folder(name), name.short)
 
 
 def _state(found: Published) -> str:

@@ -4,14 +4,19 @@ In a tokenizer.json, the vocabulary, the merges and the ids of added tokens are 
 normalizer, the pre-tokenizer, the template and every other byte stay. So does everything but the
 pieces of a SentencePiece model. A GGUF file is written without tensors. Each file is read again
 before it is returned, and must give the adapted tokenizer.
+
+A SentencePiece model has no merges: whatever two neighbours spell a piece is joined, the highest
+score first. So each new token is one piece, whose score is lower than all before it. A Tekken file
+lists more ranks than its model uses, which are left out: the new tokens take their places.
 """
 
 from __future__ import annotations
 
 import io
 import json
+from base64 import b64encode
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +24,7 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, native, tiktoken_file, transformers_folder
+from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.adapted.adapted_gguf import adapted_gguf, vocabulary_alone
 from bpe_core.formats.adapted.adapted_json import (
     ADDED_TOKENS,
@@ -26,22 +32,27 @@ from bpe_core.formats.adapted.adapted_json import (
     tokenizer_config,
     tokenizer_json,
 )
-from bpe_core.formats.adapted.adapted_model import model_file
-from bpe_core.formats.adapted.adapted_tekken import tekken_json
 from bpe_core.formats.adapted.adapted_vocabulary import (
     build_vocabulary,
+    continue_scores,
     kept_merges,
     new_merges,
+    token_text,
     unlisted,
 )
 from bpe_core.formats.adapted.json_places import members, replace_spans, write_like
-from bpe_core.formats.folder_files import PAIRS
+from bpe_core.formats.folder_files import PAIRS, unpacked
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
-from bpe_core.formats.load_save import Format
-from bpe_core.formats.opening.zipped import looks_like_zip, unzip_tokenizer
-from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
-from bpe_core.formats.tekken import looks_like_tekken
+from bpe_core.formats.load_save import Format, loads, read_merges
+from bpe_core.formats.sentencepiece_model import (
+    NORMAL,
+    Piece,
+    looks_like_sentencepiece,
+    read_model,
+    replace_pieces,
+)
+from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 BESIDE: Final = (
@@ -76,10 +87,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     >>> list(files), loads(files) == shrunk.tokenizer
     (['vocab.json', 'merges.txt'], True)
     """
-    if len(files) == 1:
-        ((name, data),) = files.items()
-        if looks_like_zip(data):
-            files = unzip_tokenizer(data, name, BESIDE)
+    files = unpacked(files, BESIDE)
     written = dict(files)
     done = False
     for name, data in files.items():
@@ -233,9 +241,8 @@ def _gpt2_files(
     left[at:at] = [line + ending for line in added]
     new_vocabulary, new_merges_file = (mark + written).encode(), "\n".join(left).encode()
     tokenizer = adapted.tokenizer
-    read = gpt2_files.read_gpt2_files(
-        new_vocabulary,
-        new_merges_file,
+    read = loads(
+        {gpt2_files.VOCABULARY: new_vocabulary, gpt2_files.MERGES: new_merges_file},
         pretokenizer=tokenizer.pretokenizer.name,
         special_tokens=tokenizer.special_tokens,
     )
@@ -276,3 +283,89 @@ def _is_tiktoken(name: str, data: bytes) -> bool:
         return bool(tiktoken_file.read_ranks(data.lstrip().partition(b"\n")[0]))
     except FormatError:
         return False
+
+
+def model_file(adapted: Adapted, data: bytes, name: str) -> bytes:
+    """Return a SentencePiece model with the adapted vocabulary; errors give its `name`.
+
+    Pieces that stay keep their bytes, and a new one has the type NORMAL. Raises `ConfigError` if an
+    id has no token, or if the file would encode differently.
+    """
+    tokenizer, old_ids = adapted.tokenizer, adapted.old_ids.tolist()
+    if len(old_ids) > tokenizer.vocab_size:
+        raise ConfigError(
+            f"{name} lists a piece for every id, and the adapted tokenizer leaves some out. Save "
+            f"it in the native format."
+        )
+    scores = continue_scores(adapted, [piece.score for piece in read_model(data).pieces])
+    again = set(adapted.removed)
+    written = replace_pieces(
+        data,
+        [
+            Piece(token_text(tokenizer, id), scores[id], NORMAL)
+            if old == NO_OLD_ID or old in again
+            else old
+            for id, old in enumerate(old_ids)
+        ],
+    )
+    if not reads_as(read_merges({name: written}, across_words=True), tokenizer):
+        raise ConfigError(
+            f"The adapted {name} would encode differently. Save the adapted tokenizer in the "
+            f"native format."
+        )
+    return written
+
+
+def tekken_json(adapted: Adapted, data: bytes, name: str) -> bytes:
+    """Return a Tekken file with the adapted vocabulary; `name` names it in errors.
+
+    Raises `ConfigError` if the ranks would not imply the merges, or if a special token is missing.
+    """
+    described, mark, text = parse_text(data, name)
+    before, tokenizer = read_tekken(described), adapted.tokenizer
+    n_special = len(before.special_tokens)
+    if dict(tokenizer.special_tokens) != dict(before.special_tokens):
+        raise ConfigError(f"{name} needs every special token under its id. Pin them all.")
+    ids = range(n_special, max(tokenizer.vocab) + 1)
+    if len(ids) + n_special != tokenizer.vocab_size:
+        raise ConfigError(
+            f"{name} lists a token for every id, and the adapted tokenizer leaves some out. Save "
+            f"it in the huggingface or native format."
+        )
+    tiktoken_file.write_tiktoken(tokenizer)  # raises if ranks don't imply the merges
+    listed = cast("list[dict[str, Any]]", described["vocab"])
+    old_ids = adapted.old_ids
+    vocab = [
+        _new_entry(id - n_special, tokenizer.vocab[id])
+        if old_ids[id] == NO_OLD_ID
+        else {**listed[int(old_ids[id]) - n_special], "rank": id - n_special}
+        for id in ids
+    ]
+    sizes = {"num_vocab_tokens": len(vocab), "default_vocab_size": tokenizer.vocab_size}
+    changes: list[tuple[int, int, str]] = []
+    for each in members(text):
+        if each.key == "vocab":
+            changes.append((each.start, each.end, write_like(vocab, text, each)))
+        elif each.key == "config":
+            changes += [
+                (size.start, size.end, str(sizes[str(size.key)]))
+                for size in members(text, each.start)
+                if size.key in sizes
+            ]
+    written = (mark + replace_spans(text, changes)).encode()
+    again = read_tekken(parse_json(written, name))
+    expected = {tokenizer.vocab[id]: id for id in ids}
+    if again.ids != expected or again.pattern != before.pattern:
+        raise ConfigError(
+            f"The adapted {name} would encode differently. Save the adapted tokenizer in the "
+            f"huggingface or native format."
+        )
+    return written
+
+
+def _new_entry(rank: int, token: bytes) -> dict[str, Any]:
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        text = None
+    return {"rank": rank, "token_bytes": b64encode(token).decode(), "token_str": text}

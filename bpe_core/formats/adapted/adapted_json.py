@@ -35,10 +35,11 @@ def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
     Raises `ConfigError` if it would encode differently.
 
     >>> import bpe_core as bpe
-    >>> from bpe_core.formats.huggingface import read_huggingface, write_huggingface
+    >>> from bpe_core.formats.huggingface import write_huggingface
+    >>> from bpe_core.formats.load_save import loads
     >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
     >>> written = tokenizer_json(shrunk, write_huggingface(bpe.gpt2()))
-    >>> read_huggingface(written) == shrunk.tokenizer
+    >>> loads({"tokenizer.json": written}) == shrunk.tokenizer
     True
     """
     described, mark, text = parse_text(data, "tokenizer.json")

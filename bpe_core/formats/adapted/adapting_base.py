@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from bpe_core.adapting.extend import extendable
-from bpe_core.errors import BpeError, FormatError, MissingFileError
 from bpe_core.formats import huggingface
 from bpe_core.formats.adapted.adapted_files import BESIDE
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
-from bpe_core.formats.folder_files import PAIRS, SIDECARS, read_files_at
-from bpe_core.formats.gguf.gguf_header import MAGIC, mapped
+from bpe_core.formats.folder_files import PAIRS, SIDECARS, locate, read_files_at
+from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped
 from bpe_core.formats.load_save import dumps, read_merges
 from bpe_core.formats.opening.open_encoder import open_encoder, open_published
 from bpe_core.published.cache import cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE, find_published, published
-from bpe_core.published.hub import find_or_fetch
-from bpe_core.published.hub_names import is_hub_name, snapshot_folder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
@@ -50,39 +46,23 @@ def open_base(
     >>> base.tokenizer.vocab_size, list(base.files)
     (50257, ['vocab.json', 'merges.txt'])
     """
-    name, path = str(path_or_name), Path(path_or_name)
-    if is_hub_name(name):
-        path = snapshot_folder(find_or_fetch(name))
-    if not path.exists() and (known := find_published(name)) is not None:
+    path, _ = locate(path_or_name)
+    if not path.exists() and (known := find_published(str(path_or_name))) is not None:
         return _published(known)
-    try:
-        if path.is_file() and _head(path) == MAGIC:
-            with mapped(path) as view:
-                name, keys = vocabulary_alone(view, path.name)
-            files = {path.name: keys}
-            merges = read_merges(files, pretokenizer, special_tokens, across_words=True)
-            return BaseFiles(merges, {name: keys})
-        described = read_files_at(path)
-        beside = [path / name for name in BESIDE] if path.is_dir() else []
-        if path.is_dir() and huggingface.FILE_NAME in described:
-            for pair in PAIRS:
-                if all((path / name).is_file() for name in pair):
-                    beside += [path / name for name in pair]
-        companions = {file.name: file.read_bytes() for file in beside if file.is_file()}
-    except BpeError:
-        raise
-    except FileNotFoundError:
-        raise MissingFileError(f"{path} does not exist. Check the path.") from None
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-    files = {name: data for name, data in described.items() if name not in SIDECARS}
+    described = read_files_at(path)
     merges = read_merges(described, pretokenizer, special_tokens, across_words=True)
-    return BaseFiles(merges, {**files, **companions})
-
-
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(len(MAGIC))
+    files = {name: data for name, data in described.items() if name not in SIDECARS}
+    if path.is_file() and looks_like_gguf(described[path.name]):
+        with mapped(path) as view:
+            name, keys = vocabulary_alone(view, path.name)
+        return BaseFiles(merges, {name: keys})
+    if path.is_dir():
+        files |= {name: data for name, data in described.items() if name in BESIDE}
+        for pair in PAIRS if huggingface.FILE_NAME in files else ():
+            if all((path / name).is_file() for name in pair):
+                found = read_files_at(path / pair[0])
+                files |= {name: found[name] for name in pair}
+    return BaseFiles(merges, files)
 
 
 def _published(name: str) -> BaseFiles:

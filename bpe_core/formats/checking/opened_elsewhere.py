@@ -6,14 +6,17 @@ compares the ids of a probe, in the library that the format is meant for or in a
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ConfigError, FormatError, ProcessError
+from bpe_core.extras import needs_extra
 from bpe_core.formats.checking.probe import Probe
 from bpe_core.formats.checking.readers import (
     READERS,
@@ -21,16 +24,28 @@ from bpe_core.formats.checking.readers import (
     installed_version,
     list_readers,
 )
-from bpe_core.formats.checking.run_lines import TrialError, ids_by_lines
 from bpe_core.formats.load_save import Format, dumps, write_files
 from bpe_core.formats.transformers_folder import FOLDER
+from bpe_core.processes.limits import Limits
 from bpe_core.tokenizer.tokenizer import Tokenizer
+
+with needs_extra("formats", "Checking with another library"):
+    from bpe_core.processes.call import call
 
 _SHOWN_CHARACTERS: Final = 20
 
 
 _TIKTOKENS_CHECK: Final = "assert bpe_ranks == encoder_json_loaded"
 _OTHER_ORDER: Final = "it expects the ids in GPT-2's order, the bytes first and then the merges."
+_MAX_SECONDS: Final = 120.0
+# Several threads may run in that time.
+_MAX_PROCESSOR_SECONDS: Final = 600.0
+_QUIET: Final = {
+    "TOKENIZERS_PARALLELISM": "false",
+    # The files are local, and nothing is to be looked up or stored elsewhere.
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +224,63 @@ def compare_ids(
 
 def _listed(ids: tuple[int, ...]) -> str:
     return ", ".join(map(str, ids)) or "nothing"
+
+
+class TrialError(FormatError):
+    """Another library crashed, hung or raised an error.
+
+    An error's message is that library's own, unlike all others of this package: it reports what the
+    library does with our file, in words that its documentation and its users know.
+    """
+
+
+def ids_by_lines(
+    load: str,
+    encode: str,
+    texts: Sequence[str],
+    folder: Path,
+    should_stop: Callable[[], bool] | None = None,
+) -> list[list[int]]:
+    """Run lines of Python in a folder, and return the ids of each text.
+
+    `load` opens a tokenizer, and the expression `encode` gives the ids of `text`. The caller must
+    have written both, because they run as they are. Raises `TrialError` if they crash, take longer
+    than two minutes, or raise an exception, whose type and first words its message repeats; and
+    CancelledError once `should_stop` returns True.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ids_by_lines("shift = 1", "[ord(each) + shift for each in text]", ["a"], Path(folder))
+    [[98]]
+    """
+    # Someone may be waiting for a page on the same processors, and nobody waits for this.
+    limits = Limits(_MAX_SECONDS, processor_seconds=_MAX_PROCESSOR_SECONDS, niceness=5)
+    try:
+        return call(
+            run_lines, load, encode, list(texts), folder, limits=limits, should_stop=should_stop
+        )
+    except ProcessError as error:
+        raise TrialError(str(error)) from None
+
+
+def run_lines(load: str, encode: str, texts: list[str], folder: Path) -> list[list[int]]:
+    """Run the lines of `ids_by_lines` in this process; raises `TrialError` for what they raise."""
+    os.environ |= _QUIET
+    os.chdir(folder)
+    names: dict[str, Any] = {}
+    try:
+        exec(load, names)
+        expression = compile(encode, "encode", "eval")
+        return [[int(id) for id in eval(expression, names, {"text": text})] for text in texts]
+    except BaseException as error:
+        # Panics in Rust code derive from BaseException.
+        raise TrialError(_describe_error(error)) from None
+
+
+def _describe_error(error: BaseException) -> str:
+    """Return an error's type and message; without a message, the line of code that raised it."""
+    words = " ".join(str(error).split())[:200]
+    if not words:
+        line = traceback.extract_tb(error.__traceback__)[-1].line
+        words = f"raised by “{line[:120]}”." if line else "it gives no reason."
+    return f"{type(error).__name__}: {words}"

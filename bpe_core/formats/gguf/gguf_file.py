@@ -132,10 +132,11 @@ def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
     """Raise `ConfigError` if a file does not read back as a tokenizer."""
     # Imported when needed: writing a file needs no reader.
     from bpe_core.formats.gguf.gguf_vocabulary import describe_gguf
-    from bpe_core.formats.huggingface import build_tokenizer
+    from bpe_core.formats.opening.engines import build_tokenizer
 
     try:
-        given = Given(FILE_NAME, written, {}, tokenizer.pretokenizer.name, merges_only=True)
+        cut = tokenizer.pretokenizer.name
+        given = Given(FILE_NAME, written, pretokenizer=cut, merges_only=True)
         read = build_tokenizer(describe_gguf(given), across_words=True)
     except BpeError as error:
         raise ConfigError(f"GGUF cannot express this tokenizer. {error}") from error

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.errors import FormatError
-from bpe_core.formats.chat_files import find_gguf_chat
 from bpe_core.formats.description import Description, Given
 from bpe_core.formats.gguf.gguf_cuts import BYTE_LEVEL, KNOWN_CUTS, find_cut
 from bpe_core.formats.gguf.gguf_header import GgufValue, parse_gguf
@@ -32,6 +32,8 @@ Keys = Mapping[str, GgufValue]
 _KEY: Final = "tokenizer.ggml."
 _META: Final = "▁"
 _KINDS: Final = ("gpt2", "gemma4", "bert", "llama", "t5")
+# GGUF names ids, as `padding_token_id`.
+_ROLES: Final = {"padding": "pad", "seperator": "sep", "unknown": "unk"}
 
 
 def describe_gguf(given: Given) -> Description:
@@ -42,13 +44,33 @@ def describe_gguf(given: Given) -> Description:
         f"{part} {keys[_KEY + part]!s:.40}" for part in ("model", "pre") if _KEY + part in keys
     ]
     origin = f"The vocabulary of a GGUF file ({', '.join(kinds)})."
-    chat = find_gguf_chat(keys, _strings(keys, "tokens"))
+    chat = find_chat(keys, _strings(keys, "tokens"))
     if isinstance(described, bytes):
         return replace(describe_sentencepiece(given, described, origin=origin), chat=chat)
     # A pre-tokenizer that is given stands for a cut without a known name.
     names_cut = keys[_KEY + "model"] != "gpt2" or keys.get(_KEY + "pre") in KNOWN_CUTS
     found = describe_huggingface(given, described, origin=origin, names_cut=names_cut)
     return replace(found, chat=chat)
+
+
+def find_chat(keys: Mapping[str, GgufValue], tokens: list[str]) -> ChatTemplate | None:
+    """Return the chat template of a GGUF file, or None; `tokens` is its vocabulary.
+
+    >>> keys = {"tokenizer.chat_template": "Hug", "tokenizer.ggml.bos_token_id": 1}
+    >>> find_chat(keys, ["a", "<s>"]).tokens
+    {'bos_token': '<s>'}
+    """
+    source = keys.get("tokenizer.chat_template")
+    if not isinstance(source, str):
+        return None
+    named: dict[str, str] = {}
+    for key, id in keys.items():
+        role = key.removeprefix("tokenizer.ggml.").removesuffix("_token_id")
+        is_role = key == f"tokenizer.ggml.{role}_token_id"
+        if is_role and type(id) is int and 0 <= id < len(tokens):
+            named[f"{_ROLES.get(role, role)}_token"] = tokens[id]
+    adds = keys.get("tokenizer.ggml.add_bos_token") is True
+    return ChatTemplate(source, named, named.get("bos_token", "") if adds else "")
 
 
 def from_gguf(keys: Keys, pretokenizer: str | None = None) -> dict[str, Any] | bytes:

@@ -24,9 +24,10 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from bpe_core.errors import BpeError, ConfigError, FormatError
+from bpe_core.formats.across_words import find_plain_merges
 from bpe_core.formats.checking.probe import PROBE, keep_merges_within, last_tokens
 from bpe_core.formats.description import Description, check_not_overruled, plain_tokenizer
-from bpe_core.formats.huggingface import build_tokenizer, for_library, library_source
+from bpe_core.formats.huggingface import for_library, library_source, why_otherwise
 from bpe_core.formats.running.added_tokens import found_in_one_search
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
@@ -118,6 +119,46 @@ def run_here(read: Description) -> Own:
         return tokenizer
     native = NativeTokenizer(tokenizer, library_source(read), read.added_tokens, read.normalizer)
     return tokenizer if is_plain and not native.may_lack_bytes else native
+
+
+def build_tokenizer(described: Description, *, across_words: bool = False) -> Tokenizer:
+    """Build the plain tokenizer that encodes as a description says.
+
+    Added tokens become special tokens, so encoding with `allowed_special="all"` gives the ids that
+    `tokenizers` gives with `add_special_tokens=False`. With `across_words`, the merges alone are
+    returned where a tokenizer cannot do what is done before them, such as finding added tokens in
+    any text.
+
+    Raises `FormatError` if there is none, and `MissingExtraError` for a custom pattern in a
+    tokenizer.json if the `tokenizers` library, which checks those, is not installed.
+    """
+    if described.spaces is not None and described.merges is not None:
+        plain = find_plain_merges(described.merges, described.added_tokens, described.spaces)
+        if plain is None and across_words:
+            return plain_tokenizer(described)
+        if plain is None:
+            raise FormatError(
+                "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
+                "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
+            )
+        described = replace(described, merges=plain)
+    if described.normalizer is not None:
+        raise FormatError(
+            f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "
+            f"encoding. Only tokenizers without one can be read."
+        )
+    tokenizer = plain_tokenizer(described)
+    if not found_in_one_search(described.added_tokens):
+        raise FormatError(
+            "Hugging Face's tokenizers looks for its added tokens in two steps, and one search "
+            "would find others. Open it with bpe_core.open_encoder."
+        )
+    if described.library == "tokenizers" and tokenizer.pretokenizer.name.startswith("regex:"):
+        # Regex engines differ: the same pattern may match other text, or not compile at all.
+        otherwise = why_otherwise(tokenizer, library_source(described).decode())
+        if otherwise:
+            raise FormatError(f"{otherwise} Encode with that library instead.")
+    return tokenizer
 
 
 def run_by_library(read: Description) -> Encoder:

@@ -91,7 +91,7 @@ def _version(library: str) -> str:
 def _to_keep(opened: NamedEncoder) -> Kept | None:
     """Return what has to be kept of an encoder; None of one that another library runs."""
     # Imported when needed: the next process may need none of them.
-    from bpe_core.formats.running.own_encoder import OwnEncoder
+    from bpe_core.formats.running.base_encoders import OwnEncoder
     from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
     from bpe_core.formats.running.run_here import NativeTokenizer
 

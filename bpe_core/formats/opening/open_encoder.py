@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Literal
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import (
-    ArgumentTypeError,
-    BpeError,
-    ConfigError,
-    FormatError,
-    MissingFileError,
-)
-from bpe_core.formats.folder_files import read_files_at
+from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
+from bpe_core.formats.folder_files import locate, read_files_at
 from bpe_core.formats.opening.kept_encoders import open_kept
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
-from bpe_core.published.hub_names import HubName, is_hub_name, snapshot_folder
-from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.published.hub_names import HubName
+from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS, TiktokenEncoding
+from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-
-_Purpose = Literal["open", "open as merges"]
 
 
 def open_encoder(
@@ -50,7 +40,7 @@ def open_encoder(
     >>> opened.encode("The quick"), opened.engine, opened.name
     ([464, 2068], 'bpe_core', 'GPT-2')
     """
-    return _open(path_or_name, pretokenizer, "open")
+    return _open(path_or_name, pretokenizer, plainest=False)
 
 
 def open_plainest(
@@ -63,57 +53,52 @@ def open_plainest(
     >>> open_plainest("gpt2").name
     'GPT-2'
     """
-    return _open(path_or_name, pretokenizer, "open as merges")
+    return _open(path_or_name, pretokenizer, plainest=True)
 
 
 def _open(
-    path_or_name: str | os.PathLike[str], pretokenizer: str | None, purpose: _Purpose
+    path_or_name: str | os.PathLike[str], pretokenizer: str | None, *, plainest: bool
 ) -> NamedEncoder:
     if not is_a(path_or_name, str, os.PathLike):
         raise ArgumentTypeError(f"Expected a path or a name, got {describe(path_or_name)}.")
     if not os.fspath(path_or_name):
         raise FormatError("The path is empty. Name a file, a folder or a published tokenizer.")
-    model = None
-    if is_hub_name(path_or_name):
-        # Imported when needed: other names and files need no process that downloads.
-        from bpe_core.published.hub import find_or_fetch
-
-        model = find_or_fetch(str(path_or_name))
-    path = Path(path_or_name) if model is None else snapshot_folder(model)
+    path, model = locate(path_or_name)
     try:
-        if path.exists():
-            opened = _open_path(path, pretokenizer, purpose)
-            return opened if model is None else named_after_hub(model, opened)
-    except BpeError:
-        raise
-    except ValueError:
-        raise FormatError(
-            f"{os.fspath(path_or_name)!r} is not a path: it contains a NUL or a lone surrogate."
-        ) from None
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-    if (name := find_published(str(path_or_name))) is not None:
-        opened = open_published(CATALOGUE[name]) if name in CATALOGUE else _open_encoding(name)
-        if pretokenizer is not None:
-            _check_cut(opened, pretokenizer)
-        return opened
-    raise MissingFileError(
-        f"{path} is neither a file nor the name of a published tokenizer. Check the path, use one "
-        f"of {', '.join((*NAMES, *TIKTOKEN_ENCODINGS))}, or hf:org/model for a model on the hub."
-    )
-
-
-def _open_path(path: Path, pretokenizer: str | None, purpose: _Purpose) -> NamedEncoder:
-    """Open the files at a path, as an earlier process did if it kept them."""
+        files = read_files_at(path)
+    except MissingFileError:
+        return _open_name(str(path_or_name), pretokenizer)
 
     def open_first() -> NamedEncoder:
         from bpe_core.formats.opening.opening import open_as_merges, open_files
 
-        first = open_files if purpose == "open" else open_as_merges
+        first = open_as_merges if plainest else open_files
         return first(files, pretokenizer=pretokenizer)
 
-    files = read_files_at(path)
-    return open_kept(purpose, files, pretokenizer, open_first)
+    purpose = "open as merges" if plainest else "open"
+    opened = open_kept(purpose, files, pretokenizer, open_first)
+    return opened if model is None else named_after_hub(model, opened)
+
+
+def _open_name(name: str, pretokenizer: str | None) -> NamedEncoder:
+    """Open a published tokenizer, or an encoding of tiktoken's, by its name."""
+    known = find_published(name)
+    if known is None:
+        raise MissingFileError(
+            f"{name} is neither a file nor the name of a published tokenizer. Check the path, use "
+            f"one of {', '.join((*NAMES, *TIKTOKEN_ENCODINGS))}, or hf:org/model for a model on "
+            "the hub."
+        )
+    if known in CATALOGUE:
+        opened = open_published(CATALOGUE[known])
+    else:
+        encoding = TIKTOKEN_ENCODINGS[known]
+        is_published = encoding.special_tokens is None
+        found = _open_published(CATALOGUE[encoding.published], None if is_published else known)
+        opened = NamedEncoder(known, found.encoder, found.provenance)
+    if pretokenizer is not None:
+        _check_cut(opened, pretokenizer)
+    return opened
 
 
 def named_after_hub(name: HubName, opened: NamedEncoder) -> NamedEncoder:
@@ -139,45 +124,38 @@ def open_published(found: Published) -> NamedEncoder:
     return _open_published(found, found.encoding)
 
 
-def _open_encoding(name: str) -> NamedEncoder:
-    """Open an encoding by tiktoken's name; raises as `open_published`."""
-    encoding = TIKTOKEN_ENCODINGS[name]
-    is_published = encoding.special_tokens is None
-    opened = _open_published(CATALOGUE[encoding.published], None if is_published else name)
-    return NamedEncoder(name, opened.encoder, opened.provenance)
-
-
-def _open_published(found: Published, encoding: str | None) -> NamedEncoder:
+def _open_published(found: Published, name: str | None) -> NamedEncoder:
     """Open a published tokenizer, with the tokens of an encoding of tiktoken's if one is named."""
     who = f"Published by {found.publisher} ({found.licence})."
+    encoding = None if name is None else TIKTOKEN_ENCODINGS[name]
     if found.package is None:
         from bpe_core.tokenizer.gpt2 import gpt2
 
         cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
-        return NamedEncoder(found.title, _add_tokens(gpt2(), encoding), f"{who} {cut}")
+        tokenizer = gpt2() if encoding is None else _extended_gpt2(encoding)
+        return NamedEncoder(found.title, tokenizer, f"{who} {cut}")
     files = {found.file_name: read_cached(found)}
+    special_tokens = None if encoding is None else encoding.special_tokens
 
     def open_first() -> NamedEncoder:
         from bpe_core.formats.opening.engines import choose_engine
         from bpe_core.formats.opening.reading import read_description
 
         # The SHA-256 was checked, and the tests compare these files with their libraries.
-        opened = choose_engine(read_description(files), is_known=True)[1]
-        encoder = _add_tokens(opened.encoder, encoding)
-        return NamedEncoder(opened.name, encoder, opened.provenance, opened.chat)
+        read = read_description(files, special_tokens=special_tokens)
+        return choose_engine(read, is_known=True)[1]
 
-    purpose = "open published" if encoding is None else f"open published as {encoding}"
+    purpose = "open published" if name is None else f"open published as {name}"
     opened = open_kept(purpose, files, None, open_first)
     return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}", opened.chat)
 
 
-def _add_tokens(base: Encoder, name: str | None) -> Encoder:
-    """Return what a file's tokenizer becomes with the tokens of an encoding that it lacks."""
-    if name is None or not isinstance(base, Tokenizer):
-        return base
+def _extended_gpt2(encoding: TiktokenEncoding) -> Tokenizer:
+    """Return GPT-2's tokenizer with the ranks and the special tokens of an encoding."""
     from bpe_core.formats.tiktoken_file import build_from_ranks
+    from bpe_core.tokenizer.gpt2 import gpt2
 
-    encoding = TIKTOKEN_ENCODINGS[name]
+    base = gpt2()
     special = set(base.special_tokens.values())
     ranks = {token: id for id, token in base.vocab.items() if id not in special}
     return build_from_ranks(

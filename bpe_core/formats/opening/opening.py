@@ -15,14 +15,18 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
 
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
+from bpe_core.corpus.file_kinds import is_zip
 from bpe_core.errors import BpeError, FormatError, ProcessError, UnforeseenError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.description import Description, check_not_overruled
-from bpe_core.formats.huggingface import build_tokenizer
-from bpe_core.formats.opening.engines import build_encoder, choose_engine, open_here
+from bpe_core.formats.opening.engines import (
+    build_encoder,
+    build_tokenizer,
+    choose_engine,
+    open_here,
+)
 from bpe_core.formats.opening.reading import read_description
-from bpe_core.formats.opening.zipped import looks_like_zip
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.text_growth import check_growth
 from bpe_core.processes.limits import GB, Limits
@@ -110,7 +114,7 @@ def size_unpacked(files: Mapping[str, bytes]) -> int:
     if size >= MIN_BYTES:
         return size
     for data in files.values():
-        if looks_like_zip(data):
+        if is_zip(data):
             try:
                 with zipfile.ZipFile(io.BytesIO(data)) as archive:
                     # No more than this is unpacked, even if the stated size is false.

@@ -7,18 +7,16 @@ from dataclasses import replace
 
 from bpe_core.errors import FormatError
 from bpe_core.formats import gpt2_files
-from bpe_core.formats.chat_files import find_chat
 from bpe_core.formats.description import Description, Given
-from bpe_core.formats.folder_files import MAX_BYTES, PAIRS, SIDECARS
+from bpe_core.formats.folder_files import MAX_BYTES, PAIRS, SIDECARS, unpacked
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import describe_gguf
 from bpe_core.formats.huggingface import FILE_NAME, describe_huggingface
 from bpe_core.formats.json_files import looks_like_json, parse_json
 from bpe_core.formats.native import describe_native
-from bpe_core.formats.opening.zipped import looks_like_zip, unzip_tokenizer
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.formats.sentencepiece_scores import describe_sentencepiece
-from bpe_core.formats.sidecars import add_sidecars, join_pair
+from bpe_core.formats.sidecars import Sidecars, add_sidecars
 from bpe_core.formats.tekken import describe_tekken, looks_like_tekken
 from bpe_core.formats.tiktoken_file import describe_tiktoken, read_ranks
 
@@ -39,12 +37,9 @@ def read_description(
     >>> read_description({"mine": b"YQ== 0\\nYWE= 1\\n"}, pretokenizer="none").merges.merges
     [(0, 0, 1)]
     """
-    if len(files) == 1:
-        ((name, data),) = files.items()
-        if looks_like_zip(data):
-            files = unzip_tokenizer(data, name, SIDECARS)
-    beside = {name: data for name, data in files.items() if name in SIDECARS}
-    main = {name: data for name, data in files.items() if name not in beside}
+    files = unpacked(files)
+    beside = Sidecars(files)
+    main = {name: data for name, data in files.items() if name not in SIDECARS}
     for name, data in main.items():
         if len(data) > MAX_BYTES:
             raise FormatError(
@@ -61,14 +56,14 @@ def read_description(
         ", ".join(main), main[names[0]], beside, pretokenizer, special_tokens, merges_only
     )
     found = _read_pair(given, main[names[1]]) if len(names) == 2 else _read_one(given)
-    chat = find_chat(beside, found.first_token)
+    chat = beside.chat(found.first_token)
     return found if chat is None else replace(found, chat=chat)
 
 
 def _read_pair(given: Given, merges: bytes) -> Description:
-    if not given.beside:
-        return gpt2_files.describe_gpt2_files(given, merges)
-    return describe_huggingface(given, join_pair(given, merges), names_cut=False)
+    if given.beside.parsed:
+        return describe_huggingface(given, gpt2_files.join_pair(given, merges), names_cut=False)
+    return gpt2_files.describe_gpt2_files(given, merges)
 
 
 def _read_one(given: Given) -> Description:

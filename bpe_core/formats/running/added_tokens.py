@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple, cast
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.json_files import is_token_id
+from bpe_core.formats.json_files import as_list, as_object, is_token_id
 from bpe_core.formats.running.spaces import Spaces
 from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
 from bpe_core.unicode.byte_alphabet import META
@@ -40,14 +40,14 @@ def read_added_tokens(
     listed: object = described.get("added_tokens") or []
     if not isinstance(listed, list):
         raise FormatError(f"Expected a list as added_tokens, got {listed!r:.80}.")
-    seen: set[str] = set()
+    found: dict[str, AddedToken] = {}
     next_id = len(ids)
     for entry in cast("list[object]", listed):
-        added = cast("dict[str, object]", entry if isinstance(entry, dict) else {})
+        added = as_object(entry)
         text, id = added.get("content"), added.get("id")
         if not isinstance(text, str) or not text or not is_token_id(id):
             raise FormatError(f"The added token {entry!r:.80} has no text or no valid id.")
-        if text in seen:
+        if text in found:
             raise FormatError(f"The added token {text!r:.60} is listed twice.")
         for name in ("single_word", "lstrip", "rstrip"):
             if added.get(name):
@@ -61,27 +61,11 @@ def read_added_tokens(
                 f"The added token {text!r:.60} has the id {id}, but Hugging Face's tokenizers "
                 f"gives it the id {given}."
             )
-        seen.add(text)
+        is_special = bool(added.get("special"))
+        is_normalized = bool(added.get("normalized", not is_special))
+        found[text] = AddedToken(text, id, is_special, is_normalized)
         next_id = max(next_id, given + 1)
-    return added_tokens(described)
-
-
-def added_tokens(described: Mapping[str, Any]) -> tuple[AddedToken, ...]:
-    """Return the added tokens of a tokenizer.json that `read_added_tokens` accepts.
-
-    >>> added_tokens({"added_tokens": [{"content": "<s>", "id": 1, "special": True}]})
-    (AddedToken(text='<s>', id=1, is_special=True, is_normalized=False),)
-    """
-    listed = cast("list[dict[str, Any]]", described.get("added_tokens") or [])
-    return tuple(
-        AddedToken(
-            each["content"],
-            each["id"],
-            bool(each.get("special")),
-            bool(each.get("normalized", not each.get("special"))),
-        )
-        for each in listed
-    )
+    return tuple(found.values())
 
 
 def special_texts(described: Mapping[str, Any]) -> list[str]:
@@ -93,15 +77,9 @@ def special_texts(described: Mapping[str, Any]) -> list[str]:
     >>> special_texts({"added_tokens": [{"content": "<s>", "special": True}, 7]})
     ['<s>']
     """
-    listed: object = described.get("added_tokens")
-    found: list[str] = []
-    for entry in cast("list[object]", listed) if isinstance(listed, list) else []:
-        match entry:
-            case {"content": str(text), "special": True}:
-                found.append(text)
-            case _:
-                continue  # the library refuses what is not a token
-    return found
+    listed = map(as_object, as_list(described.get("added_tokens")))
+    special = (each.get("content") for each in listed if each.get("special") is True)
+    return [text for text in special if isinstance(text, str)]
 
 
 def found_in_one_search(added: Sequence[AddedToken]) -> bool:

@@ -24,8 +24,7 @@ from bpe_core.formats.running.added_tokens import (
     build_finder,
     find_isolated,
 )
-from bpe_core.formats.running.offsets_to_segments import columns_to_segments
-from bpe_core.formats.running.own_encoder import OwnEncoder
+from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.running.spaces import Spaces
 from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
@@ -36,7 +35,7 @@ from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
-from bpe_core.types import Explanation, Segment
+from bpe_core.types import Explanation
 from bpe_core.unicode.byte_alphabet import META
 
 _LONG: Final = 10_000
@@ -83,43 +82,25 @@ class AcrossWordsTokenizer(OwnEncoder):
         self, tokenizer: Tokenizer, spaces: Spaces, added: Sequence[AddedToken] = ()
     ) -> None:
         super().__init__(tokenizer, added, [spaces.prefix, spaces.if_missing])
-        self._spaces = spaces
-        isolated = {each.text: each.id for each in find_isolated(self._added, spaces)}
-        self._found_first = [each for each in self._added if each.text not in isolated]
+        self.spaces = spaces
+        put_in_front = "" if spaces.prefix == "never" else ", one put in front"
+        self.normalizer_name = f"spaces as ▁{put_in_front}"
+        isolated = {each.text: each.id for each in find_isolated(self.added, spaces)}
+        self._found_first = [each for each in self.added if each.text not in isolated]
         cut = IsolatingPretokenizer(tokenizer.pretokenizer.name, isolated)
-        self._kernels = Kernels(tokenizer.table, cut)
-        self._encoder = TextEncoder(tokenizer.table, cut, self._kernels)
+        self.kernels = Kernels(tokenizer.table, cut)
+        self._encoder = TextEncoder(tokenizer.table, cut, self.kernels)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return AcrossWordsTokenizer, (self._tokenizer, self._spaces, self._added)
-
-    @property
-    def spaces(self) -> Spaces:
-        """How it writes spaces."""
-        return self._spaces
-
-    @property
-    def kernels(self) -> Kernels:
-        """What encodes long texts, for code that keeps their tables."""
-        return self._kernels
+        return AcrossWordsTokenizer, (self.tokenizer, self.spaces, self.added)
 
     @property
     def adaptable(self) -> Tokenizer:
         """The merges as a `Tokenizer` that puts a space in front of a text itself, if possible."""
-        table = self._tokenizer.table
+        table = self.tokenizer.table
         rights = (table.vocab[right] for _, right, _ in table.triples)
-        cut = find_plain_cut(self._tokenizer.pretokenizer.name, rights, self._added, self._spaces)
-        return self._tokenizer if cut is None else Tokenizer.from_table(table, cut)
-
-    @property
-    def normalizer_name(self) -> str:
-        """What is done to a text before it is merged."""
-        return "spaces as ▁" + ("" if self._spaces.prefix == "never" else ", one put in front")
-
-    @property
-    def drops_text(self) -> bool:
-        """False: every byte of a text is in a token."""
-        return False
+        cut = find_plain_cut(self.tokenizer.pretokenizer.name, rights, self.added, self.spaces)
+        return self.tokenizer if cut is None else Tokenizer.from_table(table, cut)
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `InvalidTextError` for a lone surrogate.
@@ -144,14 +125,6 @@ class AcrossWordsTokenizer(OwnEncoder):
                 ids.append(id)
         return ids
 
-    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens with their places in a text; raises what `encode` raises.
-
-        The space that is put in front of a text takes no place in it.
-        """
-        (columns,) = self.place_tokens([text], allowed_special)
-        return columns_to_segments(text, columns, self.vocab)
-
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
     ) -> list[TokenColumns]:
@@ -167,7 +140,7 @@ class AcrossWordsTokenizer(OwnEncoder):
         explained: list[Explanation] = []
         for part in self._parts(text, (), self._all_finders):
             if part.id is None:
-                for word in self._tokenizer.explain(part.text):
+                for word in self.tokenizer.explain(part.text):
                     start = part.start + max(0, word.start - part.n_in_front)
                     explained.append(replace(word, start=start))
         return explained
@@ -177,17 +150,17 @@ class AcrossWordsTokenizer(OwnEncoder):
 
         One space at the start is left out if one is put in front of a text, as its library does.
         """
-        decoded = self._tokenizer.decode_bytes(ids)
+        decoded = self.tokenizer.decode_bytes(ids)
         if self._adds_meta:
             decoded = decoded.replace(META.encode(), b" ")
-        return decoded if self._spaces.prefix == "never" else decoded.removeprefix(b" ")
+        return decoded if self.spaces.prefix == "never" else decoded.removeprefix(b" ")
 
     def word_around(self, text: str, place: int) -> str:
         """Return the word that the merges get at a place in a text, which an added token is not."""
         for part in self._parts(text, (), self._all_finders):
             if part.start <= place < part.end and part.id is None:
                 at = place - part.start + part.n_in_front
-                for start, end in self._tokenizer.pretokenizer.spans(part.text):
+                for start, end in self.tokenizer.pretokenizer.spans(part.text):
                     if start <= at < end:
                         return part.text[start:end]
         return ""
@@ -197,21 +170,21 @@ class AcrossWordsTokenizer(OwnEncoder):
 
         Each part but the last has `size` characters.
         """
-        cuts = self._spaces.prefix == "never" and not any(
+        cuts = self.spaces.prefix == "never" and not any(
             character.isspace() or character == META
-            for each in self._added
+            for each in self.added
             for character in each.text
         )
         return cut_text(text, size if cuts else len(text))
 
     def normalized(self, text: str) -> str:
         """Return the text as it is merged, with ▁ for spaces."""
-        return self._spaces.written(text).replace(" ", META)
+        return self.spaces.written(text).replace(" ", META)
 
     def written(self, id: int) -> str | None:
         """Return a token as its file writes it, with ▁ for spaces and <0xE2> for a byte."""
         token = self.vocab.get(id, b"")
-        if self._tokenizer.byte_ids.get(token) == id:
+        if self.tokenizer.byte_ids.get(token) == id:
             return f"<0x{token[0]:02X}>"
         return token.decode().replace(" ", META)
 
@@ -220,23 +193,23 @@ class AcrossWordsTokenizer(OwnEncoder):
     ) -> Iterable[tuple[str, int | None]]:
         """Return the text and the id of each part, without its place, which takes longer."""
         raw, normalized = self._finders
-        if self._spaces == Spaces() and not normalized and META not in text:
+        if self.spaces == Spaces() and not normalized and META not in text:
             check_text(text)
-            return raw.split(text, allowed_tokens(self._special, allowed_special))
+            return raw.split(text, allowed_tokens(self.special_tokens, allowed_special))
         return ((part.text, part.id) for part in self._parts(text, allowed_special, self._finders))
 
     def _parts(
         self, text: str, allowed_special: AllowedSpecial, finders: _Finders
     ) -> Iterator[_Part]:
         check_text(text)
-        allowed = allowed_tokens(self._special, allowed_special)
+        allowed = allowed_tokens(self.special_tokens, allowed_special)
         raw, normalized = finders
         start = 0
         for piece, id in raw.split(text, allowed):
             end = start + len(piece)
             if id is not None:
                 yield _Part(piece, 0, start, end, id)
-            elif self._spaces.if_missing:
+            elif self.spaces.if_missing:
                 at = start
                 for inner, inner_id in normalized.split(piece, allowed):
                     yield self._written(inner, at, inner_id)
@@ -255,7 +228,7 @@ class AcrossWordsTokenizer(OwnEncoder):
         end = start + len(text)
         if id is not None:
             return _Part(text, 0, start, end, id)
-        written = self._spaces.written(text, at_start=start == 0)
+        written = self.spaces.written(text, at_start=start == 0)
         return _Part(written, len(written) - len(text), start, end, None)
 
     def _place(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
@@ -285,7 +258,7 @@ class AcrossWordsTokenizer(OwnEncoder):
     @cached_property
     def _adds_meta(self) -> bool:
         """True if an added token has a ▁, which its library decodes as a space."""
-        return any(META in text for text in self._tokenizer.special_tokens)
+        return any(META in text for text in self.tokenizer.special_tokens)
 
     @cached_property
     def _widths(self) -> NDArray[np.int64]:
@@ -299,11 +272,11 @@ class AcrossWordsTokenizer(OwnEncoder):
 
     @cached_property
     def _all_finders(self) -> _Finders:
-        return self._build_finders(self._added)
+        return self._build_finders(self.added)
 
     def _build_finders(self, added: Sequence[AddedToken]) -> _Finders:
         normalized = (each for each in added if each.is_normalized)
-        if not self._spaces.if_missing:
+        if not self.spaces.if_missing:
             normalized = (each._replace(text=each.text.replace(META, " ")) for each in normalized)
         return build_finder(each for each in added if not each.is_normalized), build_finder(
             normalized

@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.running.library_encoder import LibraryEncoder
+from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
-from bpe_core.formats.running.offsets_to_segments import columns_to_segments, locate_tokens
+from bpe_core.formats.running.offsets_to_segments import locate_tokens
 from bpe_core.formats.sentencepiece_model import BYTE, CONTROL, UNKNOWN, Piece, read_model
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.types import Segment
 
 _META: Final = "▁"
 _BYTE_PIECE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
@@ -48,13 +47,15 @@ class SentencePieceTokenizer(LibraryEncoder):
     [(b' a', 0, 1), (b' a', 1, 3), (b'a', 3, 4)]
     """
 
+    drops_text = True  # spaces, perhaps: only the normalizer says so
+
     def __init__(self, data: bytes) -> None:
         described = read_model(data)
         with needs_extra("formats", "Encoding with sentencepiece"):
             import sentencepiece
 
         self._data = data
-        self._model = described.kind
+        self.model = described.kind
         with library_failures(
             lambda _: FormatError(
                 "The sentencepiece library cannot read this model. Use the .model file as it was "
@@ -63,7 +64,7 @@ class SentencePieceTokenizer(LibraryEncoder):
         ):
             self._peer = sentencepiece.SentencePieceProcessor(model_proto=data)
         pieces = described.pieces
-        self._unknown_id = next(id for id, each in enumerate(pieces) if each.type == UNKNOWN)
+        self.unknown_id = next(id for id, each in enumerate(pieces) if each.type == UNKNOWN)
         # bool[n]: True for the pieces that are one byte.
         self._is_byte = np.array([each.type == BYTE for each in pieces], np.bool_)
         engine = f"sentencepiece {sentencepiece.__version__}"
@@ -76,21 +77,6 @@ class SentencePieceTokenizer(LibraryEncoder):
 
     def __reduce__(self) -> tuple[object, ...]:
         return SentencePieceTokenizer, (self._data,)
-
-    @property
-    def model(self) -> str:
-        """BPE or Unigram."""
-        return self._model
-
-    @property
-    def unknown_id(self) -> int:
-        """The id of the piece for text that the vocabulary cannot spell."""
-        return self._unknown_id
-
-    @property
-    def drops_text(self) -> bool:
-        """True: a model may drop spaces, and only its normalizer says so."""
-        return True
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text.
@@ -114,14 +100,6 @@ class SentencePieceTokenizer(LibraryEncoder):
     def written(self, id: int) -> str | None:
         """Return the piece of an id, with ▁ for spaces and <0xE4> for a byte."""
         return self._peer.id_to_piece(id)
-
-    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens with their places in a text; raises what `encode` raises.
-
-        The space that a model puts in front of the text takes no place in it.
-        """
-        (columns,) = self.place_tokens([text], allowed_special)
-        return columns_to_segments(text, columns, self._vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
@@ -161,16 +139,16 @@ class SentencePieceTokenizer(LibraryEncoder):
 
     def _check(self, text: str, allowed_special: AllowedSpecial) -> None:
         check_text(text)
-        for special in allowed_tokens(self._special_tokens, allowed_special):
+        for special in allowed_tokens(self.special_tokens, allowed_special):
             if special in text:
                 raise TokenizationError(
-                    f"{self._engine} takes {special!r} only as an id, never from a text. Do not "
+                    f"{self.engine} takes {special!r} only as an id, never from a text. Do not "
                     f"allow special tokens."
                 )
 
     def _failures(self) -> AbstractContextManager[None]:
         return library_failures(
-            lambda _: TokenizationError(f"{self._engine} cannot encode this text.")
+            lambda _: TokenizationError(f"{self.engine} cannot encode this text.")
         )
 
 

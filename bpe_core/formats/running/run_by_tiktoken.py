@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.running.library_encoder import LibraryEncoder
+from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.tokenizer.segments import list_segments
-from bpe_core.types import Segment
 
 # Below this the threads wait for the interpreter's lock, and one is as fast.
 _MIN_CHARACTERS_PER_TEXT: Final = 200
@@ -43,7 +41,7 @@ class TiktokenTokenizer(LibraryEncoder):
         with needs_extra("formats", "Encoding with tiktoken"):
             import tiktoken
 
-        self._pattern = pattern
+        self.pattern = pattern
         self._ranks = dict(ranks)
         if not all(bytes([byte]) in ranks for byte in range(256)):
             raise FormatError("The ranks lack some of the 256 bytes, so tiktoken cannot use them.")
@@ -68,27 +66,7 @@ class TiktokenTokenizer(LibraryEncoder):
         super().__init__(engine, vocab, special_tokens, digest.hexdigest())
 
     def __reduce__(self) -> tuple[object, ...]:
-        return TiktokenTokenizer, (self._ranks, self._pattern, dict(self._special_tokens))
-
-    @property
-    def pattern(self) -> str:
-        """The pattern whose matches are pre-tokens."""
-        return self._pattern
-
-    @property
-    def model(self) -> str:
-        """The model: "BPE"."""
-        return "BPE"
-
-    @property
-    def unknown_id(self) -> None:
-        """None: every byte is a token."""
-        return
-
-    @property
-    def drops_text(self) -> bool:
-        """False: a text that the pattern would drop raises an error."""
-        return False
+        return TiktokenTokenizer, (self._ranks, self.pattern, dict(self.special_tokens))
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text.
@@ -98,21 +76,13 @@ class TiktokenTokenizer(LibraryEncoder):
         """
         return self._encoded([text], allowed_special)[0].tolist()
 
-    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens with their places in a text; raises what `encode` raises.
-
-        Raises `TokenizationError` too if the pattern drops a part of the text.
-        """
-        (columns,) = self.place_tokens([text], allowed_special)
-        return list_segments(text, columns.ids.astype(np.int32), self._vocab)
-
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
     ) -> list[TokenColumns]:
-        """Return the segments of each text in columns; raises what `segments` raises.
+        """Return the segments of each text in columns; raises what `encode` raises.
 
-        The library encodes the texts on all cores and without the interpreter's lock, and no object
-        is made for each token.
+        Raises `TokenizationError` too if the pattern drops a part of a text. The library encodes
+        the texts on all cores and without the interpreter's lock, and makes no object per token.
         """
         ids_of_texts = self._encoded(texts, allowed_special)
         known, lengths = self._lengths
@@ -138,7 +108,7 @@ class TiktokenTokenizer(LibraryEncoder):
     ) -> list[NDArray[np.int64]]:
         for text in texts:
             check_text(text)
-        allowed = set(allowed_tokens(self._special_tokens, allowed_special))
+        allowed = set(allowed_tokens(self.special_tokens, allowed_special))
 
         def encode(text: str) -> NDArray[np.int64]:
             found = self._peer.encode_to_numpy(text, allowed_special=allowed, disallowed_special=())
@@ -146,7 +116,7 @@ class TiktokenTokenizer(LibraryEncoder):
 
         with library_failures(
             lambda _: TokenizationError(
-                f"{self._engine} cannot encode this text; a very long word is a known cause."
+                f"{self.engine} cannot encode this text; a very long word is a known cause."
             )
         ):
             n_workers = min(n_threads(), len(texts))

@@ -2,6 +2,10 @@
 
 These are Unigram and WordPiece models, BPE behind a normalizer, and everything else that the
 library can load. Tokens are placed in the text by the offsets that the library reports.
+
+A long text is given to the library in parts if its description proves that its ids do not change
+there. A part ends between a letter and a space that another letter follows; no part of a known
+tokenizer looks at more than neighbouring characters before it splits at that space.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from operator import itemgetter
@@ -17,22 +21,46 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.running.library_encoder import LibraryEncoder
+from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
-from bpe_core.formats.running.offsets_to_segments import columns_to_segments, locate_tokens
-from bpe_core.formats.running.pattern_runs import check_patterns
-from bpe_core.formats.running.safe_cuts import is_cut_at_spaces
+from bpe_core.formats.running.offsets_to_segments import locate_tokens
+from bpe_core.formats.text_growth import check_patterns
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.pretokenizers.text_parts import cut_text
 from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.types import Segment
 from bpe_core.unicode.byte_alphabet import from_printable
 
 if TYPE_CHECKING:
     import tokenizers
+import string
+import unicodedata
+from collections.abc import Callable, Mapping
+
+from bpe_core.formats.json_files import flat_steps
+from bpe_core.formats.patterns import find_pretokenizer
 
 _FALLBACK_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _META: Final = "▁"
+# Every letter between spaces, to see what a normalizer makes of it.
+_LETTERS: Final = " ".join(string.ascii_letters)
+_LOCAL_NORMALIZERS: Final = frozenset(
+    {
+        "NFC",
+        "NFD",
+        "NFKC",
+        "NFKD",
+        "Lowercase",
+        "BertNormalizer",
+        "StripAccents",
+        "Precompiled",
+        "ByteLevel",
+        "Nmt",
+    }
+)
+_LOCAL_PRETOKENIZERS: Final = frozenset({"Digits", "Punctuation"})
+_SPLIT_AT_SPACES: Final = frozenset({"BertPreTokenizer", "Whitespace", "WhitespaceSplit"})
+_NAMED: Final = ("gpt2", "cl100k", "o200k")
+_RUNS_OF_SPACES: Final = " {2,}"
 
 
 class ForeignTokenizer(LibraryEncoder):
@@ -52,6 +80,8 @@ class ForeignTokenizer(LibraryEncoder):
     [(b'a', 0, 1), (b'##b', 1, 2)]
     """
 
+    drops_text = True  # white space between words, perhaps: the file does not show it
+
     def __init__(self, source: str, special: Collection[str] = ()) -> None:
         with needs_extra("formats", "Encoding with Hugging Face's tokenizers"):
             import tokenizers
@@ -59,12 +89,19 @@ class ForeignTokenizer(LibraryEncoder):
         self._source, self._special = source, frozenset(special)
         self._peer = _built(tokenizers.Tokenizer, source)
         written = self._peer.to_str()
-        self._described: dict[str, Any] = json.loads(written)
+        self.described: dict[str, Any] = json.loads(written)
         self._peer.encode_special_tokens = True
         normalizer = self._peer.normalizer
         self._is_cut_at_spaces = is_cut_at_spaces(
-            self._described, None if normalizer is None else normalizer.normalize_str
+            self.described, None if normalizer is None else normalizer.normalize_str
         )
+        model = self.described["model"]
+        self.model = str(model["type"])
+        unknown = model.get("unk_id")
+        if not isinstance(unknown, int):
+            named = model.get("unk_token")
+            unknown = self._peer.token_to_id(named) if isinstance(named, str) else None
+        self.unknown_id = unknown
         engine = f"tokenizers {tokenizers.__version__}"
         added = self._peer.get_added_tokens_decoder().items()
         super().__init__(
@@ -76,7 +113,7 @@ class ForeignTokenizer(LibraryEncoder):
 
     def check_patterns(self) -> None:
         """Raise FormatError if a pattern is unusably slow on some text."""
-        check_patterns(self._described, self.encode)
+        check_patterns(self.described, self.encode)
 
     def __reduce__(self) -> tuple[object, ...]:
         return ForeignTokenizer, (self._source, self._special)
@@ -89,30 +126,6 @@ class ForeignTokenizer(LibraryEncoder):
         call would affect calls in other threads.
         """
         return _built(type(self._peer), self._source)
-
-    @property
-    def described(self) -> Mapping[str, Any]:
-        """The tokenizer.json, parsed."""
-        return self._described
-
-    @property
-    def model(self) -> str:
-        """BPE, Unigram, WordPiece or WordLevel."""
-        return str(self._described["model"]["type"])
-
-    @property
-    def unknown_id(self) -> int | None:
-        """The id of the token for text that the vocabulary cannot spell."""
-        model = self._described["model"]
-        if isinstance(model.get("unk_id"), int):
-            return int(model["unk_id"])
-        unknown = model.get("unk_token")
-        return self._peer.token_to_id(unknown) if isinstance(unknown, str) else None
-
-    @property
-    def drops_text(self) -> bool:
-        """True: many drop white space between words, and the file does not show which."""
-        return True
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text, with all special tokens allowed or none.
@@ -134,15 +147,6 @@ class ForeignTokenizer(LibraryEncoder):
     def written(self, id: int) -> str | None:
         """Return a token with the marks that its file writes; None where that is bytes."""
         return None if self._by_bytes else self._peer.id_to_token(id)
-
-    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens with their places in a text; raises what `encode` raises.
-
-        If a normalizer makes several tokens of one character, the last one gets it and the others
-        are empty. A token for a space that was put in front of the text is empty too.
-        """
-        (columns,) = self.place_tokens([text], allowed_special)
-        return columns_to_segments(text, columns, self.vocab)
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
@@ -172,11 +176,11 @@ class ForeignTokenizer(LibraryEncoder):
 
     def _bytes_by_id(self) -> dict[int, bytes]:
         described = json.dumps(
-            [self._described.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")]
+            [self.described.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")]
         )
         self._by_bytes = by_bytes = '"ByteLevel"' in described
         by_meta = '"Metaspace"' in described or json.dumps(_META) in described
-        fallback = bool(self._described["model"].get("byte_fallback"))
+        fallback = bool(self.described["model"].get("byte_fallback"))
         added = self._peer.get_added_tokens_decoder()
         return {
             id: text.encode()
@@ -254,3 +258,76 @@ def _token_bytes(text: str, *, by_bytes: bool, by_meta: bool, fallback: bool) ->
         if byte:
             return bytes([int(byte[1], 16)])
     return (text.replace(_META, " ") if by_meta else text).encode()
+
+
+def is_cut_at_spaces(described: Mapping[str, Any], normalized: Callable[[str], str] | None) -> bool:
+    """Return True if the ids of a text are those of its parts, one after another.
+
+    `described` is a tokenizer.json without post-processor, truncation and padding; `normalized` is
+    its normalizer, None if it has none.
+
+    >>> is_cut_at_spaces({"pre_tokenizer": {"type": "BertPreTokenizer"}}, None)
+    True
+    >>> is_cut_at_spaces({"pre_tokenizer": None}, None)
+    False
+    """
+    return (
+        all(map(_is_local_token, described.get("added_tokens") or []))
+        and all(map(_is_local_normalizer, flat_steps(described.get("normalizer"), "normalizers")))
+        and (normalized is None or _keeps_letters(normalized(_LETTERS)))
+        and _splits(list(flat_steps(described.get("pre_tokenizer"), "pretokenizers")))
+    )
+
+
+def _is_local_token(token: Mapping[str, Any]) -> bool:
+    """Return True if an added token cannot reach across a cut, before or after normalization."""
+    content = unicodedata.normalize("NFKC", token["content"])
+    strips = token.get("lstrip") or token.get("rstrip")
+    ends = content[:1] + content[-1:]
+    return not any(map(str.isspace, content)) and not (
+        strips and any(not end.isascii() or end.isalnum() for end in ends)
+    )
+
+
+def _is_local_normalizer(normalizer: Mapping[str, Any]) -> bool:
+    kind = normalizer.get("type")
+    if kind == "Strip":
+        # The end of a part is a letter, but its beginning is a space.
+        return not normalizer.get("strip_left", True)
+    if kind != "Replace":
+        return kind in _LOCAL_NORMALIZERS
+    pattern: Mapping[str, str] = normalizer.get("pattern") or {}
+    plain = pattern.get("String")
+    if plain is None:
+        return pattern.get("Regex") == _RUNS_OF_SPACES
+    return not any(each.isspace() or each.isalpha() for each in plain)
+
+
+def _keeps_letters(normalized: str) -> bool:
+    """Return True if letters between spaces are still single letters between spaces."""
+    return (
+        len(normalized) == len(_LETTERS)
+        and all(each.isascii() and each.isalpha() for each in normalized[::2])
+        and set(normalized[1::2]) == {" "}
+    )
+
+
+def _splits(pretokenizers: list[Mapping[str, Any]]) -> bool:
+    """Return True if the first step that is not local splits at a single space between letters.
+
+    The steps after it get each piece by itself.
+    """
+    for each in pretokenizers:
+        kind = each.get("type")
+        if kind in _LOCAL_PRETOKENIZERS:
+            continue
+        if kind == "ByteLevel":
+            return bool(each.get("use_regex", True))
+        if kind == "Metaspace":
+            return bool(each.get("split", True))
+        if kind == "Split":
+            pattern: Mapping[str, str] = each.get("pattern") or {}
+            is_plain = each.get("behavior") == "Isolated" and not each.get("invert")
+            return is_plain and find_pretokenizer(pattern.get("Regex", "")) in _NAMED
+        return kind in _SPLIT_AT_SPACES
+    return False

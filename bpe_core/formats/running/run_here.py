@@ -7,23 +7,32 @@ own normalizer is called, `re` looks for added tokens, and the kernels encode.
 Bytes that are not tokens are left out of a pre-token before its merges, which then join what was on
 both sides, as in the library. The library itself gets a text only if such a byte is not ASCII, and
 to place tokens in a text that has any or that the normalizer changes.
+
+Text is normalized only where that may change something. Characters that normalize to themselves,
+are not combining marks and are never the second half of a composition stay as they are, whatever
+surrounds them (Unicode Standard Annex 15). Only stretches of other characters, each with the
+character before it, go to the library: a small part of most texts. Python's tables decide which
+characters those are. They are older than the library's, but Unicode guarantees that the normal
+forms of assigned characters never change.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
+from bpe_core.extras import needs_extra
 from bpe_core.formats.running.added_tokens import AddedToken, build_finder
-from bpe_core.formats.running.normal_forms import normalize_by_library
-from bpe_core.formats.running.offsets_to_segments import columns_to_segments
-from bpe_core.formats.running.own_encoder import OwnEncoder
+from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
@@ -31,9 +40,22 @@ from bpe_core.pretokenizers.text_parts import cut_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Segment
+from bpe_core.unicode.kinds import code_points
 
 _NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
+NORMALIZERS: Final = ("NFC", "NFD", "NFKC", "NFKD")
+"""Normalizers that leave every part of a normalized text as it is."""
+# Emoji and other symbols. Other characters beyond U+FFFF are rare and left to the library.
+_FIRST_LOOKED_AT: Final = 0x80
+_LOOKED_AT: Final = (
+    range(_FIRST_LOOKED_AT, 0xD800),
+    range(0xE000, 0x10000),
+    range(0x1F000, 0x1FC00),
+)
+_VOWEL_JAMO: Final = range(0x1161, 0x1176)
+_FINAL_JAMO: Final = range(0x11A8, 0x11C3)
+_MAX_CACHED: Final = 16  # characters
+_BLOCK: Final = 1 << 20  # characters, of 20 bytes each while they are looked at
 
 
 class NativeTokenizer(OwnEncoder):
@@ -58,43 +80,21 @@ class NativeTokenizer(OwnEncoder):
     ) -> None:
         super().__init__(tokenizer, added, normalizer)
         self._complete = _complete(tokenizer)
-        self._source = source
-        self._normalizer = normalizer
+        self.source = source
+        self.normalizer = normalizer
         self._normalized = None if normalizer is None else normalize_by_library(normalizer)
         if self._normalized is not None:
-            for each in self._added:
+            for each in self.added:
                 if each.is_normalized and self._normalized(each.text) != each.text:
                     raise FormatError(f"Its normalizer changes the added token {each.text!r:.60}.")
+        self.normalizer_name = "" if normalizer is None else str(normalizer["type"])
         self._lacking = _lacking(tokenizer)
+        self.may_lack_bytes = self._lacking is not None
+        self.drops_text = bool(normalizer) or self.may_lack_bytes
         self._left_out = _left_out(tokenizer)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return NativeTokenizer, (self._tokenizer, self._source, self._added, self._normalizer)
-
-    @property
-    def source(self) -> bytes:
-        """The tokenizer.json that `tokenizers` is given."""
-        return self._source
-
-    @property
-    def normalizer(self) -> Mapping[str, Any] | None:
-        """The part of tokenizer.json that changes a text first, or None."""
-        return self._normalizer
-
-    @property
-    def normalizer_name(self) -> str:
-        """The name of the normalizer; empty if there is none."""
-        return "" if self._normalizer is None else str(self._normalizer["type"])
-
-    @property
-    def may_lack_bytes(self) -> bool:
-        """True if some text has a byte that is not a token."""
-        return self._lacking is not None
-
-    @property
-    def drops_text(self) -> bool:
-        """True if a normalizer may drop text, or if bytes that are not tokens are left out."""
-        return bool(self.normalizer_name) or self.may_lack_bytes
+        return NativeTokenizer, (self.tokenizer, self.source, self.added, self.normalizer)
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `InvalidTextError` for a lone surrogate.
@@ -102,7 +102,7 @@ class NativeTokenizer(OwnEncoder):
         Added tokens that are not special are found in any text.
         """
         check_text(text)
-        allowed = allowed_tokens(self._special, allowed_special)
+        allowed = allowed_tokens(self.special_tokens, allowed_special)
         ids: list[int] = []
         for piece, id in self._pieces(text, allowed):
             if id is not None:
@@ -119,14 +119,6 @@ class NativeTokenizer(OwnEncoder):
                 ids = of_piece.tolist()
         return ids
 
-    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens with their places in a text; raises what `encode` raises.
-
-        `tokenizers` places the tokens of a text that its normalizer changes.
-        """
-        (columns,) = self.place_tokens([text], allowed_special)
-        return columns_to_segments(text, columns, self.vocab)
-
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
     ) -> list[TokenColumns]:
@@ -140,8 +132,8 @@ class NativeTokenizer(OwnEncoder):
         >>> list(NativeTokenizer(gpt2(), b"").parts("one two three", 3))
         ['one', ' two', ' three']
         """
-        cuts = self._tokenizer.pretokenizer.ends_before_space and not any(
-            character.isspace() for each in self._added for character in each.text
+        cuts = self.tokenizer.pretokenizer.ends_before_space and not any(
+            character.isspace() for each in self.added for character in each.text
         )
         return cut_text(text, size if cuts else len(text))
 
@@ -151,7 +143,7 @@ class NativeTokenizer(OwnEncoder):
 
     def _lacks_some(self, ids: NDArray[np.int32]) -> bool:
         """Return True if some ids are those of bytes that are not tokens."""
-        return self._lacking is not None and bool((ids > self._last_id).any())
+        return self.may_lack_bytes and bool((ids > self._last_id).any())
 
     @cached_property
     def _last_id(self) -> int:
@@ -173,7 +165,7 @@ class NativeTokenizer(OwnEncoder):
     @cached_property
     def _foreign(self) -> ForeignTokenizer:
         """The library's tokenizer; building a large one takes seconds, and few texts need it."""
-        return ForeignTokenizer(self._source.decode(), self._special)
+        return ForeignTokenizer(self.source.decode(), self.special_tokens)
 
     def _pieces(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
         """Yield added tokens with their ids, and what is between them, normalized, without one."""
@@ -186,8 +178,8 @@ class NativeTokenizer(OwnEncoder):
 
     @cached_property
     def _finders(self) -> tuple[AddedTokenFinder, AddedTokenFinder]:
-        raw = build_finder(each for each in self._added if not each.is_normalized)
-        return raw, build_finder(each for each in self._added if each.is_normalized)
+        raw = build_finder(each for each in self.added if not each.is_normalized)
+        return raw, build_finder(each for each in self.added if each.is_normalized)
 
 
 def _complete(tokenizer: Tokenizer) -> Tokenizer:
@@ -246,3 +238,77 @@ def _lacking(tokenizer: Tokenizer) -> re.Pattern[str] | None:
         last = min(first + n, 0x110000) - 1
         ranges.append(f"{re.escape(chr(first))}-{re.escape(chr(last))}")
     return re.compile(f"[{''.join(ranges)}]") if ranges else None
+
+
+def normalize_by_library(described: Mapping[str, Any]) -> Callable[[str], str]:
+    """Return the function of a normalizer of a tokenizer.json, as `tokenizers` runs it.
+
+    Raises `FormatError` unless it is one of `NORMALIZERS`.
+
+    >>> normalize_by_library({"type": "NFC"})("cafe\\u0301")
+    'café'
+    """
+    form = described.get("type")
+    if form not in NORMALIZERS:
+        raise FormatError(f"It has a normalizer ({form}) that changes text.")
+    with needs_extra("formats", "Normalizing with Hugging Face's tokenizers"):
+        import tokenizers
+
+    empty = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+    peer = tokenizers.Tokenizer.from_str(
+        json.dumps({"version": "1.0", "added_tokens": [], "normalizer": described, "model": empty})
+    )
+    whole: Callable[[str], str] = peer.normalizer.normalize_str
+    short = lru_cache(1 << 14)(whole)
+
+    def normalized(text: str) -> str:
+        if text.isascii():
+            return text
+        parts: list[str] = []
+        done = 0
+        for start, end in _changing(text, form):
+            stretch = text[max(done, start - 1) : end]
+            parts.append(text[done : max(done, start - 1)])
+            parts.append((short if len(stretch) <= _MAX_CACHED else whole)(stretch))
+            done = end
+        return "".join([*parts, text[done:]]) if parts else text
+
+    return normalized
+
+
+def _changing(text: str, form: str) -> list[tuple[int, int]]:
+    """Return where stretches of characters begin and end that the normal form may change."""
+    stays = _stays(form)
+    found: list[NDArray[np.int64]] = []
+    for start in range(0, len(text), _BLOCK):
+        codes = code_points(text[start : start + _BLOCK])
+        places = np.flatnonzero(codes >= _FIRST_LOOKED_AT)  # few, in most texts
+        places = places[~stays[np.minimum(codes[places], stays.size - 1)]]
+        found.append(start + places)
+    changing = np.concatenate(found)
+    if not changing.size:
+        return []
+    gaps = np.flatnonzero(np.diff(changing) > 1)
+    starts = changing[np.append(0, gaps + 1)].tolist()
+    ends = (changing[np.append(gaps, -1)] + 1).tolist()
+    return list(zip(starts, ends, strict=True))
+
+
+@cache
+def _stays(form: str) -> NDArray[np.bool_]:
+    """Return whether each character stays as it is; the last place, False, is for all others."""
+    found = np.zeros(_LOOKED_AT[-1].stop + 1, np.bool_)
+    found[:_FIRST_LOOKED_AT] = True
+    seconds = {*_VOWEL_JAMO, *_FINAL_JAMO}
+    for code in chain.from_iterable(_LOOKED_AT):
+        character = chr(code)
+        found[code] = (
+            unicodedata.category(character) != "Cn"  # unassigned for Python, perhaps not since
+            and not unicodedata.combining(character)
+            and unicodedata.is_normalized(form, character)  # pyright: ignore[reportArgumentType]
+        )
+        halves = unicodedata.decomposition(character).split()
+        if len(halves) == 2 and not halves[0].startswith("<"):
+            seconds.add(int(halves[1], 16))
+    found[list(seconds)] = False
+    return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from bpe_core.errors import FormatError
+from bpe_core.formats.json_files import flat_steps
 from bpe_core.unicode.byte_alphabet import META
 
 Prefix = Literal["always", "first", "never"]
@@ -41,8 +42,8 @@ def read_spaces(described: Mapping[str, Any]) -> Spaces:
     >>> read_spaces({"normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}})
     Spaces(prefix='never', if_missing=False)
     """
-    normalizers = list(_listed(described.get("normalizer"), "normalizers"))
-    cuts = list(_listed(described.get("pre_tokenizer"), "pretokenizers"))
+    normalizers = list(flat_steps(described.get("normalizer"), "normalizers"))
+    cuts = list(flat_steps(described.get("pre_tokenizer"), "pretokenizers"))
     replace = {"type": "Replace", "pattern": {"String": " "}, "content": META}
     prepend = {"type": "Prepend", "prepend": META}
     if replace in normalizers:
@@ -64,18 +65,3 @@ def read_spaces(described: Mapping[str, Any]) -> Spaces:
 
 def _is_split_at_spaces(cut: Mapping[str, Any]) -> bool:
     return cut.get("type") == "Split" and cut.get("pattern") == {"String": " "}
-
-
-def _listed(component: Any, plural: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the components of a sequence, nested or not; nothing for None."""
-    if component is None:
-        return
-    if not isinstance(component, dict):
-        raise FormatError(f"Expected an object among its {plural}, got {component!r:.60}.")
-    found = cast("dict[str, Any]", component)
-    if found.get("type") != "Sequence":
-        yield found
-        return
-    inner = found.get(plural)
-    for each in cast("list[Any]", inner) if isinstance(inner, list) else [inner]:
-        yield from _listed(each, plural)

@@ -1,0 +1,155 @@
+"""What all encoders of this package have in common, and those that one kind of them has."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+
+from bpe_core.formats.running.added_tokens import AddedToken
+from bpe_core.formats.running.offsets_to_segments import columns_to_segments
+from bpe_core.immutable import Immutable
+from bpe_core.pretokenizers.special_tokens import AllowedSpecial
+from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Segment
+
+
+class PlacingEncoder(Immutable):
+    """Base class of the encoders that place the tokens of several texts at once."""
+
+    model: str = "BPE"
+    """BPE, Unigram, WordPiece or WordLevel."""
+    engine: str = "bpe_core"
+    """The library that encodes: "bpe_core", or another one with its version."""
+    special_tokens: Mapping[str, int]
+    """The id of each token that is found only where special tokens are allowed."""
+    unknown_id: int | None = None
+    """The id of the token for text that the vocabulary cannot spell, or None."""
+    drops_text: bool = False
+    """True if some text may be in no token."""
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Each id's bytes."""
+        raise NotImplementedError
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens, including special and added ones."""
+        return len(self.vocab)
+
+    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
+        """Return the tokens with their places in a text; raises what `place_tokens` raises.
+
+        A space that is put in front of a text takes no place in it. If a normalizer makes several
+        tokens of one character, the last one gets it and the others are empty.
+        """
+        (columns,) = self.place_tokens([text], allowed_special)
+        return columns_to_segments(text, columns, self.vocab)
+
+    def place_tokens(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
+    ) -> list[TokenColumns]:
+        """Return the segments of each text in columns; raises what `encode` raises."""
+        raise NotImplementedError
+
+    def parts(self, text: str, size: int) -> Iterator[str]:
+        """Yield a text whole, because nothing proves where its ids would not change.
+
+        `size` is the number of characters that each part has at least.
+
+        >>> list(PlacingEncoder().parts("a a", 1))
+        ['a a']
+        """
+        del size
+        yield text
+
+    def normalized(self, text: str) -> str:
+        """Return a text as the tokenizer changes it before it is cut.
+
+        >>> PlacingEncoder().normalized("ﬁ")
+        'ﬁ'
+        """
+        return text
+
+    def written(self, id: int) -> str | None:
+        """Return a token with the marks that its file writes, such as ▁ and ##; None for bytes.
+
+        >>> PlacingEncoder().written(0)
+        """
+        del id
+        return None
+
+
+class LibraryEncoder(PlacingEncoder):
+    """Base class of the encoders that another library runs: what they know about themselves.
+
+    `engine` is the library with its version, `vocab` the bytes of each id, `special_tokens` the id
+    of each special token, and `fingerprint` a SHA-256 of everything that affects encoding, the
+    version too, because another one may give other ids.
+
+    >>> encoder = LibraryEncoder("tiktoken 1.0", {0: b"a"}, {}, "00ff")
+    >>> encoder.engine, encoder.vocab_size, encoder.fingerprint
+    ('tiktoken 1.0', 1, '00ff')
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        vocab: Mapping[int, bytes],
+        special_tokens: Mapping[str, int],
+        fingerprint: str,
+    ) -> None:
+        self.engine = engine
+        self._vocab = MappingProxyType(dict(vocab))
+        self.special_tokens = MappingProxyType(dict(special_tokens))
+        self.fingerprint = fingerprint
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Each id's bytes."""
+        return self._vocab
+
+
+class OwnEncoder(PlacingEncoder):
+    """Base class of the encoders that change or cut a text here, and then merge it.
+
+    `tokenizer` holds the merges, and `added` are the tokens that are found in a text first.
+    `steps` is what else is done to a text, as a JSON value.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> encoder = OwnEncoder(gpt2(), ())
+    >>> encoder.engine, encoder.vocab_size, encoder.special_tokens
+    ('bpe_core', 50257, {})
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, added: Sequence[AddedToken], steps: object = None
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.added = tuple(added)
+        self.special_tokens = {each.text: each.id for each in self.added if each.is_special}
+        self._steps = steps
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Each id's bytes."""
+        return self.tokenizer.vocab
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens, including added ones."""
+        return self.tokenizer.vocab_size
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256, in hexadecimal, of everything that affects encoding."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        parts = [self.tokenizer.fingerprint, [list(each) for each in self.added], self._steps]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
