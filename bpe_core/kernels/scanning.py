@@ -46,6 +46,9 @@ class Scanner(NamedTuple):
     """uint8[n_states * n_columns]: ENDS, STOPS, DROPS or BACK of each transition."""
     rules: int
     """How to scan by masks: see `mask_scanning` and `space_scanning`."""
+    joined: NDArray[np.uint8]
+    """uint8[65536]: the pairs of bytes that an encoder does not cut, if the pattern cuts only
+    before spaces; empty for the pattern's own cuts."""
 
 
 @part
@@ -56,7 +59,7 @@ def scan(text, begin, end, scanner, ends):
     """
     stop = min(end, begin + ends.size)
     if scanner.rules & BEFORE_SPACES:
-        return scan_for_spaces(text, begin, stop, end, scanner.rules, ends)
+        return scan_for_spaces(text, begin, stop, end, scanner.rules, scanner.joined, ends)
     at = begin
     n = 0
     reach = BYTES

@@ -2,6 +2,10 @@
 
 All other characters are alike, so it needs neither their classes nor an automaton. The patterns in
 `pretokenizers.named_patterns` specify this.
+
+Such words are long in code, and few recur. Where no token of a tokenizer contains two adjacent
+bytes, no merge joins them, so an encoder may cut there too: between letters and most signs, and
+around new lines. The parts recur as GPT-2's words do.
 """
 
 from __future__ import annotations
@@ -19,7 +23,8 @@ NOT_AFTER_GREATER = 1 << 17
 """It is not cut before a space that follows >."""
 
 _ONE = np.uint64(1)
-_SPACE, _GREATER = 32, 62
+_EIGHT = np.uint64(8)
+_NEW_LINE, _SPACE, _GREATER = 10, 32, 62
 
 
 @inlined
@@ -35,6 +40,27 @@ def _find_cuts(text, at, rules):
 
 
 @inlined
+def _find_changes(text, at):
+    """Return a mask of text[at + 1 : at + 64]: where letters, digits, signs and new lines meet.
+
+    A space is as a letter, because tokens begin with it.
+    """
+    small, capital = bytes_between(text, at, 97, 122), bytes_between(text, at, 65, 90)
+    wide, space = bytes_between(text, at, 128, 255), bytes_between(text, at, _SPACE, _SPACE)
+    letters = small | capital | wide | space
+    digits = bytes_between(text, at, 48, 57)
+    lines = bytes_between(text, at, _NEW_LINE, _NEW_LINE)
+    changes = letters ^ letters << _ONE | digits ^ digits << _ONE | lines ^ lines << _ONE
+    return changes & ~_ONE
+
+
+@inlined
+def _are_apart(joined, before, byte):
+    """Return 1 if no token contains two bytes side by side."""
+    return _ONE - np.uint64(joined[np.uint64(before) << _EIGHT | np.uint64(byte)])
+
+
+@inlined
 def _is_cut(before, byte, rules):
     """Return True if there is a cut before a byte, given the one before it."""
     return (
@@ -45,15 +71,23 @@ def _is_cut(before, byte, rules):
 
 
 @part
-def scan_for_spaces(text, begin, stop, end, rules, ends):
+def scan_for_spaces(text, begin, stop, end, rules, joined, ends):
     """Find all ends in text[begin:stop], of a text that ends at `end`; return their number.
 
-    ends: int64, with room for one end per byte of text[begin:stop].
+    joined: as in `rank_merging.MergeTable`, to cut where no token is too, or empty. ends: int64,
+    with room for one end per byte of text[begin:stop].
     """
     n = np.int64(0)
     at = np.int64(begin)
     while at + BYTES <= stop:
         cuts = _find_cuts(text, at, rules)
+        if joined.size:
+            changes = _find_changes(text, at) & ~cuts
+            while changes:
+                place = trailing_zeros(changes)
+                i = np.uint64(at + place)
+                cuts |= _are_apart(joined, text[i - _ONE], text[i]) << np.uint64(place)
+                changes &= changes - _ONE
         k = n
         # Four at a time, as each turn may be mispredicted; what is too much is overwritten.
         n += count_ones(cuts)
@@ -64,7 +98,9 @@ def scan_for_spaces(text, begin, stop, end, rules, ends):
             k += 4
         at += BYTES - 1
     for i in range(at + 1, stop):
-        if _is_cut(text[i - 1], text[i], rules):
+        if _is_cut(text[i - 1], text[i], rules) or (
+            joined.size and _are_apart(joined, text[i - 1], text[i])
+        ):
             ends[n] = i
             n += 1
     if stop == end:

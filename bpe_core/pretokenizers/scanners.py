@@ -63,9 +63,10 @@ def get_scanner(name: str) -> Scanner:
     """
     if name not in SCANNERS:
         return get_scanner(_ANY_OTHER)
+    no_bytes = _read_only([], np.uint8)
     if _RULES[name] & spaces.BEFORE_SPACES:
-        no_bytes = _read_only([], np.uint8)
-        return Scanner(no_bytes, no_bytes, _read_only([], np.int32), no_bytes, _RULES[name])
+        no_rows = _read_only([], np.int32)
+        return Scanner(no_bytes, no_bytes, no_rows, no_bytes, _RULES[name], no_bytes)
     named = NAMED[name]
     automaton = compile_automaton(named.pattern or "", dropped=r"\s+" if named.drops_text else None)
     ascii_columns = [automaton.columns[chr(byte)] for byte in range(128)] + [0] * 128
@@ -78,6 +79,7 @@ def get_scanner(name: str) -> Scanner:
         _read_only([state * automaton.n_columns for state, _ in moves], np.int32),
         _read_only([flags for _, flags in moves], np.uint8),
         _RULES[name] | (0 if name in _ONLY_ASCII_ALIKE else rules.WIDE_LETTERS),
+        no_bytes,
     )
 
 

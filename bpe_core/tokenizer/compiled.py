@@ -22,6 +22,7 @@ from bpe_core.kernels import decoding, encoding, threads
 from bpe_core.kernels.arrays import cut_short, longer
 from bpe_core.kernels.decoding import ROW
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
+from bpe_core.kernels.space_scanning import BEFORE_SPACES
 from bpe_core.kernels.word_cache import ID_BITS, LONG_WORD, SLACK, CachedWords
 from bpe_core.pretokenizers.blocks import Block, Section, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
@@ -54,6 +55,7 @@ from bpe_core.tokenizer.token_parts import (
     number_by_kernel,
     to_triples,
 )
+from bpe_core.types import read_only
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 Ids = NDArray[np.int32]
@@ -114,6 +116,9 @@ class CompiledEncoder:
         self._pretokenizer = pretokenizer
         made = tables or build_tables(table, pretokenizer.name)
         self._scanner, self._merges, _, self._trie = made[:4]
+        if self._scanner.rules & BEFORE_SPACES and not made.whole.ids.size:
+            # A part that spells a whole word would be looked up as one.
+            self._scanner = self._scanner._replace(joined=read_only(self._merges.joined))
         self._added, self._whole = enter_added(pretokenizer.added, made)
         self._beginnings, self._spelling = made.beginnings, made.spelling
         self._longest = int(self._spelling.width.max())

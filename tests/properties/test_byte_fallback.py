@@ -20,7 +20,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 
 # Some characters of each width in UTF-8 begin alike, so that beginnings are shared.
-CHARACTERS = "ab >éêЖ漢漣漤一丁😀😁😿🧀"
+CHARACTERS = "ab(7\n >éêЖ漢漣漤一丁😀😁😿🧀"
 characters = st.sampled_from(CHARACTERS)
 texts = st.text(characters, max_size=80)
 
@@ -28,7 +28,7 @@ texts = st.text(characters, max_size=80)
 long_texts = st.lists(st.sampled_from([*CHARACTERS, "\n", "<b>", "a" * 70]), max_size=120).map(
     "".join
 )
-added = st.text(st.sampled_from("ab>éЖ漢\n<"), min_size=1, max_size=20)
+added = st.text(st.sampled_from("ab7(>éЖ漢\n<"), min_size=1, max_size=20)
 
 
 @st.composite
