@@ -68,7 +68,6 @@ def compare(
         found = compare_tokenizers(
             corpus, encoders, lambda done, of: bool(bar.show("Comparing", done, of))
         )
-    assert found is not None  # nothing stops it
     gains = [compute_gain(found, 0, place) for place in range(1, len(names))]
     if as_json:
         figures = found.to_dict()

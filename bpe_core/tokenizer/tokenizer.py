@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import bpe_core  # its functions that load and save are above this module
-from bpe_core.checks import check_choice, describe, is_a, is_whole, several
+from bpe_core.checks import check_choice, check_whole, describe, is_a, is_whole, several
 from bpe_core.errors import (
     ArgumentTypeError,
     ConfigError,
@@ -316,14 +316,7 @@ class Tokenizer(Immutable):
         [b' t', b'he']
         """
         table = self._table
-        if not is_whole(n_merges) or not 0 <= n_merges <= len(table.triples):
-            is_number = is_whole(n_merges)
-            wanted = f"{n_merges:,}" if is_number else describe(n_merges)
-            error = OutOfRangeError if is_number else ArgumentTypeError
-            raise error(
-                f"This tokenizer has {len(table.triples):,} merges, so it cannot be cut to "
-                f"{wanted}. Use a whole number from 0 to {len(table.triples):,}."
-            )
+        check_whole("n_merges", n_merges, 0, len(table.triples), OutOfRangeError)
         kept = table.triples[:n_merges]
         gone = {made for _, _, made in table.triples[n_merges:]}
         gone -= {made for _, _, made in kept} | set(table.special_tokens.values())

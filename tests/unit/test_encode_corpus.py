@@ -492,9 +492,9 @@ def test_matches_of_a_custom_pattern_are_not_found_in_several_threads(
 
 def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) -> None:
     for options, said in (
-        ({"shard_tokens": 0}, "as shard_tokens, got 0"),
-        ({"shard_tokens": 10**19}, "to 1,000,000,000,000,000,000 as shard_tokens"),
-        ({"pack": "a"}, "as pack, got 'a'"),
+        ({"shard_tokens": 0}, "shard_tokens as a whole number from 1 .* got 0"),
+        ({"shard_tokens": 10**19}, "shard_tokens .* to 1,000,000,000,000,000,000, got"),
+        ({"pack": "a"}, "pack as a whole number .* got 'a'"),
         ({"val_share": 1.5}, "from 0 to below 1, got 1.5"),
         ({"shuffle_seed": 0.5}, "as shuffle_seed, got 0.5"),
         ({"format": "txt"}, "format"),
