@@ -96,7 +96,6 @@ def test_shrink_removes_the_chosen_tokens_in_the_chosen_order(
         scripts=["Cyrillic", "Latin"],
         pinned=kept,
     )
-    assert removals is not None
     assert found.order == removals.order
     shown, tokens = found.held_out_tokens_after, removals.held_out_tokens_after
     assert shown is not None

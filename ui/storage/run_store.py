@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -192,14 +194,16 @@ def _finished(
 ) -> StoredRun:
     """Return a run with what is shown of it; count the tokens of the held-out text."""
     run, held_out = trained.run, trained.held_out
+    tokens_after = None
+    if held_out.n_bytes:
+        with suppress(CancelledError):
+            tokens_after = run.tokens_after_on(held_out, should_stop)
     return StoredRun(
         id=run_id,
         title=trained.title,
         run=run,
         held_out=held_out,
-        held_out_tokens_after=(
-            run.tokens_after_on(held_out, should_stop) if held_out.n_bytes else None
-        ),
+        held_out_tokens_after=tokens_after,
         trained_at=trained_at,
         compositions=compose_both(trained.training, held_out),
         base=trained.base,
