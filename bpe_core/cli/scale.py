@@ -20,8 +20,8 @@ from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from bpe_core.corpus.text_decoding import DecodingErrors
+    from bpe_core.counting.count_files import CountingProgress
     from bpe_core.counting.counts_file import CountsSummary, WordCounts
-    from bpe_core.counting.scale.count_files import CountingProgress
     from bpe_core.scale.engines import Engine
 
 _UNITS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -67,7 +67,7 @@ class CountingPlan:
         """Count sources into a counts file, and report on stderr what was skipped."""
         self._check(sources)
         from bpe_core.corpus.notes import group_notes
-        from bpe_core.counting.scale.count_files import count_files
+        from bpe_core.counting.count_files import count_files
         from bpe_core.scale.work_folder import WorkFolder
 
         work = self.work or f"{out}.work"

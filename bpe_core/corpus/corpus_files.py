@@ -57,7 +57,7 @@ def write_corpus(folder: Path, corpus: Corpus) -> None:
         "sha256": corpus.sha256,
     }
     if isinstance(corpus, CountsCorpus):
-        head["summary"] = corpus.known._asdict()
+        head["summary"] = corpus.summary._asdict()
         if corpus.text is not None:
             (folder / SAMPLE).mkdir()
             write_corpus(folder / SAMPLE, corpus.text)

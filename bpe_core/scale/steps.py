@@ -14,7 +14,7 @@ from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import full_url, is_url, shown
 from bpe_core.errors import ConfigError, CorpusError, UnsupportedFileError
 from bpe_core.scale.engines import Engine
-from bpe_core.scale.sources import FileFacts, Source, describe_or_skip, find_sources
+from bpe_core.scale.sources import DescribedFile, Source, describe_or_skip, find_sources
 from bpe_core.scale.stretches import Stretch, divide_files, stretch_bytes_for
 from bpe_core.scale.work_folder import Record, WorkFolder
 
@@ -28,7 +28,7 @@ class DividedSources(NamedTuple):
     stretches: list[Stretch]
     notes: list[Note]
     """On files that are skipped."""
-    files: list[FileFacts]
+    files: list[DescribedFile]
     """The others."""
 
     @property
@@ -90,7 +90,7 @@ def divide_sources(
     )
     looked_at = dict(engine.run(look, batches))
     in_order = [each for place in range(len(batches)) for each in looked_at[place]]
-    described = [each for each in in_order if isinstance(each, FileFacts)]
+    described = [each for each in in_order if isinstance(each, DescribedFile)]
     notes = [each for each in in_order if isinstance(each, Note)]
     if not described and notes:
         why = reasons([(note.file, CorpusError(note.text)) for note in notes])
@@ -122,7 +122,7 @@ def _describe_all(
     errors: DecodingErrors,
     *,
     lists_columns: bool,
-) -> list[FileFacts | Note]:
+) -> list[DescribedFile | Note]:
     return [
         describe_or_skip(source, text_column, errors, lists_columns=lists_columns)
         for source in files

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 
 from bpe_core.corpus.urls import reading, shown
 from bpe_core.errors import FormatError, IntegrityError
-from bpe_core.extras import needs_extra
+from bpe_core.extras import import_arrow
 from bpe_core.formats.load_save import loads
 from bpe_core.training_data.manifest import TOKENIZER_NAME, Manifest
 
@@ -27,8 +25,7 @@ def read_first_document(
     place = f"{folder.rstrip('/')}/"
     with reading(place + manifest.shards[0].files[0].name) as file:
         if manifest.format == "parquet":
-            with needs_extra("tables", "Reading parquet"):
-                parquet: Any = import_module("pyarrow.parquet")
+            parquet = import_arrow("Reading parquet", "parquet").parquet
             try:
                 batch = next(parquet.ParquetFile(file).iter_batches(1, columns=["input_ids"]))
                 ids = [int(id) for id in batch["input_ids"][0].as_py()[:n]]

@@ -23,6 +23,7 @@ from bpe_core.scale.documents import StretchReading
 from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.shared_blocks import Encoded
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.training_data.kept_columns import Values, writing_columns
 from bpe_core.training_data.shared_tokenizer import SharedTokenizer
@@ -31,9 +32,6 @@ DOCUMENT: Final = np.dtype([("n_tokens", "<i8"), ("begins", "?"), ("is_held_out"
 """What is kept of a document, or of the part of one that a stretch holds."""
 
 _ENDED: Final = np.dtype([("part", "i8"), ("begins", "?"), ("is_held_out", "?"), ("is_open", "?")])
-
-Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]
-"""The ids of several sections of text, and the running number of ids after each."""
 
 # A change to what is kept makes stretches in older work folders unusable.
 _VERSION: Final = 1
