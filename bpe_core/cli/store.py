@@ -6,12 +6,12 @@ They use `bpe_core.files.store`, the store's disk layer, which knows nothing of 
 from __future__ import annotations
 
 import sys
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from bpe_core.checks import printable
 from bpe_core.cli.options import FORMATS, out_option
 from bpe_core.cli.outputs import (
     check_output,
@@ -26,7 +26,6 @@ from bpe_core.cli.support import note_what_lacks
 if TYPE_CHECKING:
     from bpe_core.files.store.entries import Entry
 
-_NOT_SHOWN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
 _MAX_TITLE_LENGTH = 60
 
 
@@ -177,9 +176,7 @@ def safe(text: str, longest: int) -> str:
     >>> safe("notes\\x1b[2J\\u202e.txt", 40)
     'notesU+001B[2JU+202E.txt'
     """
-    shown = "".join(
-        f"U+{ord(c):04X}" if unicodedata.category(c) in _NOT_SHOWN else c for c in text[:longest]
-    )
+    shown = printable(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
 
 
