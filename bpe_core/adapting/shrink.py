@@ -32,7 +32,7 @@ from bpe_core.runs.progress import Watch
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
-from bpe_core.unicode.token_scripts import token_script
+from bpe_core.unicode.kinds import token_script
 from bpe_core.vocabulary.pruning import keep_only
 
 RemovalOrder = Literal["fewest-uses", "last-learned"]

@@ -28,9 +28,8 @@ from bpe_core.cli.options import (
     scale_options,
     text_column_option,
 )
-from bpe_core.cli.progress import Bar
 from bpe_core.cli.scale import CountingPlan
-from bpe_core.cli.streams import StandardInput
+from bpe_core.cli.streams import Bar, StandardInput
 from bpe_core.corpus.urls import files_at, is_pattern, is_url, shown
 from bpe_core.errors import ConfigError, CorpusError
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe_core.checks import printable
-from bpe_core.cli.downloads import fetch_missing
+from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.streams import (
     StandardInput,
     abandon_output,

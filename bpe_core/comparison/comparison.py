@@ -18,8 +18,7 @@ from bpe_core.comparison.text_map import TextMap
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, OutOfRangeError
 from bpe_core.extras import to_frame
-from bpe_core.tokenizer.by_name import to_encoder
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, to_encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 

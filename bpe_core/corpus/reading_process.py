@@ -18,9 +18,15 @@ import regex
 from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.composition import file_name
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
+from bpe_core.corpus.corpus_files import (
+    Filed,
+    FiledCorpus,
+    Parts,
+    measure_text,
+    read_corpus_files,
+    write_corpus,
+)
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
-from bpe_core.corpus.filed_corpus import Filed, FiledCorpus, Parts, measure_text
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import (
     NamedFile,

@@ -24,8 +24,7 @@ from bpe_core.counting.word_parts import (
 from bpe_core.errors import CorpusError, EmptyCorpusError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.engines import Engine, ThisProcess
-from bpe_core.scale.steps import divide_sources, work_on
-from bpe_core.scale.work_folder import Record, WorkFolder
+from bpe_core.scale.steps import Record, WorkFolder, divide_sources, work_on
 
 _LARGEST: Final = (1 << 63) - 1
 

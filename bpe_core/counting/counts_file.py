@@ -18,8 +18,13 @@ import numpy as np
 from bpe_core.checks import several
 from bpe_core.corpus.counts_corpus import CountsSummary
 from bpe_core.corpus.urls import reading, shown, writing
-from bpe_core.corpus.word_counts import MAX_SUM
-from bpe_core.counting.exact_sums import check_pretokens, check_sum, weighted_sum, word_lengths
+from bpe_core.corpus.word_counts import (
+    MAX_SUM,
+    check_pretokens,
+    check_sum,
+    weighted_sum,
+    word_lengths,
+)
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.extras import import_arrow
 from bpe_core.types import Base, PretokenCounts

@@ -21,8 +21,8 @@ from bpe_core.extras import import_arrow
 from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.documents import StretchReading
+from bpe_core.scale.steps import Record, WorkFolder
 from bpe_core.scale.stretches import Stretch
-from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.utf8_states import AFTER_WORD
 

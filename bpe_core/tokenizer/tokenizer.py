@@ -23,7 +23,7 @@ from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.decoding import OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
-from bpe_core.tokenizer.explaining import explain_pieces
+from bpe_core.tokenizer.rank_merging import explain_pieces
 from bpe_core.tokenizer.segments import list_segments, to_segments
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels

@@ -13,10 +13,8 @@ from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
 from bpe_core.scale.engines import Engine
-from bpe_core.scale.steps import DividedSources, work_on
-from bpe_core.scale.work_folder import Record, WorkFolder
+from bpe_core.scale.steps import DividedSources, Record, WorkFolder, work_on
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.training_data.dealing import SPLITS, deal
 from bpe_core.training_data.kept_columns import check_columns
 from bpe_core.training_data.manifest import (
     NAME,
@@ -31,7 +29,7 @@ from bpe_core.training_data.manifest import (
     read_manifest,
 )
 from bpe_core.training_data.preparing import AUTO, open_tokenizer
-from bpe_core.training_data.shard_files import ShardToWrite, write_shard_files
+from bpe_core.training_data.shard_files import SPLITS, ShardToWrite, deal, write_shard_files
 from bpe_core.training_data.shard_formats import Format
 from bpe_core.training_data.stretch_ids import encode_stretch, read_documents
 

@@ -16,7 +16,7 @@ from bpe_core.corpus.urls import reading, shown
 from bpe_core.errors import ArgumentTypeError, ConfigError, UnsupportedFileError
 from bpe_core.extras import import_arrow
 from bpe_core.scale.sources import DescribedFile
-from bpe_core.scale.work_folder import Record, WorkFolder
+from bpe_core.scale.steps import Record, WorkFolder
 
 IDS: Final = "input_ids"
 N_TOKENS: Final = "n_tokens"

@@ -16,7 +16,7 @@ from bpe_core.errors import PatternTimeoutError, SearchError
 from bpe_core.pretokenizers.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
 from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.types import read_only
-from bpe_core.unicode.token_scripts import token_script
+from bpe_core.unicode.kinds import token_script
 from bpe_core.unicode.utf8_states import are_whole_characters
 
 if TYPE_CHECKING:

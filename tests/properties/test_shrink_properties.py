@@ -19,7 +19,7 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from bpe_core.unicode.token_scripts import token_script
+from bpe_core.unicode.kinds import token_script
 from bpe_core.vocabulary.audit import uses_in_corpus
 from tests.adapting_reference import remove_reference
 from tests.strategies import tokenizers, training_configs, word_counts

@@ -29,7 +29,7 @@ from bpe_core.errors import (
 )
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import Engine
-from bpe_core.scale.work_folder import WorkFolder
+from bpe_core.scale.steps import WorkFolder
 from bpe_core.types import PretokenCounts
 from tests.zipping import make_zip
 

@@ -24,9 +24,16 @@ from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
 from bpe_core.files.regular_files import open_regular, read_regular
-from bpe_core.files.store.entries import DETAILS, RUN, refused_as_not_permitted, touch
-from bpe_core.files.store.manifest import check_files
-from bpe_core.files.store.place import is_id, new_id, store_folder
+from bpe_core.files.store import (
+    DETAILS,
+    RUN,
+    check_files,
+    is_id,
+    new_id,
+    refused_as_not_permitted,
+    store_folder,
+    touch,
+)
 from bpe_core.files.whole_files import write_whole
 from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
