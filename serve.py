@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 import streamlit as st
 from starlette.middleware import Middleware
 
-from bpe_core.files.store.place import keep_store_private
+from bpe_core.files.store import keep_store_private
 from bpe_core.kernels.compiling.choose import kernels_are_compiled
 from ui.host.logs import event, log_as_json
 from ui.host.settings import SettingError, settings

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from bpe_core.comparison.comparison import Comparison, compare
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.read_corpus import read_corpus
+    from bpe_core.counting.count_files import count_files
     from bpe_core.counting.counts_cut import count_words
     from bpe_core.counting.counts_file import (
         CountsSummary,
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
         read_counts,
         write_counts,
     )
-    from bpe_core.counting.scale.count_files import count_files
     from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
     from bpe_core.formats.load_save import load, save
     from bpe_core.formats.opening.open_encoder import open_encoder
@@ -188,7 +188,7 @@ _MODULES = {
     "runs.sample_check": ("SampleFigures", "sample_check"),
     "runs.continuation": ("TermCost",),
     "runs.train": ("train",),
-    "counting.scale.count_files": ("count_files",),
+    "counting.count_files": ("count_files",),
     "tokenizer.gpt2": ("gpt2",),
     "tokenizer.protocol": ("Encoder",),
     "training_data.encode_corpus": ("encode_corpus",),

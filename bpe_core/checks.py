@@ -84,17 +84,25 @@ def check_choice(name: str, value: object, choices: object, error: type[BpeError
         raise error(f"{name} is {describe(value)}. Use {' or '.join(map(repr, known))}.")
 
 
-def check_whole(name: str, value: object, least: int) -> None:
-    """Raise `ArgumentTypeError` for an argument that is not a whole number, or `ConfigError`.
+def check_whole(
+    name: str,
+    value: object,
+    least: int,
+    most: int | None = None,
+    error: type[BpeError] = ConfigError,
+) -> None:
+    """Raise `ArgumentTypeError` for anything but a whole number, and `error` for one out of range.
 
     >>> check_whole("n_tokens", 0, least=1)
     Traceback (most recent call last):
     bpe_core.errors.ConfigError: Expected n_tokens as a whole number, 1 or more, got 0 (int).
     """
     is_number = is_whole(value)
-    if not is_number or cast("int", value) < least:
-        error = ConfigError if is_number else ArgumentTypeError
-        raise error(f"Expected {name} as a whole number, {least} or more, got {describe(value)}.")
+    if is_number and least <= cast("int", value) <= (cast("int", value) if most is None else most):
+        return
+    bounds = f", {least:,} or more" if most is None else f" from {least:,} to {most:,}"
+    kind = error if is_number else ArgumentTypeError
+    raise kind(f"Expected {name} as a whole number{bounds}, got {describe(value)}.")
 
 
 def several(values: object, what: str, remedy: str) -> list[Any]:

@@ -53,6 +53,18 @@ class needs_extra:  # noqa: N801 - used as a statement: `with needs_extra(...): 
             raise missing_extra(self._extra, self._task, error) from error
 
 
+def import_arrow(task: str, *modules: str) -> Any:
+    """Return pyarrow, which has no types, with some of its modules; raises `MissingExtraError`.
+
+    >>> import_arrow("Reading notes.parquet", "compute").compute.sum([1, 2]).as_py()
+    3
+    """
+    with needs_extra("tables", task):
+        for name in modules:
+            import_module(f"pyarrow.{name}")
+        return import_module("pyarrow")
+
+
 def to_frame(rows: Sequence[dict[str, Any]]) -> Any:
     """Return rows as a pandas DataFrame; raises `MissingExtraError` if pandas is not installed.
 

@@ -18,8 +18,7 @@ from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.newness import unseen_share
 from bpe_core.comparison.parts import TextPart, compute_gain
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.sampling import sample_spans
-from bpe_core.corpus.spans import rest
+from bpe_core.corpus.spans import rest, sample_spans
 from bpe_core.counting.words import count_pretokens
 from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer

@@ -20,8 +20,7 @@ import streamlit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rjsmin import jsmin
 
-from bpe_core.views.component_files import zip_to_text
-from bpe_core.views.js_modules import join_modules
+from bpe_core.views.component_files import join_modules, zip_to_text
 from static_site.browser_patterns import browser_pattern
 from static_site.recorded_lessons import DrawnLesson, drawn_lessons
 from static_site.recorded_runs import RECORDED, stored_run, train_recorded

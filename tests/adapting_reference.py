@@ -14,7 +14,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import Merge
-from bpe_core.unicode.token_scripts import token_script
+from bpe_core.unicode.kinds import token_script
 from bpe_core.vocabulary.pruning import keep_only
 
 

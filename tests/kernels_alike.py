@@ -18,7 +18,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.explaining import explain_word
+from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.trainers import compiled, incremental, indexing
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.types import TieBreak, TrainingConfig

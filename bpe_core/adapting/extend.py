@@ -25,13 +25,12 @@ from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.check_config import check_config, check_coverage
 from bpe_core.runs.continuation import Continued, TermMerges, reviving_tokens
 from bpe_core.runs.count import count
-from bpe_core.runs.learn import learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.token_curves import lay_out_tokens
-from bpe_core.tokenizer.by_name import to_encoder
+from bpe_core.runs.train import learn_run
 from bpe_core.tokenizer.equivalent_tokenizer import adaptable_tokenizer, changes_text
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, to_encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer, extended
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress

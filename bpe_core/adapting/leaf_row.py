@@ -36,8 +36,8 @@ _WITHIN = -2
 class LeafRow:
     """The encoding of a corpus while leaves are removed from its tokenizer.
 
-    `held_out` are the counts of the same words in another text: int64[n_words]. If `should_stop`,
-    called at intervals while the words are laid out, returns True, the others are left out.
+    `held_out` are the counts of the same words in another text: int64[n_words]. `look` is
+    called at intervals while the words are laid out; what it raises ends that.
 
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc"},
@@ -54,7 +54,7 @@ class LeafRow:
         tokenizer: Tokenizer,
         pretokens: PretokenCounts,
         held_out: NDArray[np.int64],
-        should_stop: Callable[[], bool] | None = None,
+        look: Callable[[], object] = lambda: None,
     ) -> None:
         if tokenizer.byte_ids:  # symbols that spell a character in bytes are several
             symbols = tokenizer.truncated(0).encoder.encode_pretokens(pretokens)
@@ -107,8 +107,7 @@ class LeafRow:
         for number, word in enumerate(pretokens.words):
             if number % _WORDS_BETWEEN_LOOKS == 0:
                 time.sleep(0)  # Yield to the app's other threads.
-                if should_stop is not None and should_stop():
-                    break
+                look()
             start, end = gaps[number] + 1, gaps[number + 1]
             if word in self._word_ids:
                 self._looked_up[start] = word

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, overload
+from concurrent.futures import CancelledError
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,43 +29,6 @@ if TYPE_CHECKING:
     from bpe_core.types import TieBreak, TrainingProgress
 
 
-@overload
-def replace(
-    tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
-    n_tokens: int,
-    on_progress: Callable[[TrainingProgress], None] | None = ...,
-    *,
-    pinned: Collection[int] = ...,
-    scripts: Collection[str] | None = ...,
-    order: RemovalOrder = ...,
-    terms: Iterable[str | bytes] = ...,
-    left_out: Iterable[bytes] = ...,
-    tie_break: TieBreak = ...,
-    character_coverage: float = ...,
-    on_removal: OnRemoval | None = ...,
-) -> Adapted: ...
-
-
-@overload
-def replace(
-    tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
-    n_tokens: int,
-    on_progress: Callable[[TrainingProgress], None] | None = ...,
-    *,
-    pinned: Collection[int] = ...,
-    scripts: Collection[str] | None = ...,
-    order: RemovalOrder = ...,
-    terms: Iterable[str | bytes] = ...,
-    left_out: Iterable[bytes] = ...,
-    tie_break: TieBreak = ...,
-    character_coverage: float = ...,
-    on_removal: OnRemoval | None = ...,
-    should_stop: Callable[[], bool] | None,
-) -> Adapted | None: ...
-
-
 def replace(
     tokenizer: Encoder | str | os.PathLike[str],
     corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
@@ -80,7 +44,7 @@ def replace(
     character_coverage: float = DEFAULT_COVERAGE,
     on_removal: OnRemoval | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> Adapted | None:
+) -> Adapted:
     """Shrink a vocabulary by `n_tokens`, then extend it by as many; its size is unchanged.
 
     Kept tokens are renumbered in the old order, and new tokens follow them. A removed token that
@@ -88,8 +52,7 @@ def replace(
     `scripts` and `order` are as for `shrink`, `terms`, `left_out`, `tie_break` and
     `character_coverage` as for `extend`.
     A term that is a token of the base stays; what the others cost is in `terms` of the result, and
-    their tokens count among `n_tokens`. Returns None if `should_stop`, called at intervals, returns
-    True.
+    their tokens count among `n_tokens`.
 
     Raises what `shrink` and `extend` raise, and `ConfigError` if the corpus has too few pairs for
     `n_tokens` new tokens.
@@ -116,8 +79,6 @@ def replace(
         on_removal=on_removal,
         should_stop=should_stop,
     )
-    if removals is None:
-        return None
     smaller = removals.at(removals.base.vocab_size - n_tokens)
     run = extend_to_size(
         smaller,
@@ -129,8 +90,6 @@ def replace(
         tie_break=tie_break,
         character_coverage=character_coverage,
     )
-    if run is None:
-        return None
     return trace_ids(smaller.base, run.tokenizer, smaller.old_ids, smaller.removed, run.terms)
 
 
@@ -145,7 +104,7 @@ def removals_to_replace(
     terms: Iterable[str | bytes] = (),
     on_removal: OnRemoval | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> Removals | None:
+) -> Removals:
     """Return the removals of the first step of `replace`, which include those for fewer tokens.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
@@ -176,7 +135,7 @@ def extend_to_size(
     left_out: Iterable[bytes] = (),
     tie_break: TieBreak = "smallest-pair",
     character_coverage: float = DEFAULT_COVERAGE,
-) -> TrainingRun | None:
+) -> TrainingRun:
     """Return the second step of `replace`: a shrunk tokenizer extended to its base's size.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
@@ -198,7 +157,7 @@ def extend_to_size(
         character_coverage=character_coverage,
     )
     if run.stop_reason == "cancelled":
-        return None
+        raise CancelledError
     if len(run.new_tokens) < n_tokens:
         raise ConfigError(
             f"This corpus has pairs for only {len(run.new_tokens):,} new tokens, not {n_tokens:,}. "

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from typing import Final, Literal, overload
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import Adapted
 from bpe_core.adapting.extend import extendable
 from bpe_core.adapting.leaf_row import LeafRow
-from bpe_core.checks import check_choice, describe, is_whole
+from bpe_core.checks import check_choice, check_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.words import CountedCorpus, count_pretokens
@@ -32,7 +32,7 @@ from bpe_core.runs.progress import Watch
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
-from bpe_core.unicode.token_scripts import token_script
+from bpe_core.unicode.kinds import token_script
 from bpe_core.vocabulary.pruning import keep_only
 
 RemovalOrder = Literal["fewest-uses", "last-learned"]
@@ -65,42 +65,11 @@ class Removals:
         Raises `ConfigError` for a size that the removals don't reach.
         """
         size = self.base.vocab_size
-        if not is_whole(vocab_size) or not size - len(self.order) <= vocab_size <= size:
-            wanted = f"{vocab_size:,}" if is_whole(vocab_size) else describe(vocab_size)
-            raise ConfigError(
-                f"Expected a vocabulary size from {size - len(self.order):,} to {size:,}, got "
-                f"{wanted}. The alphabet, special tokens, pinned tokens and their parts stay."
-            )
+        # The alphabet, special tokens, pinned tokens and their parts stay.
+        check_whole("vocab_size", vocab_size, size - len(self.order), size)
         removed = self.order[: size - vocab_size]
         smaller, old_ids = keep_only(self.base, self.base.vocab.keys() - set(removed))
         return Adapted(self.base, smaller, old_ids, removed)
-
-
-@overload
-def shrink(
-    tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
-    vocab_size: int,
-    *,
-    pinned: Collection[int] = ...,
-    order: RemovalOrder = ...,
-    scripts: Collection[str] | None = ...,
-    on_progress: OnRemoval | None = ...,
-) -> Adapted: ...
-
-
-@overload
-def shrink(
-    tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
-    vocab_size: int,
-    *,
-    pinned: Collection[int] = ...,
-    order: RemovalOrder = ...,
-    scripts: Collection[str] | None = ...,
-    on_progress: OnRemoval | None = ...,
-    should_stop: Callable[[], bool] | None,
-) -> Adapted | None: ...
 
 
 def shrink(
@@ -113,14 +82,14 @@ def shrink(
     scripts: Collection[str] | None = None,
     on_progress: OnRemoval | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> Adapted | None:
+) -> Adapted:
     """Remove leaves until `vocab_size` tokens are left; ids are renumbered in the old order.
 
     `pinned` ids stay. "last-learned" removes the token of the last merge first, whatever its uses.
     With `scripts`, only tokens of these scripts are removed, as `token_script` names them.
-    Returns None if `should_stop`, called at intervals, returns True.
 
-    Raises `ConfigError` if too few tokens may go, and what the pre-tokenizer raises.
+    Raises `ConfigError` if too few tokens may go, what the pre-tokenizer raises, and
+    `concurrent.futures.CancelledError` once `should_stop`, called at intervals, returns True.
 
     >>> import bpe_core as bpe
     >>> shrunk = shrink(bpe.gpt2(), Corpus.from_text("hug hugs hugging"), vocab_size=20_000)
@@ -139,7 +108,7 @@ def shrink(
         on_progress=on_progress,
         should_stop=should_stop,
     )
-    return None if removals is None else removals.at(vocab_size)
+    return removals.at(vocab_size)
 
 
 def remove_leaves(
@@ -153,10 +122,10 @@ def remove_leaves(
     scripts: Collection[str] | None = None,
     on_progress: OnRemoval | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> Removals | None:
+) -> Removals:
     """Return the order in which leaves go, down to `vocab_size` or as far as possible if None.
 
-    Returns None if `should_stop`, called at intervals, returns True. Raises what `shrink` raises.
+    Raises what `shrink` raises.
 
     >>> import bpe_core as bpe
     >>> run = bpe.train(Corpus.from_word_counts({"hug": 3}), bpe.TrainingConfig(259))
@@ -184,9 +153,8 @@ def remove_leaves(
         on_progress(0, leaves.n_removable if n_wanted is None else n_wanted)
     watch = Watch(0, time.perf_counter(), None, should_stop)
     words = _count_words(tokenizer, corpus, held_out, watch)
-    row = None if watch.asked_to_stop() else LeafRow(tokenizer, *words, watch.asked_to_stop)
-    if row is None or watch.stopped:
-        return None
+    watch.raise_if_stopped()
+    row = LeafRow(tokenizer, *words, watch.raise_if_stopped)
     by_uses = order == "fewest-uses"
     learned: dict[int, int] = {}
     for merge in tokenizer.merges:
@@ -204,8 +172,7 @@ def remove_leaves(
     held_out_curve = [row.n_held_out]
     while waiting and len(removed) != n_wanted:
         if len(removed) % _REMOVALS_BETWEEN_LOOKS == 0:
-            if watch.asked_to_stop():
-                return None
+            watch.raise_if_stopped()
             if on_progress is not None:
                 on_progress(len(removed), leaves.n_removable if n_wanted is None else n_wanted)
             time.sleep(0)  # Yield to the app's other threads.
@@ -313,13 +280,8 @@ def _check(
     pinned: Collection[int],
 ) -> None:
     check_choice("order", order, RemovalOrder, ConfigError)
-    if vocab_size is not None and not (
-        is_whole(vocab_size) and 0 <= vocab_size <= tokenizer.vocab_size
-    ):
-        raise ConfigError(
-            f"Expected a vocabulary size up to {tokenizer.vocab_size:,}, got "
-            f"{describe(vocab_size)}."
-        )
+    if vocab_size is not None:
+        check_whole("vocab_size", vocab_size, 0, tokenizer.vocab_size)
     unknown = [id for id in pinned if id not in tokenizer.vocab]
     if unknown:
         raise ConfigError(f"Expected ids of the vocabulary as pinned, got {unknown[0]!r}.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from bpe_core.cli.downloads import fetch_missing
+from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.options import (
     FORMATS,
     TIE_BREAKS,
@@ -20,7 +20,6 @@ from bpe_core.cli.options import (
     tokenizer_options,
 )
 from bpe_core.cli.outputs import check_json, check_outputs, print_json
-from bpe_core.cli.progress import Bar
 from bpe_core.cli.results import (
     change_words,
     describe_gain,
@@ -31,6 +30,7 @@ from bpe_core.cli.results import (
     report_terms,
 )
 from bpe_core.cli.sources import takes_sources
+from bpe_core.cli.streams import Bar
 from bpe_core.cli.support import note_what_lacks, parse_special_tokens, read_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from bpe_core.cli.downloads import fetch_missing
+from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.options import out_option
 from bpe_core.cli.outputs import check_output, write_text
 from bpe_core.cli.streams import is_watched

@@ -17,10 +17,9 @@ from bpe_core.cli.encode_corpus import encode_corpus
 from bpe_core.cli.encode_decode import decode, encode
 from bpe_core.cli.fetch import fetch
 from bpe_core.cli.inspect_convert import convert, inspect
-from bpe_core.cli.sample_check import sample_check
 from bpe_core.cli.store import store
 from bpe_core.cli.support import ErrorLineGroup
-from bpe_core.cli.train import train
+from bpe_core.cli.train import sample_check, train
 
 
 @click.group(cls=ErrorLineGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -10,9 +10,9 @@ import click
 
 from bpe_core.cli.options import json_option
 from bpe_core.cli.outputs import print_json
-from bpe_core.cli.progress import Bar
 from bpe_core.cli.results import describe_gain, describe_held_out
 from bpe_core.cli.sources import takes_sources
+from bpe_core.cli.streams import Bar
 from bpe_core.cli.support import load_encoder
 from bpe_core.errors import ConfigError, FormatError
 
@@ -68,7 +68,6 @@ def compare(
         found = compare_tokenizers(
             corpus, encoders, lambda done, of: bool(bar.show("Comparing", done, of))
         )
-    assert found is not None  # nothing stops it
     gains = [compute_gain(found, 0, place) for place in range(1, len(names))]
     if as_json:
         figures = found.to_dict()

@@ -20,9 +20,8 @@ from bpe_core.cli.options import (
     tokenizer_options,
 )
 from bpe_core.cli.outputs import check_output, is_standard_output, print_json
-from bpe_core.cli.progress import Bar
 from bpe_core.cli.scale import check_engine, open_engine
-from bpe_core.cli.streams import StandardInput
+from bpe_core.cli.streams import Bar, StandardInput
 from bpe_core.cli.support import load_encoder
 from bpe_core.corpus.urls import is_url
 from bpe_core.errors import ConfigError
@@ -30,8 +29,8 @@ from bpe_core.errors import ConfigError
 if TYPE_CHECKING:
     from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.training_data.encode_corpus import EncodingProgress
-    from bpe_core.training_data.estimate import Estimate
     from bpe_core.training_data.manifest import EosFacts, Manifest
+    from bpe_core.training_data.preparing import Estimate
     from bpe_core.training_data.shard_formats import Format
 
 _POWERS: Final = {"": 0, "K": 3, "M": 6, "G": 9, "B": 9}
@@ -150,7 +149,7 @@ def encode_corpus(
     ending = find_eos(encoder, None if eos == "none" else eos)
     end_token = ending.token if ending is not None else None
     if dry_run:
-        from bpe_core.training_data.estimate import estimate_corpus
+        from bpe_core.training_data.preparing import estimate_corpus
 
         with _saved_input(sources, out) as names:
             found = estimate_corpus(
@@ -211,8 +210,7 @@ def show_encoded(folder: str) -> None:
 
     Raises IntegrityError for a file that is missing or was changed.
     """
-    from bpe_core.training_data.first_document import read_first_document
-    from bpe_core.training_data.manifest import read_manifest, verify_files
+    from bpe_core.training_data.manifest import read_first_document, read_manifest, verify_files
     from bpe_core.unicode.byte_alphabet import to_printable
 
     manifest = read_manifest(folder)

@@ -17,7 +17,7 @@ import click
 
 from bpe_core.errors import UnavailableError
 from bpe_core.extras import missing_extra, needs_extra
-from bpe_core.files.store.place import VARIABLE
+from bpe_core.files.store import VARIABLE
 from bpe_core.kernels.compiling.choose import PLAIN_PYTHON, lacks_kernels
 from bpe_core.views.component_files import CHECKOUT, INSTALLED
 

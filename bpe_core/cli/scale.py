@@ -14,14 +14,14 @@ import click
 
 from bpe_core.checks import printable
 from bpe_core.cli.outputs import is_replaceable, kind_at
-from bpe_core.cli.progress import Bar
+from bpe_core.cli.streams import Bar
 from bpe_core.corpus.urls import is_pattern, is_url
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from bpe_core.corpus.text_decoding import DecodingErrors
+    from bpe_core.counting.count_files import CountingProgress
     from bpe_core.counting.counts_file import CountsSummary, WordCounts
-    from bpe_core.counting.scale.count_files import CountingProgress
     from bpe_core.scale.engines import Engine
 
 _UNITS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -67,8 +67,8 @@ class CountingPlan:
         """Count sources into a counts file, and report on stderr what was skipped."""
         self._check(sources)
         from bpe_core.corpus.notes import group_notes
-        from bpe_core.counting.scale.count_files import count_files
-        from bpe_core.scale.work_folder import WorkFolder
+        from bpe_core.counting.count_files import count_files
+        from bpe_core.scale.steps import WorkFolder
 
         work = self.work or f"{out}.work"
         with open_engine(self.scheduler, self.memory, self.processes) as engine, Bar() as bar:
@@ -132,7 +132,7 @@ class CountingPlan:
             summary = kept.count(sources, counts, pretokenizer, text_column, errors)
             found = read_counts(counts)
         if self.work is None:
-            from bpe_core.scale.work_folder import WorkFolder
+            from bpe_core.scale.steps import WorkFolder
 
             WorkFolder(kept.work or "").clear()
         report_counts(summary)

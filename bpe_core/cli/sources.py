@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -28,10 +28,9 @@ from bpe_core.cli.options import (
     scale_options,
     text_column_option,
 )
-from bpe_core.cli.progress import Bar
 from bpe_core.cli.scale import CountingPlan
-from bpe_core.cli.streams import StandardInput
-from bpe_core.corpus.urls import files_at, is_pattern, is_url, reading, shown
+from bpe_core.cli.streams import Bar, StandardInput
+from bpe_core.corpus.urls import files_at, is_pattern, is_url, shown
 from bpe_core.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:
@@ -207,19 +206,6 @@ def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]
     return add_all(*options, gather("sources", Sources))
 
 
-class _RemoteFile(NamedTuple):
-    """A file at a URL, as `read_corpus` takes it."""
-
-    name: str
-    url: str
-    size: int
-
-    def read(self) -> bytes:
-        """Return its bytes; raises `CorpusError`."""
-        with reading(self.url) as file:
-            return file.read()
-
-
 def _read_or_stream(
     names: tuple[str, ...], text_column: str | None, encoding: str | None, errors: DecodingErrors
 ) -> Corpus | StreamedCorpus:
@@ -267,7 +253,7 @@ def _read(
 
 def _find(name: str) -> Iterator[Source]:
     """Yield what a name stands for: standard input, files at a URL or of a pattern, or a path."""
-    from bpe_core.corpus.readers import FileOfFolder
+    from bpe_core.corpus.readers import NamedFile, name_from
 
     if name == "-":
         yield StandardInput()
@@ -278,8 +264,7 @@ def _find(name: str) -> Iterator[Source]:
     files, is_named = files_at(name)
     root = "" if is_named else _fixed_folder(name if is_url(name) else os.path.abspath(name))
     for url, size, _ in files:
-        own = _name_from(shown(root), shown(url))
-        yield _RemoteFile(own, url, size) if is_url(url) else FileOfFolder(url, own)
+        yield NamedFile(url, name_from(shown(root), shown(url)), size)
 
 
 def _fixed_folder(name: str) -> str:
@@ -289,17 +274,6 @@ def _fixed_folder(name: str) -> str:
     ('s3://a/b', 's3://a/b')
     """
     return "/".join(takewhile(lambda part: not is_pattern(part), name.rstrip("/").split("/")))
-
-
-def _name_from(folder: str, file: str) -> str:
-    """Return the name of a file from a folder on, as if that folder had been named.
-
-    >>> _name_from("s3://a/b", "s3://a/b/c/d.txt"), _name_from("", "s3://a/b/c/d.txt")
-    ('b/c/d.txt', 'd.txt')
-    """
-    if folder and file.startswith(f"{folder}/"):
-        return file[folder.rfind("/") + 1 :]
-    return file.rpartition("/")[2]
 
 
 def _are_large(names: tuple[str, ...]) -> bool:

@@ -6,12 +6,12 @@ They use `bpe_core.files.store`, the store's disk layer, which knows nothing of 
 from __future__ import annotations
 
 import sys
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from bpe_core.checks import printable
 from bpe_core.cli.options import FORMATS, out_option
 from bpe_core.cli.outputs import (
     check_output,
@@ -24,9 +24,8 @@ from bpe_core.cli.outputs import (
 from bpe_core.cli.support import note_what_lacks
 
 if TYPE_CHECKING:
-    from bpe_core.files.store.entries import Entry
+    from bpe_core.files.store import Entry
 
-_NOT_SHOWN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
 _MAX_TITLE_LENGTH = 60
 
 
@@ -52,8 +51,7 @@ def list_entries() -> None:
     Examples:
       $ bpe store list
     """
-    from bpe_core.files.store.entries import entries
-    from bpe_core.files.store.place import store_folder
+    from bpe_core.files.store import entries, store_folder
 
     found = entries()
     for entry in found:
@@ -79,8 +77,7 @@ def verify(names: tuple[str, ...]) -> None:
       $ bpe store verify
     """
     from bpe_core.errors import FormatError
-    from bpe_core.files.store.entries import entries, entry_folder
-    from bpe_core.files.store.manifest import check_files
+    from bpe_core.files.store import check_files, entries, entry_folder
 
     folders = [entry_folder(name) for name in names or [entry.name for entry in entries()]]
     n_whole = n_without = n_wrong = 0
@@ -112,7 +109,7 @@ def remove(names: tuple[str, ...]) -> None:
     Examples:
       $ bpe store remove 0123456789abcdef0123456789abcdef
     """
-    from bpe_core.files.store.entries import delete_folder, entry_folder, refused_as_not_permitted
+    from bpe_core.files.store import delete_folder, entry_folder, refused_as_not_permitted
 
     for folder in [entry_folder(name) for name in dict.fromkeys(names)]:
         with refused_as_not_permitted(f"Entry {folder.name}"):
@@ -140,9 +137,13 @@ def export(name: str, out: str, *, force: bool, format_name: str | None) -> None
       $ bpe store export 0123456789abcdef0123456789abcdef --out run.zip
     """
     from bpe_core.errors import ConfigError
-    from bpe_core.files.store.entries import RUN, entry_folder, refused_as_not_permitted
-    from bpe_core.files.store.manifest import check_files
-    from bpe_core.files.store.place import is_id
+    from bpe_core.files.store import (
+        RUN,
+        check_files,
+        entry_folder,
+        is_id,
+        refused_as_not_permitted,
+    )
     from bpe_core.formats.format_by_name import format_by_name
     from bpe_core.formats.load_save import dumps
     from bpe_core.formats.run_archive import load_run
@@ -177,9 +178,7 @@ def safe(text: str, longest: int) -> str:
     >>> safe("notes\\x1b[2J\\u202e.txt", 40)
     'notesU+001B[2JU+202E.txt'
     """
-    shown = "".join(
-        f"U+{ord(c):04X}" if unicodedata.category(c) in _NOT_SHOWN else c for c in text[:longest]
-    )
+    shown = printable(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
 
 

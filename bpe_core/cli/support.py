@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe_core.checks import printable
-from bpe_core.cli.downloads import fetch_missing
+from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.streams import (
     StandardInput,
     abandon_output,
@@ -18,10 +18,10 @@ from bpe_core.cli.streams import (
     open_missing_streams,
     print_error,
 )
+from bpe_core.corpus.urls import reading
 from bpe_core.errors import (
     BpeError,
     ConfigError,
-    CorpusError,
     FormatError,
     TextDecodingError,
     TokenizationError,
@@ -153,10 +153,11 @@ def _is_published(name: str) -> bool:
 
 def read_text(name: str) -> str:
     """Read UTF-8 unchanged: a byte order mark and line ends are part of the text."""
-    try:
-        data = StandardInput().read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise CorpusError(f"{name!r} cannot be read: {error.strerror}. Check the path.") from None
+    if name == "-":
+        data = StandardInput().read()
+    else:
+        with reading(name) as file:
+            data = file.read()
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from bpe_core.checks import describe, is_a, is_whole, several
+from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.comparison.alignment import Disagreement, disagreements
 from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
@@ -18,8 +18,7 @@ from bpe_core.comparison.text_map import TextMap
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, OutOfRangeError
 from bpe_core.extras import to_frame
-from bpe_core.tokenizer.by_name import to_encoder
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, to_encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 
@@ -131,11 +130,7 @@ class Comparison:
         (79, (1.0, 0.0))
         """
         for place in (first, second):
-            if not is_whole(place) or not 0 <= place < len(self.rows):
-                raise OutOfRangeError(
-                    f"{len(self.rows)} tokenizers were compared, so expected an index from "
-                    f"0 to {len(self.rows) - 1}; got {describe(place)}."
-                )
+            check_whole("the place of a tokenizer", place, 0, len(self.rows) - 1, OutOfRangeError)
         a, b = self.rows[first], self.rows[second]
         return Verdict(
             percent_fewer_tokens=(

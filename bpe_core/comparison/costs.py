@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from bpe_core.checks import describe, is_a, is_whole
+from bpe_core.checks import check_whole, describe, is_a
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer.protocol import Encoder
@@ -31,7 +31,8 @@ class Rates:
     True
     >>> Rates(context_window=0)
     Traceback (most recent call last):
-    bpe_core.errors.ConfigError: Expected a context window from 1 to 1,000,000,000, got 0 (int).
+    bpe_core.errors.ConfigError: Expected the context window as a whole number from 1 to \
+1,000,000,000, got 0 (int).
     """
 
     price: float | None = None
@@ -46,8 +47,10 @@ class Rates:
         # In this order nan is refused too, because every comparison with it is false.
         if price is not None and not (is_a(price, int, float) and 0 <= price <= MAX_PRICE):
             raise ConfigError(f"Expected a price from 0 to {MAX_PRICE:,}, got {describe(price)}.")
-        _check_whole("model width", self.model_width, MAX_MODEL_WIDTH)
-        _check_whole("context window", self.context_window, MAX_WINDOW)
+        if self.model_width is not None:
+            check_whole("the model width", self.model_width, 1, MAX_MODEL_WIDTH)
+        if self.context_window is not None:
+            check_whole("the context window", self.context_window, 1, MAX_WINDOW)
 
 
 class Usage(NamedTuple):
@@ -142,8 +145,3 @@ def _n_tokens(text: str, encoder: Encoder) -> int:
     if isinstance(encoder, Tokenizer):
         return len(encoder.encode_to_numpy(text))
     return len(encoder.encode(text))
-
-
-def _check_whole(name: str, value: int | None, most: int) -> None:
-    if value is not None and not (is_whole(value) and 1 <= value <= most):
-        raise ConfigError(f"Expected a {name} from 1 to {most:,}, got {describe(value)}.")

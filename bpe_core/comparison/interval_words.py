@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import compare
-from bpe_core.comparison.intervals import N_RESAMPLES
-from bpe_core.comparison.parts import TextPart, compute_gain
+from bpe_core.comparison.parts import N_RESAMPLES, TextPart, compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
 from bpe_core.tokenizer.protocol import Encoder

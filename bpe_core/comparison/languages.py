@@ -22,8 +22,7 @@ from bpe_core.corpus.text_decoding import decode_text
 from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.kinds import code_points, find_script
-from bpe_core.unicode.token_scripts import token_script
+from bpe_core.unicode.kinds import code_points, find_script, token_script
 
 _MAX_LANGUAGES = 200
 _MAX_BYTES = 25_000_000
@@ -142,7 +141,7 @@ def language_costs(
 def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
     """Count, after each merge, how many tokens of each script the merges have made so far.
 
-    A token belongs to the script that `bpe_core.unicode.token_scripts.token_script` returns. In
+    A token belongs to the script that `bpe_core.unicode.kinds.token_script` returns. In
     scripts of three bytes per character, a byte tokenizer's first merges make partial characters.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2

@@ -21,8 +21,7 @@ from bpe_core.comparison.text_map import (
 )
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.unicode.kinds import WHITE_SPACE
-from bpe_core.unicode.script_codes import SCRIPT_GROUPS
+from bpe_core.unicode.kinds import SCRIPT_GROUPS, WHITE_SPACE
 
 _WORDS_IN_STEP = 512
 

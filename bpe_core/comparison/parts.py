@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from bpe_core.checks import describe
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.intervals import intervals, percent_fewer
 from bpe_core.comparison.text_map import TOKEN_KINDS
+from bpe_core.corpus.held_out import MIN_UNITS
 from bpe_core.errors import ConfigError
-from bpe_core.unicode.script_codes import NO_LETTER, SCRIPT_GROUPS
+from bpe_core.unicode.kinds import NO_LETTER, SCRIPT_GROUPS
 
 MIN_TOKENS: Final = 300
 """With fewer tokens of either tokenizer, the text is too short to judge by."""
@@ -37,6 +37,11 @@ MIN_SHARE: Final = 0.05
 
 Way = Literal["fewer", "more", "unclear"]
 Division = Literal["kind", "script", "type", "file"]
+
+
+N_RESAMPLES: Final = 2_000
+SEED: Final = 0
+LEVEL: Final = 0.95
 
 
 class TextPart(NamedTuple):
@@ -139,6 +144,8 @@ def compute_gain(comparison: Comparison, first: int = 0, second: int = 1) -> Tok
 
 
 _Columns = tuple[Sequence[str], list[NDArray[np.int64]]]
+
+
 """Names, and for both tokenizers the counts of each name, int64[n_blocks, n_names]."""
 
 
@@ -202,3 +209,77 @@ def _disagrees(part: TextPart, whole: TextPart) -> bool:
 def _weight(part: TextPart, whole: TextPart) -> float:
     """How far the part moves the whole: its share of the tokens times its distance in points."""
     return part.theirs * abs(part.percent_fewer - whole.percent_fewer)
+
+
+def percent_fewer(
+    own: NDArray[np.int64] | NDArray[np.float64], theirs: NDArray[np.int64] | NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return 100 × (1 - own / theirs) for each pair of counts; nan where the second is 0.
+
+    >>> percent_fewer(np.array([50, 150, 1]), np.array([100, 100, 0])).tolist()
+    [50.0, -50.0, nan]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = 100 * (1 - own / theirs)
+    return np.where(theirs > 0, found, np.nan)
+
+
+def intervals(
+    own: NDArray[np.int64],
+    theirs: NDArray[np.int64],
+    strata: NDArray[np.int64] | None = None,
+    *,
+    n_resamples: int = N_RESAMPLES,
+) -> NDArray[np.float64]:
+    """Return the interval of each figure's `percent_fewer`, float64[n_figures, 2].
+
+    `own` and `theirs` are the counts of the same units, int64[n_units, n_figures]; `strata` is the
+    stratum of each unit, int64[n_units], or None for one stratum. A figure has nan instead of an
+    interval if fewer than `MIN_UNITS` units have any count for it, or if `theirs` is 0 in more than
+    a few resamples.
+
+    This is the bootstrap. In each stratum units are drawn with replacement, one fewer than there
+    are, and the figure is computed again from the sums of what was drawn. Both tokenizers are
+    counted on the same drawn units, so what makes a unit hard for both cancels out. The interval is
+    between percentiles of the figures.
+
+    Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13; for strata
+    and one unit fewer, Rao and Wu 1988, "Resampling inference with complex survey data".
+
+    >>> own = np.array([[8], [9]] * 50)
+    >>> intervals(own, np.full((100, 1), 10)).round(1).tolist()
+    [[14.0, 16.0]]
+    """
+    n_units, n_figures = own.shape
+    found = np.full((n_figures, 2), np.nan)
+    has_enough = ((own > 0) | (theirs > 0)).sum(axis=0) >= MIN_UNITS
+    if not has_enough.any():
+        return found
+    counts = np.concatenate([own[:, has_enough], theirs[:, has_enough]], axis=1).astype(np.float64)
+    of_one = np.zeros(n_units, np.int64)
+    sums = _draws(of_one if strata is None else strata, n_resamples) @ counts
+    n = counts.shape[1] // 2
+    figures = percent_fewer(sums[:, :n], sums[:, n:])
+    tail = (1 - LEVEL) / 2
+    # A rare count can be 0 in all units of a draw. If it is 0 in more than a few draws, there is
+    # no interval, because the rest would not be representative.
+    is_defined = np.isnan(figures).mean(axis=0) < tail / 10
+    places = np.flatnonzero(has_enough)[is_defined]
+    for place, column in zip(places, figures[:, is_defined].T, strict=True):
+        found[place] = np.quantile(column[~np.isnan(column)], [tail, 1 - tail])
+    return found
+
+
+def _draws(strata: NDArray[np.int64], n_resamples: int) -> NDArray[np.float64]:
+    """Return the weight of each unit in each resample, float64[n_resamples, n_units]."""
+    weights = np.empty((n_resamples, len(strata)))
+    generator = np.random.default_rng(SEED)
+    for number in np.unique(strata):
+        members = np.flatnonzero(strata == number)
+        n = len(members)
+        # With as many units as there are, the figures would vary too little by (n - 1) / n.
+        drawn = generator.integers(n, size=(n_resamples, max(n - 1, 1)))
+        drawn += np.arange(n_resamples)[:, None] * n
+        times = np.bincount(drawn.ravel(), minlength=n_resamples * n)
+        weights[:, members] = times.reshape(n_resamples, n) * (n / max(n - 1, 1))
+    return weights

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.errors import UnknownSymbolError
-from bpe_core.pretokenizers.text_parts import cut_text
+from bpe_core.pretokenizers.pretokenizers import cut_text
 from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from bpe_core.checks import describe, is_whole
+from bpe_core.checks import check_whole
 from bpe_core.errors import ConfigError, OutOfRangeError
 from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
 
@@ -135,10 +135,7 @@ def terms_by_loss(
     >>> [(found.term, found.loss) for found in terms_by_loss(terms, cuts)]
     [('hugging', 7), ('hug', 3), ('the', 3)]
     """
-    if not is_whole(chosen) or not 0 <= chosen < len(cuts):
-        raise OutOfRangeError(
-            f"Expected an index from 0 to {len(cuts) - 1} of a tokenizer, got {describe(chosen)}."
-        )
+    check_whole("the place of a tokenizer", chosen, 0, len(cuts) - 1, OutOfRangeError)
     for of_one in cuts:
         if len(of_one) != len(terms):
             raise ConfigError(f"Expected {len(terms):,} cuts by each, got {len(of_one):,}.")

@@ -10,19 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.unicode.kinds import (
+    NO_LETTER,
+    OTHER_LETTER,
     PUNCTUATION,
+    SCRIPT_GROUPS,
+    SHARED_LETTER,
     WHITE_SPACE,
     WORD,
     are_numbers,
     byte_offsets,
     classify,
     code_points,
-)
-from bpe_core.unicode.script_codes import (
-    NO_LETTER,
-    OTHER_LETTER,
-    SCRIPT_GROUPS,
-    SHARED_LETTER,
     script_codes,
 )
 
@@ -193,7 +191,7 @@ class TextMap:
         """Return the script of each token as an index in SCRIPT_GROUPS, uint8[n].
 
         It is the script of most of the token's letters and marks, in a tie the first; see
-        `token_scripts.token_script`. Here a token with part of a letter counts for its script,
+        `kinds.token_script`. Here a token with part of a letter counts for its script,
         because the rest of the letter is known.
 
         >>> codes = TextMap("да ok").token_scripts(np.array([0, 1, 4]), np.array([1, 4, 7]))

@@ -10,14 +10,13 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.corpus.file_kinds import Packing, is_left_out, is_tar
 from bpe_core.errors import CorpusError, UnsupportedFileError
-from bpe_core.extras import needs_extra
+from bpe_core.extras import import_arrow
 
 _PIECE: Final = 1 << 20
 _ENTRY = b"PK\x01\x02"
@@ -37,8 +36,7 @@ def open_packed(file: BinaryIO, packing: Packing, name: str) -> BinaryIO:
         return cast("BinaryIO", bz2.BZ2File(file))
     if packing == "xz":
         return cast("BinaryIO", lzma.LZMAFile(file))
-    with needs_extra("tables", f"Reading {name}"):
-        arrow: Any = import_module("pyarrow")
+    arrow = import_arrow(f"Reading {name}")
     stream = arrow.CompressedInputStream(arrow.PythonFile(file, "r"), "zstd")
     return cast("BinaryIO", io.BufferedReader(stream, _PIECE))
 

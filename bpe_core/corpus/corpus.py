@@ -27,8 +27,7 @@ from bpe_core.corpus.given_texts import (
 )
 from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, group_notes
-from bpe_core.corpus.sampling import sample_spans
-from bpe_core.corpus.spans import Place, Span, locate_spans
+from bpe_core.corpus.spans import Place, Span, locate_spans, sample_spans
 from bpe_core.corpus.word_counts import check_total, check_word_counts
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
 from bpe_core.immutable import Immutable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from bpe_core.corpus.corpus import Corpus
@@ -38,29 +38,21 @@ class CountsCorpus(Corpus):
     the words, their counts and the summary.
     """
 
-    summary: CountsSummary | None = None
-    """Never None; it has a default because it follows fields that have one."""
+    summary: CountsSummary = field(kw_only=True)
     text: Corpus | None = None
     """Text to measure on, which is not trained on."""
 
     def __post_init__(self) -> None:
         Corpus.__post_init__(self)  # super() does not work in a class with slots
-        object.__setattr__(self, "n_bytes", max(self.n_bytes, self.known.n_bytes))
+        object.__setattr__(self, "n_bytes", max(self.n_bytes, self.summary.n_bytes))
 
     def _digest(self) -> str:
-        described = json.dumps([Corpus._digest(self), *self.known]).encode()
+        described = json.dumps([Corpus._digest(self), *self.summary]).encode()
         return hashlib.sha256(described).hexdigest()
 
     def __reduce__(self) -> tuple[object, ...]:
         words = dict(self.word_counts or {})
-        return counts_to_corpus, (words, self.known, self.text)
-
-    @property
-    def known(self) -> CountsSummary:
-        """What is known of the text that was counted."""
-        if self.summary is None:
-            raise CorpusError("Expected a summary of the counts, got None.")
-        return self.summary
+        return counts_to_corpus, (words, self.summary, self.text)
 
     @property
     def is_counted(self) -> bool:
@@ -78,7 +70,7 @@ class CountsCorpus(Corpus):
         >>> counts_to_corpus({"hug": 10}, CountsSummary("gpt2", 30, "", "ghu")).cut_by
         'gpt2'
         """
-        return self.known.pretokenizer
+        return self.summary.pretokenizer
 
     def split(
         self, held_out_share: float, seed: int = 0, by: str = "document"

@@ -19,9 +19,17 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bpe_core.checks import describe
-from bpe_core.corpus.borders import border_near
 from bpe_core.corpus.copies import find_copies
-from bpe_core.corpus.spans import Span, Stratum, folder, folder_levels, main_script, rest, stratum
+from bpe_core.corpus.spans import (
+    Span,
+    Stratum,
+    border_near,
+    folder,
+    folder_levels,
+    main_script,
+    rest,
+    stratum,
+)
 from bpe_core.errors import ConfigError
 
 MIN_UNITS: Final = 20

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import repeat
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
@@ -18,7 +17,7 @@ from bpe_core.corpus.file_kinds import PARQUET_MARK
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.corpus.values import CHAT_KEYS, text_in
 from bpe_core.errors import TextDecodingError, UnsupportedFileError
-from bpe_core.extras import needs_extra
+from bpe_core.extras import import_arrow
 
 BYTES_DESCRIBED: Final = 32 * 2**20
 # Few rows, because one may be a whole book; many, because most are a line.
@@ -100,7 +99,8 @@ class ParquetFile:
                 # Before the values of a dictionary are expanded.
                 n_bytes += values.nbytes
                 if hasattr(values, "dictionary"):
-                    n_bytes += _unpacked_size(values, arrow)
+                    measure = arrow.compute.binary_length
+                    n_bytes += _total(measure, values, arrow.large_binary(), arrow)
                 if n_bytes > MAX_UNPACKED_BYTES:
                     raise too_much_text(self.name)
                 yield _decode_texts(_as_bytes(values, arrow), n_rows, arrow)
@@ -269,11 +269,7 @@ def _damage_named(name: str) -> Generator[None]:
 
 
 def _arrow(name: str) -> Any:
-    """Return pyarrow, which has no types, to read a file with this name."""
-    with needs_extra("tables", f"Reading {name}"):
-        for module in ("pyarrow.compute", "pyarrow.parquet"):
-            import_module(module)
-        return import_module("pyarrow")
+    return import_arrow(f"Reading {name}", "compute", "parquet")
 
 
 def _is_readable(kind: Any, types: Any) -> bool:
@@ -345,12 +341,6 @@ def _as_values(values: Any, arrow: Any) -> list[object]:
     return _as_bytes(values, arrow).to_pylist()
 
 
-def _unpacked_size(values: Any, arrow: Any) -> int:
-    """Return the bytes of a dictionary's values, each as often as it occurs."""
-    lengths = arrow.compute.binary_length(values.dictionary.cast(arrow.large_binary()))
-    return arrow.compute.sum(lengths.take(values.indices)).as_py() or 0
-
-
 def _n_characters(values: Any, arrow: Any) -> int:
     """Return the number of characters in a batch of a column; numbers have none."""
     kind = values.type.value_type if hasattr(values, "dictionary") else values.type
@@ -365,25 +355,26 @@ def _n_characters(values: Any, arrow: Any) -> int:
         except arrow.ArrowException:
             texts = map(_decoded, values.to_pylist())  # of pictures, no value is UTF-8
             return sum(len(text) for text in texts if isinstance(text, str))
-    return _total_length(values, arrow.compute.utf8_length, arrow)
+    return _total(arrow.compute.utf8_length, values, arrow.large_string(), arrow)
 
 
 def _decode_texts(values: Any, n_before: int, arrow: Any) -> Texts:
-    written_out = values
-    lengths = arrow.compute.fill_null(arrow.compute.binary_length(written_out), 0)
+    n_rows = n_before + len(values)
+    lengths = arrow.compute.fill_null(arrow.compute.binary_length(values), 0)
     all_lengths = lengths.to_numpy(zero_copy_only=False)
     places = np.flatnonzero(all_lengths)
-    if len(places) < len(written_out):
-        written_out = written_out.take(places)
-    offsets = np.frombuffer(written_out.buffers()[1], np.int64)
-    offsets = offsets[written_out.offset : written_out.offset + len(written_out) + 1]
-    data = np.frombuffer(written_out.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
-    return Texts(n_before + len(values), places + (n_before + 1), all_lengths[places], data)
+    if len(places) < len(values):
+        values = values.take(places)
+    offsets = np.frombuffer(values.buffers()[1], np.int64)
+    offsets = offsets[values.offset : values.offset + len(values) + 1]
+    data = np.frombuffer(values.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
+    return Texts(n_rows, places + (n_before + 1), all_lengths[places], data)
 
 
-def _total_length(values: Any, length: Any, arrow: Any) -> int:
+def _total(length: Any, values: Any, kind: Any, arrow: Any) -> int:
+    """Return the length of all values as a kind; those of a dictionary as often as they occur."""
     if hasattr(values, "dictionary"):
-        lengths = length(values.dictionary.cast(arrow.large_string())).take(values.indices)
+        lengths = length(values.dictionary.cast(kind)).take(values.indices)
     else:
-        lengths = length(values.cast(arrow.large_string()))
+        lengths = length(values.cast(kind))
     return arrow.compute.sum(lengths).as_py() or 0

@@ -17,7 +17,6 @@ from bpe_core.corpus.file_kinds import (
     HEAD_BYTES,
     detect_packing,
     file_suffix,
-    files_below,
     is_archive,
     is_packed,
     is_table,
@@ -33,12 +32,12 @@ from bpe_core.corpus.text_decoding import (
     decode_text,
     refuse_other_kinds,
 )
+from bpe_core.corpus.urls import files_at, reading
 from bpe_core.errors import (
     ArgumentTypeError,
     ConfigError,
     CorpusError,
     EmptyCorpusError,
-    MissingFileError,
     TextDecodingError,
     UnsupportedFileError,
 )
@@ -107,15 +106,18 @@ class ReadOptions(NamedTuple):
         return own, self.errors
 
 
-class FileOfFolder(NamedTuple):
-    """A file in a folder that is read, and its name from that folder on."""
+class NamedFile(NamedTuple):
+    """A file by path or URL that documents and notes call by another name."""
 
-    path: str
+    url: str
     name: str
+    size: int = 0
+    """In bytes, if it is known."""
 
-    def __fspath__(self) -> str:
-        """Return its path."""
-        return self.path
+    def read(self) -> bytes:
+        """Return its contents; raises CorpusError."""
+        with reading(self.url) as file:
+            return file.read()
 
 
 Found = tuple[list[Document], list[Note]]
@@ -129,22 +131,22 @@ def expand_folder(source: Source) -> list[Source]:
     >>> expand_folder("a.txt")
     ['a.txt']
     """
-    if not isinstance(source, (str, os.PathLike)) or not os.fspath(source):
-        return [source]  # reading an empty path raises an error, but Path("") is a folder
-    try:
-        folder = Path(source)
-        if not folder.is_dir():
-            return [source]
-        folder = folder.absolute()
-        inside = [(str(folder / name), name) for name in files_below(str(folder))]
-    except (OSError, ValueError):
-        return [source]  # reading it raises an error that names it
-    # The name of the root is empty.
-    start = f"{folder.name}/".lstrip("/")
-    files = [FileOfFolder(path, start + name) for path, name in inside if os.path.isfile(path)]
-    if not files:
-        raise CorpusError(f"{os.fspath(source)!r} has no files. Check the path.")
-    return [*files]
+    if not isinstance(source, (str, os.PathLike)) or not os.path.isdir(source):
+        return [source]
+    files, _ = files_at(os.fspath(source))
+    folder = str(Path(source).absolute())
+    return [NamedFile(file.url, name_from(folder, file.url), file.size) for file in files]
+
+
+def name_from(folder: str, file: str) -> str:
+    """Return the name of a file from a folder on, as if that folder had been named.
+
+    >>> name_from("s3://a/b", "s3://a/b/c/d.txt"), name_from("", "s3://a/b/c/d.txt")
+    ('b/c/d.txt', 'd.txt')
+    """
+    start = folder[: folder.rfind("/") + 1]
+    is_below = folder and file.startswith(start)
+    return file.removeprefix(start) if is_below else file.rpartition("/")[2]
 
 
 def source_size(source: Source) -> int:
@@ -178,8 +180,6 @@ def reasons(failures: Sequence[tuple[str, CorpusError]]) -> str:
 
 def source_name(source: Source) -> str:
     """Return the name of a source, as documents and notes use it."""
-    if isinstance(source, FileOfFolder):
-        return source.name
     if isinstance(source, (str, os.PathLike)):
         return Path(source).name or os.fspath(source)
     return str(getattr(source, "name", describe(source)))
@@ -281,20 +281,8 @@ def _source_bytes(source: Source) -> tuple[bytes, str]:
     if isinstance(source, (str, os.PathLike)):
         if not os.fspath(source):
             raise CorpusError("The path is empty: name a file.")
-        path = Path(source)
-        try:
-            return path.read_bytes(), source_name(source)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            kind = MissingFileError if isinstance(error, FileNotFoundError) else CorpusError
-            raise kind(
-                f"{os.fspath(source)!r} cannot be opened: {reason}. Check the path."
-            ) from None
-        except ValueError:
-            raise CorpusError(
-                f"{os.fspath(source)!r} is not a valid path: it contains a NUL or a lone "
-                "surrogate. Correct it."
-            ) from None
+        with reading(os.fspath(Path(source))) as file:  # a Path is never a URL
+            return file.read(), source_name(source)
     get_value: Callable[[], bytes] | None = getattr(source, "getvalue", None)
     if not hasattr(source, "name") or not (get_value or hasattr(source, "read")):
         raise ArgumentTypeError(

@@ -18,11 +18,24 @@ import regex
 from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.composition import file_name
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
+from bpe_core.corpus.corpus_files import (
+    Filed,
+    FiledCorpus,
+    Parts,
+    measure_text,
+    read_corpus_files,
+    write_corpus,
+)
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
-from bpe_core.corpus.filed_corpus import Filed, FiledCorpus, Parts, measure_text
 from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.corpus.readers import ReadOptions, Upload, may_be_tables, source_size, tables_in
+from bpe_core.corpus.readers import (
+    NamedFile,
+    ReadOptions,
+    Upload,
+    may_be_tables,
+    source_size,
+    tables_in,
+)
 from bpe_core.errors import ConfigError, ProcessError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 from bpe_core.processes.limits import Limits
@@ -175,19 +188,6 @@ def _ask(
         ) from None
 
 
-class _File:
-    """An upload in the folder."""
-
-    def __init__(self, path: Path, name: str) -> None:
-        self._path = path
-        self.name = name
-        self.size = path.stat().st_size
-
-    def read(self) -> bytes:
-        """Return its bytes."""
-        return self._path.read_bytes()
-
-
 def read_files(
     folder: Path,
     names: list[str],
@@ -258,8 +258,12 @@ def _read(folder: Path, names: list[str], choices: ReadOptions, report: Report[f
     return corpus
 
 
-def _files(folder: Path, names: list[str]) -> list[_File]:
-    return [_File(folder / f"upload-{number}", name) for number, name in enumerate(names)]
+def _files(folder: Path, names: list[str]) -> list[NamedFile]:
+    paths = [folder / f"upload-{number}" for number in range(len(names))]
+    return [
+        NamedFile(str(path), name, path.stat().st_size)
+        for path, name in zip(paths, names, strict=True)
+    ]
 
 
 def _beginning(corpus: Corpus, max_characters: int) -> Corpus:

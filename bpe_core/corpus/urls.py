@@ -292,6 +292,8 @@ def unreadable(url: str, error: Exception, done: str = "read") -> CorpusError:
     kind = CorpusError
     if isinstance(error, FileNotFoundError):
         kind, reason = MissingFileError, os.strerror(2)
+    if isinstance(error, UnicodeEncodeError) or "embedded null" in reason:
+        reason = "it contains a NUL or a lone surrogate"
     return kind(
         f"{shown(url)!r} cannot be {done}: {' '.join(reason.split())[:300]}. Check the "
         f"{_guess_kind(url)}."

@@ -5,7 +5,7 @@ order of first occurrence. Pairs are not counted here: the trainers do that.
 
 Open `words` first: plain Python. `compiled` does the same with kernels, `pieces` chooses between
 both for text that arrives in pieces, as `streamed` reads it from files. `counts_file` keeps counts
-in Parquet files, and `counts_cut` makes them and checks which pre-tokenizer cut the words;
-`exact_sums` makes sure that no count overflows. `word_row` arranges the result for training.
-`scale` counts more text than one machine holds.
+in Parquet files, and `counts_cut` makes them and checks which pre-tokenizer cut the words.
+`word_row` arranges the result for training. `count_files` counts more text than one machine holds,
+and `word_parts` is what its workers do.
 """

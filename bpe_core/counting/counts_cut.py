@@ -80,7 +80,7 @@ def of_corpus(corpus: CountsCorpus) -> WordCounts:
     word_counts = corpus.word_counts or {}
     counts = np.array(list(word_counts.values()), np.int64)
     pretokens = PretokenCounts(tuple(word.encode() for word in word_counts), counts)
-    return WordCounts(pretokens, corpus.known)
+    return WordCounts(pretokens, corpus.summary)
 
 
 def as_counted(

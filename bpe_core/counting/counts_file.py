@@ -10,20 +10,25 @@ import json
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from os import PathLike, fspath
-from typing import Any, BinaryIO, Final, NamedTuple, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 
 from bpe_core.checks import several
 from bpe_core.corpus.counts_corpus import CountsSummary
 from bpe_core.corpus.urls import reading, shown, writing
-from bpe_core.corpus.word_counts import MAX_SUM
-from bpe_core.counting.exact_sums import check_pretokens, check_sum, weighted_sum, word_lengths
+from bpe_core.corpus.word_counts import (
+    MAX_SUM,
+    check_pretokens,
+    check_sum,
+    weighted_sum,
+    word_lengths,
+)
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
-from bpe_core.extras import needs_extra
+from bpe_core.extras import import_arrow
 from bpe_core.types import Base, PretokenCounts
+from bpe_core.unicode.utf8_states import are_whole_characters
 
 KEY: Final = b"bpe_core"
 """The key of the metadata in a file's schema."""
@@ -130,11 +135,11 @@ def write_counts(counts: WordCounts, path: str | PathLike[str]) -> None:
     """
     arrow = _arrow(fspath(path))
     pretokens = counts.pretokens
-    table = arrow.arrow.table(
+    table = arrow.table(
         [
-            arrow.arrow.array(pretokens.words, arrow.arrow.large_binary()),
-            arrow.arrow.array(pretokens.counts, arrow.arrow.int64()),
-            arrow.arrow.array(np.arange(pretokens.n_words), arrow.arrow.int64()),
+            arrow.array(pretokens.words, arrow.large_binary()),
+            arrow.array(pretokens.counts, arrow.int64()),
+            arrow.array(np.arange(pretokens.n_words), arrow.int64()),
         ],
         ["word", "count", "first"],
     )
@@ -145,11 +150,11 @@ def write_tables(tables: Iterable[Any], summary: CountsSummary, path: str) -> No
     """Write Arrow tables with the columns word, count and first as one counts file."""
     arrow = _arrow(path)
     described = json.dumps({"version": _VERSION, **summary._asdict()}, ensure_ascii=False)
-    schema = arrow.arrow.schema(
+    schema = arrow.schema(
         [
-            arrow.arrow.field("word", arrow.arrow.large_binary(), nullable=False),
-            arrow.arrow.field("count", arrow.arrow.int64(), nullable=False),
-            arrow.arrow.field("first", arrow.arrow.int64(), nullable=False),
+            arrow.field("word", arrow.large_binary(), nullable=False),
+            arrow.field("count", arrow.int64(), nullable=False),
+            arrow.field("first", arrow.int64(), nullable=False),
         ],
         {KEY: described.encode()},
     )
@@ -198,7 +203,7 @@ def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str])
             continue
         after = arrow.compute.add(table["first"], 1 + arrow.compute.max(merged["first"]).as_py())
         table = table.set_column(2, "first", after)
-        merged = add_up(arrow.arrow.concat_tables([merged, table]), shown(name))
+        merged = add_up(arrow.concat_tables([merged, table]), shown(name))
     digest = hashlib.sha256(b"merged")
     for summary in summaries:
         digest.update(bytes.fromhex(summary.sha256))
@@ -235,27 +240,17 @@ def _name_cut(summary: CountsSummary) -> str:
     return summary.pretokenizer or "an unknown pre-tokenizer"
 
 
-class _Arrow(NamedTuple):
-    """The parts of pyarrow used here; pyarrow has no type stubs."""
-
-    arrow: Any
-    compute: Any
-    parquet: Any
-
-
-def _arrow(name: str) -> _Arrow:
-    with needs_extra("tables", f"Reading and writing {shown(name)}"):
-        modules = [import_module(f"pyarrow{part}") for part in ("", ".compute", ".parquet")]
-    return _Arrow(*modules)
+def _arrow(name: str) -> Any:
+    return import_arrow(f"Reading and writing {shown(name)}", "compute", "parquet")
 
 
 @contextmanager
-def _damage_named(name: str, arrow: _Arrow) -> Generator[None]:
+def _damage_named(name: str, arrow: Any) -> Generator[None]:
     try:
         yield
     except MemoryError:
         raise
-    except arrow.arrow.ArrowException as error:
+    except arrow.ArrowException as error:
         reason = " ".join(str(error).split())[:200]
         raise UnsupportedFileError(
             f"{name} is not a Parquet file that can be read ({reason}). Write it again."
@@ -290,7 +285,7 @@ def _read_table(file: BinaryIO, name: str) -> tuple[Any, CountsSummary | None]:
     if not len(words):
         raise EmptyCorpusError(f"{name} has no words. Give a file with at least one.")
     firsts = table["first"] if "first" in columns else np.arange(len(words))
-    made = arrow.arrow.table([words, counts, firsts], ["word", "count", "first"])
+    made = arrow.table([words, counts, firsts], ["word", "count", "first"])
     # A file of this package is checked too: someone may have joined two files.
     return add_up(made, name), summary
 
@@ -322,12 +317,12 @@ def _summary(metadata: dict[bytes, bytes], name: str) -> CountsSummary | None:
     )
 
 
-def _words(column: Any, name: str, arrow: _Arrow) -> Any:
+def _words(column: Any, name: str, arrow: Any) -> Any:
     kind = column.type
-    if arrow.arrow.types.is_dictionary(kind):
+    if arrow.types.is_dictionary(kind):
         kind = kind.value_type
     is_text = [
-        getattr(arrow.arrow.types, f"is_{each}")(kind)
+        getattr(arrow.types, f"is_{each}")(kind)
         for each in ("string", "large_string", "binary", "large_binary")
     ]
     if not any(is_text):
@@ -336,13 +331,13 @@ def _words(column: Any, name: str, arrow: _Arrow) -> Any:
         )
     if column.null_count:
         raise CorpusError(f"{name} has a row without a word. Leave it out.")
-    words = column.cast(kind).cast(arrow.arrow.large_binary())
+    words = column.cast(kind).cast(arrow.large_binary())
     if arrow.compute.min(arrow.compute.binary_length(words)).as_py() == 0:
         raise CorpusError(f"One of the words of {name} is empty. Leave it out.")
     try:
-        words.cast(arrow.arrow.large_string())  # checks that every word is UTF-8
-    except arrow.arrow.ArrowInvalid:
-        row = next(row for row, word in enumerate(words.to_pylist(), 1) if not _is_utf8(word))
+        words.cast(arrow.large_string())  # checks that every word is UTF-8
+    except arrow.ArrowInvalid:
+        row = 1 + [*map(are_whole_characters, words.to_pylist())].index(False)
         raise CorpusError(
             f"The word in row {row:,} of {name} is not valid UTF-8. Words are pieces of text: "
             "write them as UTF-8."
@@ -350,16 +345,8 @@ def _words(column: Any, name: str, arrow: _Arrow) -> Any:
     return words
 
 
-def _is_utf8(word: bytes) -> bool:
-    try:
-        word.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _counts(column: Any, name: str, arrow: _Arrow) -> Any:
-    types = arrow.arrow.types
+def _counts(column: Any, name: str, arrow: Any) -> Any:
+    types = arrow.types
     is_decimal = types.is_decimal(column.type) and column.type.scale == 0
     if not (types.is_integer(column.type) or is_decimal):
         raise UnsupportedFileError(
@@ -369,8 +356,8 @@ def _counts(column: Any, name: str, arrow: _Arrow) -> Any:
     if column.null_count:
         raise CorpusError(f"{name} has a row without a count. Leave it out.")
     try:
-        counts = column.cast(arrow.arrow.int64())
-    except arrow.arrow.ArrowInvalid:
+        counts = column.cast(arrow.int64())
+    except arrow.ArrowInvalid:
         largest = arrow.compute.max(column).as_py()
         raise CorpusError(
             f"{name} has the count {int(largest):,}, more than the {MAX_SUM:,} that 64 bits "

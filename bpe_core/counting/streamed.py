@@ -5,23 +5,22 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import numpy as np
 
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_plain_text
 from bpe_core.corpus.text_decoding import decoded, whole_characters
+from bpe_core.corpus.urls import reading
 from bpe_core.counting.metaspace_words import write_words
 from bpe_core.counting.pieces import count_in_runs
 from bpe_core.counting.words import CountedCorpus, ReadShare
 from bpe_core.errors import (
     CorpusError,
     EmptyCorpusError,
-    MissingFileError,
     UnsupportedFileError,
 )
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
@@ -61,7 +60,7 @@ def stream_corpus(paths: Iterable[str | os.PathLike[str]]) -> StreamedCorpus:
     sizes: list[int] = []
     begins: list[int] = []
     for path in files:
-        with _opened(path) as file:
+        with reading(os.fspath(path)) as file:
             head = file.read(HEAD_BYTES)
             size = os.fstat(file.fileno()).st_size
         if not is_plain_text(head, path.name):
@@ -159,7 +158,7 @@ class _Reading:
 
 def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
     """Read as many bytes of a file as it had when the corpus was made."""
-    with _opened(path) as file:
+    with reading(os.fspath(path)) as file:
         file.seek(begin)
         left = size
         while left:
@@ -171,17 +170,3 @@ def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
                 )
             left -= len(data)
             yield data
-
-
-@contextmanager
-def _opened(path: Path) -> Generator[BinaryIO]:
-    """Open a file; errors of the system, on opening and on reading, become CorpusError."""
-    try:
-        with path.open("rb") as file:
-            yield file
-    except CorpusError:
-        raise
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        kind = MissingFileError if isinstance(error, FileNotFoundError) else CorpusError
-        raise kind(f"{os.fspath(path)!r} cannot be read: {reason}. Check the path.") from None

@@ -13,7 +13,7 @@ from zipfile import BadZipFile, ZipFile
 from bpe_core.corpus.file_kinds import PARQUET_MARK, is_zip
 from bpe_core.corpus.parquet import is_counts, open_parquet_file
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.files.store.place import is_entry_name
+from bpe_core.files.store import is_entry_name
 from bpe_core.formats import native, tiktoken_file
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import is_token_id, looks_like_json, parse_json

@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
-from bpe_core.lab.measuring import Contender
-from bpe_core.lab.usual_times import UsualTime
+from bpe_core.lab.measuring import Contender, UsualTime
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import Trie

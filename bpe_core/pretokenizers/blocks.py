@@ -6,9 +6,10 @@ the text is never in memory as bytes in full, and several threads can share it.
 
 from __future__ import annotations
 
+import ctypes
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from bpe_core.kernels import counting as kernels
 from bpe_core.kernels.arrays import longer
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import class_table, space_table
-from bpe_core.unicode.ascii_in_place import ascii_in_place
 from bpe_core.unicode.kinds import byte_offsets
 
 Section = Sequence[bytes | memoryview]
@@ -29,6 +29,25 @@ _ROOM = 1 << 23
 _LONG = 1 << 14
 """ASCII text of at least this many characters is read in place. For shorter text, encoding takes
 less time than preparing for that."""
+
+
+_bytes_at = cast(
+    "Callable[[str], int]",
+    ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(("PyUnicode_AsUTF8", ctypes.pythonapi)),
+)
+
+
+class _Memory:
+    """What NumPy needs to make an array of memory; the array refers to this, and so to the text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.__array_interface__: dict[str, Any] = {
+            "version": 3,
+            "typestr": "|u1",
+            "shape": (len(text),),
+            "data": (_bytes_at(text), True),  # read-only
+        }
 
 
 class Block(NamedTuple):
@@ -189,3 +208,17 @@ def byte_ends(text: str, pretokenizer: Pretokenizer) -> NDArray[np.int64]:
     """
     ends = np.array([end for _, end in pretokenizer.spans(text)], np.int64)
     return ends if text.isascii() else byte_offsets(text)[ends]
+
+
+def ascii_in_place(text: str) -> NDArray[np.uint8]:
+    """Return the bytes of a text of ASCII characters, read-only.
+
+    Other text has no bytes to read in place: Python would encode it and keep the result, half as
+    much again or more, for as long as the text lives.
+
+    >>> ascii_in_place("hug").tobytes()
+    b'hug'
+    """
+    if not text.isascii():
+        raise ValueError("only text of ASCII characters can be read in place")
+    return np.asarray(_Memory(text))

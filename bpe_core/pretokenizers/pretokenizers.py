@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
 from threading import Lock
@@ -33,6 +33,7 @@ from bpe_core.unicode.byte_alphabet import META
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(NAMED)
 """The names that `get_pretokenizer` accepts, besides regex:PATTERN."""
@@ -56,6 +57,9 @@ MATCH_FAILURES: Final = (MemoryError, RecursionError, regex.error)
 # Warning filters belong to the whole process: two threads that change and restore them at the same
 # time could leave them changed.
 _SILENCE: Final = Lock()
+
+
+_CUT: Final = re.compile("(?<=[A-Za-z]) (?=[A-Za-z])")
 
 
 class Pretokenizer(Immutable):
@@ -329,3 +333,20 @@ def _isolated(matches: Iterable[tuple[int, int]], length: int) -> list[tuple[int
 
 def _shortened(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:79] + "…")
+
+
+def cut_text(text: str, size: int) -> Iterator[str]:
+    """Cut a text into parts of at least `size` characters, as the last one may be shorter.
+
+    Each begins with a space between two letters. A pre-tokenizer with `ends_before_space` cuts
+    there too.
+
+    >>> list(cut_text("one two, three four", 4)), list(cut_text("one", 4))
+    (['one two, three', ' four'], ['one'])
+    """
+    start = 0
+    while start < len(text):
+        found = _CUT.search(text, start + max(size, 1))
+        end = found.start() if found else len(text)
+        yield text[start:end]
+        start = end

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from numbers import Real
-from types import MappingProxyType
-from typing import Final, cast, get_args
+from typing import Final, cast
 
 import numpy as np
 
-from bpe_core.checks import describe, is_a
+from bpe_core.checks import check_choice, check_whole, describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.types import Alphabet, Base, TieBreak, TrainingConfig
 
 _MAX_ID: Final = int(np.iinfo(np.int32).max)
 _MAX_COUNT: Final = int(np.iinfo(np.int64).max)
-
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"base": get_args(Base), "alphabet": get_args(Alphabet), "tie_break": get_args(TieBreak)}
-)
 
 
 def check_config(config: TrainingConfig) -> None:
@@ -34,24 +29,16 @@ def check_config(config: TrainingConfig) -> None:
         raise ArgumentTypeError(
             f"Expected a TrainingConfig, got {describe(config)}. For a size alone: vocab_size=300."
         )
-    for name, choices in _CHOICES.items():
-        value: object = getattr(config, name)
-        if value not in choices:
-            raise ConfigError(f"{name} is {value!r}. Use {' or '.join(map(repr, choices))}.")
-    _check_number("vocab_size", config.vocab_size, 1)
+    check_choice("base", config.base, Base, ConfigError)
+    check_choice("alphabet", config.alphabet, Alphabet, ConfigError)
+    check_choice("tie_break", config.tie_break, TieBreak, ConfigError)
+    check_whole("vocab_size", config.vocab_size, 1, _MAX_ID)
     # Counts of weighted words can exceed the largest id.
-    _check_number("min_frequency", config.min_frequency, 0, _MAX_COUNT)
+    check_whole("min_frequency", config.min_frequency, 0, _MAX_COUNT)
     if config.max_token_bytes is not None:
-        _check_number("max_token_bytes", config.max_token_bytes, 1)
+        check_whole("max_token_bytes", config.max_token_bytes, 1, _MAX_ID)
     _check_fallback(config)
     _check_special_tokens(config)
-
-
-def _check_number(name: str, value: object, least: int, most: int = _MAX_ID) -> None:
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    if not is_number or not least <= cast("int", value) <= most:
-        error = ConfigError if is_number else ArgumentTypeError
-        raise error(f"{name} is {value!r}. Use a whole number from {least} to {most:,}.")
 
 
 def _check_fallback(config: TrainingConfig) -> None:

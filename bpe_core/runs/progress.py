@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from typing import Final
 
 from bpe_core.types import TrainingProgress
@@ -53,6 +54,11 @@ class Watch:
         if not self.stopped and self._should_stop is not None:
             self.stopped = self._should_stop()
         return self.stopped
+
+    def raise_if_stopped(self) -> None:
+        """Raise CancelledError if `asked_to_stop`."""
+        if self.asked_to_stop():
+            raise CancelledError
 
     def note_first(self, n_merges: int, tokens_saved: int) -> None:
         """Note merges made before learning starts; `look` then counts only those after them."""

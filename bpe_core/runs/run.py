@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import check_whole, describe, is_whole
+from bpe_core.checks import check_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.corpus.held_out import Split
 from bpe_core.counting.word_row import Layout, at_step
-from bpe_core.errors import ArgumentTypeError, OutOfRangeError
+from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
 from bpe_core.immutable import Immutable
 from bpe_core.runs.continuation import Continuation, TermCost, reviving_tokens, spelled_by
@@ -309,15 +309,9 @@ class TrainingRun(Immutable):
         ([[4]], [2])
         """
         self._check_step(stop)
-        numbers = start, k, n_touched, n_changes
-        are_numbers = all(map(is_whole, numbers))
-        if not are_numbers or min(numbers) < 0 or start > stop:
-            error = OutOfRangeError if are_numbers else ArgumentTypeError
-            raise error(
-                f"Merges {start!r:.40} to {stop} with {k!r:.40} pairs, {n_touched!r:.40} words and "
-                f"{n_changes!r:.40} changes cannot be traced. Use whole numbers, 0 or more, with "
-                f"start <= stop <= {len(self.merges)}."
-            )
+        check_whole("start", start, 0, stop, OutOfRangeError)
+        for name, number in (("k", k), ("n_touched", n_touched), ("n_changes", n_changes)):
+            check_whole(name, number, 0, error=OutOfRangeError)
         return trace_merges(
             self.layout_at(start),
             self.joined_at[self.joined_at >= start],
@@ -331,21 +325,14 @@ class TrainingRun(Immutable):
             n_for_terms=self.n_term_merges,
         )
 
-    @overload
-    def tokens_after_on(self, corpus: Corpus | Iterable[str]) -> NDArray[np.int64]: ...
-    @overload
-    def tokens_after_on(
-        self, corpus: Corpus | Iterable[str], should_stop: Callable[[], bool] | None
-    ) -> NDArray[np.int64] | None: ...
-
     def tokens_after_on(
         self, corpus: Corpus | Iterable[str], should_stop: Callable[[], bool] | None = None
-    ) -> NDArray[np.int64] | None:
+    ) -> NDArray[np.int64]:
         """Return int64[n_merges + 1]: another corpus's number of tokens after each merge.
 
-        A symbol missing from the alphabet counts as one token and never merges. `should_stop` is
-        called at intervals; return None if it returns True. Raises `CorpusError` for anything but
-        a `Corpus` or a list of texts.
+        A symbol missing from the alphabet counts as one token and never merges. Raises
+        `CancelledError` once `should_stop`, called at intervals, returns True, and `CorpusError`
+        for anything but a `Corpus` or a list of texts.
 
         >>> from bpe_core.runs.train import train
         >>> run = train(Corpus.from_word_counts({"hug": 1}), TrainingConfig(258, special_tokens=()))
@@ -398,14 +385,7 @@ class TrainingRun(Immutable):
         return pair_table(self.layout_at(step), self.allowed_pairs)
 
     def _check_step(self, step: int) -> None:
-        if not is_whole(step) or not 0 <= step <= len(self.merges):
-            is_number = is_whole(step)
-            asked = step if is_number else describe(step)
-            error = OutOfRangeError if is_number else ArgumentTypeError
-            raise error(
-                f"Step {asked} is outside this run of {len(self.merges)} merges. "
-                f"Use a step from 0 to {len(self.merges)}."
-            )
+        check_whole("the step", step, 0, len(self.merges), OutOfRangeError)
 
 
 def _never() -> bool:

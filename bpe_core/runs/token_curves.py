@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,12 @@ _MERGES_BETWEEN_LOOKS = 64
 
 def tokens_on(
     tokenizer: Tokenizer, corpus: Corpus, should_stop: Callable[[], bool], n_before: int = 0
-) -> NDArray[np.int64] | None:
+) -> NDArray[np.int64]:
     """Return int64[n_merges + 1]: the number of tokens of a corpus after each merge.
 
     The first `n_before` merges, those of a base that was extended, have no entries. A symbol
-    missing from the alphabet counts as one token and never merges. `should_stop()` is called at
-    intervals; return None if it returns True.
+    missing from the alphabet counts as one token and never merges. Raises CancelledError
+    once `should_stop()`, called at intervals, returns True.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> tokens_on(gpt2().truncated(3), Corpus.from_text("the then"), lambda: False).tolist()
@@ -41,11 +42,10 @@ def tokens_on(
     large = corpus.word_counts is None and use_kernels(corpus.n_bytes)
     if large and merges_are_recoverable(tokenizer):
         counts = count_ids(tokenizer, corpus.documents, should_stop)
-        # Check again: if counting was stopped, the counts cover only part of the corpus.
-        return None if should_stop() else unfolded_tokens(counts, tokenizer.merges[n_before:])
+        return unfolded_tokens(counts, tokenizer.merges[n_before:])
     pretokens = count_pretokens(corpus, tokenizer.pretokenizer, should_stop=should_stop)
     if should_stop():
-        return None
+        raise CancelledError
     if n_before or tokenizer.byte_ids:
         layout = lay_out_tokens(tokenizer.truncated(n_before), pretokens)
     else:
@@ -99,7 +99,7 @@ def count_ids(
     """Count how often each id occurs in the encoding of documents: int64[largest id + 1].
 
     Special tokens are read as text, and symbols missing from the alphabet are skipped.
-    `should_stop()` is called before each document; if it returns True, return the counts so far.
+    Raises CancelledError once `should_stop()`, called before each document, returns True.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> counts = count_ids(gpt2(), ["the", "the the"])
@@ -110,7 +110,7 @@ def count_ids(
     counts = np.zeros(n_ids, np.int64)
     for document in documents:
         if should_stop is not None and should_stop():
-            break
+            raise CancelledError
         counts += np.bincount(tokenizer.encode_to_numpy(document, errors="skip"), minlength=n_ids)
     return counts
 
@@ -157,10 +157,10 @@ def unfolded_tokens(id_counts: NDArray[np.int64], merges: Sequence[Merge]) -> ND
 
 def replayed_tokens(
     layout: Layout, merges: Sequence[Merge], should_stop: Callable[[], bool]
-) -> NDArray[np.int64] | None:
+) -> NDArray[np.int64]:
     """Return int64[n_merges + 1]: the tokens after each merge, by applying any merges one by one.
 
-    `should_stop()` is called every 64 merges; return None if it returns True.
+    Raises CancelledError once `should_stop()`, called every 64 merges, returns True.
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> merges = [Merge(rank=0, left=1, right=2, id=3), Merge(rank=1, left=0, right=3, id=4)]
@@ -175,7 +175,7 @@ def replayed_tokens(
     for step, merge in enumerate(merges):
         if step % _MERGES_BETWEEN_LOOKS == 0:
             if should_stop():
-                return None
+                raise CancelledError
             time.sleep(0)  # let other threads run
         if (merge.left << BITS | merge.right) in state.counts:
             state.merge(merge.left, merge.right, merge.id)

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from bpe_core.counting.word_row import Layout
 from bpe_core.trainers.forbidden_pairs import AllowedPairs
-from bpe_core.trainers.pair_order import Entry, PairQueue
 from bpe_core.trainers.pair_table import (
     BITS,
     RIGHT,
+    Entry,
+    PairQueue,
     PairTable,
     pair_table,
     sort_keys,

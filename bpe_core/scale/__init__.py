@@ -1,9 +1,9 @@
 """Divide more text than one machine holds among workers, so that an interrupted run can resume.
 
 In: files of any size, by path or URL. Out: whatever a job makes of each stretch of their text, kept
-in a work folder. `counting.scale` counts words in this way, and `training_data` encodes.
+in a work folder. `counting.count_files` counts words in this way, and `training_data` encodes.
 
-Open `steps` first: it divides the sources, and has the stretches that are not finished worked on.
-`sources` finds the files, `stretches` divides them, `documents` reads them, `work_folder` keeps
-what was made, and `engines` says who does the work: this process or Dask.
+Open `steps` first: it divides the sources, has the stretches that are not finished worked on, and
+keeps what was made. `sources` finds the files, `stretches` divides them, `documents` reads them,
+and `engines` says who does the work: this process or Dask.
 """

@@ -6,12 +6,12 @@ import codecs
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO, Final, NamedTuple, TypeVar, cast
+from typing import BinaryIO, Final, TypeVar, cast
 
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file
-from bpe_core.corpus.readers import ReadOptions, read_source, skipped
+from bpe_core.corpus.readers import NamedFile, ReadOptions, read_source, skipped
 from bpe_core.corpus.text_decoding import decoded, whole_characters
 from bpe_core.corpus.urls import reading, shown
 from bpe_core.corpus.values import is_chat, parse_value, text_in
@@ -142,9 +142,9 @@ class StretchReading:
         name = shown(source.url).rpartition("/")[2]
         choices = ReadOptions(part.column or None, errors=self._stretch.errors)
         try:
-            with reading(source.url) as file:
-                data = file.read()
-            found, notes = read_source(_Whole(name, data), choices, Budget(), lambda _: None)
+            found, notes = read_source(
+                NamedFile(source.url, name), choices, Budget(), lambda _: None
+            )
         except CorpusError as error:
             if source.is_named or self._stretch.skip_damaged:
                 raise
@@ -206,17 +206,6 @@ class StretchReading:
             # Characters of one byte that are known are dropped first, which is much faster.
             known = "".join(filter(str.isascii, self.characters)).encode()
             self.characters.update(text.translate(None, known).decode())
-
-
-class _Whole(NamedTuple):
-    """A file in memory, as `read_source` takes it."""
-
-    name: str
-    data: bytes
-
-    def read(self) -> bytes:
-        """Return its bytes."""
-        return self.data
 
 
 def _read(file: BinaryIO, begin: int, end: int, part: FilePart) -> Iterator[bytes]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
-from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
+from typing import BinaryIO, Final, Literal, NamedTuple, cast
 
 from bpe_core.corpus.archives import open_packed
 from bpe_core.corpus.columns import (
@@ -44,6 +45,7 @@ from bpe_core.errors import (
     MissingExtraError,
     UnsupportedFileError,
 )
+from bpe_core.unicode.utf8_states import are_whole_characters
 
 Kind = Literal["text", "jsonl", "parquet", "whole"]
 """How a file is read: piece by piece, line by line, by row groups, or whole by one worker."""
@@ -71,7 +73,7 @@ class Source(NamedTuple):
     """False for one of a folder or a pattern, which is skipped if it cannot be read."""
 
 
-class FileFacts(NamedTuple):
+class DescribedFile(NamedTuple):
     """What must be known about a file to divide it."""
 
     source: Source
@@ -120,7 +122,7 @@ def describe_or_skip(
     errors: DecodingErrors = "strict",
     *,
     lists_columns: bool = False,
-) -> FileFacts | Note:
+) -> DescribedFile | Note:
     """Describe a file, or return why one of a folder or a pattern is skipped.
 
     >>> describe_or_skip(Source("a.txt", "text", None, 3, "", is_named=False), None).kind
@@ -140,7 +142,7 @@ def describe_source(
     errors: DecodingErrors = "strict",
     *,
     lists_columns: bool = False,
-) -> FileFacts:
+) -> DescribedFile:
     """Look at a file's beginning, or at the metadata at its end, to know how to divide it.
 
     With `lists_columns`, the columns of rows are listed too. Raises UnsupportedFileError for a file
@@ -161,24 +163,24 @@ def describe_source(
                     raise no_text_column(name, found)
                 column = found.chosen.name
             names = parquet.columns if lists_columns else ()
-            return FileFacts(source, column, parquet.group_sizes(column), names)
+            return DescribedFile(source, column, parquet.group_sizes(column), names)
     source = _by_content(source, name)
     if source.kind == "jsonl":
         if text_column is not None and not lists_columns:
-            return FileFacts(source, text_column)
+            return DescribedFile(source, text_column)
         found = _json_columns(source)
         column = text_column
         if column is None:
             if found.chosen is None and source.size:
                 raise no_text_column(name, found)
             column = found.chosen.name if found.chosen else ""
-        return FileFacts(source, column, names=found.names if lists_columns else ())
+        return DescribedFile(source, column, names=found.names if lists_columns else ())
     if source.kind == "whole" and source.size > _MAX_WHOLE_BYTES:
         raise UnsupportedFileError(
             f"{name} has {source.size:,} bytes, and a file of its kind is read whole, up to "
             f"{_MAX_WHOLE_BYTES:,}. Convert it to text, JSON lines or Parquet, or split it."
         )
-    return FileFacts(source, text_column or "" if source.kind == "whole" else "")
+    return DescribedFile(source, text_column or "" if source.kind == "whole" else "")
 
 
 def _by_content(source: Source, name: str) -> Source:
@@ -199,7 +201,8 @@ def _by_content(source: Source, name: str) -> Source:
         return source._replace(kind="jsonl") if is_lines else source
     is_text = is_plain_text(head, name) and not _is_binary(head, name)
     # A large file is read in pieces even if it is not UTF-8, which raises an error or replaces.
-    in_pieces = is_text and (_is_utf8(head) or source.size > _MAX_WHOLE_BYTES)
+    begin = head if len(head) < _JUDGED_BYTES else whole_characters(head)[0]
+    in_pieces = is_text and (are_whole_characters(begin) or source.size > _MAX_WHOLE_BYTES)
     return source if in_pieces else source._replace(kind="whole")
 
 
@@ -211,15 +214,6 @@ def _is_binary(head: bytes, name: str) -> bool:
         return decode_text(head[: len(head) // 2 * 2], name, errors="replace").encoding != "utf-8"
     except MissingExtraError:
         return True
-
-
-def _is_utf8(head: bytes) -> bool:
-    text = head if len(head) < _JUDGED_BYTES else whole_characters(head)[0]
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _begins_with_lines(head: bytes) -> bool:
@@ -251,32 +245,23 @@ def _json_columns(source: Source) -> TableColumns:
     return describe_tallies(tuple(first), tallies, is_sample=True)
 
 
-class opened:  # noqa: N801 - used as a statement: `with opened(source) as file:`
+@contextmanager
+def opened(source: Source) -> Generator[BinaryIO]:
     """Open a file, and unpack it if it is packed; errors become CorpusError."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._packed: Any = None
-        self._outer = reading(source.url)
-
-    def __enter__(self) -> BinaryIO:
-        file = self._outer.__enter__()
-        if self._source.packing is not None:
-            name = shown(self._source.url)
-            self._packed = open_packed(file, self._source.packing, name)
-        return cast("BinaryIO", self._packed or file)
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+    name = shown(source.url)
+    with reading(source.url) as file:
+        if source.packing is None:
+            yield file
+            return
         try:
-            is_damage = isinstance(error, ARCHIVE_DAMAGE) and not isinstance(error, BpeError)
-            if is_damage and self._packed is not None:
-                reason = " ".join(str(error).split())[:200]
-                raise UnsupportedFileError(
-                    f"{shown(self._source.url)} is damaged or incomplete ({reason}). Make or "
-                    "download it again."
-                ) from None
-        finally:
-            self._outer.__exit__(None, None, None)
+            yield open_packed(file, source.packing, name)
+        except BpeError:
+            raise
+        except ARCHIVE_DAMAGE as error:
+            reason = " ".join(str(error).split())[:200]
+            raise UnsupportedFileError(
+                f"{name} is damaged or incomplete ({reason}). Make or download it again."
+            ) from None
 
 
 def lines_from(file: BinaryIO, begin: int, end: int | None) -> Iterator[tuple[int, bytes]]:

@@ -1,25 +1,123 @@
-"""The steps of a job on more text than one machine holds: divide it, then work on each part."""
+"""The steps of a job on more text than one machine holds: divide it, then work on each part.
+
+Finished parts are kept in a folder, so a run that was killed can resume.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+import os
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from os import PathLike, fspath
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Any, BinaryIO, Final, NamedTuple, Protocol, TypeVar
+from uuid import uuid4
 
 from bpe_core.checks import check_choice, several
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import reasons
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import full_url, is_url, shown
+from bpe_core.corpus.urls import (
+    delete_files,
+    full_url,
+    is_url,
+    names_in,
+    reading,
+    shown,
+    size_at,
+    writing,
+)
 from bpe_core.errors import ConfigError, CorpusError, UnsupportedFileError
 from bpe_core.scale.engines import Engine
-from bpe_core.scale.sources import FileFacts, Source, describe_or_skip, find_sources
+from bpe_core.scale.sources import DescribedFile, Source, describe_or_skip, find_sources
 from bpe_core.scale.stretches import Stretch, divide_files, stretch_bytes_for
-from bpe_core.scale.work_folder import Record, WorkFolder
 
 _BATCH: Final = 64
 """The files that a worker looks at in one call: a call takes longer than a small file."""
+
+
+_OWN_NAME: Final = re.compile(
+    r"[0-9a-f]{32}(-[0-9]+)?(\.[0-9a-f]{32})?\.[a-z]+|\.unfinished-[0-9a-f]{32}(-.*)?"
+)
+
+Record = dict[str, Any]
+"""What is known of a finished part, as JSON values."""
+
+
+class WorkFolder(NamedTuple):
+    """A folder, by path or URL, that all workers can read and write.
+
+    A part consists of files and a record, which is written last: a part without a record was not
+    finished. Names are unique, so two workers with the same part don't clash. Nothing waits for the
+    disk, which took a third of the time of counting: after a power cut, a part whose files are not
+    as long as its record says counts as unfinished.
+    """
+
+    url: str
+
+    @classmethod
+    def at(cls, path: str) -> WorkFolder:
+        """Return the folder at a path or URL, which workers in other folders understand too.
+
+        >>> WorkFolder.at("memory://work")
+        WorkFolder(url='memory://work')
+        """
+        return cls(path if is_url(path) else os.path.abspath(path))
+
+    def done(self) -> dict[str, str]:
+        """Return the names of the records of finished parts, by key.
+
+        >>> WorkFolder("/no/such/folder").done()
+        {}
+        """
+        names = names_in(self.url)
+        return {name.split(".")[0]: name for name in names if name.endswith(".json")}
+
+    def new_name(self, key: str, suffix: str) -> str:
+        """Return a name for a file of a part that no other worker uses."""
+        return f"{key}.{uuid4().hex}.{suffix}"
+
+    @contextmanager
+    def writing(self, name: str) -> Generator[BinaryIO]:
+        """Open a file of a part to write."""
+        with writing(self.path(name), sync_to_disk=False) as file:
+            yield file
+
+    def finish(self, key: str, record: Record, files: Iterable[str] = ()) -> Record:
+        """Write the record of a part, whose files are complete; return it."""
+        finished = {**record, "sizes": {name: size_at(self.path(name)) for name in files}}
+        with self.writing(f"{key}.json") as file:
+            file.write(json.dumps(finished).encode())
+        return finished
+
+    def is_whole(self, record: Record) -> bool:
+        """Return True if the files of a part are as long as its record says."""
+        sizes: dict[str, int] = record["sizes"]
+        return all(size_at(self.path(name)) == size for name, size in sizes.items())
+
+    def record(self, name: str) -> Record:
+        """Read the record of a finished part; raises CorpusError if it is damaged."""
+        with reading(self.path(name)) as file:
+            data = file.read()
+        try:
+            return json.loads(data)
+        except ValueError:
+            raise CorpusError(
+                f"{self.path(name)} is damaged. Delete it, and run the command again."
+            ) from None
+
+    def path(self, name: str) -> str:
+        """Return the path or URL of a file in the folder."""
+        return f"{self.url.rstrip('/')}/{name}"
+
+    def clear(self) -> None:
+        """Delete all parts, including those of killed workers, and then the folder if it is empty.
+
+        Files with other names are left, because the folder may have been there before.
+        """
+        delete_files(self.url, [name for name in names_in(self.url) if _OWN_NAME.fullmatch(name)])
 
 
 class DividedSources(NamedTuple):
@@ -28,7 +126,7 @@ class DividedSources(NamedTuple):
     stretches: list[Stretch]
     notes: list[Note]
     """On files that are skipped."""
-    files: list[FileFacts]
+    files: list[DescribedFile]
     """The others."""
 
     @property
@@ -90,7 +188,7 @@ def divide_sources(
     )
     looked_at = dict(engine.run(look, batches))
     in_order = [each for place in range(len(batches)) for each in looked_at[place]]
-    described = [each for each in in_order if isinstance(each, FileFacts)]
+    described = [each for each in in_order if isinstance(each, DescribedFile)]
     notes = [each for each in in_order if isinstance(each, Note)]
     if not described and notes:
         why = reasons([(note.file, CorpusError(note.text)) for note in notes])
@@ -122,7 +220,7 @@ def _describe_all(
     errors: DecodingErrors,
     *,
     lists_columns: bool,
-) -> list[FileFacts | Note]:
+) -> list[DescribedFile | Note]:
     return [
         describe_or_skip(source, text_column, errors, lists_columns=lists_columns)
         for source in files

@@ -11,7 +11,7 @@ from bpe_core.corpus.text_decoding import DecodingErrors, whole_characters
 from bpe_core.pretokenizers.blocks import safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
-from bpe_core.scale.sources import FileFacts, Source
+from bpe_core.scale.sources import DescribedFile, Source
 
 _MIN_BYTES: Final = 8 << 20
 _USUAL_BYTES: Final = 64 << 20
@@ -84,7 +84,7 @@ def stretch_bytes_for(n_bytes: int) -> int:
 
 
 def divide_files(
-    files: Iterable[FileFacts],
+    files: Iterable[DescribedFile],
     pretokenizer: str,
     stretch_bytes: int,
     errors: DecodingErrors = "strict",
@@ -98,7 +98,7 @@ def divide_files(
     between row groups. A packed file is one stretch, and so is one that is read whole.
 
     >>> source = Source("a.txt", "text", None, 250, "")
-    >>> [each.parts[0][2:] for each in divide_files([FileFacts(source, "")], "gpt2", 100)]
+    >>> [each.parts[0][2:] for each in divide_files([DescribedFile(source, "")], "gpt2", 100)]
     [(0, 100, 100), (100, 200, 100), (200, 250, 100)]
     """
 
@@ -117,7 +117,9 @@ def divide_files(
         yield stretch(pending)
 
 
-def _parts(files: Iterable[FileFacts], pretokenizer: str, stretch_bytes: int) -> Iterator[FilePart]:
+def _parts(
+    files: Iterable[DescribedFile], pretokenizer: str, stretch_bytes: int
+) -> Iterator[FilePart]:
     for source, column, groups, _ in files:
         if source.kind == "parquet":
             begin = size = 0

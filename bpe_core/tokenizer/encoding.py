@@ -17,8 +17,7 @@ from bpe_core.pretokenizers.special_tokens import (
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.segments import Placed, PlacedWord, move_tokens, place_tokens
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer_kernels import Kernels
-from bpe_core.tokenizer.word_cache import WordCache
+from bpe_core.tokenizer.tokenizer_kernels import Kernels, WordCache
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.byte_alphabet import META
 

@@ -1,7 +1,8 @@
-"""The interface that comparisons, views and measurements need from a tokenizer."""
+"""What comparisons, views and measurements need from a tokenizer, and how they open one by name."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+import bpe_core
 from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial
 from bpe_core.types import Segment
@@ -187,3 +189,12 @@ class NamedEncoder:
         from bpe_core.views.notebook import view_tokens
 
         return view_tokens(text, self.encoder, allowed_special, name=self.name)
+
+
+def to_encoder(given: Encoder | str | os.PathLike[str]) -> Encoder:
+    """Return an encoder as it is, and open one given by a path or a name as `open_encoder` does.
+
+    >>> to_encoder("gpt2").encode("The quick")
+    [464, 2068]
+    """
+    return bpe_core.open_encoder(given) if isinstance(given, (str, os.PathLike)) else given

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels import threads
-from bpe_core.pretokenizers.blocks import Block, Section, safe_split
+from bpe_core.pretokenizers.blocks import Block, Section, ascii_in_place, safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.unicode.ascii_in_place import ascii_in_place
 
 _LOOK_BACK: Final = 1 << 12
 

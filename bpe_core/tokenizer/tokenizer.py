@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import bpe_core  # its functions that load and save are above this module
-from bpe_core.checks import check_choice, describe, is_a, is_whole, several
+from bpe_core.checks import check_choice, check_whole, describe, is_a, is_whole, several
 from bpe_core.errors import (
     ArgumentTypeError,
     ConfigError,
@@ -23,7 +23,7 @@ from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.decoding import OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
-from bpe_core.tokenizer.explaining import explain_pieces
+from bpe_core.tokenizer.rank_merging import explain_pieces
 from bpe_core.tokenizer.segments import list_segments, to_segments
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
@@ -316,14 +316,7 @@ class Tokenizer(Immutable):
         [b' t', b'he']
         """
         table = self._table
-        if not is_whole(n_merges) or not 0 <= n_merges <= len(table.triples):
-            is_number = is_whole(n_merges)
-            wanted = f"{n_merges:,}" if is_number else describe(n_merges)
-            error = OutOfRangeError if is_number else ArgumentTypeError
-            raise error(
-                f"This tokenizer has {len(table.triples):,} merges, so it cannot be cut to "
-                f"{wanted}. Use a whole number from 0 to {len(table.triples):,}."
-            )
+        check_whole("n_merges", n_merges, 0, len(table.triples), OutOfRangeError)
         kept = table.triples[:n_merges]
         gone = {made for _, _, made in table.triples[n_merges:]}
         gone -= {made for _, _, made in kept} | set(table.special_tokens.values())

@@ -1,10 +1,14 @@
-"""Decide which texts a tokenizer encodes with kernels: long ones, once the setup pays off."""
+"""Decide which texts a tokenizer encodes with kernels: long ones, once the setup pays off.
+
+Shorter texts are encoded word by word, with a bounded cache.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakSet
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from weakref import WeakSet, WeakValueDictionary
 
 from bpe_core.kernels.compiling.choose import (
     MIN_BYTES_OF_CALL,
@@ -16,7 +20,6 @@ from bpe_core.kernels.compiling.choose import (
 )
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.word_cache import forget_cached_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +31,42 @@ if TYPE_CHECKING:
 _encoders: Final[WeakSet[CompiledEncoder]] = WeakSet()
 _lock: Final = Lock()
 """Guards `_encoders`: a set must not grow while it is iterated over."""
+
+
+Value = TypeVar("Value")
+
+MAX_WORDS: Final = 100_000
+_MAX_CHARACTERS: Final = 200
+"""Longer words rarely recur, and a few of them could fill the memory."""
+
+
+class WordCache(dict[str, Value]):
+    """A dict that computes missing values, and is cleared when it holds `max_words`.
+
+    Clearing is much cheaper than tracking the last use of each word: looking up a known word is as
+    fast as in a plain dict.
+
+    >>> lengths = WordCache(len)
+    >>> lengths["hug"], dict(lengths)
+    (3, {'hug': 3})
+    """
+
+    def __init__(self, compute: Callable[[str], Value], *, max_words: int = MAX_WORDS) -> None:
+        super().__init__()
+        self._compute = compute
+        self._max_words = max_words
+        _all[id(self)] = self
+
+    def __missing__(self, word: str) -> Value:
+        value = self._compute(word)
+        if len(word) <= _MAX_CHARACTERS:
+            if len(self) >= self._max_words:
+                self.clear()
+            self[word] = value
+        return value
+
+
+_all: Final[WeakValueDictionary[int, WordCache[Any]]] = WeakValueDictionary()
 
 
 def forget_words() -> None:
@@ -115,3 +154,11 @@ class Kernels:
         with _lock:
             _encoders.add(encoder)
         return encoder
+
+
+def forget_cached_words() -> None:
+    """Clear every word cache; they fill again with the next text."""
+    for reference in _all.valuerefs():  # a copy, because other threads may make caches
+        cache = reference()
+        if cache is not None:
+            cache.clear()

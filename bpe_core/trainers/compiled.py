@@ -35,7 +35,7 @@ from bpe_core.trainers.indexing import (
     cut_row,
     with_room,
 )
-from bpe_core.trainers.pair_order import goes_by_slot, order_pairs
+from bpe_core.trainers.pair_table import goes_by_slot, order_pairs
 from bpe_core.types import StopReason, TrainingConfig
 
 # Pairs rarer than the best count divided by this are not indexed until the best count falls that

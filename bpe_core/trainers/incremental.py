@@ -19,8 +19,7 @@ from bpe_core.counting.word_row import NEVER, Layout
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.forbidden_pairs import AllowedPairs
-from bpe_core.trainers.pair_order import PairQueue
-from bpe_core.trainers.pair_table import BITS, pair_table, unpack_pair
+from bpe_core.trainers.pair_table import BITS, PairQueue, pair_table, unpack_pair
 from bpe_core.types import StopReason, TrainingConfig
 
 _MERGES_BETWEEN_YIELDS = 64

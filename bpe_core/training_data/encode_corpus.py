@@ -7,16 +7,14 @@ from functools import partial
 from os import PathLike, fspath
 from typing import Any, Final, NamedTuple
 
-from bpe_core.checks import check_choice, describe, is_a, is_whole
+from bpe_core.checks import check_choice, check_whole, describe, is_a, is_whole
 from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
 from bpe_core.scale.engines import Engine
-from bpe_core.scale.steps import DividedSources, work_on
-from bpe_core.scale.work_folder import Record, WorkFolder
+from bpe_core.scale.steps import DividedSources, Record, WorkFolder, work_on
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.training_data.dealing import SPLITS, deal
 from bpe_core.training_data.kept_columns import check_columns
 from bpe_core.training_data.manifest import (
     NAME,
@@ -31,7 +29,7 @@ from bpe_core.training_data.manifest import (
     read_manifest,
 )
 from bpe_core.training_data.preparing import AUTO, open_tokenizer
-from bpe_core.training_data.shard_files import ShardToWrite, write_shard_files
+from bpe_core.training_data.shard_files import SPLITS, ShardToWrite, deal, write_shard_files
 from bpe_core.training_data.shard_formats import Format
 from bpe_core.training_data.stretch_ids import encode_stretch, read_documents
 
@@ -189,12 +187,8 @@ def encode_corpus(
 
 
 def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: Any) -> None:
-    for name, value in (("shard_tokens", shard_tokens), ("pack", 1 if pack is None else pack)):
-        if not (is_whole(value) and 1 <= value <= _MAX_TOKENS):
-            raise ConfigError(
-                f"Expected a whole number from 1 to {_MAX_TOKENS:,} as {name}, got "
-                f"{describe(value)}."
-            )
+    check_whole("shard_tokens", shard_tokens, 1, _MAX_TOKENS)
+    check_whole("pack", 1 if pack is None else pack, 1, _MAX_TOKENS)
     if not is_a(val_share, int, float) or not 0 <= val_share < 1:
         raise ConfigError(f"Expected a val_share from 0 to below 1, got {describe(val_share)}.")
     if shuffle_seed is not None and not is_whole(shuffle_seed):

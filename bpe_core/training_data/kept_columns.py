@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -15,9 +14,9 @@ from bpe_core.corpus.columns import ROWS_DESCRIBED, quoted
 from bpe_core.corpus.notes import listed
 from bpe_core.corpus.urls import reading, shown
 from bpe_core.errors import ArgumentTypeError, ConfigError, UnsupportedFileError
-from bpe_core.extras import needs_extra
-from bpe_core.scale.sources import FileFacts
-from bpe_core.scale.work_folder import Record, WorkFolder
+from bpe_core.extras import import_arrow
+from bpe_core.scale.sources import DescribedFile
+from bpe_core.scale.steps import Record, WorkFolder
 
 IDS: Final = "input_ids"
 N_TOKENS: Final = "n_tokens"
@@ -49,7 +48,7 @@ def check_columns(columns: Iterable[str], format: str, pack: int | None) -> tupl
     return names
 
 
-def check_files(columns: Sequence[str], files: Sequence[FileFacts]) -> None:
+def check_files(columns: Sequence[str], files: Sequence[DescribedFile]) -> None:
     """Raise an error if columns cannot be kept from these files, whose columns were listed.
 
     It is UnsupportedFileError for a file without rows, and ConfigError for a column that a Parquet
@@ -121,6 +120,4 @@ def read_columns(folder: WorkFolder, stretches: Sequence[Record], pieces: NDArra
 
 
 def _arrow() -> Any:
-    with needs_extra("tables", "Keeping columns"):
-        import_module("pyarrow.ipc")
-        return import_module("pyarrow")
+    return import_arrow("Keeping columns", "ipc")

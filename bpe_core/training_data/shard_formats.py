@@ -6,7 +6,6 @@ import hashlib
 import io
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from importlib import import_module
 from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.urls import writing
 from bpe_core.errors import ConfigError
-from bpe_core.extras import needs_extra
+from bpe_core.extras import import_arrow
 from bpe_core.training_data.kept_columns import IDS, N_TOKENS
 
 Format = Literal["bin", "megatron", "npy", "parquet"]
@@ -137,9 +136,7 @@ def _write_megatron(rows: Rows, dtype: str, file: _HashedFile, index: _HashedFil
 
 def _write_parquet(rows: Rows, dtype: str, file: _HashedFile) -> None:
     """Write `input_ids`, `n_tokens` and kept columns, a row for each document or packed row."""
-    with needs_extra("tables", "Writing parquet"):
-        arrow: Any = import_module("pyarrow")
-        parquet: Any = import_module("pyarrow.parquet")
+    arrow = import_arrow("Writing parquet", "parquet")
     kept: dict[str, Any] = {}
     if rows.columns is not None:
         kept = {name: rows.columns.column(name) for name in rows.columns.column_names}
@@ -153,7 +150,9 @@ def _write_parquet(rows: Rows, dtype: str, file: _HashedFile) -> None:
     ends = np.cumsum(rows.lengths)
     stream = _Stream(rows.ids)
     begin = n_taken = 0
-    with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=False) as writer:
+    with arrow.parquet.ParquetWriter(
+        file, schema, compression="zstd", use_dictionary=False
+    ) as writer:
         while begin < len(ends):
             end = max(begin + 1, int(np.searchsorted(ends, n_taken + _ROW_GROUP_TOKENS, "right")))
             lengths = rows.lengths[begin:end]

@@ -1,9 +1,13 @@
-"""Encode the documents of one stretch, and keep their ids in the work folder."""
+"""Encode the documents of one stretch, and keep their ids in the work folder.
+
+Workers get the tokenizer through that folder, or by its path or name.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
@@ -13,32 +17,68 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.checks import describe, is_a
 from bpe_core.corpus.urls import reading, shown
 from bpe_core.counting.pieces import split_runs
-from bpe_core.errors import TokenizationError
+from bpe_core.errors import ArgumentTypeError, TokenizationError
+from bpe_core.formats.load_save import dumps, loads
+from bpe_core.formats.opening.open_encoder import open_plainest
 from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.blocks import Section, sections
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.scale.documents import StretchReading
+from bpe_core.scale.steps import Record, WorkFolder
 from bpe_core.scale.stretches import Stretch
-from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.shared_blocks import Encoded
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.training_data.kept_columns import Values, writing_columns
-from bpe_core.training_data.shared_tokenizer import SharedTokenizer
+from bpe_core.training_data.manifest import TOKENIZER_NAME
 
 DOCUMENT: Final = np.dtype([("n_tokens", "<i8"), ("begins", "?"), ("is_held_out", "?")])
 """What is kept of a document, or of the part of one that a stretch holds."""
 
 _ENDED: Final = np.dtype([("part", "i8"), ("begins", "?"), ("is_held_out", "?"), ("is_open", "?")])
 
-Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]
-"""The ids of several sections of text, and the running number of ids after each."""
-
 # A change to what is kept makes stretches in older work folders unusable.
 _VERSION: Final = 1
 _RUN_BYTES: Final = 4 << 20
 """The text whose ids are in memory at a time."""
+
+
+class SharedTokenizer(NamedTuple):
+    """A tokenizer that every worker can open."""
+
+    fingerprint: str
+    path: str
+    """Its path or name; empty if its file is in the work folder."""
+
+    def open(self, folder: WorkFolder) -> Encoder:
+        """Return the tokenizer, which each process opens once."""
+        # Another call in another thread may open another one meanwhile.
+        encoder = _opened.get(self)
+        if encoder is None:
+            encoder = self._read(folder)
+            _opened.clear()
+            _opened[self] = encoder
+        return encoder
+
+    def _read(self, folder: WorkFolder) -> Encoder:
+        if self.path:
+            return open_plainest(self.path).encoder
+        return loads({TOKENIZER_NAME: self.read_file(folder)})
+
+    def read_file(self, folder: WorkFolder) -> bytes:
+        """Return its file in the work folder."""
+        with reading(folder.path(_file_name(self.fingerprint))) as file:
+            return file.read()
+
+
+_opened: dict[SharedTokenizer, Encoder] = {}
+
+
+"""The tokenizer that this process has opened last."""
 
 
 class StretchToEncode(NamedTuple):
@@ -240,3 +280,54 @@ def _insert(
         at = place
     out[at + len(places) :] = ids[at:]
     return out
+
+
+def open_given(tokenizer: Tokenizer | str | os.PathLike[str]) -> tuple[Encoder, str]:
+    """Return a tokenizer given as itself or by a path or name, and that path or name, or "".
+
+    Raises what `open_encoder` raises, and ArgumentTypeError.
+
+    >>> encoder, path = open_given("gpt2")
+    >>> encoder.vocab_size, path
+    (50257, 'gpt2')
+    """
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer, ""
+    if is_a(tokenizer, str, os.PathLike):
+        path = os.fspath(tokenizer)
+        encoder = open_plainest(path).encoder
+        return encoder, os.path.abspath(path) if os.path.exists(path) else path
+    raise ArgumentTypeError(
+        f"Expected a Tokenizer, or the path or name of one, got {describe(tokenizer)}."
+    )
+
+
+def share_tokenizer(encoder: Encoder, path: str, folder: WorkFolder) -> SharedTokenizer:
+    """Put a tokenizer's file into the work folder; others are opened by their path or name."""
+    shared = SharedTokenizer(encoder.fingerprint, "" if isinstance(encoder, Tokenizer) else path)
+    if isinstance(encoder, Tokenizer):
+        (data,) = dumps(encoder, "native").values()
+        with folder.writing(_file_name(encoder.fingerprint)) as file:
+            file.write(data)
+    _opened.clear()
+    _opened[shared] = encoder
+    return shared
+
+
+def cutting_pretokenizer(encoder: Encoder) -> str:
+    """Return the pre-tokenizer where a document may be cut and encoded in parts, or "none".
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> cutting_pretokenizer(gpt2())
+    'gpt2'
+    """
+    if isinstance(encoder, Tokenizer):
+        cut = encoder.pretokenizer
+        # A space in front of the text must not be put in front of its later parts too.
+        if cut.name in SCANNERS and not cut.adds_space:
+            return cut.name
+    return "none"
+
+
+def _file_name(fingerprint: str) -> str:
+    return f"{fingerprint[:32]}.tokenizer"

@@ -1,11 +1,13 @@
 """The kind of each character (part of a word, white space, or neither) and its script.
 
 Kinds and letters follow Unicode 16, so words are the same as for the pre-tokenizers. Scripts and
-punctuation come from the `regex` package.
+punctuation come from the `regex` package. `token_script` is the one rule for every figure that
+counts tokens by script.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -14,6 +16,7 @@ import regex
 from numpy.typing import NDArray
 
 from bpe_core.unicode.classes import CLASSES, LETTER_CLASSES, class_runs, unicode_class
+from bpe_core.unicode.utf8_states import are_whole_characters
 
 WORD, PUNCTUATION, WHITE_SPACE = 1, 2, 3
 
@@ -39,6 +42,23 @@ _PUNCTUATION = regex.compile(r"[\p{P}\p{S}--\p{So}]", regex.V1)
 _N_CODE_POINTS = 0x110000
 _NO_WORD = ("other", "punctuation", "symbol")
 _KIND_OF_CLASS = {"space": WHITE_SPACE, **dict.fromkeys(_NO_WORD, PUNCTUATION)}
+
+CUT_CHARACTERS: Final = "Cut characters"
+NO_LETTERS: Final = "No letters"
+
+
+NO_LETTER: Final = 0
+OTHER_LETTER: Final = 1
+SHARED_LETTER: Final = 254
+"""A letter or mark that several scripts share, such as a combining accent."""
+_UNKNOWN: Final = 255
+SCRIPT_GROUPS: Final[tuple[str, ...]] = (
+    "no letters",
+    "other letters",
+    *("Han characters" if name == "Han" else f"{name} letters" for name in SCRIPT_NAMES),
+)
+"""The name of each code but `SHARED_LETTER`."""
+_CODES: Final = {name: code for code, name in enumerate(SCRIPT_GROUPS)}
 
 
 @lru_cache(maxsize=65_536)
@@ -161,3 +181,60 @@ def _table(of_class: NDArray[Any]) -> NDArray[Any]:
     starts, classes = class_runs()
     lengths = np.diff(np.array([*starts, _N_CODE_POINTS]))
     return np.repeat(of_class[np.frombuffer(classes, np.uint8)], lengths)
+
+
+def token_script(token: bytes) -> str:
+    """Return the script of most of a token's letters and marks; in a tie, the first.
+
+    Letters that several scripts share, such as the prolonged sound mark of Katakana and Hiragana,
+    count with the other letters of their token; if there are none, the script is "other". A token
+    without a letter is `CUT_CHARACTERS` if it cuts a character, and `NO_LETTERS` otherwise.
+
+    >>> [token_script(text.encode()) for text in (" the", "ター", "ｺｰﾋｰ", "カの", "ー", "7!")]
+    ['Latin', 'Katakana', 'Katakana', 'Katakana', 'other', 'No letters']
+    >>> token_script("漢".encode()[:2])
+    'Cut characters'
+    """
+    text = token.decode(errors="ignore")
+    # A shortcut for most tokens: looking up the script of each letter takes eight times as long.
+    if text.isascii() and any(map(str.isalpha, text)):
+        return "Latin"
+    scripts = Counter(filter(None, map(find_script, text)))
+    if scripts:
+        return scripts.most_common(1)[0][0]
+    if any(map(is_letter, text)):
+        return OTHER_SCRIPT
+    return NO_LETTERS if are_whole_characters(token) else CUT_CHARACTERS
+
+
+def script_codes(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """Return the script of each code point as an index in SCRIPT_GROUPS, uint8[n_characters].
+
+    Everything but letters and marks is NO_LETTER.
+
+    >>> from bpe_core.unicode.kinds import code_points
+    >>> [SCRIPT_GROUPS[code] for code in script_codes(code_points("ж漢!"))]
+    ['Cyrillic letters', 'Han characters', 'no letters']
+    >>> script_codes(code_points("ー")).tolist() == [SHARED_LETTER]
+    True
+    """
+    table = _code_table()
+    codes = table[points]
+    missing = codes == _UNKNOWN
+    if missing.any():
+        for point in np.unique(points[missing]).tolist():
+            table[point] = _find_code(chr(point))
+        codes = table[points]
+    return codes
+
+
+def _find_code(character: str) -> int:
+    if not is_letter(character):
+        return NO_LETTER
+    return SHARED_LETTER if find_script(character) is None else _CODES[find_group(character)]
+
+
+@cache
+def _code_table() -> NDArray[np.uint8]:
+    """Return the codes of all code points, filled in on first use; all threads write the same."""
+    return np.full(0x110000, _UNKNOWN, np.uint8)

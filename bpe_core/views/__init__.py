@@ -3,7 +3,6 @@
 In: a text and its tokenizers, or a run. Out: packed data for the app's components, and `View`s that
 show themselves in a notebook.
 
-Open `notebook` first. `token_packing` and `run_packing` pack, `component_files` and `js_modules`
-read the components' files in `ui/components`, `still` draws without a script, and `widget` is the
-anywidget.
+Open `notebook` first. `token_packing` and `run_packing` pack, `component_files` reads the
+components' files in `ui/components`, and `still` draws without a script.
 """

@@ -6,12 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from bpe_core.comparison.alignment import differing_columns
 from bpe_core.errors import ConfigError
+from bpe_core.extras import needs_extra
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, check_text
 from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.run import TrainingRun
@@ -24,9 +27,9 @@ from bpe_core.views.component_files import (
     PLAYER_STYLES,
     VIEW_STYLES,
     component_css,
+    join_modules,
     zip_to_text,
 )
-from bpe_core.views.js_modules import join_modules
 from bpe_core.views.run_packing import (
     own_words,
     pack_merges,
@@ -35,7 +38,6 @@ from bpe_core.views.run_packing import (
     replayed_merges,
 )
 from bpe_core.views.token_packing import find_longest_word, pack_boundaries, pack_spans
-from bpe_core.views.widget import make_widget
 
 MAX_TOKENS: Final = 50_000
 """The most tokens of a text that are shown: all of them are stored in the notebook."""
@@ -212,3 +214,24 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
 
 def _count_tokens(found: Boundaries) -> int:
     return int(np.count_nonzero(found.ids >= 0))
+
+
+def make_widget(component: str, script: str, parts: Mapping[str, bytes]) -> Any:
+    """Return an anywidget that draws a component; all its data is in its state.
+
+    Raises `MissingExtraError` if anywidget is not installed.
+
+    >>> make_widget("hug", "export default { render() {} }", {"data": b"hug"}).parts
+    {'data': b'hug'}
+    """
+    return _widget_class(component, script)(parts=dict(parts))
+
+
+@cache
+def _widget_class(component: str, script: str) -> Any:
+    with needs_extra("notebook", "A widget"):
+        anywidget: Any = import_module("anywidget")
+        traitlets: Any = import_module("traitlets")
+
+    members = {"_esm": script, "parts": traitlets.Dict().tag(sync=True)}
+    return type(component, (anywidget.AnyWidget,), members)

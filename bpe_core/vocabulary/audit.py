@@ -10,28 +10,27 @@ Suboptimal for Language Model Pretraining", 2020, section 4).
 from __future__ import annotations
 
 from collections import defaultdict
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import count_pretokens
 from bpe_core.runs.token_curves import count_ids
 from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
-from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
-from bpe_core.vocabulary.reachability import ShouldStop, is_partial_utf8
+from bpe_core.unicode.utf8_states import are_whole_characters
+from bpe_core.vocabulary.reachability import ShouldStop
 
 if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.runs.run import TrainingRun
     from bpe_core.tokenizer.protocol import Encoder
 
-_WORDS_BETWEEN_CHECKS = 512
+_WORDS_BETWEEN_CHECKS = 4_096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,82 +49,44 @@ class Audit:
     """Tokens whose bytes are not whole characters."""
 
 
-@overload
-def count_uses(tokenizer: Tokenizer, pretokens: PretokenCounts) -> NDArray[np.int64]: ...
-@overload
-def count_uses(
-    tokenizer: Tokenizer, pretokens: PretokenCounts, should_stop: ShouldStop | None
-) -> NDArray[np.int64] | None: ...
-
-
 def count_uses(
     tokenizer: Tokenizer, pretokens: PretokenCounts, should_stop: ShouldStop | None = None
-) -> NDArray[np.int64] | None:
+) -> NDArray[np.int64]:
     """Count the occurrences of each id in the encoding of pre-tokens: int64[largest id + 1].
 
     The pre-tokens are not cut again, so they should come from the tokenizer's own pre-tokenizer.
     A symbol missing from the alphabet is left out, and no merge crosses the gap.
-    Returns None if `should_stop`, called with the number of pre-tokens done and their total,
-    returns True.
+    Raises CancelledError once `should_stop`, called with the number of pre-tokens done and their
+    total, returns True.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> uses = count_uses(gpt2(), PretokenCounts((b"the", b" the"), np.array([2, 5])))
     >>> {gpt2().vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
     {b' the': 5, b'the': 2}
     """
-    uses = [0] * (max(tokenizer.vocab) + 1)
-    if tokenizer.whole_words_first:
-        pretokens = _without_whole_words(tokenizer, pretokens, uses)
-    ranks = {merge.pair: merge.rank for merge in tokenizer.merges}
-    made = [merge.id for merge in tokenizer.merges]
-    layout = lay_out_pretokens(
-        pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
-    )
-    ids: list[int] = layout.ids.tolist()
-    weights: list[int] = layout.weights().tolist()
-    gaps: list[int] = np.flatnonzero(layout.ids < 0).tolist()
-    for done, (gap, end) in enumerate(pairwise(gaps)):
-        if done % _WORDS_BETWEEN_CHECKS == 0 and should_stop and should_stop(done, len(gaps) - 1):
-            return None
-        if end == gap + 2:
-            uses[ids[gap + 1]] += weights[gap + 1]
-        elif end > gap + 1:
-            for id in merge_symbols(ids[gap + 1 : end], ranks, made):
-                uses[id] += weights[gap + 1]
-    return np.array(uses, np.int64)
-
-
-def _without_whole_words(
-    tokenizer: Tokenizer, pretokens: PretokenCounts, uses: list[int]
-) -> PretokenCounts:
-    """Count the pre-tokens that are looked up whole in `uses`; return the others."""
-    ids = [tokenizer.table.word_ids.get(word) for word in pretokens.words]
-    for id, count in zip(ids, pretokens.counts.tolist(), strict=True):
-        if id is not None:
-            uses[id] += count
-    others = [place for place, id in enumerate(ids) if id is None]
-    return PretokenCounts(
-        tuple(pretokens.words[place] for place in others), pretokens.counts[others]
-    )
-
-
-@overload
-def uses_in_corpus(tokenizer: Encoder, corpus: Corpus) -> NDArray[np.int64]: ...
-@overload
-def uses_in_corpus(
-    tokenizer: Encoder, corpus: Corpus, should_stop: ShouldStop | None
-) -> NDArray[np.int64] | None: ...
+    uses = np.zeros(max(tokenizer.vocab) + 1, np.int64)
+    spelling = [*tokenizer.byte_ids.values()]  # these bytes stand for missing characters
+    for begin in range(0, pretokens.n_words, _WORDS_BETWEEN_CHECKS):
+        if should_stop is not None and should_stop(begin, pretokens.n_words):
+            raise CancelledError
+        part = slice(begin, begin + _WORDS_BETWEEN_CHECKS)
+        ids, ends = tokenizer.encoder.encode_words(pretokens.words[part])
+        counts = np.repeat(pretokens.counts[part], np.diff(ends, prepend=0))
+        is_token = (ids >= 0) & ~np.isin(ids, spelling)
+        # np.bincount with weights would sum floats, which are inexact above 2**53.
+        np.add.at(uses, ids[is_token], counts[is_token])
+    return uses
 
 
 def uses_in_corpus(
     tokenizer: Encoder, corpus: Corpus, should_stop: ShouldStop | None = None
-) -> NDArray[np.int64] | None:
+) -> NDArray[np.int64]:
     """Count the occurrences of each id in the encoding of a corpus: int64[largest id + 1].
 
     Documents are cut by the tokenizer's own pre-tokenizer. Words with counts are taken as
     pre-tokens, or as texts if another library encodes. Special tokens are read as text, and symbols
-    missing from the alphabet are left out. Returns None if `should_stop`, called with the number of
-    characters (or distinct words) done and their total, returns True.
+    missing from the alphabet are left out. Raises CancelledError once `should_stop`, called with
+    the number of characters (or distinct words) done and their total, returns True.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.tokenizer.gpt2 import gpt2
@@ -142,12 +103,12 @@ def uses_in_corpus(
             return count_uses(tokenizer, pretokens, should_stop)
         for done, (word, count) in enumerate(counts.items()):
             if done % _WORDS_BETWEEN_CHECKS == 0 and should_stop and should_stop(done, len(counts)):
-                return None
+                raise CancelledError
             np.add.at(uses, tokenizer.encode(word), count)
         return uses
     for document in corpus.documents:
         if should_stop is not None and should_stop(done, corpus.n_characters):
-            return None
+            raise CancelledError
         if isinstance(tokenizer, Tokenizer):
             uses += count_ids(tokenizer, [document])
         else:
@@ -172,7 +133,6 @@ def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
     layout = run.layout_at(len(run.merges))
     is_token = layout.ids >= 0
     uses = np.zeros(max(run.tokenizer.vocab) + 1, np.int64)
-    # np.bincount with weights would sum floats, which are inexact above 2**53.
     np.add.at(uses, layout.ids[is_token], layout.weights()[is_token])
     return uses
 
@@ -205,7 +165,7 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
         never_used=never_used,
         scaffolds=tuple(id for id in never_used if id in needed),
         partial_utf8=tuple(
-            id for id in ids if id != marker and is_partial_utf8(tokenizer.vocab[id])
+            id for id in ids if id != marker and not are_whole_characters(tokenizer.vocab[id])
         ),
     )
 

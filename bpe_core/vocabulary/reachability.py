@@ -30,9 +30,10 @@ and not found there; and if the token was not learned with that pattern.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, overload
+from typing import TYPE_CHECKING, Final, Literal
 
 from bpe_core.errors import BpeError
 from bpe_core.unicode.utf8_states import are_whole_characters
@@ -67,21 +68,11 @@ class Reachability:
     """Tokens that only a whole pre-token of the same bytes encodes to."""
 
 
-@overload
-def find_unreachable(tokenizer: Tokenizer, known: Collection[int] = ()) -> Reachability: ...
-@overload
-def find_unreachable(
-    tokenizer: Tokenizer, known: Collection[int], should_stop: ShouldStop | None
-) -> Reachability | None: ...
+def find_unreachable(tokenizer: Tokenizer, should_stop: ShouldStop | None = None) -> Reachability:
+    """Find the tokens that no text encodes to.
 
-
-def find_unreachable(
-    tokenizer: Tokenizer, known: Collection[int] = (), should_stop: ShouldStop | None = None
-) -> Reachability | None:
-    """Find the tokens that no text encodes to; ids in `known` are taken as reachable.
-
-    Returns None if `should_stop`, called with the number of tokens done and their total, returns
-    True.
+    Raises CancelledError once `should_stop`, called with the number of tokens done and their total,
+    returns True.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> found = find_unreachable(gpt2().truncated(300))
@@ -89,15 +80,15 @@ def find_unreachable(
     (['c0', 'c1', 'f5'], ())
     """
     chains = TokenChains(tokenizer)
-    seen = {*known, *tokenizer.special_tokens.values()}
-    open_ids = sorted(id for id in tokenizer.vocab if id not in seen)
+    special = {*tokenizer.special_tokens.values()}
+    open_ids = sorted(tokenizer.vocab.keys() - special)
     unreachable: dict[int, Reason] = {}
     undecided: list[int] = []
     only_whole: list[int] = []
     for done, id in enumerate(open_ids):
         if done % _TOKENS_BETWEEN_CHECKS == 0:
             if should_stop is not None and should_stop(done, len(open_ids)):
-                return None
+                raise CancelledError
             time.sleep(0)  # Yield to the app's other threads.
         reason: Reason | None = chains.obstacle_to(id)
         if reason is None and not any(
@@ -115,7 +106,7 @@ def find_unreachable(
 
 def _is_looked_up(tokenizer: Tokenizer, id: int) -> bool:
     token = tokenizer.vocab[id]
-    if tokenizer.table.word_ids.get(token) != id or is_partial_utf8(token):
+    if tokenizer.table.word_ids.get(token) != id or not are_whole_characters(token):
         return False
     return _is_in_encoding(tokenizer, id, token.decode())
 
@@ -125,12 +116,3 @@ def _is_in_encoding(tokenizer: Tokenizer, id: int, text: str) -> bool:
         return id in tokenizer.encode(text)
     except BpeError:
         return False
-
-
-def is_partial_utf8(token: bytes) -> bool:
-    """Return True if bytes are not whole characters, and so not text by themselves.
-
-    >>> is_partial_utf8("é".encode()), is_partial_utf8(b"\\xc3")
-    (False, True)
-    """
-    return not are_whole_characters(token)

@@ -16,8 +16,8 @@ from bpe_core.errors import PatternTimeoutError, SearchError
 from bpe_core.pretokenizers.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
 from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.types import read_only
-from bpe_core.unicode.token_scripts import token_script
-from bpe_core.vocabulary.reachability import is_partial_utf8
+from bpe_core.unicode.kinds import token_script
+from bpe_core.unicode.utf8_states import are_whole_characters
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer.protocol import Encoder
@@ -88,7 +88,9 @@ class Vocabulary:
         """int64[n]"""
         self.leading_space = read_only(np.array([token[:1] == b" " for token in tokens], np.bool_))
         """bool[n]"""
-        self.partial_utf8 = read_only(np.array([is_partial_utf8(token) for token in tokens]))
+        self.partial_utf8 = read_only(
+            np.array([not are_whole_characters(token) for token in tokens])
+        )
         """bool[n]: whether a token's bytes are not whole characters."""
         self.special = read_only(np.array([id in special for id in ids], np.bool_))
         """bool[n]"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -140,15 +140,13 @@ def search_small_vocabularies_once() -> Iterator[None]:
     """Search each small tokenizer once, because most tests need the sample tokenizer's result."""
 
     @cache
-    def found(tokenizer: Tokenizer) -> Reachability | None:
+    def found(tokenizer: Tokenizer) -> Reachability:
         return find_unreachable(tokenizer)
 
-    def find(
-        tokenizer: Tokenizer, known: Collection[int], should_stop: Callable[[int, int], bool]
-    ) -> Reachability | None:
+    def find(tokenizer: Tokenizer, should_stop: Callable[[int, int], bool]) -> Reachability:
         if tokenizer.vocab_size <= background_work.FEW_TOKENS:
             return found(tokenizer)
-        return find_unreachable(tokenizer, known, should_stop)
+        return find_unreachable(tokenizer, should_stop)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background_work, "find_unreachable", find)

@@ -14,7 +14,7 @@ from bpe_core.adapting.shrink import Removals, remove_leaves
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.token_scripts import token_script
+from bpe_core.unicode.kinds import token_script
 from tests.app.adapting import TEXT, choose, open_small_base, read_verdict, small_base
 from tests.app.pages import OpenApp, paste, unescaped_text
 from tests.app.training import assert_press_is_refused, in_address
@@ -96,7 +96,6 @@ def test_shrink_removes_the_chosen_tokens_in_the_chosen_order(
         scripts=["Cyrillic", "Latin"],
         pinned=kept,
     )
-    assert removals is not None
     assert found.order == removals.order
     shown, tokens = found.held_out_tokens_after, removals.held_out_tokens_after
     assert shown is not None

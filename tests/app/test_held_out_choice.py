@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
-from bpe_core.files.store.place import new_id
+from bpe_core.files.store import new_id
 from tests.app.adapting import small_base
 from tests.app.pages import OpenApp, page_text
 from tests.app.training import choose, in_address, train

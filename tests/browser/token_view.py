@@ -13,8 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.views.component_files import VIEW_STYLES, component_css
-from bpe_core.views.js_modules import join_modules
+from bpe_core.views.component_files import VIEW_STYLES, component_css, join_modules
 from ui.components import token_view
 from ui.corpus.own_reading import read_own_text
 

@@ -204,7 +204,6 @@ def test_what_is_left_is_encoded_as_by_the_libraries(
     # Counting does not tell a text's own first space from the one that is put in front.
     corpus = Corpus.from_documents([*(text.lstrip(" ▁") for text in texts), "ab"])
     removals = remove_leaves(base.tokenizer, corpus)
-    assert removals is not None
     order, sizes = remove_reference(base.tokenizer, corpus)
     assert list(removals.order) == order
     assert removals.tokens_after.tolist() == sizes

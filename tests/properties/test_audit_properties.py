@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import CancelledError
 from functools import cache
 from itertools import product
 
@@ -287,7 +288,7 @@ def test_uses_in_a_corpus_equal_those_of_encoding_its_documents(
     )
 
 
-def test_a_cancelled_search_for_unreachable_tokens_returns_none() -> None:
+def test_a_search_for_unreachable_tokens_can_be_cancelled() -> None:
     tokenizer = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(300)).tokenizer
     calls: list[tuple[int, int]] = []
 
@@ -296,6 +297,8 @@ def test_a_cancelled_search_for_unreachable_tokens_returns_none() -> None:
         return done >= 64
 
     n = tokenizer.vocab_size - len(tokenizer.special_tokens)
-    assert find_unreachable(tokenizer, (), stop_at_64) is None
+    with pytest.raises(CancelledError):
+        find_unreachable(tokenizer, stop_at_64)
     assert calls == [(0, n), (64, n)]
-    assert find_unreachable(tokenizer, (), lambda _done, _of: False) is not None
+    found = find_unreachable(tokenizer, lambda _done, _of: False)
+    assert found == find_unreachable(tokenizer)

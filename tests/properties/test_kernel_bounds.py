@@ -12,7 +12,7 @@ from tests.new_process import run_without_compilation
 
 START = """
 import random
-from bpe_core.tokenizer.explaining import explain_word
+from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting import compiled as counting
 from bpe_core.kernels import word_cache

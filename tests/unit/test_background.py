@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 
 import pytest
 
@@ -205,8 +206,9 @@ def test_closing_cancels_running_and_queued_work() -> None:
 def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
     task: Task[Progress] = Task()
     tokenizer = gpt2().truncated(500)
-    assert find_unreachable(tokenizer, (), stopper(task)) is not None
+    assert find_unreachable(tokenizer, stopper(task)).undecided == ()
     assert task.progress is not None
     assert (task.progress.done > 0, task.progress.of) == (True, tokenizer.vocab_size - 1)
     task.cancel()
-    assert find_unreachable(tokenizer, (), stopper(task)) is None
+    with pytest.raises(CancelledError):
+        find_unreachable(tokenizer, stopper(task))

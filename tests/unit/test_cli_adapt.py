@@ -15,7 +15,7 @@ from transformers import AutoTokenizer
 import bpe_core as bpe
 from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.unicode.token_scripts import token_script
+from bpe_core.unicode.kinds import token_script
 from tests.commands import run, succeed
 from tests.oracles import TOKENIZERS
 from tests.unit.test_across_words import described

@@ -22,7 +22,7 @@ from distributed import Client, LocalCluster
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.cli.scale import parse_size
-from bpe_core.counting.scale.count_files import CountingProgress, count_files
+from bpe_core.counting.count_files import CountingProgress, count_files
 from bpe_core.errors import ConfigError, CorpusError, TextDecodingError
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import DaskWorkers, cluster, local_processes

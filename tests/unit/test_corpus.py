@@ -180,7 +180,7 @@ def test_if_all_files_fail_the_error_names_each() -> None:
 
 @pytest.mark.parametrize("path", ["no/such/file.txt", "a\0b"])
 def test_the_error_for_a_path_that_cannot_be_opened_names_it(path: str) -> None:
-    with pytest.raises(CorpusError, match=r"not a valid path|cannot be opened"):
+    with pytest.raises(CorpusError, match="cannot be read"):
         read_corpus(path)
 
 

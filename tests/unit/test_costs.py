@@ -86,7 +86,7 @@ def test_the_largest_figures_stay_finite() -> None:
     ],
 )
 def test_figures_that_no_model_has_raise(rates: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match=r"Expected a (price|model width|context window) from"):
+    with pytest.raises(ConfigError, match=r"Expected (a price|the (model width|context window)) "):
         Rates(**rates)
 
 

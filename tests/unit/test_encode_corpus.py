@@ -30,11 +30,11 @@ from bpe_core.errors import (
 from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import ThisProcess
-from bpe_core.scale.work_folder import WorkFolder
-from bpe_core.training_data import estimate, preparing
-from bpe_core.training_data.dealing import deal
+from bpe_core.scale.steps import WorkFolder
+from bpe_core.training_data import preparing
 from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
 from bpe_core.training_data.manifest import Manifest, read_manifest, verify_files
+from bpe_core.training_data.shard_files import deal
 from bpe_core.training_data.stretch_ids import DOCUMENT
 
 EOS = 50_256
@@ -242,7 +242,7 @@ def test_columns_that_cannot_be_kept_are_refused_before_text_is_encoded(
     # Neither is it skipped as damaged, nor as a file of a folder that cannot be read.
     assert missing in refusal(rows, tmp_path / "rows", columns=["link"], skip_damaged=True)
     with pytest.raises(ConfigError, match="No file has the column 'url'"):
-        estimate.estimate_corpus([rows], "gpt2", format="parquet", keep_columns=["url"])
+        preparing.estimate_corpus([rows], "gpt2", format="parquet", keep_columns=["url"])
 
 
 @pytest.mark.parametrize("format", ["bin", "npy", "megatron", "parquet"])
@@ -449,10 +449,10 @@ def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
 def test_an_estimate_reads_only_the_beginning_of_a_packed_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(estimate, "_MAX_PACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(preparing, "_MAX_PACKED_BYTES", 1_000_000)
     text = np.random.default_rng(0).bytes(2_500_000).hex(" ", 3)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode(), 1))
-    found = estimate.estimate_corpus([tmp_path], "gpt2")
+    found = preparing.estimate_corpus([tmp_path], "gpt2")
     assert found.sampled_bytes == 1_000_000 < found.source_bytes // 2
     # Text is unpacked by the megabyte, so up to one is lost where the sample ends.
     assert 0.5 < found.n_tokens / len(bpe.gpt2().encode_to_numpy(text)) < 1.02
@@ -492,9 +492,9 @@ def test_matches_of_a_custom_pattern_are_not_found_in_several_threads(
 
 def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) -> None:
     for options, said in (
-        ({"shard_tokens": 0}, "as shard_tokens, got 0"),
-        ({"shard_tokens": 10**19}, "to 1,000,000,000,000,000,000 as shard_tokens"),
-        ({"pack": "a"}, "as pack, got 'a'"),
+        ({"shard_tokens": 0}, "shard_tokens as a whole number from 1 .* got 0"),
+        ({"shard_tokens": 10**19}, "shard_tokens .* to 1,000,000,000,000,000,000, got"),
+        ({"pack": "a"}, "pack as a whole number .* got 'a'"),
         ({"val_share": 1.5}, "from 0 to below 1, got 1.5"),
         ({"shuffle_seed": 0.5}, "as shuffle_seed, got 0.5"),
         ({"format": "txt"}, "format"),

@@ -65,7 +65,7 @@ def test_every_error_is_exported_and_also_a_built_in() -> None:
 
 
 def test_a_step_out_of_range_is_not_a_config_error() -> None:
-    with pytest.raises(bpe.OutOfRangeError, match="Use a step from 0 to 3") as caught:
+    with pytest.raises(bpe.OutOfRangeError, match="as a whole number from 0 to 3") as caught:
         run.layout_at(4)
     assert not isinstance(caught.value, bpe.ConfigError)
 

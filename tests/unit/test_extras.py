@@ -23,7 +23,7 @@ from bpe_core.formats.load_save import loads
 from bpe_core.lab.contenders import encoders, trainers
 from bpe_core.scale.engines import cluster
 from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.views.widget import make_widget
+from bpe_core.views.notebook import make_widget
 from tests.foreign_models import library_encoder
 from tests.new_process import ROOT
 from tests.uploads import Upload

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.files.store.place import new_id
+from bpe_core.files.store import new_id
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig, TrainingProgress

@@ -83,8 +83,7 @@ FLOORS = {
 VIEWS = {"bpe_core.views.notebook", "bpe_core.views.still"}
 CALLS_ABOVE = {
     "bpe_core.tokenizer.tokenizer": {"bpe_core", *VIEWS},
-    "bpe_core.tokenizer.by_name": {"bpe_core"},
-    "bpe_core.tokenizer.protocol": VIEWS,
+    "bpe_core.tokenizer.protocol": {"bpe_core", *VIEWS},
     "bpe_core.runs.run": VIEWS,
     "bpe_core.comparison.comparison": VIEWS,
 }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bpe_core.comparison.intervals import SEED, intervals, percent_fewer
+from bpe_core.comparison.parts import SEED, intervals, percent_fewer
 from bpe_core.corpus.held_out import MIN_UNITS
 
 

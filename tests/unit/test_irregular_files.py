@@ -14,7 +14,7 @@ from bpe_core.corpus.corpus_files import FILES, read_corpus_files, write_corpus
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.files.file_lock import FileLock
 from bpe_core.files.regular_files import NotRegularError, read_regular
-from bpe_core.files.store.manifest import MANIFEST
+from bpe_core.files.store import MANIFEST
 from bpe_core.formats.run_archive import load_run as load_archive
 from tests.unit.test_store import HUGS, RUN
 from ui.storage import base_tokenizer, training_requests

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bpe_core.lab.contenders import ENCODERS, trainers
-from bpe_core.lab.growth import GrowthPoint
+from bpe_core.lab.measurements import GrowthPoint
 from bpe_core.lab.measuring import ContenderTime
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.figures import FigureRow

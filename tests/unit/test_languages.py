@@ -19,8 +19,7 @@ from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.kinds import find_script
-from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS
+from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, find_script
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 

@@ -28,8 +28,7 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
-from bpe_core.unicode.kinds import find_group, find_script, is_letter
-from bpe_core.unicode.script_codes import SCRIPT_GROUPS
+from bpe_core.unicode.kinds import SCRIPT_GROUPS, find_group, find_script, is_letter
 from tests.foreign_models import described, library_encoder, word_piece
 
 OWN = train(load_sample("multilingual"), TrainingConfig(600)).tokenizer

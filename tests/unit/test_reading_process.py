@@ -19,8 +19,7 @@ import pytest
 
 from bpe_core.corpus import budget, parquet_process, reading_process
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import write_corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus, measure_text
+from bpe_core.corpus.corpus_files import FiledCorpus, measure_text, write_corpus
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.corpus.reading_process import (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from bpe_core.corpus.corpus import Corpus
@@ -24,19 +26,18 @@ def after(n_looks: int) -> Callable[[], bool]:
     return lambda: next(looks, None) is None
 
 
-def test_a_cancelled_count_on_another_corpus_returns_none() -> None:
+def test_a_cancelled_count_on_another_corpus_raises() -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=257 + 200))
     assert len(run.merges) > 150
     other = Corpus.from_documents([TEXT[:300], "pugs"])
     whole = run.tokens_after_on(other)
-    assert run.tokens_after_on(other, after(1_000)) is not None
+    run.tokens_after_on(other, after(1_000))
     # There are at least five calls, for two documents, the count and the merges; stop at each.
     for n in range(5):
-        assert run.tokens_after_on(other, after(n)) is None
+        with pytest.raises(CancelledError):
+            run.tokens_after_on(other, after(n))
     for never in (None, lambda: False):
-        found = run.tokens_after_on(other, never)
-        assert found is not None
-        assert found.tolist() == whole.tolist()
+        assert run.tokens_after_on(other, never).tolist() == whole.tolist()
 
 
 def test_cancellation_is_checked_while_merges_are_replayed() -> None:
@@ -62,10 +63,11 @@ def test_counts_on_a_long_corpus_equal_encoding_with_each_truncated_tokenizer() 
     for step in (0, 1, 50, len(run.merges)):
         cut = run.tokenizer.truncated(step)
         assert tokens[step] == sum(len(cut.encode(document)) for document in other.documents)
-    # Two documents, and the count itself.
-    assert run.tokens_after_on(other, after(3)) is not None
-    for n in range(3):
-        assert run.tokens_after_on(other, after(n)) is None
+    # Before each of the two documents.
+    run.tokens_after_on(other, after(2))
+    for n in range(2):
+        with pytest.raises(CancelledError):
+            run.tokens_after_on(other, after(n))
 
 
 @given(word_counts, training_configs)

@@ -11,7 +11,7 @@ import pytest
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError, NotPermittedError
-from bpe_core.files.store.manifest import write_manifest
+from bpe_core.files.store import write_manifest
 from ui.storage import run_corpus
 from ui.storage.run_corpus import CorpusOrigin, read_run_corpus, write_run_corpus
 

@@ -16,7 +16,7 @@ import pytest
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError, NotKeptError
-from bpe_core.files.store.manifest import MANIFEST, write_manifest
+from bpe_core.files.store import MANIFEST, write_manifest
 from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train

@@ -18,7 +18,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import urls
-from bpe_core.counting.scale.count_files import CountedFiles, CountingProgress, count_files
+from bpe_core.counting.count_files import CountedFiles, CountingProgress, count_files
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -29,7 +29,7 @@ from bpe_core.errors import (
 )
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import Engine
-from bpe_core.scale.work_folder import WorkFolder
+from bpe_core.scale.steps import WorkFolder
 from bpe_core.types import PretokenCounts
 from tests.zipping import make_zip
 
@@ -288,7 +288,7 @@ def test_names_that_find_nothing_are_refused_without_passwords(
 
 
 def test_the_floor_and_the_column_are_checked(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="as the floor, got 0"):
+    with pytest.raises(ConfigError, match="Expected floor as a whole number, 1 or more, got 0"):
         count([folder], tmp_path, floor=0)
     with pytest.raises(CorpusError, match="no column 'body'"):
         count([folder / "d.parquet"], tmp_path, text_column="body")

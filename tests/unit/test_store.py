@@ -24,10 +24,16 @@ from bpe_core.errors import (
     NotKeptError,
     NotPermittedError,
 )
-from bpe_core.files.store import place
-from bpe_core.files.store.entries import delete_folder, entries
-from bpe_core.files.store.manifest import MANIFEST, check_files, read_checked, replace_file
-from bpe_core.files.store.place import keep_store_private, store_folder
+from bpe_core.files.store import (
+    MANIFEST,
+    check_files,
+    delete_folder,
+    entries,
+    keep_store_private,
+    read_checked,
+    replace_file,
+    store_folder,
+)
 from bpe_core.formats import native, run_archive
 from tests.new_process import run_python
 from tests.power_cut import Disk
@@ -440,7 +446,7 @@ def test_a_store_is_where_the_variable_or_a_checkout_or_the_users_data_says(
     monkeypatch.setenv("HOME", "/home/somebody")
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.delenv("BPE_EXPLORER_RUNS")
-    monkeypatch.setattr(place, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr("bpe_core.files.store._CHECKOUT", tmp_path)
     assert store_folder() == Path("/home/somebody/.local/share/bpe-explorer/runs")
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
     assert store_folder() == Path("/data/bpe-explorer/runs")
@@ -454,7 +460,7 @@ def test_without_platformdirs_the_error_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("BPE_EXPLORER_RUNS")
-    monkeypatch.setattr(place, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr("bpe_core.files.store._CHECKOUT", tmp_path)
     monkeypatch.setitem(__import__("sys").modules, "platformdirs", None)
     with pytest.raises(MissingExtraError, match=r"bpe-explorer\[formats\]"):
         store_folder()

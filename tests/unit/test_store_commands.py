@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files.store.manifest import MANIFEST
+from bpe_core.files.store import MANIFEST
 from bpe_core.formats.run_archive import load_run
 from tests import commands
 from tests.unit.test_store import HUGS, RUN, TABLE, as_another_user, flip_a_bit

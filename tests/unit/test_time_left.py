@@ -8,10 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from bpe_core.lab.contenders import encoders, trainers
-from bpe_core.lab.growth import measure_growth
-from bpe_core.lab.measurements import N_MERGES, growing_sizes
-from bpe_core.lab.measuring import Contender, LabProgress, time_contenders
-from bpe_core.lab.usual_times import UsualTime
+from bpe_core.lab.measurements import N_MERGES, growing_sizes, measure_growth
+from bpe_core.lab.measuring import Contender, LabProgress, UsualTime, time_contenders
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 

@@ -8,7 +8,7 @@ import pytest
 
 from bpe_core.comparison.languages import merges_per_script
 from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS, token_script
+from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, token_script
 from bpe_core.vocabulary.table import Vocabulary
 
 

@@ -17,8 +17,8 @@ from bpe_core.errors import (
     UnknownSymbolError,
 )
 from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
-from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
+from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 

@@ -40,11 +40,11 @@ LLAMA_CONFIG = TrainingConfig(256, base="characters", byte_fallback=True, pretok
         ({"base": "letters"}, "base is 'letters'"),
         ({"alphabet": "half"}, "alphabet is 'half'"),
         ({"tie_break": "random"}, "tie_break is 'random'"),
-        ({"vocab_size": 0}, "vocab_size is 0"),
-        ({"vocab_size": 2**31}, "vocab_size is 2147483648"),
-        ({"vocab_size": 300.0}, r"vocab_size is 300\.0"),
-        ({"min_frequency": -1}, "min_frequency is -1"),
-        ({"max_token_bytes": 0}, "max_token_bytes is 0"),
+        ({"vocab_size": 0}, r"vocab_size .* got 0 \(int\)"),
+        ({"vocab_size": 2**31}, "vocab_size .* to 2,147,483,647, got 2147483648"),
+        ({"vocab_size": 300.0}, r"vocab_size .* got 300\.0 \(float\)"),
+        ({"min_frequency": -1}, r"min_frequency .* got -1 \(int\)"),
+        ({"max_token_bytes": 0}, r"max_token_bytes .* got 0 \(int\)"),
         ({"special_tokens": "<s>"}, "special_tokens as a tuple of str"),
         ({"special_tokens": (1,)}, "special_tokens as a tuple of str"),
         ({"special_tokens": ("",)}, "special token is empty"),
@@ -187,14 +187,14 @@ def test_counting_long_documents_in_blocks_does_not_change_the_result(name: str)
 def test_a_range_outside_the_run_cannot_be_traced(start: int, stop: int) -> None:
     run = train(CORPUS, CONFIG)
     assert len(run.merges) == 43
-    with pytest.raises(OutOfRangeError, match="43"):
+    with pytest.raises(OutOfRangeError, match=r"start .* to 2, got|the step .* to 43, got 44"):
         run.trace(start, stop)
 
 
 @pytest.mark.parametrize("step", [-1, 44])
 def test_a_step_outside_the_run_has_no_pairs(step: int) -> None:
     run = train(CORPUS, CONFIG)
-    with pytest.raises(OutOfRangeError, match=f"Step {step} is outside this run of 43 merges"):
+    with pytest.raises(OutOfRangeError, match=rf"step as a whole number from 0 to 43, got {step} "):
         run.pair_counts(step)
     with pytest.raises(OutOfRangeError):
         run.top_pairs(step, 1)

@@ -18,12 +18,11 @@ import psutil
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.corpus_files import FiledCorpus, read_corpus_files, write_corpus
 from bpe_core.corpus.readers import ReadOptions, Upload
 from bpe_core.corpus.reading_process import read_in_process
 from bpe_core.errors import FormatError
-from bpe_core.files.store.entries import entries
+from bpe_core.files.store import entries
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.new_process import ROOT

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bpe_core.errors import BpeError, FormatError, NotKeptError
-from bpe_core.files.store.manifest import write_manifest
+from bpe_core.files.store import write_manifest
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.tokenizer.gpt2 import gpt2

@@ -15,11 +15,10 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import Trie
-from bpe_core.unicode.token_scripts import NO_LETTERS
+from bpe_core.unicode.kinds import NO_LETTERS
 from bpe_core.vocabulary.audit import count_uses
-from bpe_core.vocabulary.derivation import Derivations
-from bpe_core.vocabulary.prefixes import PrefixTree
 from bpe_core.vocabulary.table import Query, Vocabulary
+from bpe_core.vocabulary.trees import Derivations, PrefixTree
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 

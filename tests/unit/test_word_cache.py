@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.tokenizer.word_cache import WordCache
+from bpe_core.tokenizer.tokenizer_kernels import WordCache
 
 
 def test_a_full_cache_is_cleared_and_still_returns_every_word() -> None:

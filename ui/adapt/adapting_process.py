@@ -109,7 +109,6 @@ def shrink_here(
         scripts=removable.scripts or None,
         on_progress=lambda done, of: report(Progress(done, of)),
     )
-    assert removals is not None  # nothing asks it to stop
     return Shrunk(
         np.array(removals.order, np.int32),
         removals.uses,
@@ -148,7 +147,6 @@ def replace_here(
         terms=terms,
         on_removal=lambda done, _: report(Progress(done, of)),
     )
-    assert removals is not None  # nothing asks it to stop
     general = {id: _counted(load_sample(id), base) for id in GENERAL_TEXTS}
     on_general = {id: [count_with_missing(base, text)] for id, text in general.items()}
     if held_out is not None and not count_with_missing(base, held_out):
@@ -169,7 +167,6 @@ def replace_here(
             left_out=map(bytes.fromhex, removable.left_out),
             character_coverage=removable.character_coverage,
         )
-        assert run is not None
         largest = largest or run.tokenizer
         done += n
         on_training = count_after_new_tokens(run, run.tokens_after, run.pretokens)

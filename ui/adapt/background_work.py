@@ -17,9 +17,8 @@ import streamlit as st
 from bpe_core.adapting.shrink import Removals
 from bpe_core.comparison.interval_words import IntervalWords
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import link_corpus, write_corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.files.store.place import make_store_folder
+from bpe_core.corpus.corpus_files import FiledCorpus, link_corpus, write_corpus
+from bpe_core.files.store import make_store_folder
 from bpe_core.processes.call import call
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.adapting_process import (

@@ -12,7 +12,7 @@ import streamlit as st
 
 from bpe_core.adapting.shrink import RemovalOrder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.token_scripts import token_script
+from bpe_core.unicode.kinds import token_script
 from ui.adapt.adapting_process import Removable
 from ui.components.figures import FigureRow, figure_table
 from ui.corpus.address_text import area_to_address, start_area

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from bpe_core.comparison.intervals import N_RESAMPLES, SEED
-from bpe_core.comparison.parts import MIN_POINTS, MIN_TOKENS, POINTS_APART
+from bpe_core.comparison.parts import MIN_POINTS, MIN_TOKENS, N_RESAMPLES, POINTS_APART, SEED
 from bpe_core.corpus.held_out import MIN_UNITS
 
 

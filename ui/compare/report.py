@@ -20,8 +20,8 @@ import bpe_core
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.costs import Rates
 from bpe_core.comparison.interval_words import division_words, method_words
-from bpe_core.comparison.intervals import N_RESAMPLES, SEED
 from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
+from bpe_core.comparison.parts import N_RESAMPLES, SEED
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result

@@ -12,8 +12,7 @@ import streamlit as st
 import bpe_core
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.interval_words import flattery, interval_method, signed, unit_noun
-from bpe_core.comparison.intervals import N_RESAMPLES, SEED
-from bpe_core.comparison.parts import Division, TextPart, TokenSaving
+from bpe_core.comparison.parts import N_RESAMPLES, SEED, Division, TextPart, TokenSaving
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
 from ui.compare.charts import part_dots

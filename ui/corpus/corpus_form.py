@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.comparison.interval_words import flattery, unit_noun
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import FiledCorpus, TextFigures
 from bpe_core.corpus.counts_corpus import CountsCorpus
-from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
 from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.corpus_files import FiledCorpus
 from bpe_core.corpus.notes import Note
 
 

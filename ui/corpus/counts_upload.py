@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import FiledCorpus
 from bpe_core.corpus.counts_corpus import CountsCorpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.counting.counts_process import is_counts_file, read_counts_in_process
 from bpe_core.errors import CorpusError
 from ui.look.labels import plain_markdown, size_text

@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.corpus_files import FiledCorpus
 from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
 from bpe_core.corpus.spans import folder, folder_depth
 from ui.corpus.corpus_address import HELD_OUT_PERCENT, OWN_FILES, held_out_by

@@ -12,8 +12,8 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import FiledCorpus
 from bpe_core.corpus.counts_corpus import CountsCorpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors

@@ -32,7 +32,7 @@ class Settings:
     """What a server's environment decides."""
 
     runs: str
-    """The folder of the store; empty for the default, which `bpe_core.files.store.place` finds."""
+    """The folder of the store; empty for the default, which `bpe_core.files.store` finds."""
     tokenizers: str
     """The folder of fetched tokenizers; empty for what `bpe_core.published.cache` finds."""
     hub: tuple[str, ...]

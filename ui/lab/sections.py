@@ -7,11 +7,11 @@ from typing import Literal
 
 import streamlit as st
 
-from bpe_core.lab.growth import GrowthPoint
 from bpe_core.lab.measurements import (
     N_MERGES,
     SMALL_CHARACTERS,
     SMALL_TRAINING_CHARACTERS,
+    GrowthPoint,
     LabOrder,
     Results,
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bpe_core.lab.contenders import Differences
-from bpe_core.lab.growth import GrowthPoint
+from bpe_core.lab.measurements import GrowthPoint
 from bpe_core.lab.measuring import ContenderTime
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import FigureRow

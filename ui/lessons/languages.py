@@ -18,7 +18,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import learn_merges
 from bpe_core.types import TrainingConfig
-from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS, token_script
+from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, token_script
 from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bpe_core.errors import BpeError
-from bpe_core.views.component_files import PLAYER_STYLES, component_css, zip_to_text
-from bpe_core.views.js_modules import join_modules
+from bpe_core.views.component_files import PLAYER_STYLES, component_css, join_modules, zip_to_text
 from bpe_core.views.run_packing import (
     block_starts,
     own_words,

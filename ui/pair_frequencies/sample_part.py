@@ -12,7 +12,7 @@ import streamlit as st
 
 from bpe_core.comparison.interval_words import division_words
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.corpus_files import FiledCorpus
 from bpe_core.errors import BpeError
 from bpe_core.runs.sample_check import SampleFigures, check_parts
 from ui.components.chart_pictures import ChartPicture

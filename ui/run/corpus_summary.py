@@ -9,8 +9,8 @@ from typing import overload
 from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.composition import Composition
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import FiledCorpus, TextFigures
 from bpe_core.corpus.counts_corpus import CountsCorpus
-from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from streamlit import runtime
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
-from bpe_core.files.store.place import UPLOAD_PREFIX, is_entry_name, store_folder
+from bpe_core.files.store import UPLOAD_PREFIX, is_entry_name, store_folder
 from ui.host.settings import settings
 from ui.host.sized_cache import cached, server_cache
 from ui.host.uploads import MAX_BYTES_OF_ALL, bytes_held

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-from bpe_core.files.store.place import is_id
+from bpe_core.files.store import is_id
 from ui.shell import workspace
 
 _SOURCES: Final = ("upload", "paste", "words")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar, cast
 
 from bpe_core.errors import BpeError
-from bpe_core.files.store.place import is_id
+from bpe_core.files.store import is_id
 from ui.components.run_memory import run_memory
 from ui.look.run_names import RunName
 from ui.shell import workspace

@@ -12,11 +12,23 @@ from typing import Any
 import msgspec
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import link_corpus, read_corpus_files, write_corpus
-from bpe_core.corpus.filed_corpus import Filed, FiledCorpus
+from bpe_core.corpus.corpus_files import (
+    Filed,
+    FiledCorpus,
+    link_corpus,
+    read_corpus_files,
+    write_corpus,
+)
 from bpe_core.corpus.reading_process import filed_corpus
-from bpe_core.files.store.entries import DETAILS, refused_as_not_permitted, touch
-from bpe_core.files.store.place import UNFINISHED, UPLOAD_PREFIX, new_id, store_folder
+from bpe_core.files.store import (
+    DETAILS,
+    UNFINISHED,
+    UPLOAD_PREFIX,
+    new_id,
+    refused_as_not_permitted,
+    store_folder,
+    touch,
+)
 from ui.storage.new_entries import kept_folder
 from ui.storage.upload_store import reading_upload, upload_folder
 

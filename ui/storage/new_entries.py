@@ -10,9 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bpe_core.errors import NotKeptError
-from bpe_core.files.store.entries import folder_size
-from bpe_core.files.store.manifest import write_manifest
-from bpe_core.files.store.place import UNFINISHED, make_store_folder, store_folder
+from bpe_core.files.store import (
+    UNFINISHED,
+    folder_size,
+    make_store_folder,
+    store_folder,
+    write_manifest,
+)
 from bpe_core.files.whole_files import move_whole
 from ui.storage.sweeping import make_room
 

@@ -19,8 +19,7 @@ from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.spans import Place
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.files.store.entries import refused_as_not_permitted
-from bpe_core.files.store.manifest import read_checked
+from bpe_core.files.store import read_checked, refused_as_not_permitted
 
 Value = TypeVar("Value")
 

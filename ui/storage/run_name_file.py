@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from bpe_core.errors import BpeError
-from bpe_core.files.store.entries import NAME
-from bpe_core.files.store.manifest import read_checked
+from bpe_core.files.store import NAME, read_checked
 from bpe_core.formats.run_archive import read_config
 from ui.look.run_names import RunName
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,9 +24,16 @@ from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
 from bpe_core.files.regular_files import open_regular, read_regular
-from bpe_core.files.store.entries import DETAILS, RUN, refused_as_not_permitted, touch
-from bpe_core.files.store.manifest import check_files
-from bpe_core.files.store.place import is_id, new_id, store_folder
+from bpe_core.files.store import (
+    DETAILS,
+    RUN,
+    check_files,
+    is_id,
+    new_id,
+    refused_as_not_permitted,
+    store_folder,
+    touch,
+)
 from bpe_core.files.whole_files import write_whole
 from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
@@ -192,14 +201,16 @@ def _finished(
 ) -> StoredRun:
     """Return a run with what is shown of it; count the tokens of the held-out text."""
     run, held_out = trained.run, trained.held_out
+    tokens_after = None
+    if held_out.n_bytes:
+        with suppress(CancelledError):
+            tokens_after = run.tokens_after_on(held_out, should_stop)
     return StoredRun(
         id=run_id,
         title=trained.title,
         run=run,
         held_out=held_out,
-        held_out_tokens_after=(
-            run.tokens_after_on(held_out, should_stop) if held_out.n_bytes else None
-        ),
+        held_out_tokens_after=tokens_after,
         trained_at=trained_at,
         compositions=compose_both(trained.training, held_out),
         base=trained.base,

@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from bpe_core.errors import NotKeptError
-from bpe_core.files.store.entries import delete_folder, folder_size
-from bpe_core.files.store.place import UNFINISHED, is_entry_name, store_folder
+from bpe_core.files.store import (
+    UNFINISHED,
+    delete_folder,
+    folder_size,
+    is_entry_name,
+    store_folder,
+)
 from ui.host.settings import settings
 
 DAYS_KEPT_UNOPENED: Final = settings().days_kept

@@ -16,13 +16,17 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import TEXT, link_corpus, read_corpus_files, write_corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.corpus_files import (
+    TEXT,
+    FiledCorpus,
+    link_corpus,
+    read_corpus_files,
+    write_corpus,
+)
 from bpe_core.errors import BpeError
 from bpe_core.files.file_lock import FileLock
 from bpe_core.files.regular_files import NotRegularError, read_regular
-from bpe_core.files.store.entries import delete_folder, folder_size
-from bpe_core.files.store.place import is_id, store_folder
+from bpe_core.files.store import delete_folder, folder_size, is_id, store_folder
 from bpe_core.files.whole_files import write_whole
 from bpe_core.formats.run_archive import read_config
 from bpe_core.tokenizer.tokenizer import Tokenizer

@@ -17,9 +17,17 @@ from typing import Any, Final, Literal
 from bpe_core.comparison.languages import read_parallel
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
-from bpe_core.files.store.entries import DETAILS, refused_as_not_permitted, touch
-from bpe_core.files.store.manifest import read_checked, replace_file
-from bpe_core.files.store.place import UPLOAD_PREFIX, is_id, new_id, store_folder
+from bpe_core.files.store import (
+    DETAILS,
+    UPLOAD_PREFIX,
+    is_id,
+    new_id,
+    read_checked,
+    refused_as_not_permitted,
+    replace_file,
+    store_folder,
+    touch,
+)
 from bpe_core.formats.opening.opening import open_untrusted
 from bpe_core.tokenizer.protocol import NamedEncoder
 from ui.host.sized_cache import cached

@@ -9,8 +9,8 @@ import numpy as np
 
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text, equivalent_tokenizer
-from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Pair
 from bpe_core.views.token_packing import token_for_browser

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import streamlit as st
 
 from bpe_core.errors import BpeError, IntegrityError
-from bpe_core.files.store.place import is_id
+from bpe_core.files.store import is_id
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.published.hub_names import is_hub_name

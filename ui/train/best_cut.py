@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.corpus_files import FiledCorpus
 from bpe_core.runs.sample_check import tokens_by_cut
 from bpe_core.types import TrainingConfig
 from ui.corpus.corpus_form import ChosenCorpus

@@ -10,7 +10,7 @@ from itertools import islice
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus.filed_corpus import TextFigures
+from bpe_core.corpus.corpus_files import TextFigures
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from ui.components.pretoken_strip import pretoken_strip

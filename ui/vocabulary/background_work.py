@@ -56,11 +56,11 @@ def _make_preview(
     stored: StoredRun,
     min_uses: int,
     task: Task[Progress],
-) -> PruningPreview | None:
+) -> PruningPreview:
     """Prune the tokens used fewer than `min_uses` times, and compute the cost.
 
     The cost is given for the text in which uses were counted, and for the run's held-out text.
-    Returns None if the task was cancelled.
+    Raises CancelledError if the task was cancelled.
     """
     pruned = prune(tokenizer, uses, min_uses)
     other = held_out_text(stored)
@@ -70,8 +70,6 @@ def _make_preview(
     if other is not None and other.id != text.id:
         to_count += [(tokenizer, stored.held_out), (pruned.tokenizer, stored.held_out)]
     n_tokens = _counted(to_count, task)
-    if n_tokens is None:
-        return None
     costs: list[Cost] = []
     before = int(uses.sum())
     if text.corpus is not None:
@@ -83,8 +81,8 @@ def _make_preview(
     return PruningPreview(pruned, tuple(costs))
 
 
-def _counted(to_count: list[tuple[Tokenizer, Corpus]], task: Task[Progress]) -> list[int] | None:
-    """Return the number of tokens of each corpus with its tokenizer; None if cancelled."""
+def _counted(to_count: list[tuple[Tokenizer, Corpus]], task: Task[Progress]) -> list[int]:
+    """Return the number of tokens of each corpus with its tokenizer; raises CancelledError."""
     sizes = [corpus.n_characters for _, corpus in to_count]
     found: list[int] = []
     for place, (tokenizer, corpus) in enumerate(to_count):
@@ -94,10 +92,7 @@ def _counted(to_count: list[tuple[Tokenizer, Corpus]], task: Task[Progress]) -> 
             task.report(Progress(sum(sizes[:place]) + share, sum(sizes)))
             return task.is_cancelled
 
-        uses = uses_in_corpus(tokenizer, corpus, should_stop)
-        if uses is None:
-            return None
-        found.append(int(uses.sum()))
+        found.append(int(uses_in_corpus(tokenizer, corpus, should_stop).sum()))
     return found
 
 
@@ -126,11 +121,11 @@ def preview(
     return previews().begin(id, make, is_short=is_short)
 
 
-def _search(tokenizer: Tokenizer, task: Task[Progress]) -> Reachability | None:
-    return find_unreachable(tokenizer, (), stopper(task))
+def _search(tokenizer: Tokenizer, task: Task[Progress]) -> Reachability:
+    return find_unreachable(tokenizer, stopper(task))
 
 
-def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses | None:
+def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses:
     if text.corpus is not None:
         return uses_in_corpus(encoder, text.corpus, stopper(task))
     if text.run is not None:

@@ -13,9 +13,8 @@ from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.audit import Audit, audit
-from bpe_core.vocabulary.derivation import Derivations
-from bpe_core.vocabulary.prefixes import PrefixTree
 from bpe_core.vocabulary.table import Vocabulary
+from bpe_core.vocabulary.trees import Derivations, PrefixTree
 from ui.host.sized_cache import cached
 from ui.vocabulary.texts import CountedText
 

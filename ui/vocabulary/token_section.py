@@ -11,8 +11,8 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.views.token_packing import token_for_browser
-from bpe_core.vocabulary.derivation import Derivations
 from bpe_core.vocabulary.reachability import REASONS, Reachability
+from bpe_core.vocabulary.trees import Derivations
 from ui.components.vocabulary import (
     CardData,
     Kind,

@@ -13,9 +13,9 @@ from typing import Final, Literal
 import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.corpus_files import FiledCorpus
 from bpe_core.errors import BpeError, NotKeptError
-from bpe_core.files.store.place import new_id
+from bpe_core.files.store import new_id
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig, TrainingProgress
 from ui.host.logs import event, log_unforeseen, short_id

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.corpus_files import FiledCorpus
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import ReadOptions, Upload, tables_in
 from bpe_core.corpus.reading_process import (
@@ -20,7 +20,7 @@ from bpe_core.corpus.reading_process import (
     worth_a_process,
 )
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.files.store.place import make_store_folder
+from bpe_core.files.store import make_store_folder
 
 MAX_ARCHIVE_FILES: Final = 10_000
 _MAX_CONCURRENT: Final = 2

@@ -27,8 +27,8 @@ from bpe_core.formats.running.added_tokens import (
 from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.running.spaces import Spaces
 from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
+from bpe_core.pretokenizers.pretokenizers import cut_text
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.pretokenizers.text_parts import cut_text
 from bpe_core.tokenizer.encoding import TextEncoder
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.rank_merging import merge_symbols

@@ -25,8 +25,8 @@ from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
 from bpe_core.formats.running.offsets_to_segments import locate_tokens
 from bpe_core.formats.text_growth import check_patterns
+from bpe_core.pretokenizers.pretokenizers import cut_text
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.pretokenizers.text_parts import cut_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.unicode.byte_alphabet import from_printable
 

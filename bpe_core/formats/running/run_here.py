@@ -35,8 +35,8 @@ from bpe_core.formats.running.added_tokens import AddedToken, build_finder
 from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
+from bpe_core.pretokenizers.pretokenizers import cut_text
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.pretokenizers.text_parts import cut_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer

@@ -1,32 +1,53 @@
-"""Count the words of one stretch, and keep them in the work folder, divided by hash."""
+"""What workers do with words: count those of a stretch, and add up a shard of those of all.
+
+Words are divided into shards by hash, so that adding them up takes a bounded part of the memory.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.counts_file import find_characters
+from bpe_core.corpus.urls import reading
+from bpe_core.counting.counts_file import add_up, find_characters
 from bpe_core.counting.pieces import count_in_runs
-from bpe_core.counting.scale.word_parts import import_arrow, write_words
+from bpe_core.extras import import_arrow
 from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.documents import StretchReading
+from bpe_core.scale.steps import Record, WorkFolder
 from bpe_core.scale.stretches import Stretch
-from bpe_core.scale.work_folder import Record, WorkFolder
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 # A change to how words are counted or kept makes parts in older work folders unusable.
 _VERSION: Final = 1
-
-
+_MIN_SHARDS: Final = 8
+_MAX_SHARDS: Final = 64
+_BYTES_OF_A_SHARD: Final = 1 << 29
+_MIN_ROWS: Final = 1 << 20
+_WORDS_OF_A_STRETCH: Final = 1 << 40
 _POWERS: Final = np.cumprod(np.full(256, 0x9E3779B97F4A7C15, np.uint64))
+
+
+def count_shards(n_bytes: int) -> int:
+    """Return the number of shards into which a text's words are divided by hash.
+
+    One worker at a time adds up each, so it bounds the memory of a worker.
+
+    >>> count_shards(1 << 30), count_shards(10 << 30), count_shards(1 << 40)
+    (8, 32, 64)
+    """
+    n_shards = _MIN_SHARDS
+    while n_shards < _MAX_SHARDS and n_shards * _BYTES_OF_A_SHARD < n_bytes:
+        n_shards *= 2
+    return n_shards
 
 
 class StretchToCount(NamedTuple):
@@ -55,7 +76,7 @@ def count_stretch(task: StretchToCount, folder: WorkFolder, n_threads: int | Non
     pretokenizer = get_pretokenizer(stretch.pretokenizer)
     reader = StretchReading(stretch, collect_characters=pretokenizer.drops_text)
     record: Record = {"n_runs": 0, "n_occurrences": 0, "n_words": 0}
-    arrow = import_arrow().arrow
+    arrow = _arrow()
 
     def batches() -> Iterator[Any]:
         for words in count_in_runs(
@@ -114,3 +135,82 @@ def _divide(found: PretokenCounts, n_before: int, n_shards: int, arrow: Any) -> 
     batch = arrow.record_batch(columns, ["word", "count", "first"])
     for begin, end in pairwise(bounds.tolist()):
         yield batch.slice(begin, end - begin)
+
+
+class WordShard(NamedTuple):
+    """What one worker adds up."""
+
+    key: str
+    number: int
+    n_shards: int
+    parts: tuple[tuple[str, int], ...]
+    """The files of words of all stretches in order, and the number of runs in each."""
+    floor: int
+
+
+def reduce_shard(shard: WordShard, folder: WorkFolder) -> Record:
+    """Add up a shard's words, drop those below the floor, and keep the rest in the work folder."""
+    arrow = _arrow()
+    total: Any = _schema().empty_table()
+    pending: list[Any] = []
+    n_rows = 0
+    for place, (name, n_runs) in enumerate(shard.parts):
+        with reading(folder.path(name)) as file:
+            words = arrow.ipc.open_file(file)
+            for run in range(n_runs):
+                batch = words.get_batch(run * shard.n_shards + shard.number)
+                firsts = arrow.compute.add(batch["first"], place * _WORDS_OF_A_STRETCH)
+                columns = [batch["word"], batch["count"], firsts]
+                pending.append(arrow.table(columns, schema=_schema()))
+                n_rows += batch.num_rows
+        # Sizes at least double, so each row is added up only a few times.
+        if n_rows > max(_MIN_ROWS, total.num_rows):
+            total = add_up(arrow.concat_tables([total, *pending]), folder.url)
+            pending, n_rows = [], 0
+    total = add_up(arrow.concat_tables([total, *pending]), folder.url)
+    counts = total["count"].to_numpy()
+    kept = counts >= shard.floor
+    record = {
+        "n_words": int(kept.sum()),
+        "dropped_words": int((~kept).sum()),
+        "dropped_occurrences": int(counts[~kept].sum()),
+    }
+    batches = total.filter(arrow.array(kept)).to_batches()
+    return write_words(folder, shard.key, batches, record)
+
+
+def iterate_words(folder: WorkFolder, name: str) -> Iterator[Any]:
+    """Yield the table of a shard that was added up, if it has any words."""
+    with reading(folder.path(name)) as file:
+        table = _arrow().ipc.open_file(file).read_all()
+        if table.num_rows:
+            yield table
+
+
+def write_words(folder: WorkFolder, key: str, batches: Iterable[Any], record: Record) -> Record:
+    """Write Arrow batches of words, and then the record of the part, which is returned.
+
+    `record` is read only after all batches were written, so it may be filled meanwhile.
+    """
+    ipc = _arrow().ipc
+    name = folder.new_name(key, "arrow")
+    options = ipc.IpcWriteOptions(compression="lz4")
+    with (
+        folder.writing(name) as file,
+        ipc.new_file(file, _schema(), options=options) as writer,
+    ):
+        for batch in batches:
+            writer.write_batch(batch)
+    return folder.finish(key, {**record, "words": name}, [name])
+
+
+def _schema() -> Any:
+    """Return the columns of all parts: words, counts, and order of first occurrence."""
+    arrow = _arrow()
+    return arrow.schema(
+        [("word", arrow.large_binary()), ("count", arrow.int64()), ("first", arrow.int64())]
+    )
+
+
+def _arrow() -> Any:
+    return import_arrow("Counting in parts", "compute", "ipc")

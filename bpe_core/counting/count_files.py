@@ -9,18 +9,22 @@ from itertools import chain
 from os import PathLike, fspath
 from typing import Final, NamedTuple
 
-from bpe_core.checks import is_whole
+from bpe_core.checks import check_whole
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.counting.counts_file import CountsSummary, write_tables
-from bpe_core.counting.scale.shuffle import Shard, iterate_words, reduce_shard
-from bpe_core.counting.scale.stretch_words import StretchToCount, count_stretch
-from bpe_core.counting.scale.word_parts import count_shards
-from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError
+from bpe_core.counting.word_parts import (
+    StretchToCount,
+    WordShard,
+    count_shards,
+    count_stretch,
+    iterate_words,
+    reduce_shard,
+)
+from bpe_core.errors import CorpusError, EmptyCorpusError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.engines import Engine, ThisProcess
-from bpe_core.scale.steps import divide_sources, work_on
-from bpe_core.scale.work_folder import Record, WorkFolder
+from bpe_core.scale.steps import Record, WorkFolder, divide_sources, work_on
 
 _LARGEST: Final = (1 << 63) - 1
 
@@ -88,8 +92,7 @@ def count_files(
     2
     """
     get_pretokenizer(pretokenizer)
-    if not is_whole(floor) or floor < 1:
-        raise ConfigError(f"Expected a whole number of 1 or more as the floor, got {floor!r}.")
+    check_whole("floor", floor, 1)
     doing = engine or ThisProcess()
     folder = WorkFolder.at(fspath(work))
     divided = divide_sources(
@@ -117,7 +120,7 @@ def count_files(
     n_words = sum(record["n_words"] for record in reduced)
     if not n_words:
         raise EmptyCorpusError(_nothing_found(summary, pretokenizer))
-    # Shard by shard: this process never holds all words.
+    # WordShard by shard: this process never holds all words.
     write_tables(
         chain.from_iterable(iterate_words(folder, record["words"]) for record in reduced),
         summary,
@@ -166,13 +169,13 @@ class _Watch:
 
 def _shards(
     stretches: Sequence[StretchToCount], counted: Sequence[Record], floor: int, n_shards: int
-) -> list[Shard]:
+) -> list[WordShard]:
     identity = hashlib.sha256(b"%d" % floor)
     for stretch, record in zip(stretches, counted, strict=True):
         identity.update(f"{stretch.key} {record['words']} ".encode())
     parts = tuple((record["words"], record["n_runs"]) for record in counted)
     return [
-        Shard(f"{identity.hexdigest()[:32]}-{number}", number, n_shards, parts, floor)
+        WordShard(f"{identity.hexdigest()[:32]}-{number}", number, n_shards, parts, floor)
         for number in range(n_shards)
     ]
 
