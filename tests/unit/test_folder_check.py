@@ -13,7 +13,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.files.store.place import new_id
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig, TrainingProgress
+from bpe_core.types import TrainingConfig
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.run_store import Trained, folder_check, load_run, store_run
 from ui.storage.training_requests import TrainingRequest
@@ -36,12 +36,6 @@ def projects() -> Corpus:
     return Corpus.from_documents(texts, names)
 
 
-class _Quiet:
-    def __call__(self, progress: TrainingProgress) -> None: ...
-
-    def saving(self) -> None: ...
-
-
 def trained(corpus: Corpus, by: str = "document") -> str:
     request = TrainingRequest(
         new_id(), "Projects", CONFIG, 0.1, by, ORIGIN, "", corpus.n_bytes, time.time()
@@ -51,7 +45,7 @@ def trained(corpus: Corpus, by: str = "document") -> str:
         corpus,
         base=None,
         store=store_run,
-        followed_by=lambda _, __: _Quiet(),
+        report=lambda _: None,
         should_stop=lambda: False,
         is_wanted=lambda: True,
     )

@@ -32,14 +32,14 @@ from ui.storage.training_requests import (
 from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
 from ui.work.task import State, Task
 from ui.work.time_left import EndingTime
-from ui.work.training import Follower, StoredTraining, StoreRun, train_and_store
+from ui.work.training import StoredTraining, StoreRun, train_and_store
 from ui.work.training_process import train_in_process
 from ui.work.training_report import CurvePoint, Reporter, TrainingReport
 from ui.work.work_log import logged
 
 MAX_CACHED = 64
 MAX_WAITING: Final = settings().queue
-MAX_PER_VISITOR: Final = settings().visitor_queue
+MAX_PER_VISITOR: Final = 3
 _MAX_STARTS: Final = 3
 """A training during which this many servers ended is not begun again: it may be why."""
 MIN_BYTES_FOR_PROCESS: Final = 4_000_000
@@ -107,9 +107,6 @@ class JobStatus:
         """Bytes per token of the training text so far; 0 before its tokens are counted."""
         tokens = self.progress.corpus_tokens if self.progress else 0
         return self.training_bytes / tokens if tokens else 0.0
-
-
-_NOTHING_YET: Final = TrainingReport(training_bytes=0)
 
 
 class _Live:
@@ -257,7 +254,7 @@ class JobManager:
                 # An earlier server stored its run.
                 return JobStatus(job_id, title="", state="finished", run_id=job_id)
             raise
-        report, stored = status.progress or _NOTHING_YET, status.result
+        report, stored = status.progress or TrainingReport(), status.result
         return JobStatus(
             id=job_id,
             title=status.about,
@@ -334,29 +331,35 @@ class JobManager:
             live.kept.remove()
 
     def _train(self, live: _Live, task: Task[TrainingReport]) -> StoredTraining | None:
-        reporters: list[Reporter] = []
+        report = Reporter(task, self._ending)
+        stored = self._train_followed(live, task, report)
+        if stored is not None and not task.is_cancelled:
+            report.saved(stored.n_merges)
+        return stored
 
-        def followed_by(training_bytes: int, held_out_bytes: int) -> Follower:
-            reporters.append(Reporter(task, training_bytes, held_out_bytes, self._ending))
-            return reporters[-1]
+    def _train_followed(
+        self, live: _Live, task: Task[TrainingReport], report: Reporter
+    ) -> StoredTraining | None:
+        def is_cancelled() -> bool:
+            return task.is_cancelled
 
         if live.kept is not None:
             _check_starts(live.kept)
         if live.is_large and live.kept is not None:
             # If the process cannot store the run, this one trains it and keeps it in memory.
             with suppress(NotKeptError):
-                stored = train_in_process(live.kept, task, followed_by, self._is_open)
-                return _noted(stored, task, reporters)
-        stored = train_and_store(
+                return train_in_process(
+                    live.kept, report, is_cancelled=is_cancelled, is_wanted=self._is_open
+                )
+        return train_and_store(
             live.request,
             live.corpus_in_memory(),
             base=live.base(),
             store=self._store,
-            followed_by=followed_by,
-            should_stop=lambda: task.is_cancelled,
+            report=report,
+            should_stop=is_cancelled,
             is_wanted=self._is_open,
         )
-        return _noted(stored, task, reporters)
 
     def _is_open(self) -> bool:
         return not self._closed.is_set()
@@ -371,15 +374,6 @@ def _check_starts(kept: KeptRequest) -> None:
         )
     with suppress(OSError):
         kept.note_start()
-
-
-def _noted(
-    stored: StoredTraining | None, task: Task[TrainingReport], reporters: list[Reporter]
-) -> StoredTraining | None:
-    """Learn from the time that a complete run took, and return it."""
-    if stored is not None and not task.is_cancelled:
-        reporters[-1].saved(stored.n_merges)
-    return stored
 
 
 @st.cache_resource(show_spinner=False)

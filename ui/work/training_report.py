@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from bpe_core.types import TrainingProgress
 from ui.work.task import Task
 from ui.work.time_left import EndingTime, merging_seconds
+from ui.work.training import TrainingStep
 
 CURVE_POINTS = 400
 # The rate of merges is measured over the last few seconds, because the first merges are slowest.
@@ -29,7 +30,7 @@ class CurvePoint:
 class TrainingReport:
     """The values that a training run reports in progress."""
 
-    training_bytes: int
+    training_bytes: int = 0
     progress: TrainingProgress | None = None
     merges_a_second: float | None = None
     curve: tuple[CurvePoint, ...] = ()
@@ -48,52 +49,48 @@ class TrainingReport:
 class Reporter:
     """Report a job's progress with its rate, its curve and the time left."""
 
-    def __init__(
-        self,
-        task: Task[TrainingReport],
-        training_bytes: int,
-        held_out_bytes: int,
-        ending: EndingTime,
-    ) -> None:
+    def __init__(self, task: Task[TrainingReport], ending: EndingTime) -> None:
         self._task = task
-        self._held_out_bytes = held_out_bytes
+        self._held_out_bytes = 0
         self._ending = ending
         self._recent = deque[TrainingProgress]()
-        self._last = TrainingReport(training_bytes)
+        self._last = TrainingReport()
         # The last merge may be followed by seconds of building the run before the next report.
         self._merges_ended = time.monotonic()
-        task.report(self._last)
 
-    def __call__(self, progress: TrainingProgress) -> None:
-        """Report the progress of the training."""
+    def __call__(self, step: TrainingStep) -> None:
+        """Report a step of the training."""
+        if step.progress is not None:
+            self._last = self._after(step.progress)
+        elif step.is_saving:
+            left = self._ending.seconds(self._last.done, self._held_out_bytes)
+            left = max(0.0, left - (time.monotonic() - self._merges_ended))
+            self._last = replace(self._last, seconds_left=left, is_saving=True)
+        else:
+            self._recent.clear()
+            self._held_out_bytes = step.held_out_bytes
+            self._last = TrainingReport(step.training_bytes)
+        self._task.report(self._last)
+
+    def _after(self, progress: TrainingProgress) -> TrainingReport:
         curve = self._last.curve
         note_recent(self._recent, progress)
         if progress.seconds_compiling is None:
             spacing = max(1, progress.merges_wanted // CURVE_POINTS)
             if not curve or progress.merges_done >= curve[-1].merges_done + spacing:
                 curve = (*curve, CurvePoint(progress.merges_done, progress.corpus_tokens))
-        merging = merging_seconds(self._recent)
-        left = None
-        if merging is not None:
-            left = merging + self._ending.seconds(progress.merges_wanted, self._held_out_bytes)
+        left = merging_seconds(self._recent)
+        if left is not None:
+            left += self._ending.seconds(progress.merges_wanted, self._held_out_bytes)
         if progress.merges_done < progress.merges_wanted:
             self._merges_ended = time.monotonic()
-        self._last = replace(
+        return replace(
             self._last,
             progress=progress,
             merges_a_second=merges_a_second(self._recent),
             curve=curve,
             seconds_left=left,
         )
-        self._task.report(self._last)
-
-    def saving(self) -> None:
-        """Report that the merges are done and the run is being stored."""
-        done = self._last.done
-        left = self._ending.seconds(done, self._held_out_bytes)
-        left = max(0.0, left - (time.monotonic() - self._merges_ended))
-        self._last = replace(self._last, seconds_left=left, is_saving=True)
-        self._task.report(self._last)
 
     def saved(self, n_merges: int) -> None:
         """Learn from the time that this run took, for the estimates of the next."""
