@@ -30,9 +30,8 @@ _ROOT = Path(__file__).parent.parent
 FAVICON = str(_ROOT / "ui" / "data" / "favicon.png")
 
 
-@st.cache_resource(show_spinner=False)
 def settle_memory() -> None:
-    """Exclude the imported modules from garbage collection, once per server.
+    """Exclude the imported modules from garbage collection.
 
     Without the freeze, each full collection walks all modules and holds the interpreter's lock for
     tens of milliseconds. Streamlit's own collection after each rerun is off in
@@ -75,16 +74,13 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @st.cache_resource(show_spinner=False)
-def sweep_store_hourly() -> None:
-    """Delete long unopened entries from the store, now and every hour, in a thread per server."""
-    start_sweeping()
-
-
-@st.cache_resource(show_spinner=False)
-def prepare_engine() -> None:
-    """Compile missing kernels, and begin what an earlier server left, once per server."""
+def prepare_server() -> None:
+    """Compile missing kernels, sweep the store, and begin what an earlier server left, once."""
+    settle_memory()
     compile_in_background()
     jobs.manager()
+    # In a thread, now and every hour.
+    start_sweeping()
 
 
 def run_page(page: StreamlitPage) -> None:
