@@ -6,13 +6,12 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
 from ui.adapt.extend_mode import draw_extending
 from ui.adapt.replace_mode import draw_replacing
 from ui.adapt.shrink_mode import draw_shrinking
 from ui.corpus.filled_corpus import fill_corpus_once
+from ui.host.error_boundary import errors_shown
 from ui.look.glossary import tooltip
-from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.shell.choices import choose_one
 from ui.shell.following import follow, followed_job
@@ -49,7 +48,5 @@ shown = frame.page_frame(
 if shown is not None:
     live = jobs.manager().plan(job.id) if job is not None and job.is_live else None
     fill_corpus_once(shown, live)
-    try:
+    with errors_shown():
         draw(shown, job)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import OpenApp, sent
 from ui.components.large_paste import MAX_EDITED
-from ui.corpus import large_text_area, opened_text, own_reading
+from ui.corpus import large_text_area, own_reading, own_text_field
 from ui.shell import workspace
 
 LINE = "a line of a pasted text\n"
@@ -45,7 +45,7 @@ def after(app: AppTest, act: Callable[[], object]) -> AppTest:
 
 
 def open_pasted() -> None:
-    opened_text.open_pasted("boundaries_text", opened_text.OwnText, own_reading.MAX_CHARACTERS)
+    own_text_field.open_pasted("boundaries_text", "text", own_reading.MAX_CHARACTERS)
 
 
 def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
@@ -60,7 +60,7 @@ def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
     assert field(app)["text"] == text[:2_000]
     assert f"{len(text):,} characters, too many to edit" in field(app)["excerpt_note"]
     assert "text_id" in app.query_params
-    after(app, lambda: opened_text.close_text("first"))
+    after(app, lambda: own_text_field.close_text("first"))
     assert field(app)["text"] == "typed before, and more"
     assert field(app)["opened"] is None
 
@@ -76,23 +76,23 @@ def test_closing_returns_to_the_text_before_all_that_was_opened(
     after(app, open_pasted)
     assert field(app)["opened"] == ["Pasted text", "240 kB"]
     assert field(app)["text"] == LINE * 10_000
-    after(app, lambda: opened_text.close_text("first"))
+    after(app, lambda: own_text_field.close_text("first"))
     assert field(app)["text"] == "mine"
 
 
 def test_an_opened_text_that_is_edited_is_the_visitors_own(open_app: OpenApp) -> None:
     app = open_app("token_boundaries")
     app.file_uploader(key="boundaries_file").upload("a.txt", b"a file", "text/plain").run()
-    after(app, lambda: opened_text.set_own_text("a file, edited"))
+    after(app, lambda: own_text_field.set_own_text("a file, edited"))
     assert field(app)["opened"] is None
     assert field(app)["text"] == "a file, edited"
 
 
 def test_a_long_text_from_an_address_can_be_closed_too(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="mine")
-    after(app, lambda: workspace.update(opened_text.OwnText, text="x" * (MAX_EDITED + 1)))
+    after(app, lambda: own_text_field.update_text(text="x" * (MAX_EDITED + 1)))
     assert field(app)["opened"] == ["Long text", "500 kB"]
-    after(app, lambda: opened_text.close_text("first"))
+    after(app, lambda: own_text_field.close_text("first"))
     assert field(app)["text"] == "first"
 
 
@@ -108,7 +108,7 @@ def test_only_what_is_read_of_a_paste_is_kept_and_the_rest_is_counted(
     assert field(app)["opened"] == ["Pasted text", "9.5 MB"]
     (warning,) = app.warning
     told = warning.value
-    assert told == "The pasted text has 9,000,000 characters. Only the first 1,000 are read."
+    assert told == "The text has 9,000,000 characters. Only the first 1,000 are read."
 
 
 @pytest.mark.parametrize(

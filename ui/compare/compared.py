@@ -34,8 +34,8 @@ from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, size_text
 from ui.storage.run_store import StoredRun
 from ui.work.background import Background, TooMuchWorkError, stopper
-from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status, Task, Work
+from ui.work.work_part import show_work
 
 SAMPLE_BYTES: Final = 100_000
 MAX_WAIT: Final = 1.0
@@ -213,13 +213,13 @@ def gain_on(
     corpus: Corpus, encoders: Sequence[Encoder], comparison: Comparison, place: int = 1
 ) -> TokenSaving:
     """Return the gain of the first tokenizer over the one at a place, given their comparison."""
-    pair = encoders[0].fingerprint, encoders[place].fingerprint
+    pair = encoders[0], encoders[place]
     return _gain_on(_hash_corpus(corpus), pair, comparison, place)
 
 
 @cached()
 def _gain_on(
-    digest: str, pair: tuple[str, str], _comparison: Comparison, _place: int
+    digest: str, pair: tuple[Encoder, Encoder], _comparison: Comparison, _place: int
 ) -> TokenSaving:
     return compute_gain(_comparison, 0, _place)
 
@@ -339,7 +339,12 @@ def whole_text_card(pending: Pending) -> None:
             st.markdown(f"**First figure, from a sample of {of}.**")
         if isinstance(status, str):
             st.markdown(f":gray[{plain_markdown(status, 600)}]")
-        elif status.is_live:
-            watch_work(works(), status.id, "Whole text", key="compare_whole", written=size_text)
         else:
-            show_ended(works(), status, "comparison of the whole text", key="compare_whole")
+            show_work(
+                works(),
+                status,
+                unit="Whole text",
+                what="comparison of the whole text",
+                key="compare_whole",
+                written=size_text,
+            )

@@ -7,6 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
+from bpe_core.lab.contenders import differences
 from bpe_core.lab.growth import GrowthPoint
 from bpe_core.lab.measurements import (
     N_MERGES,
@@ -21,6 +22,7 @@ from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import figure_table, verdict
 from ui.components.symbol_rows import symbol_rows
 from ui.host.error_boundary import fragment
+from ui.host.sized_cache import cached
 from ui.lab import charts, measurements, words
 from ui.lab.measurements import MeasurementStatus, start_measurement
 from ui.lab.words import encoder_title
@@ -28,7 +30,6 @@ from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions, tooltip
 from ui.look.labels import file_stem, plain_markdown
 from ui.shell import frame
-from ui.tokenizers.longest_match import longest_match_differences
 from ui.work.background_card import SECONDS_BETWEEN_LOOKS
 
 _ENCODERS = (
@@ -114,10 +115,13 @@ def _draw_encoding_figures(found: Sequence[ContenderTime], status: MeasurementSt
         )
 
 
+_differences = cached(spinner="Comparing longest match with the merges")(differences)
+
+
 def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
     """Draw the most frequent words that are cut differently, with both cuts."""
     st.header("Longest match is not BPE", anchor=False)
-    found = longest_match_differences(text, tokenizer.fingerprint, tokenizer)
+    found = _differences(tokenizer, text)
     st.markdown(words.differing_sentence(found), help=tooltip("Pre-token"))
     rows = words.differing_rows(found, tokenizer)
     if rows:

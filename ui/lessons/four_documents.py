@@ -25,6 +25,7 @@ from ui.lessons.questions import (
     pair_option,
 )
 from ui.lessons.walk import Walk, walk
+from ui.look.labels import counted
 
 MARKER: Final = "</w>"
 N_MERGES: Final = 15
@@ -225,8 +226,7 @@ def ask_vocabulary(example: Learned) -> Question:
     ends = learned.words_at(len(learned.merges))
     i = max(range(len(ends)), key=lambda i: (len(learned.words[i]), -i))
     return choose_number(
-        f"After {sentences.counted(len(learned.merges), 'merge')}, how many tokens is "
-        f"{learned.words[i]}?",
+        f"After {counted(len(learned.merges), 'merge')}, how many tokens is {learned.words[i]}?",
         len(ends[i]),
         (1, len(learned.starts[i]), 4),
         f"It is {' + '.join(printing.format_token(learned.run.vocab[id]) for id in ends[i])}. A "

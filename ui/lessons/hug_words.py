@@ -22,6 +22,7 @@ from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
 from ui.lessons.questions import choose_most_frequent, choose_number
 from ui.lessons.shortcuts import look_up_all, look_up_without_return
 from ui.lessons.walk import Walk, walk
+from ui.look.labels import counted
 
 FIRST_WORDS: Final = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
 FIRST_LONG_WORD: Final = "hugging"
@@ -147,7 +148,7 @@ def ask_join(hugs: Walk) -> Question | None:
     n = len(hugs.terms(0, pair))
     return choose_number(
         f"{printing.pair_name(pair, hugs.run.vocab)} is joined. In how many of these "
-        f"{sentences.counted(len(hugs.words), 'word')}?",
+        f"{counted(len(hugs.words), 'word')}?",
         n,
         (len(hugs.words), n - 1, n + 1),
         "Wherever the pair occurs, from left to right, its two symbols become one: a token with "
@@ -173,9 +174,9 @@ def show_join(hugs: Walk) -> Ran:
 def ask_repeat(hugs: Walk) -> Question:
     n = min(_N_ASKED, len(hugs.merges))
     return choose_number(
-        f"The vocabulary starts with {sentences.counted(hugs.n_start, 'symbol')}"
+        f"The vocabulary starts with {counted(hugs.n_start, 'symbol')}"
         f"{', the marker included' if hugs.config.end_of_word else ''}. Count, choose and join "
-        f"{sentences.counted(n, 'time')}: how large is it then?",
+        f"{counted(n, 'time')}: how large is it then?",
         hugs.n_start + n,
         (hugs.n_start, n, hugs.n_start + 2 * n, hugs.n_start - n),
         sentences.size_rule(hugs),

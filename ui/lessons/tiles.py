@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from bpe_core.types import Pair
 from ui.components.lesson import Bar, pair_bars
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.components.symbol_rows import SymbolRow, Tile, Tiles, find_pair, symbol_rows
 from ui.lessons import parts, printing
 from ui.lessons.walk import Walk
 
@@ -22,14 +22,8 @@ def tile(id: int, walk: Walk) -> Tile:
 def tiles(ids: Iterable[int], walk: Walk, ring: Pair | None = None) -> Tiles:
     """Return a word as tiles, with a ring around each place where a pair would be joined."""
     ids = list(ids)
-    rings: list[tuple[int, int]] = []
-    at = 0
-    while ring is not None and at + 1 < len(ids):
-        if (ids[at], ids[at + 1]) == ring:
-            rings.append((at, at + 2))
-            at += 1
-        at += 1
-    return Tiles(tuple(tile(id, walk) for id in ids), tuple(rings))
+    rings = () if ring is None else find_pair(ids, ring)
+    return Tiles(tuple(tile(id, walk) for id in ids), rings)
 
 
 def word_rows(walk: Walk, step: int, *, key: str, ring: Pair | None = None) -> None:

@@ -253,7 +253,6 @@ def draw_sample_check(stored: StoredRun) -> None:
     show_work(
         checks(),
         status,
-        lambda: None,
         unit="Merges",
         what="check",
         key="sample_check",

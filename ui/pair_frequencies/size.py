@@ -154,14 +154,12 @@ def _sizes(stored: StoredRun, vocab_size: NDArray[np.int64], other: OtherText | 
         training=stored.run.tokens_after,
         second=second,
         second_bytes=corpus.n_bytes,
-        second_by_gpt2=0 if second is None else _by_gpt2(corpus.sha256, corpus),
+        second_by_gpt2=0 if second is None else _count_tokens(corpus, gpt2()),
         second_name=name,
     )
 
 
-@cached(spinner="Counting GPT-2’s tokens")
-def _by_gpt2(sha256: str, _corpus: Corpus) -> int:
-    return count_tokens(_corpus, gpt2())
+_count_tokens = cached(spinner="Counting GPT-2’s tokens")(count_tokens)
 
 
 @fragment()
@@ -296,13 +294,13 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
     if files is None:
         return None
     _, corpus = files
-    return _measured(stored.id, corpus.sha256, corpus)
+    return _measured(stored.id, corpus)
 
 
 @cached(spinner="Counting tokens after each merge")
-def _measured(run_id: str, sha256: str, _corpus: Corpus) -> OtherText:
-    tokens = load_run(run_id).run.tokens_after_on(_corpus)
-    curve = bytes_per_token_after(_corpus.n_bytes, tokens)
+def _measured(run_id: str, corpus: Corpus) -> OtherText:
+    tokens = load_run(run_id).run.tokens_after_on(corpus)
+    curve = bytes_per_token_after(corpus.n_bytes, tokens)
     for array in (tokens, curve):
         array.flags.writeable = False
-    return OtherText(_corpus, tokens, curve)
+    return OtherText(corpus, tokens, curve)

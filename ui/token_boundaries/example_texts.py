@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from ui.corpus.opened_text import set_own_text
+from ui.corpus.own_text_field import set_own_text
 
 FIRST_TEXT: Final = "Tokenizers read bytes, not words: unbelievably small pieces add up."
 EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(

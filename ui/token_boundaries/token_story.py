@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+from bpe_core.runs.stop_reasons import times
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text, equivalent_tokenizer
 from bpe_core.tokenizer.explaining import explain_word
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Explanation, Pair
+from bpe_core.types import Explanation
 from bpe_core.views.token_packing import token_for_browser
 from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines, token_origin
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles
+from ui.components.symbol_rows import SymbolRow, Tile, Tiles, find_pair
 from ui.components.token_origin import OriginLine, OriginWord, TokenOriginData
 from ui.corpus.own_reading import OwnReading
 from ui.host.sized_cache import cached
@@ -94,11 +95,11 @@ def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
         "It is in the alphabet."
         if made_by is None
         else f"Merge {made_by.rank + 1:,} of {len(run.merges):,} made it from a pair that occurred "
-        f"{_times(made_by.count or 0)}."
+        f"{times(made_by.count or 0)}."
     )
     words = "word" if origin.n_words == 1 else "distinct words"
     sentence = (
-        f"{source} It occurred {_times(origin.n_made)} in the training text, in "
+        f"{source} It occurred {times(origin.n_made)} in the training text, in "
         f"{origin.n_words:,} {words}; {_survivors(origin.n_kept, origin.n_made)} after the last "
         "merge."
     )
@@ -216,7 +217,7 @@ def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:
     rounds = [explained.symbols, *(step.symbols for step in explained.steps)]
     joined = [step.merge for step in explained.steps]
     for n, symbols in enumerate(rounds):
-        rings = _places(symbols, joined[n].pair) if n < len(joined) else ()
+        rings = find_pair(symbols, joined[n].pair) if n < len(joined) else ()
         tiles = tuple(
             Tile(tokenizer.vocab[id], id if id in tokenizer.table.parts else None) for id in symbols
         )
@@ -229,18 +230,6 @@ def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:
         id = explained.looked_up
         tiles = (Tile(tokenizer.vocab[id], id if id in tokenizer.table.parts else None),)
         yield SymbolRow(label="whole", cells=(Tiles(tiles, ()),), note="looked up whole")
-
-
-def _places(symbols: Sequence[int], pair: Pair) -> tuple[tuple[int, int], ...]:
-    """Return the half-open ranges of symbols where a pair is merged, from left to right."""
-    places: list[tuple[int, int]] = []
-    at = 0
-    while at + 1 < len(symbols):
-        if (symbols[at], symbols[at + 1]) == pair:
-            places.append((at, at + 2))
-            at += 1
-        at += 1
-    return tuple(places)
 
 
 def _pieces(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, bool]]:
@@ -262,10 +251,6 @@ def _byte_pieces(
     # Latin-1 maps each byte to one character, so spans in bytes hold for the text.
     pieces = _pieces(word.decode("latin-1"), spans)
     return tuple((token_for_browser(part.encode("latin-1")), inside) for part, inside in pieces)
-
-
-def _times(n: int) -> str:
-    return "once" if n == 1 else "twice" if n == 2 else f"{n:,} times"
 
 
 def _survivors(n_kept: int, n_made: int) -> str:

@@ -22,8 +22,8 @@ from ui.vocabulary.charts import length_bars
 from ui.vocabulary.findings import list_findings
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import Record, parse_lengths
-from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status
+from ui.work.work_part import show_work
 
 
 def draw_audit(
@@ -49,29 +49,28 @@ def _draw_findings(
         key="findings",
         on_chosen=partial(toggle_finding, "findings"),
     )
-    cut = _llama_cpp(inspection.encoder.fingerprint, inspection.encoder)
+    cut = _llama_cpp(inspection.encoder)
     st.markdown(f":gray[{plain_markdown(cut, 600)}]")
     if search is None:
         st.markdown(
             ":gray[Another library runs this tokenizer, or it changes text before it merges. So "
             "there are no derivation trees, and no search for unreachable tokens.]"
         )
-    elif search.is_live:
-        watch_work(
-            background_work.searches(), search.id, "Searching for unreachable tokens", key="search"
-        )
-    elif search.result is None:
-        show_ended(
-            background_work.searches(), search, "search for unreachable tokens", key="search"
+    else:
+        show_work(
+            background_work.searches(),
+            search,
+            unit="Searching for unreachable tokens",
+            what="search for unreachable tokens",
+            key="search",
         )
 
 
 @cached()
-def _llama_cpp(fingerprint: str, _encoder: Encoder) -> str:
+def _llama_cpp(encoder: Encoder) -> str:
     """Return what llama.cpp calls the tokenizer's cut, in a sentence."""
-    del fingerprint  # the key, in place of the encoder
     try:
-        return llama_cpp_cut(_encoder).sentence
+        return llama_cpp_cut(encoder).sentence
     except BpeError as error:
         return str(error)
 

@@ -60,38 +60,29 @@ def inspect_vocabulary(
 ) -> Inspection:
     """Return a vocabulary as table, trees and trie; `uses` is None until they are counted."""
     is_counted = uses is not None
-    return _inspect(
-        name,
-        encoder.fingerprint,
-        text.id,
-        is_counted=is_counted,
-        _encoder=encoder,
-        _text=text,
-        _uses=uses,
-    )
+    return _inspect(name, encoder, text.id, text, uses, is_counted=is_counted)
 
 
 @cached(spinner="Laying out the tokens")
 def _inspect(
     name: str,
-    fingerprint: str,
+    encoder: Encoder,
     text_id: str,
-    *,
-    is_counted: bool,
-    _encoder: Encoder,
     _text: CountedText,
     _uses: NDArray[np.int64] | None,
+    *,
+    is_counted: bool,
 ) -> Inspection:
-    table = Vocabulary(_encoder, _uses)
+    table = Vocabulary(encoder, _uses)
     # Computed here, so that the first search need not wait for it.
     _ = table.scripts
-    derivations, prefixes = _structure(fingerprint, _encoder)
-    audited = None if _uses is None else audit(_encoder, _uses)
-    special = frozenset(_encoder.special_tokens.values())
-    blank = frozenset(id for id, token in _encoder.vocab.items() if _is_blank(token))
+    derivations, prefixes = _structure(encoder)
+    audited = None if _uses is None else audit(encoder, _uses)
+    special = frozenset(encoder.special_tokens.values())
+    blank = frozenset(id for id, token in encoder.vocab.items() if _is_blank(token))
     return Inspection(
         name,
-        _encoder,
+        encoder,
         table,
         derivations,
         prefixes,
@@ -104,9 +95,9 @@ def _inspect(
 
 
 @cached()
-def _structure(fingerprint: str, _encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
-    known = made_by_merges(_encoder)
-    return None if known is None else Derivations(known), PrefixTree(_encoder.vocab)
+def _structure(encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
+    known = made_by_merges(encoder)
+    return None if known is None else Derivations(known), PrefixTree(encoder.vocab)
 
 
 @cached()

@@ -10,6 +10,7 @@ from itertools import pairwise
 import streamlit as st
 
 from bpe_core.errors import BpeError
+from bpe_core.runs.stop_reasons import times
 from bpe_core.views.token_packing import token_for_browser
 from bpe_core.vocabulary.derivation import Derivations
 from bpe_core.vocabulary.reachability import REASONS, Reachability
@@ -59,7 +60,10 @@ def card_data(inspection: Inspection, id: int, reachability: Reachability | None
     is_folded = any(node.id in inspection.blank_ids for node in tree[1:])
     built = () if derivations is None else derivations.built_on(id)
     own = shown_token(inspection, id)
-    uses = None if inspection.audit is None else int(inspection.table.uses[row])
+    uses = "not counted"
+    if inspection.audit is not None:
+        n = int(inspection.table.uses[row])
+        uses = times(n) if n else "never"
     return {
         "shown": own,
         "facts": [
@@ -67,7 +71,7 @@ def card_data(inspection: Inspection, id: int, reachability: Reachability | None
             _origin(inspection, own),
             ("bytes", _hex(token)),
             ("characters", _characters(token)),
-            (f"in {inspection.text.name}", "not counted" if uses is None else _times(uses)),
+            (f"in {inspection.text.name}", uses),
         ],
         "warning": _warning(inspection, id, reachability),
         "tree": [
@@ -115,10 +119,6 @@ def _characters(token: bytes) -> str:
         return f"{names[0]} {unicodedata.name(text, '')}".strip()
     more = f" … {len(text):,} in all" if len(text) > _MAX_CODE_POINTS else ""
     return f"{len(text):,}: {' '.join(names)}{more}" if not more else f"{' '.join(names)}{more}"
-
-
-def _times(n: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n:,} times")
 
 
 def _warning(inspection: Inspection, id: int, reachability: Reachability | None) -> str:

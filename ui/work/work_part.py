@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
-from ui.look.labels import plain_markdown
+from ui.host.error_boundary import errors_shown
 from ui.work.background import Background
 from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Status
@@ -27,11 +26,8 @@ def begin_button(
     if begin is None:
         st.markdown(f":orange[{_why_not(status)}]", width="content")
         return
-    try:
+    with errors_shown():
         begin()
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-    else:
         st.rerun()
 
 
@@ -44,19 +40,21 @@ def _why_not(status: Status[Any, Any] | None) -> str:
 def show_work(
     background: Background[Any, Any],
     status: Status[Any, Any] | None,
-    explain: Callable[[], None],
+    explain: Callable[[], None] = lambda: None,
     *,
     unit: str,
     what: str,
     key: str,
+    written: Callable[[int], str] = "{:,}".format,
 ) -> None:
     """Draw what to expect before the work, its progress, or why it ended without a result.
 
-    `unit` is the unit of progress, and `what` names the work in a sentence.
+    `unit` is the unit of progress, `written` formats a number of it, and `what` names the work in a
+    sentence.
     """
     if status is None:
         explain()
     elif status.is_live:
-        watch_work(background, status.id, unit, key=key)
+        watch_work(background, status.id, unit, key=key, written=written)
     elif status.result is None:
         show_ended(background, status, what, key=key)
