@@ -14,7 +14,7 @@ from ui.host.error_boundary import errors_shown
 from ui.look.glossary import tooltip
 from ui.shell import frame
 from ui.shell.choices import choose_one
-from ui.shell.following import follow, followed_job
+from ui.shell.open_run import follow, followed_job
 from ui.storage.run_store import StoredRun
 from ui.work import jobs
 from ui.work.jobs import JobStatus

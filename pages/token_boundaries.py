@@ -13,10 +13,8 @@ from ui.shell import frame, workspace
 from ui.shell.choices import choose_part
 from ui.storage.run_store import StoredRun
 from ui.token_boundaries import conversation
-from ui.token_boundaries.example_texts import FIRST_TEXT, offer_examples
-from ui.token_boundaries.opened_file import file_messages, file_opener
-from ui.token_boundaries.story_columns import ChosenToken, story_columns
-from ui.token_boundaries.token_story import index_chosen
+from ui.token_boundaries.opened_file import FIRST_TEXT, file_messages, file_opener, offer_examples
+from ui.token_boundaries.token_story import ChosenToken, index_chosen, story_columns
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
 from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems

@@ -8,15 +8,15 @@ from streamlit.delta_generator import DeltaGenerator
 from ui.look.glossary import tooltip
 from ui.run.training_card import show_failure, training_outcome, watch_training
 from ui.shell import frame
-from ui.shell.following import follow, followed_job
+from ui.shell.open_run import follow, followed_job
 from ui.storage.run_store import StoredRun
-from ui.train.filled_forms import (
+from ui.train.forms import (
     fill_forms_from_training,
     fill_forms_once,
     filled_settings,
     form_changes,
+    show_forms,
 )
-from ui.train.forms import show_forms
 from ui.train.result_card import show_heading, show_result
 from ui.work import jobs
 from ui.work.jobs import JobStatus

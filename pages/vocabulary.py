@@ -8,14 +8,13 @@ from ui.look.glossary import definitions, tooltip
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work
-from ui.vocabulary.address import read_search
 from ui.vocabulary.audit_section import draw_audit
 from ui.vocabulary.background_work import Uses
 from ui.vocabulary.choice import choose_tokenizer_and_text
 from ui.vocabulary.findings import leading_sentence
-from ui.vocabulary.inspection import Inspection, inspect_vocabulary
+from ui.vocabulary.inspection import CountedText, Inspection, inspect_vocabulary
 from ui.vocabulary.pruning_card import show_pruning
-from ui.vocabulary.texts import CountedText
+from ui.vocabulary.search import read_search
 from ui.vocabulary.token_section import draw_tokens
 from ui.work.task import Progress, Status
 from ui.work.work_part import show_work

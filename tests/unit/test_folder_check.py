@@ -14,7 +14,7 @@ from bpe_core.files.store.place import new_id
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import Trained, folder_check, load_run, store_run
 from ui.storage.training_requests import TrainingRequest
 from ui.work.training import StoredTraining, train_and_store

@@ -21,15 +21,14 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig, TrainingProgress
 from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
-from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import Trained
 from ui.work.background import UnknownWorkError
 from ui.work.jobs import (
     JobManager,
     JobStatus,
 )
-from ui.work.time_left import EndingTime
-from ui.work.training_report import CURVE_POINTS, merges_a_second, note_recent
+from ui.work.training_report import CURVE_POINTS, EndingTime, merges_a_second, note_recent
 
 # Numbered, so that each line shows whether it was held out.
 LINES = Corpus.from_text(

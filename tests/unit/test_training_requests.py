@@ -29,7 +29,7 @@ from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.storage import sweeping
 from ui.storage.base_tokenizer import BaseName, Extension
-from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import load_run
 from ui.storage.training_requests import TrainingRequest, keep_request, left_requests
 from ui.work import jobs

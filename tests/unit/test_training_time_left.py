@@ -9,9 +9,14 @@ import pytest
 
 from bpe_core.types import TrainingProgress
 from ui.work.task import Task
-from ui.work.time_left import EndingTime, merging_seconds
 from ui.work.training import TrainingStep
-from ui.work.training_report import Reporter, TrainingReport, note_recent
+from ui.work.training_report import (
+    EndingTime,
+    Reporter,
+    TrainingReport,
+    merging_seconds,
+    note_recent,
+)
 
 N_MERGES = 50_000
 

@@ -26,26 +26,31 @@ from ui.corpus.corpus_address import (
     chosen_origin,
     held_out_by,
 )
-from ui.corpus.corpus_state import CorpusForm
-from ui.corpus.counts_upload import describe_counts, text_sentence
 from ui.corpus.held_out_form import choose_held_out
 from ui.corpus.large_text_area import MAX_BYTES_PASTED, large_text_area
-from ui.corpus.uploads import ReadCorpus, joined, read_uploads
+from ui.corpus.uploads import (
+    CorpusForm,
+    ReadCorpus,
+    describe_counts,
+    joined,
+    read_uploads,
+    text_sentence,
+)
 from ui.host.error_boundary import errors_shown
 from ui.look.direction import order_note
 from ui.look.glossary import definitions, tooltip
 from ui.look.labels import counted, escape_markdown, plain_markdown
 from ui.run import corpus_summary
-from ui.run.composition_bars import show_composition
 from ui.run.corpus_summary import CorpusPart
+from ui.run.page_parts import show_composition
 from ui.run.reading import show_reading_notes
 from ui.shell import workspace
 from ui.shell.action_row import heading_row
-from ui.shell.following import note_training
+from ui.shell.open_run import note_training
 from ui.shell.visitor import visitor
 from ui.storage.base_tokenizer import Extension
 from ui.storage.held_out_text import upload_held_out
-from ui.storage.run_corpus import CorpusOrigin, Source
+from ui.storage.run_files import CorpusOrigin, Source
 from ui.work import jobs
 
 Figure = tuple[str, str, Sequence[tuple[str, str]]]

@@ -16,14 +16,14 @@ from ui.corpus import corpus_address
 from ui.corpus.address_text import read_address_text
 from ui.corpus.corpus_address import HELD_OUT_PERCENT, held_out_widgets
 from ui.corpus.corpus_form import FIRST, ORIGINS
-from ui.corpus.corpus_state import CorpusForm, ReadUploads
 from ui.corpus.large_text_area import PastedText, put_paste
+from ui.corpus.uploads import CorpusForm, ReadUploads
 from ui.look.labels import size_text
 from ui.shell import address, workspace
-from ui.shell.given_corpus import take_given
+from ui.shell.recent_runs import take_given
 from ui.storage.base_tokenizer import Extension, text_title
 from ui.storage.corpus_store import load_uploaded
-from ui.storage.run_corpus import CorpusOrigin, RunCorpus, Source
+from ui.storage.run_files import CorpusOrigin, RunCorpus, Source
 from ui.storage.run_store import StoredRun, run_corpus
 from ui.storage.upload_store import load_text
 from ui.work.jobs import TrainingPlan

@@ -30,7 +30,7 @@ from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions, tooltip
 from ui.look.labels import file_stem, plain_markdown
 from ui.shell import frame
-from ui.work.background_card import SECONDS_BETWEEN_LOOKS
+from ui.work.work_part import SECONDS_BETWEEN_LOOKS
 
 _ENCODERS = (
     "Eight encoders are run on this text in turn, each for a few seconds at most, and their ids "

@@ -15,7 +15,7 @@ from bpe_core.trainers.reference import choose_pair, count_pairs, count_words, l
 from bpe_core.types import TrainingConfig
 from ui.components.lesson import Claim, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lessons import parts, printing, sentences, sources, tiles
+from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, LessonSource, LessonStep, Ran
 from ui.lessons.questions import (
     MAX_OPTIONS,
@@ -312,5 +312,5 @@ LESSON = Lesson(
         LessonStep("Merges", "Up to fifteen merges", ask_merges, show_merges),
         LessonStep("Vocabulary", "Every token has an id", ask_vocabulary, show_vocabulary),
     ),
-    (LessonSource(sources.NOTEBOOK, find_claims),),
+    (LessonSource(parts.NOTEBOOK, find_claims),),
 )

@@ -23,7 +23,7 @@ from bpe_core.unicode.byte_alphabet import to_printable
 from ui.components.lesson import Claim, Question
 from ui.components.pretoken_strip import pretoken_strip
 from ui.components.symbol_rows import SymbolRow, Tiles, symbol_rows
-from ui.lessons import four_documents, gpt2_texts, parts, printing, sentences, sources, tiles
+from ui.lessons import four_documents, gpt2_texts, parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, LessonSource, LessonStep, Ran
 from ui.lessons.questions import choose_text
 from ui.lessons.walk import Walk, walk
@@ -251,7 +251,7 @@ LESSON = Lesson(
         ),
     ),
     (
-        LessonSource(sources.COURSE_NOTEBOOK, find_claims),
-        LessonSource(sources.MODULE, find_claims_on_gpt2),
+        LessonSource(parts.COURSE_NOTEBOOK, find_claims),
+        LessonSource(parts.MODULE, find_claims_on_gpt2),
     ),
 )

@@ -17,7 +17,7 @@ from bpe_core.trainers.reference import (
 )
 from bpe_core.types import Pair, TrainingConfig
 from ui.components.lesson import Claim, Question
-from ui.lessons import parts, printing, sentences, sources, tiles
+from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
 from ui.lessons.questions import choose_most_frequent, choose_number
 from ui.lessons.shortcuts import look_up_all, look_up_without_return
@@ -309,5 +309,5 @@ LESSON = Lesson(
         LessonStep("Repeat", "Repeat", ask_repeat, show_repeat),
         LessonStep("Encode", "Encode a new word", ask_encode, show_encode),
     ),
-    (LessonSource(sources.MODULE, find_claims),),
+    (LessonSource(parts.MODULE, find_claims),),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import streamlit as st
 
@@ -20,6 +20,12 @@ PRINT = "print"
 MAX_TEXT_LENGTH = 2_000
 """The reference recounts everything before each merge, so a longer text would take too long."""
 _MAX_CHARACTERS_KEPT = 20_000_000
+# The texts that the lessons retell.
+MODULE: Final = "“Tokenization & Vocabulary. Tries, Hash Maps, BPE from Scratch”, a teaching module"
+NOTEBOOK: Final = "“Building a Byte Pair Encoding (BPE) Tokenizer from scratch”, a notebook"
+COURSE_NOTEBOOK: Final = (
+    "“Byte-Pair Encoding tokenization”, a notebook after chapter 6 of the Hugging Face course"
+)
 
 
 @dataclass(frozen=True, slots=True)

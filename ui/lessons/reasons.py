@@ -18,7 +18,7 @@ from bpe_core.trainers.reference import count_words
 from bpe_core.types import TrainingConfig
 from ui.components.lesson import Claim, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lessons import parts, printing, sentences, sources, tiles
+from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
 from ui.lessons.questions import choose_number, pair_option
 from ui.lessons.shortcuts import build_trie, crossing, longest_matches
@@ -307,5 +307,5 @@ LESSON = Lesson(
         LessonStep("Longest match", "Why longest match is not enough", ask_longest, show_longest),
         LessonStep("Step back", "How to use a trie exactly", ask_step_back, show_step_back),
     ),
-    (LessonSource(sources.MODULE, find_claims),),
+    (LessonSource(parts.MODULE, find_claims),),
 )

@@ -17,7 +17,7 @@ from ui.look.labels import plain_markdown, size_text
 from ui.shell import frame
 from ui.work import jobs
 from ui.work.jobs import JobStatus
-from ui.work.time_left import duration
+from ui.work.training_report import duration
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _OUTCOME: Final = "training_outcome"

@@ -60,7 +60,7 @@ def _wait_for_quiet() -> None:
 
 def _parts() -> Iterator[Callable[[], object]]:
     # Train first, because it computes the most before it shows anything.
-    for name in ("train.forms", "train.filled_forms", "train.result_card", "run.training_card"):
+    for name in ("train.forms", "train.result_card", "run.training_card"):
         yield partial(import_module, f"ui.{name}")
     yield _compute_what_train_shows
     for module in walk_packages([str(_UI)], "ui."):

@@ -18,8 +18,7 @@ from ui.components.theme_watch import theme_watch
 from ui.host.error_boundary import error_boundary
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
-from ui.shell.following import Followed
-from ui.shell.open_run import find_run, open_run, shown_instead
+from ui.shell.open_run import Followed, find_run, open_run, shown_instead
 from ui.shell.recent_runs import remember_run, start_over
 from ui.shell.run_picker import draw_picker_failure, has_one_run, run_picker
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run

@@ -30,7 +30,7 @@ from bpe_core.types import TrainingConfig
 from ui.storage.base_tokenizer import Extension, read_base, write_base
 from ui.storage.held_out_text import check_held_out_by
 from ui.storage.new_entries import new_folder, os_errors_as_not_kept
-from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_files import CorpusOrigin
 from ui.storage.sweeping import make_room
 
 _PREFIX: Final = "training-"

@@ -15,8 +15,7 @@ from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
 from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
-from ui.vocabulary.inspection import sample_corpus
-from ui.vocabulary.texts import CountedText, held_out_text, training_text
+from ui.vocabulary.inspection import CountedText, held_out_text, sample_corpus, training_text
 
 TRAINING: Final = "Training text"
 HELD_OUT: Final = "Held-out text"

@@ -1,4 +1,7 @@
-"""Inspect a vocabulary: compute its table, trees and audit once for each tokenizer and text."""
+"""Inspect a vocabulary: compute its table, trees and audit once for each tokenizer and text.
+
+The texts are those in which the uses of its tokens are counted.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from bpe_core.vocabulary.derivation import Derivations
 from bpe_core.vocabulary.prefixes import PrefixTree
 from bpe_core.vocabulary.table import Vocabulary
 from ui.host.sized_cache import cached
-from ui.vocabulary.texts import CountedText
+from ui.storage.run_store import StoredRun
 
 _MIN_LETTERS, _MAX_LETTERS = 4, 14
 _MIN_FOLDED = 3
@@ -119,3 +122,26 @@ def _first_token(table: Vocabulary) -> int:
         and token.removeprefix(b" ").decode(errors="replace").isalpha()
     ]
     return int(table.ids[max(words, key=lambda word: (word[0], -word[1]))[1] if words else -1])
+
+
+@dataclass(frozen=True, slots=True)
+class CountedText:
+    """A text in which uses are counted; without a corpus, the training text of its run."""
+
+    id: str
+    name: str
+    """As used in a sentence, such as "the held-out text"."""
+    run: StoredRun | None = None
+    corpus: Corpus | None = None
+
+
+def training_text(stored: StoredRun) -> CountedText:
+    """Return a run's training text, of which only the words and their counts are stored."""
+    return CountedText(f"training:{stored.id}", "the training text", run=stored)
+
+
+def held_out_text(stored: StoredRun) -> CountedText | None:
+    """Return a run's held-out text, or None."""
+    if not stored.held_out.n_bytes:
+        return None
+    return CountedText(f"held-out:{stored.id}", "the held-out text", corpus=stored.held_out)

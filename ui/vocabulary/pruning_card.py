@@ -16,8 +16,7 @@ from ui.shell import address
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work
 from ui.vocabulary.background_work import PruningPreview
-from ui.vocabulary.inspection import Inspection
-from ui.vocabulary.texts import CountedText
+from ui.vocabulary.inspection import CountedText, Inspection
 from ui.work.work_part import show_work
 
 _CHOICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)

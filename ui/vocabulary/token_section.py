@@ -29,17 +29,18 @@ from ui.components.vocabulary import (
 )
 from ui.look.labels import token_label
 from ui.shell.choices import choose_one
-from ui.vocabulary.address import (
+from ui.vocabulary.findings import FINDINGS, ids_found
+from ui.vocabulary.inspection import Inspection
+from ui.vocabulary.search import (
+    Record,
     go_to_prefix,
     go_to_text,
     open_token,
     read_prefix,
     read_token_id,
     search_for,
+    to_query,
 )
-from ui.vocabulary.findings import FINDINGS, ids_found
-from ui.vocabulary.inspection import Inspection
-from ui.vocabulary.search import Record, to_query
 
 _MAX_BUILT = 60
 _MAX_CODE_POINTS = 16

@@ -21,7 +21,7 @@ from bpe_core.types import TrainingConfig, TrainingProgress
 from ui.host.logs import event, log_unforeseen, short_id
 from ui.host.settings import settings
 from ui.storage.base_tokenizer import Extension
-from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import is_stored, store_run_to_show
 from ui.storage.training_requests import (
     KeptRequest,
@@ -31,11 +31,9 @@ from ui.storage.training_requests import (
 )
 from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
 from ui.work.task import State, Task
-from ui.work.time_left import EndingTime
 from ui.work.training import StoredTraining, StoreRun, train_and_store
 from ui.work.training_process import train_in_process
-from ui.work.training_report import CurvePoint, Reporter, TrainingReport
-from ui.work.work_log import logged
+from ui.work.training_report import CurvePoint, EndingTime, Reporter, TrainingReport, logged
 
 MAX_CACHED = 64
 MAX_WAITING: Final = settings().queue

@@ -14,8 +14,8 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingProgress
 from ui.storage.base_tokenizer import Extension
-from ui.storage.folder_check import FolderCheck
 from ui.storage.held_out_text import HELD_OUT_SEED, divide
+from ui.storage.run_files import FolderCheck
 from ui.storage.run_store import Trained
 from ui.storage.training_requests import TrainingRequest
 
