@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -198,11 +196,8 @@ def language_csv(
 
 def parallel_table(texts: Sequence[ParallelText]) -> bytes:
     """Return parallel sentences as a table that `read_parallel` reads, one column per language."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow([text.name for text in texts])
-    writer.writerows(zip(*(text.sentences for text in texts), strict=True))
-    return buffer.getvalue().encode()
+    columns = [text.sentences for text in texts]
+    return csv_table([text.name for text in texts], zip(*columns, strict=True))
 
 
 cached_script_merges = cached(spinner="Counting the merges of each script")(merges_per_script)

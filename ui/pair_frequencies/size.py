@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +21,7 @@ from ui.host.error_boundary import fragment
 from ui.host.sized_cache import cached
 from ui.look import charts
 from ui.look.chart_style import CONFIG
+from ui.look.csv_table import Cell, csv_table
 from ui.look.glossary import tooltip
 from ui.look.labels import file_stem
 from ui.run import results
@@ -112,11 +112,9 @@ def cost_rows(sizes: Sizes, kept: int, rates: Rates) -> list[FigureRow]:
     ]
 
 
-def costs_csv(sizes: Sizes, rates: Rates) -> str:
+def costs_csv(sizes: Sizes, rates: Rates) -> bytes:
     """Return the costs of every size as CSV, one line each; unknown figures stay empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COST_COLUMNS)
+    rows: list[Sequence[Cell]] = []
     by_gpt2 = Usage(sizes.second_by_gpt2, sizes.second_bytes, 0)
     second = [None] * len(sizes.training) if sizes.second is None else sizes.second.tolist()
     columns = (sizes.embedding_rows.tolist(), sizes.training.tolist(), second)
@@ -126,7 +124,7 @@ def costs_csv(sizes: Sizes, rates: Rates) -> str:
         if others is not None:
             found = compute_costs(Usage(others, sizes.second_bytes, height), rates, by_gpt2)
             price, window_saved = found.price, found.window_saved
-        writer.writerow(
+        rows.append(
             [
                 step,
                 height,
@@ -139,7 +137,7 @@ def costs_csv(sizes: Sizes, rates: Rates) -> str:
                 own.parameters_untied,
             ]
         )
-    return text.getvalue()
+    return csv_table(COST_COLUMNS, rows)
 
 
 def _sizes(stored: StoredRun, vocab_size: NDArray[np.int64], other: OtherText | None) -> Sizes:
