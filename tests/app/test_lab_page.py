@@ -101,7 +101,7 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
 ) -> None:
     app = open_app("lab")
     # The page is drawn while the measurement runs.
-    assert any(markdown.value == "**Measuring**" for markdown in app.markdown)
+    assert any(bar.proto.text.startswith("Measuring: ") for bar in app.get("progress"))
     assert len(app.get("progress")) == 2
     assert speeds(app) == []
     labels = {b.label: b.disabled for b in app.button}

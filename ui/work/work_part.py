@@ -72,25 +72,29 @@ def watch_work(
     *,
     key: str,
     written: Callable[[int], str] = "{:,}".format,
+    describe: Callable[[Status[Any, Any]], str] | None = None,
+    can_cancel: bool = True,
 ) -> None:
     """Redraw live work twice a second, and the whole page once it has ended.
 
     `what` is Markdown for the unit of progress, such as "Characters", and `written` formats a
-    number of it. Visitors who ask for the same work share its id and wait together, so the help
-    text says that Cancel ends it for all of them.
+    number of it; `describe` may say how far the work is instead. Visitors who ask for the same work
+    share its id and wait together, so the help text says that Cancel ends it for all of them.
     """
     status = background.status(id)
     if not status.is_live:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_watched"):
-        st.progress(status.share, f"{what}: {_how_far(status, written)}")
-        st.button(
-            "Cancel",
-            on_click=background.cancel,
-            args=(id,),
-            key=f"{key}_cancel",
-            help="Cancels it for everyone who is waiting for it. Anyone can begin it again.",
-        )
+        how_far = _how_far(status, written) if describe is None else describe(status)
+        st.progress(status.share, f"{what}: {how_far}")
+        if can_cancel:
+            st.button(
+                "Cancel",
+                on_click=background.cancel,
+                args=(id,),
+                key=f"{key}_cancel",
+                help="Cancels it for everyone who is waiting for it. Anyone can begin it again.",
+            )
 
 
 def show_ended(
