@@ -6,16 +6,15 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
 from ui.adapt.extend_mode import draw_extending
 from ui.adapt.replace_mode import draw_replacing
 from ui.adapt.shrink_mode import draw_shrinking
 from ui.corpus.filled_corpus import fill_corpus_once
+from ui.host.error_boundary import errors_shown
 from ui.look.glossary import tooltip
-from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.shell.choices import choose_one
-from ui.shell.following import follow, followed_job
+from ui.shell.open_run import follow, followed_job
 from ui.storage.run_store import StoredRun
 from ui.work import jobs
 from ui.work.jobs import JobStatus
@@ -47,9 +46,7 @@ shown = frame.page_frame(
     help=tooltip("Token", "Merge"),
 )
 if shown is not None:
-    live = jobs.manager().plan(job.id) if job is not None and job.is_live else None
+    live = jobs.manager().find_live(job.id) if job is not None and job.is_live else None
     fill_corpus_once(shown, live)
-    try:
+    with errors_shown():
         draw(shown, job)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))

@@ -6,7 +6,6 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.errors import BpeError
 from ui.compare.compared import ComparedText, compare_on, whole_text_card
 from ui.compare.costs_part import costs_part
 from ui.compare.evaluation import Evaluation, choose_evaluation
@@ -17,7 +16,7 @@ from ui.compare.report import report_button
 from ui.compare.terms_part import terms_part
 from ui.compare.verdict_part import method_line, parts_part, verdict_part
 from ui.compare.verdict_words import SAMPLE_OF
-from ui.look.labels import plain_markdown
+from ui.host.error_boundary import errors_shown
 from ui.shell import address, frame
 from ui.shell.choices import choose_part
 from ui.storage.run_store import StoredRun
@@ -108,7 +107,5 @@ def judge(
 
 shown = frame.page_frame("Compare")
 if shown is not None:
-    try:
+    with errors_shown():
         compare(shown)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
 from bpe_core.lab.measurements import MAX_CHARACTERS, LabOrder
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.host.error_boundary import errors_shown
 from ui.lab.measurements import MeasurementStatus, read_measurements, small_measurement
 from ui.lab.sections import draw_encoding, draw_longest_match, draw_training
 from ui.lab.text import MeasuredText, choose_text
@@ -70,7 +70,5 @@ shown = frame.page_frame(
     "they agree.",
 )
 if shown is not None:
-    try:
+    with errors_shown():
         draw_lab(shown)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))

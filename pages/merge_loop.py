@@ -8,7 +8,7 @@ from ui.components.merge_player import merge_player, send_block, send_own_words
 from ui.host.error_boundary import fragment
 from ui.look.glossary import tooltip
 from ui.merge_loop import player_run
-from ui.run.step import first_step, keep_step
+from ui.run.results import first_step, keep_step
 from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
 

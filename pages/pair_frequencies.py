@@ -7,8 +7,7 @@ from ui.look.glossary import tooltip
 from ui.pair_frequencies.life import draw_life, shown_pair
 from ui.pair_frequencies.sample_part import draw_sample_check
 from ui.pair_frequencies.size import draw_vocabulary_size
-from ui.pair_frequencies.step import choose_step, draw_pictures
-from ui.pair_frequencies.whole_run import draw_whole_run
+from ui.pair_frequencies.step import choose_step, draw_pictures, draw_whole_run
 from ui.run import results
 from ui.shell import address, frame
 from ui.shell.choices import choose_part

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.components.start_loop import start_loop
-from ui.corpus.opened_text import set_own_text
+from ui.corpus.own_text_field import set_own_text
 from ui.shell import address, frame
 from ui.start.doors import DOORS, GPT2, style_page
 

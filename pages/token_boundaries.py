@@ -2,23 +2,19 @@
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.components.token_view import token_view
 from ui.corpus import own_reading
 from ui.corpus.own_reading import OwnReading
 from ui.corpus.own_text_field import own_text, text_field
-from ui.host.error_boundary import fragment
+from ui.host.error_boundary import errors_shown, fragment
 from ui.look.glossary import definitions, tooltip
-from ui.look.labels import plain_markdown
 from ui.shell import frame, workspace
 from ui.shell.choices import choose_part
 from ui.storage.run_store import StoredRun
 from ui.token_boundaries import conversation
-from ui.token_boundaries.example_texts import FIRST_TEXT, offer_examples
-from ui.token_boundaries.opened_file import file_messages, file_opener
-from ui.token_boundaries.story_columns import ChosenToken, story_columns
-from ui.token_boundaries.token_story import index_chosen
+from ui.token_boundaries.opened_file import FIRST_TEXT, file_messages, file_opener, offer_examples
+from ui.token_boundaries.token_story import ChosenToken, index_chosen, story_columns
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
 from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
@@ -30,10 +26,8 @@ PARTS = ("Text", "Conversation")
 
 @fragment()
 def text_and_tokens(stored: StoredRun) -> None:
-    try:
+    with errors_shown():
         draw_text_and_tokens(stored)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
 
 
 def draw_text_and_tokens(stored: StoredRun) -> None:

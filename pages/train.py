@@ -8,15 +8,15 @@ from streamlit.delta_generator import DeltaGenerator
 from ui.look.glossary import tooltip
 from ui.run.training_card import show_failure, training_outcome, watch_training
 from ui.shell import frame
-from ui.shell.following import follow, followed_job
+from ui.shell.open_run import follow, followed_job
 from ui.storage.run_store import StoredRun
-from ui.train.filled_forms import (
+from ui.train.forms import (
     fill_forms_from_training,
     fill_forms_once,
     filled_settings,
     form_changes,
+    show_forms,
 )
-from ui.train.forms import show_forms
 from ui.train.result_card import show_heading, show_result
 from ui.work import jobs
 from ui.work.jobs import JobStatus
@@ -48,9 +48,9 @@ open_run = frame.page_frame(
     help=tooltip("Merge"),
     names_run=True,
 )
-plan = None if live is None else jobs.manager().plan(live.id)
-if plan is not None:
-    fill_forms_from_training(plan)
+training = None if live is None else jobs.manager().find_live(live.id)
+if training is not None:
+    fill_forms_from_training(training)
 elif open_run is not None and live is None:
     fill_forms_once(open_run)
 forms, _, result = st.columns([24, 1, 16])
@@ -58,7 +58,7 @@ forms, _, result = st.columns([24, 1, 16])
 with result, training_outcome(is_live=live is not None):
     heading = show_outcome(job, open_run)
 with forms:
-    chosen, config = show_forms(can_train=live is None, filled=filled_settings(open_run, plan))
+    chosen, config = show_forms(can_train=live is None, filled=filled_settings(open_run, training))
 if heading is not None and open_run is not None:
     changes = form_changes(open_run.run, chosen.training.sha256 if chosen else None, config)
     show_heading(

@@ -2,25 +2,22 @@
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
 from ui.components.figures import verdict
-from ui.host.error_boundary import fragment
+from ui.host.error_boundary import errors_shown, fragment
 from ui.look.glossary import definitions, tooltip
-from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work
-from ui.vocabulary.address import read_search
 from ui.vocabulary.audit_section import draw_audit
 from ui.vocabulary.background_work import Uses
 from ui.vocabulary.choice import choose_tokenizer_and_text
 from ui.vocabulary.findings import leading_sentence
-from ui.vocabulary.inspection import Inspection, inspect_vocabulary
+from ui.vocabulary.inspection import CountedText, Inspection, inspect_vocabulary
 from ui.vocabulary.pruning_card import show_pruning
-from ui.vocabulary.texts import CountedText
+from ui.vocabulary.search import read_search
 from ui.vocabulary.token_section import draw_tokens
-from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Progress, Status
+from ui.work.work_part import show_work
 
 
 def draw_vocabulary(stored: StoredRun) -> None:
@@ -37,11 +34,9 @@ def draw_vocabulary(stored: StoredRun) -> None:
 
 
 def draw_counting(counting: Status[Progress, Uses], text: CountedText) -> None:
-    if counting.is_live:
-        unit = "Words" if text.corpus is not None and text.corpus.word_counts else "Characters"
-        watch_work(background_work.counts(), counting.id, f"{unit} counted", key="counting")
-    elif counting.result is None:
-        show_ended(background_work.counts(), counting, "counting of uses", key="counting")
+    unit = "Words" if text.corpus is not None and text.corpus.word_counts else "Characters"
+    counts = background_work.counts()
+    show_work(counts, counting, unit=f"{unit} counted", what="counting of uses", key="counting")
 
 
 @fragment()
@@ -59,7 +54,5 @@ shown = frame.page_frame(
     help=tooltip("Token", "Merge"),
 )
 if shown is not None:
-    try:
+    with errors_shown():
         draw_vocabulary(shown)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))

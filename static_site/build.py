@@ -29,7 +29,7 @@ from ui.components import live_text, merge_player, token_view  # noqa: F401  the
 from ui.components.shared import PARTS
 from ui.components.start_loop import MAX_SENTENCE_LENGTH, Door
 from ui.corpus.address_text import MAX_TEXT_LENGTH_IN_ADDRESS
-from ui.token_boundaries.example_texts import EXAMPLES, FIRST_TEXT
+from ui.token_boundaries.opened_file import EXAMPLES, FIRST_TEXT
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent

@@ -20,7 +20,7 @@ from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, paste
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.held_out_text import divide
-from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
 from ui.storage.upload_store import keep_tokenizer
 

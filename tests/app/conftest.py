@@ -23,7 +23,7 @@ from ui.compare import compared
 from ui.host.sized_cache import server_cache
 from ui.lab import measurements
 from ui.pair_frequencies import sample_part
-from ui.run import opened as opening
+from ui.run import downloads as opening
 from ui.serving.warm_up import warm_up_rest
 from ui.shell.workspace import state_key
 from ui.tokenizers.downloads import downloads

@@ -11,8 +11,7 @@ from bpe_core.formats.checking.readers import find_reader
 from bpe_core.formats.transformers_folder import FOLDER
 from tests.app.pages import OpenApp, page_text
 from tests.waiting import wait_until
-from ui.run.downloads import downloads
-from ui.run.opened import checks
+from ui.run.downloads import checks, downloads
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.work.background import TooMuchWorkError
 from ui.work.task import Status

@@ -81,15 +81,15 @@ def page_that_fails_at_times() -> None:
     """Draw a page that can fail; AppTest runs this body as a script, so it imports all it needs."""
     import streamlit as st
 
-    from ui.corpus.opened_text import OwnText
-    from ui.shell import frame, workspace
+    from ui.corpus.own_text_field import set_own_text
+    from ui.shell import frame
 
     class Page:
         def run(self) -> None:
             if st.checkbox("Fail", key="fail"):
                 raise RuntimeError
             st.text_input("Name", key="name")
-            workspace.update(OwnText, text="typed")
+            set_own_text("typed")
 
     frame.run_page(Page())  # pyright: ignore[reportArgumentType]
 

@@ -21,7 +21,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.training import in_address
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
-from ui.corpus.opened_text import OwnText
+from ui.corpus.own_text_field import OwnText, OwnTexts
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementManager, MeasurementStatus
 from ui.shell.workspace import state_key
@@ -76,12 +76,12 @@ def test_an_own_text_is_measured_and_its_figures_are_labelled_for_another_choice
     app.segmented_control(key="lab_tokenizer").set_value("Your tokenizer").run()
     assert notices(app) == []
     # Another text of the same length.
-    app.session_state[state_key(OwnText)] = OwnText(SHORT[::-1])
+    app.session_state[state_key(OwnTexts)] = OwnTexts({"text": OwnText(SHORT[::-1])})
     app.run()
     assert notices(app) == [own, training]
     app.selectbox(key="lab_text").set_value("Python’s language reference").run()
     assert notices(app) == [own, training]
-    app.session_state[state_key(OwnText)] = OwnText(SHORT)
+    app.session_state[state_key(OwnTexts)] = OwnTexts({"text": OwnText(SHORT)})
     app.selectbox(key="lab_text").set_value("Your text").run()
     assert notices(app) == []
 
@@ -101,7 +101,7 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
 ) -> None:
     app = open_app("lab")
     # The page is drawn while the measurement runs.
-    assert any(markdown.value == "**Measuring**" for markdown in app.markdown)
+    assert any(bar.proto.text.startswith("Measuring: ") for bar in app.get("progress"))
     assert len(app.get("progress")) == 2
     assert speeds(app) == []
     labels = {b.label: b.disabled for b in app.button}

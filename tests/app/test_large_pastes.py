@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import OpenApp, sent
 from ui.components.large_paste import MAX_EDITED
-from ui.corpus import large_text_area, opened_text, own_reading
+from ui.corpus import own_reading, own_text_field
 from ui.shell import workspace
 
 LINE = "a line of a pasted text\n"
@@ -45,7 +45,11 @@ def after(app: AppTest, act: Callable[[], object]) -> AppTest:
 
 
 def open_pasted() -> None:
-    opened_text.open_pasted("boundaries_text", opened_text.OwnText, own_reading.MAX_CHARACTERS)
+    own_text_field.open_pasted("boundaries_text", "text", own_reading.MAX_CHARACTERS)
+
+
+def open_large(key: str) -> None:
+    own_text_field.open_pasted(f"paste_{key}", key, 50_000_000)
 
 
 def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
@@ -60,7 +64,7 @@ def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
     assert field(app)["text"] == text[:2_000]
     assert f"{len(text):,} characters, too many to edit" in field(app)["excerpt_note"]
     assert "text_id" in app.query_params
-    after(app, lambda: opened_text.close_text("first"))
+    after(app, lambda: own_text_field.close_text("first"))
     assert field(app)["text"] == "typed before, and more"
     assert field(app)["opened"] is None
 
@@ -76,23 +80,23 @@ def test_closing_returns_to_the_text_before_all_that_was_opened(
     after(app, open_pasted)
     assert field(app)["opened"] == ["Pasted text", "240 kB"]
     assert field(app)["text"] == LINE * 10_000
-    after(app, lambda: opened_text.close_text("first"))
+    after(app, lambda: own_text_field.close_text("first"))
     assert field(app)["text"] == "mine"
 
 
 def test_an_opened_text_that_is_edited_is_the_visitors_own(open_app: OpenApp) -> None:
     app = open_app("token_boundaries")
     app.file_uploader(key="boundaries_file").upload("a.txt", b"a file", "text/plain").run()
-    after(app, lambda: opened_text.set_own_text("a file, edited"))
+    after(app, lambda: own_text_field.set_own_text("a file, edited"))
     assert field(app)["opened"] is None
     assert field(app)["text"] == "a file, edited"
 
 
 def test_a_long_text_from_an_address_can_be_closed_too(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="mine")
-    after(app, lambda: workspace.update(opened_text.OwnText, text="x" * (MAX_EDITED + 1)))
+    after(app, lambda: own_text_field.update_text(text="x" * (MAX_EDITED + 1)))
     assert field(app)["opened"] == ["Long text", "500 kB"]
-    after(app, lambda: opened_text.close_text("first"))
+    after(app, lambda: own_text_field.close_text("first"))
     assert field(app)["text"] == "first"
 
 
@@ -108,7 +112,7 @@ def test_only_what_is_read_of_a_paste_is_kept_and_the_rest_is_counted(
     assert field(app)["opened"] == ["Pasted text", "9.5 MB"]
     (warning,) = app.warning
     told = warning.value
-    assert told == "The pasted text has 9,000,000 characters. Only the first 1,000 are read."
+    assert told == "The text has 9,000,000 characters. Only the first 1,000 are read."
 
 
 @pytest.mark.parametrize(
@@ -140,7 +144,7 @@ def test_a_large_paste_on_train_is_the_corpus_until_it_is_closed(
     app.text_area(key="corpus_pasted").set_value("typed before").run()
     text = LINE * 50_000
     browser_says(message(text, "typed before, and more"))
-    after(app, lambda: large_text_area.open_pasted("corpus_pasted", "paste_corpus_pasted"))
+    after(app, lambda: open_large("corpus_pasted"))
     assert any(part.value == "**Pasted text** :gray[1.2 MB]" for part in app.markdown)
     excerpt = app.text_area(key="corpus_pasted_excerpt")
     assert excerpt.value == text[:2_000]
@@ -161,7 +165,7 @@ def test_a_large_list_of_words_can_be_pasted(
     app.segmented_control(key="corpus_source").set_value("Weighted words").run()
     words = "\n".join(f"word{n} {n + 1}" for n in range(20_000))
     browser_says(message(words, "hug 10"))
-    after(app, lambda: large_text_area.open_pasted("corpus_words", "paste_corpus_words"))
+    after(app, lambda: open_large("corpus_words"))
     assert not app.error
     assert any("**Pasted text**" in part.value for part in app.markdown)
     app.button(key="corpus_words_close").click().run()

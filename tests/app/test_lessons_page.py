@@ -12,9 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.samples import parallel_texts
 from tests.app.pages import all_sent
+from ui.corpus.own_text_field import OwnText, OwnTexts
 from ui.lessons.languages import TaughtLanguage
 from ui.lessons.navigation import LESSONS
-from ui.lessons.parts import MAX_TEXT_LENGTH, LessonTexts, cut_text
+from ui.lessons.parts import MAX_TEXT_LENGTH, cut_text
 from ui.lessons.questions import Answers
 
 STEPS = [
@@ -271,7 +272,7 @@ def test_the_warning_on_a_long_text_states_how_much_is_used(
     open_app: Callable[..., AppTest],
 ) -> None:
     typed = "na na\n" * 600
-    app = open_app("lessons", LessonTexts({"documents": typed}), lesson="Four documents")
+    app = open_app("lessons", OwnTexts({"documents": OwnText(typed)}), lesson="Four documents")
     assert app.warning[0].value.startswith(f"Only the first 1,997 of {len(typed):,} characters")
     assert any(one.get("text") == typed for one in all_sent(app))
 
@@ -357,7 +358,7 @@ def test_a_step_describes_the_visitor_s_words(
 def test_a_text_without_words_shows_an_error(
     open_app: Callable[..., AppTest], place: int, step: str, name: str
 ) -> None:
-    typed, title = LessonTexts({name: " \n"}), LESSONS[place - 1].title
+    typed, title = OwnTexts({name: OwnText(" \n")}), LESSONS[place - 1].title
     app = open_app("lessons", typed, lesson=title, **{f"step_of_{place}": step})
     none = "There are no words" if name.endswith("words") else "There are no words to learn from"
     assert [re.split("[:.]", error.value.replace("\\", ""))[0] for error in app.error] == [none]

@@ -21,9 +21,8 @@ from tests.app.stored import store
 from tests.waiting import wait_until
 from ui.pair_frequencies.sample_part import checking, checks, stored_text, verdict_on
 from ui.storage.base_tokenizer import BaseName
-from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_files import MAX_KEPT, CorpusOrigin
 from ui.storage.run_store import Trained, load_run, store_run
-from ui.storage.training_text import MAX_KEPT
 
 CONFIG = TrainingConfig(330)
 SHARE = 8

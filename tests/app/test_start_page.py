@@ -18,7 +18,7 @@ from ui.start.doors import DOORS
 _IMPORTS = """
 import sys
 import ui.components.start_loop, ui.shell.frame, ui.shell.recent_runs
-import ui.corpus.opened_text, ui.start.doors, ui.serving.warm_up
+import ui.corpus.own_text_field, ui.start.doors, ui.serving.warm_up
 heavy = ("pandas", "numba", "tokenizers", "tiktoken")
 print([name for name in heavy if name in sys.modules])
 """

@@ -161,7 +161,7 @@ def test_only_the_shown_part_of_a_long_file_is_sent_to_the_browser(
     opener.upload("long.txt", (line * 40_000).encode(), "text/plain").run()
     assert field_text(app) == view(app)["text"] == (line * 40)[:1_000]
     assert sum(len(c.proto.json) for c in app.get("bidi_component")) < 50_000
-    assert "1,000,000 characters. Only the first 1,000 are shown" in unescaped(app.warning[0].value)
+    assert "1,000,000 characters. Only the first 1,000 are read" in unescaped(app.warning[0].value)
 
 
 def test_only_the_first_tokens_are_shown_but_all_are_counted(

@@ -15,7 +15,7 @@ from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, page_text
 from tests.app.training import assert_press_is_refused, choose, in_address, train
 from tests.waiting import wait_until
-from ui.storage import run_corpus
+from ui.storage import run_files
 from ui.storage.run_store import Trained, load_run, store_folder, store_run, store_run_to_show
 from ui.work import jobs
 
@@ -108,7 +108,7 @@ def test_small_uploads_come_back(open_app: OpenApp) -> None:
 def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
-    monkeypatch.setattr(run_corpus, "MAX_CHARACTERS_KEPT", 3)
+    monkeypatch.setattr(run_files, "MAX_CHARACTERS_KEPT", 3)
     app = choose(open_app(), source=source)
     if source == "Upload":
         upload(app, {"<b>manual</b>.txt": RHYME})
@@ -247,7 +247,7 @@ def test_an_upload_that_only_the_disk_holds_comes_back(open_app: OpenApp) -> Non
 def test_a_long_typed_text_comes_back_with_its_run(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_corpus, "MAX_CHARACTERS_KEPT", 3)
+    monkeypatch.setattr(run_files, "MAX_CHARACTERS_KEPT", 3)
     app = choose(open_app(), source="Weighted words")
     key = "corpus_words"
     text = "".join(f"{chr(97 + n % 26) * 3}{chr(97 + n // 26)} {n + 1}\n" for n in range(300))

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import OpenApp, unescaped_text
 from tests.app.training import choose
-from ui.corpus.corpus_state import ReadUploads
+from ui.corpus.uploads import ReadUploads
 from ui.shell.workspace import state_key
 
 TITLES = [f"No {number}" for number in range(50)]

@@ -29,7 +29,7 @@ from tests.waiting import wait_until
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.storage.upload_store import keep_tokenizer
 from ui.vocabulary import background_work
-from ui.vocabulary.texts import held_out_text
+from ui.vocabulary.inspection import held_out_text
 
 HOSTILE = [
     "<script>window.harmed=1</script>",

@@ -14,7 +14,7 @@ from ui.lab import charts as lab_charts
 from ui.look import charts
 from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies import life, sample_part
-from ui.vocabulary import charts as vocabulary_charts
+from ui.vocabulary import audit_section
 
 TEN_MILLION = 10_000_000
 STEPS = np.linspace(0, 999_744, 40).astype(np.int64)
@@ -161,5 +161,5 @@ def large_charts() -> Iterator[tuple[str, go.Figure]]:
         kinds = np.full((3, longest + 1), TEN_MILLION)
         yield (
             f"lengths to {longest}",
-            vocabulary_charts.length_bars(kinds, chosen=None, theme="light"),
+            audit_section.length_bars(kinds, chosen=None, theme="light"),
         )

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.helpers import MAX_WAIT_MS, open_page
 from tests.browser.serving import new_context
 from tests.browser.training import open_parts
-from ui.look.glossary import PRE_TOKEN
+from ui.look.glossary import GLOSSARY
 
 PHONE = {"width": 390, "height": 844}
 # Shown, and then wholly within the window.
@@ -24,11 +24,11 @@ def test_a_term_is_explained_by_keyboard_pointer_and_touch(browser: Browser, app
     open_page(page, f"{app_url}/train")
     open_parts(page)
     button = page.get_by_role("button", name="Help for pre-token")
-    tooltip = page.locator(".help-text", has_text=PRE_TOKEN)
+    tooltip = page.locator(".help-text", has_text=GLOSSARY["Pre-token"])
     expect(tooltip).to_be_hidden()
     button.focus()
     expect(tooltip).to_be_visible()
-    expect(button).to_have_accessible_description(PRE_TOKEN)
+    expect(button).to_have_accessible_description(GLOSSARY["Pre-token"])
     button.blur()
     expect(tooltip).to_be_hidden()
     button.hover()

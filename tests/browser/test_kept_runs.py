@@ -22,7 +22,7 @@ from tests.browser.helpers import (
 )
 from tests.browser.serving import new_context
 from tests.browser.training import choose, upload
-from ui.storage.run_corpus import MAX_CHARACTERS_KEPT
+from ui.storage.run_files import MAX_CHARACTERS_KEPT
 
 SAMPLE = "Python’s language reference 4,096 tokens"
 RUNS = {f"{n}" * 32: f"Kept {n}" for n in range(3)}

@@ -23,7 +23,7 @@ from tests.browser.helpers import MAX_WAIT_MS
 from tests.browser.serving import new_context
 from tests.browser.test_accessibility import FIND_VIOLATIONS, RULES, SCHEMES
 from tests.oracles import TOKENIZERS, opened_by_name
-from ui.token_boundaries.example_texts import FIRST_TEXT
+from ui.token_boundaries.opened_file import FIRST_TEXT
 
 SENTENCE = "Straße, naïveté 🧩 日本語 12345"
 LESSON = "lesson-hug-words.html"

@@ -10,7 +10,7 @@ from streamlit.web.cli import main
 from bpe_core.formats.checking.opened_elsewhere import Opened
 from bpe_core.formats.load_save import Format
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.run import opened
+from ui.run import downloads
 
 
 def check_nothing(_tokenizer: Tokenizer, format: Format, *_: object) -> Opened:
@@ -19,5 +19,5 @@ def check_nothing(_tokenizer: Tokenizer, format: Format, *_: object) -> Opened:
 
 
 if __name__ == "__main__":
-    opened.check_opens = check_nothing
+    downloads.check_opens = check_nothing
     main(prog_name="streamlit")

@@ -124,7 +124,7 @@ suite("the visitor's turn", () => {
 });
 
 suite("colours", () => {
-  const slots = (run) => Array.from(run.merge_id, (id) => run.slotOf(id));
+  const slots = (run) => Array.from(run.merge_id, (id) => run.findSlot(id));
 
   test("are different for as many tokens as there are colours", () => {
     for (const { text } of sentences) {
@@ -139,7 +139,7 @@ suite("colours", () => {
       for (let step = 0; step <= run.n_merges; step++) {
         const ids = new Set(run.frequent.flatMap(({ base }) => symbolsAt(run, base, step).map(({ id }) => id)));
         const learned = [...ids].filter((id) => run.isLearned(id));
-        if (learned.length <= 8) assert.equal(new Set(learned.map(run.slotOf)).size, learned.length, text);
+        if (learned.length <= 8) assert.equal(new Set(learned.map(run.findSlot)).size, learned.length, text);
       }
     }
   });
@@ -147,7 +147,7 @@ suite("colours", () => {
   test("belong to the token, whatever its id, also when more is typed", () => {
     const run = learn(SHELLS);
     const more = learn(`${SHELLS} xylo`, run.slots);
-    const colour = (run, token) => run.slotOf(run.tokens.indexOf(token));
+    const colour = (run, token) => run.findSlot(run.tokens.indexOf(token));
     assert.notEqual(run.tokens.indexOf("he"), more.tokens.indexOf("he"));
     for (const token of ["he", " se", "lls"]) assert.equal(colour(more, token), colour(run, token), token);
   });

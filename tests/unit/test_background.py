@@ -20,8 +20,8 @@ from ui.work.background import (
     UnknownWorkError,
     stopper,
 )
-from ui.work.background_card import seconds_left
 from ui.work.task import Progress, Task
+from ui.work.work_part import seconds_left
 
 TextWork = Background[Progress, str]
 

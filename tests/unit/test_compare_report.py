@@ -36,7 +36,7 @@ from ui.compare.terms_part import Terms, term_rows
 from ui.compare.verdict_part import Judged, rival_rows
 from ui.compare.verdict_words import uncovered_words, verdict_sentence
 from ui.components.figures import FigureRow
-from ui.run.composition_bars import composition_groups
+from ui.run.page_parts import composition_groups
 from ui.tokenizers.shelf import Member
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"

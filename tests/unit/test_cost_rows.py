@@ -131,7 +131,7 @@ def test_the_cut_stands_beside_the_whole_run_and_gpt2() -> None:
 
 
 def test_the_csv_has_a_line_for_each_size() -> None:
-    lines = list(csv.DictReader(io.StringIO(costs_csv(SIZES, RATES))))
+    lines = list(csv.DictReader(io.StringIO(costs_csv(SIZES, RATES).decode("utf-8-sig"))))
     assert tuple(lines[0]) == COST_COLUMNS
     assert [line["merges kept"] for line in lines] == ["0", "1", "2"]
     assert [float(line["cost of the held-out text"]) for line in lines] == [1e-4, 9e-5, 8e-5]
@@ -141,7 +141,7 @@ def test_the_csv_has_a_line_for_each_size() -> None:
 
 def test_the_csv_leaves_unknown_figures_empty() -> None:
     alone = Sizes(SIZES.embedding_rows, SIZES.training, None, 0, 0, "held-out text")
-    [first, *_] = csv.DictReader(io.StringIO(costs_csv(alone, Rates())))
+    [first, *_] = csv.DictReader(io.StringIO(costs_csv(alone, Rates()).decode("utf-8-sig")))
     assert [name for name, cell in first.items() if cell] == [
         "merges kept",
         "rows of the embedding",

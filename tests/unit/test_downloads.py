@@ -17,8 +17,7 @@ from bpe_core.types import TrainingConfig
 from ui.host.sized_cache import server_cache
 from ui.look.labels import plain_markdown
 from ui.run.download_rows import check_sentence
-from ui.run.downloads import Download, downloads
-from ui.run.opened import Checked, check_all
+from ui.run.downloads import Checked, Download, check_all, downloads
 from ui.storage.run_store import Trained, load_run, store_run
 from ui.work.task import Status, Task
 

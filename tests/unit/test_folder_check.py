@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.files.store import new_id
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig, TrainingProgress
-from ui.storage.run_corpus import CorpusOrigin
+from bpe_core.types import TrainingConfig
+from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import Trained, folder_check, load_run, store_run
 from ui.storage.training_requests import TrainingRequest
 from ui.work.training import StoredTraining, train_and_store
@@ -36,22 +37,23 @@ def projects() -> Corpus:
     return Corpus.from_documents(texts, names)
 
 
-class _Quiet:
-    def __call__(self, progress: TrainingProgress) -> None: ...
-
-    def saving(self) -> None: ...
-
-
 def trained(corpus: Corpus, by: str = "document") -> str:
     request = TrainingRequest(
-        new_id(), "Projects", CONFIG, 0.1, by, ORIGIN, "", corpus.n_bytes, time.time()
+        id=new_id(),
+        title="Projects",
+        config=CONFIG,
+        held_out_share=0.1,
+        origin=replace(ORIGIN, held_out_by=by),
+        visitor="",
+        n_bytes=corpus.n_bytes,
+        asked_at=time.time(),
     )
     stored = train_and_store(
         request,
         corpus,
         base=None,
         store=store_run,
-        followed_by=lambda _, __: _Quiet(),
+        report=lambda _: None,
         should_stop=lambda: False,
         is_wanted=lambda: True,
     )

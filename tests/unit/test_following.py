@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ui.shell import following
-from ui.shell.following import follow
+from ui.shell import open_run
+from ui.shell.open_run import follow
 from ui.work.jobs import JobStatus
 
 
@@ -30,7 +30,7 @@ def test_each_status_of_a_job_is_followed(
 ) -> None:
     all_noted: list[str | None] = []
     all_opened: list[str] = []
-    monkeypatch.setattr(following, "note_training", all_noted.append)
-    monkeypatch.setattr(following, "open_run", all_opened.append)
+    monkeypatch.setattr(open_run, "note_training", all_noted.append)
+    monkeypatch.setattr(open_run, "open_run", all_opened.append)
     follow(job)
     assert (all_noted, all_opened) == (noted, opened)

@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from ui.shell import workspace
-from ui.shell.given_corpus import GivenCorpus, note_found, note_given, take_given
+from ui.shell.recent_runs import GivenCorpus, note_found, note_given, take_given
 
 ID = "0123456789abcdef" * 2
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.lab.contenders import ENCODERS, trainers
+from bpe_core.lab.contenders import ENCODERS, differences, trainers
 from bpe_core.lab.measurements import GrowthPoint
 from bpe_core.lab.measuring import ContenderTime
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.figures import FigureRow
 from ui.lab import words
-from ui.tokenizers.longest_match import longest_match_differences
 
 
 def measured(name: str, speed: float, *, equal: bool = True, whole: bool = True) -> ContenderTime:
@@ -104,7 +103,7 @@ def test_dropped_trainers_have_no_figure() -> None:
 
 @pytest.mark.slow
 def test_words_that_longest_match_cuts_differently_are_shown_with_both_cuts() -> None:
-    found = longest_match_differences("He overwrites it. overwrites", gpt2().fingerprint, gpt2())
+    found = differences(gpt2(), "He overwrites it. overwrites")
     (row,) = words.differing_rows(found, gpt2())
     assert row.label == "2×"
     assert [[tile.token for tile in cell.tiles] for cell in row.cells] == [

@@ -34,9 +34,13 @@ def test_a_row_names_the_merge_of_its_pair():
     assert rows["joined by merge"] == [None, 46]
 
 
+def read_csv(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
 def test_the_csv_of_pairs_marks_ties_for_the_highest_count():
     pairs = [PairCount(0, 1, 9, tied=True), PairCount(1, 0, 9, tied=True), PairCount(1, 1, 4)]
-    rows = list(csv.DictReader(io.StringIO(pairs_csv(pairs, {0: b"a", 1: b"b"}, {(0, 1): 45}))))
+    rows = read_csv(pairs_csv(pairs, {0: b"a", 1: b"b"}, {(0, 1): 45}))
     assert [row["tied for highest count"] for row in rows] == ["true", "true", "false"]
     assert [row["joined by merge"] for row in rows] == ["46", "", ""]
 
@@ -45,7 +49,7 @@ def test_the_csv_of_pairs_marks_ties_for_the_highest_count():
 def test_the_bytes_of_every_token_can_be_recovered_from_the_csv(tokens):
     vocab = dict(enumerate(tokens))
     pairs = [PairCount(left, right, 1) for left in vocab for right in vocab]
-    rows = list(csv.DictReader(io.StringIO(pairs_csv(pairs, vocab, {}), newline="")))
+    rows = read_csv(pairs_csv(pairs, vocab, {}))
     found = [
         (bytes.fromhex(row["left bytes in hex"]), bytes.fromhex(row["right bytes in hex"]))
         for row in rows
@@ -57,7 +61,7 @@ def test_the_bytes_of_every_token_can_be_recovered_from_the_csv(tokens):
 def test_no_label_in_the_csv_starts_a_formula(tokens):
     vocab = dict(enumerate([b"=1+1", b"@a", b"+", b"-", *tokens]))
     pairs = [PairCount(token, token, 1) for token in vocab]
-    for row in csv.DictReader(io.StringIO(pairs_csv(pairs, vocab, {}), newline="")):
+    for row in read_csv(pairs_csv(pairs, vocab, {})):
         assert row["left"][:1] not in {"=", "+", "-", "@", "\t", "\r"}
         assert row["right"][:1] not in {"=", "+", "-", "@", "\t", "\r"}
 
@@ -65,7 +69,7 @@ def test_no_label_in_the_csv_starts_a_formula(tokens):
 def test_the_csv_of_a_run_has_a_line_for_each_number_of_merges():
     stored = load_run(SAMPLE_RUN_ID)
     curves, tokens = results.run_curves(SAMPLE_RUN_ID), stored.run.tokens_after
-    rows = list(csv.DictReader(io.StringIO(run_csv(curves, tokens))))
+    rows = read_csv(run_csv(curves, tokens))
     assert [int(row["tokens in the corpus"]) for row in rows] == tokens.tolist()
     assert [int(row["vocabulary size"]) for row in rows] == curves.vocab_size.tolist()
     for step in (0, 1_000, len(rows) - 1):
@@ -80,7 +84,7 @@ def test_the_csv_of_a_run_has_a_line_for_each_number_of_merges():
 def test_every_step_of_a_life_can_be_recovered_from_the_csv():
     run = load_run(SAMPLE_RUN_ID).run
     life = PairLives(run).find(run.merges[500].pair)
-    rows = list(csv.DictReader(io.StringIO(life_csv(life))))
+    rows = read_csv(life_csv(life))
     steps = np.array([int(row["merges done"]) for row in rows])
     lines = np.searchsorted(steps, np.arange(len(life.counts)), side="right") - 1
     for column, values in (

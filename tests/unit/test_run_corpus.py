@@ -12,8 +12,8 @@ import pytest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError, NotPermittedError
 from bpe_core.files.store import write_manifest
-from ui.storage import run_corpus
-from ui.storage.run_corpus import CorpusOrigin, read_run_corpus, write_run_corpus
+from ui.storage import run_files
+from ui.storage.run_files import CorpusOrigin, read_run_corpus, write_run_corpus
 
 UPLOAD = CorpusOrigin("upload", "", 8)
 HOSTILE = Corpus.from_documents(
@@ -45,7 +45,7 @@ def test_of_a_sample_and_of_a_large_corpus_only_the_origin_is_kept(
     kept = read_run_corpus(tmp_path)
     assert kept is not None
     assert (kept.corpus, kept.origin.sample_id) == (None, "notebook")
-    monkeypatch.setattr(run_corpus, "MAX_CHARACTERS_KEPT", HOSTILE.n_characters - 1)
+    monkeypatch.setattr(run_files, "MAX_CHARACTERS_KEPT", HOSTILE.n_characters - 1)
     write_run_corpus(tmp_path, UPLOAD, HOSTILE)
     kept = read_run_corpus(tmp_path)
     assert kept is not None

@@ -31,16 +31,16 @@ INVALID = {
 
 
 def test_without_variables_all_have_their_defaults() -> None:
-    assert parse_settings({}) == Settings("", "", ("*",), 4.0, 90, 2000, 500, 16, 3, False, "info")
+    assert parse_settings({}) == Settings("", "", ("*",), 4.0, 90, 2000, 500, 16, False, "info")
     empty = {each.name: " " for each in SETTINGS}
     assert parse_settings(empty) == parse_settings({"PATH": "/bin"}) == parse_settings({})
 
 
 def test_each_variable_sets_its_field() -> None:
-    values = ("/data", "/kept", "org/*, a/b", "0.5", "7", "80", "150", "3", "2", "1", "ERROR")
+    values = ("/data", "/kept", "org/*, a/b", "0.5", "7", "80", "150", "3", "1", "ERROR")
     given = {each.name: value for each, value in zip(SETTINGS, values, strict=True)}
     assert parse_settings(given) == Settings(
-        "/data", "/kept", ("org/*", "a/b"), 0.5, 7, 80, 150, 3, 2, True, "error"
+        "/data", "/kept", ("org/*", "a/b"), 0.5, 7, 80, 150, 3, True, "error"
     )
     assert [each.field for each in SETTINGS] == [each.name for each in fields(Settings)]
 

@@ -8,8 +8,8 @@ import pytest
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError
-from ui.storage import training_text
-from ui.storage.training_text import MAX_KEPT, read_training_text, write_training_text
+from ui.storage import run_files
+from ui.storage.run_files import MAX_KEPT, read_training_text, write_training_text
 
 FILE = "training_text.json.gz"
 
@@ -29,7 +29,7 @@ def test_a_short_text_is_kept_whole(tmp_path: Path) -> None:
 def test_only_the_start_of_a_long_text_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, documents: list[str]
 ) -> None:
-    monkeypatch.setattr(training_text, "MAX_KEPT", 4)
+    monkeypatch.setattr(run_files, "MAX_KEPT", 4)
     training = Corpus.from_documents(documents)
     write_training_text(tmp_path, training)
     kept = read_training_text(tmp_path, training.sha256)

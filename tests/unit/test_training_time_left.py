@@ -9,8 +9,14 @@ import pytest
 
 from bpe_core.types import TrainingProgress
 from ui.work.task import Task
-from ui.work.time_left import EndingTime, merging_seconds
-from ui.work.training_report import Reporter, TrainingReport, note_recent
+from ui.work.training import TrainingStep
+from ui.work.training_report import (
+    EndingTime,
+    Reporter,
+    TrainingReport,
+    merging_seconds,
+    note_recent,
+)
 
 N_MERGES = 50_000
 
@@ -70,9 +76,10 @@ def test_after_the_last_merge_no_merges_are_left() -> None:
 
 def test_the_time_left_of_the_merges_includes_saving() -> None:
     task, ending = Task[TrainingReport](), EndingTime()
-    reporter = Reporter(task, 9, held_out_bytes=5_000_000, ending=ending)
+    reporter = Reporter(task, ending)
+    reporter(TrainingStep(9, 5_000_000))
     for done in (0, 25, 50):
-        reporter(TrainingProgress(done, 100, done / 50, 9, 2))
+        reporter(TrainingStep(9, 5_000_000, TrainingProgress(done, 100, done / 50, 9, 2)))
     assert task.progress is not None
     assert task.progress.seconds_left == pytest.approx(1.0 + ending.seconds(100, 5_000_000))
     assert ending.seconds(100, 5_000_000) > 10

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-from threading import Event
+from threading import Event, Semaphore
 
 import pytest
 
 from tests.waiting import wait_until
-from ui.work.background import Background, TooMuchWorkError, Turns
+from ui.work.background import Background, TooMuchWorkError
 from ui.work.task import Progress, Task
 
 TextWork = Background[Progress, str]
 
 
-def test_who_was_served_last_waits_behind_all_others() -> None:
-    turns = Turns[str]()
-    for item in ("a1", "a2", "a3", "b1", "c1", "b2"):
-        turns.add(item[0], item)
-    assert list(turns) == ["a1", "b1", "c1", "a2", "b2", "a3"]
-    assert turns.take() == "a1"
-    turns.add("d", "d1")
-    expected = ["b1", "c1", "d1", "a2", "b2", "a3"]
-    assert list(turns) == expected
-    assert [turns.take() for _ in range(len(turns))] == expected
-    assert turns.take() is None
+def test_whoever_was_served_last_waits_behind_all_others() -> None:
+    background = TextWork("test", max_waiting=9, max_cached=9)
+    go_on = Event()
+    begun = Semaphore(0)
+    done: list[str] = []
 
+    def begin_work(name: str) -> None:
+        def work(_task: Task[Progress]) -> str:
+            begun.release()
+            assert go_on.wait(60)
+            done.append(name)
+            return name
 
-def test_a_removed_item_is_not_taken() -> None:
-    turns = Turns[str]()
-    for item in ("a1", "a2", "b1"):
-        turns.add(item[0], item)
-    turns.remove("a", "a1")
-    turns.remove("b", "b1")
-    turns.remove("b", "b1")
-    assert list(turns) == ["a2"]
+        background.begin(name, work, visitor=name[0])
+
+    def order() -> list[str]:
+        waiting = ("a2", "a3", "b1", "b2", "c1", "d1")
+        known = {name: found for name in waiting if (found := background.find(name))}
+        queued = [name for name, found in known.items() if found.state == "queued"]
+        return sorted(queued, key=lambda name: known[name].n_ahead)
+
+    begin_work("a1")
+    assert begun.acquire(timeout=60)
+    for name in ("a2", "a3", "b1", "c1", "b2"):
+        begin_work(name)
+    assert order() == ["b1", "c1", "a2", "b2", "a3"]
+    begin_work("d1")
+    assert order() == ["b1", "c1", "d1", "a2", "b2", "a3"]
+    background.cancel("b1")
+    assert order() == ["c1", "b2", "d1", "a2", "a3"]
+    go_on.set()
+    wait_until(background, "a3")
+    assert done == ["a1", "c1", "b2", "d1", "a2", "a3"]
+    background.close()
 
 
 def test_background_work_is_done_in_turns_and_the_place_is_the_one_in_this_order() -> None:

@@ -17,11 +17,10 @@ from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.vocabulary.charts import bar_lengths, length_bars
+from ui.vocabulary.audit_section import length_bars
 from ui.vocabulary.findings import list_findings
-from ui.vocabulary.inspection import inspect_vocabulary
-from ui.vocabulary.search import FIELDS, parse_lengths, to_query, to_record
-from ui.vocabulary.texts import CountedText
+from ui.vocabulary.inspection import CountedText, inspect_vocabulary
+from ui.vocabulary.search import FIELDS, bar_lengths, parse_lengths, to_query, to_record
 from ui.vocabulary.token_section import card_data
 
 Anything = st.one_of(st.text(max_size=20), st.integers(), st.none(), st.binary(max_size=4))

@@ -57,7 +57,7 @@ _BETWEEN_KINDS: Final = 14
 _SIDE: Final = 4
 _PART_ROW: Final = 28
 _MAX_PART_LENGTH: Final = 20
-_LEAST: Final = -100.0
+_MIN_PERCENT: Final = -100.0
 """More than twice the tokens are drawn at the edge, as a triangle."""
 
 
@@ -305,19 +305,19 @@ def part_dots(parts: Sequence[TextPart], *, theme: Theme) -> go.Figure:
     labels = [figure_words(part) for part in shown]
     make_room(figure, "r", 10 + max(text_width(f"{label} ") for label in labels))
     ends = [end for part in shown for end in (part.low, part.high, part.percent_fewer)]
-    drawn = [min(max(end, _LEAST), 100.0) for end in ends if not math.isnan(end)]
+    drawn = [min(max(end, _MIN_PERCENT), 100.0) for end in ends if not math.isnan(end)]
     low, high = min([*drawn, 0.0]), max([*drawn, 0.0])
     margin = 0.04 * max(high - low, 1.0)
     set_axis(figure, "x", range=[low - margin, high + margin], showticklabels=False, showline=False)
     set_axis(figure, "y", showline=False)
     figure.add_vline(x=0, line={"color": colours.muted, "width": 1.5}, layer="below")
     for place, (part, label) in enumerate(zip(shown, labels, strict=True)):
-        is_cut = part.percent_fewer < _LEAST
-        at = max(part.percent_fewer, _LEAST)
+        is_cut = part.percent_fewer < _MIN_PERCENT
+        at = max(part.percent_fewer, _MIN_PERCENT)
         has_interval = not math.isnan(part.low)
         if has_interval and not is_cut:
             figure.add_scatter(
-                x=[max(part.low, _LEAST), max(part.high, _LEAST)],
+                x=[max(part.low, _MIN_PERCENT), max(part.high, _MIN_PERCENT)],
                 y=[place, place],
                 mode="lines",
                 line={"color": colours.primary, "width": 2.5},

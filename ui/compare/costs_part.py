@@ -80,7 +80,7 @@ def cost_table(
     """
     measured = comparison.rows
     usages = [
-        Usage(row.n_tokens, row.n_bytes - row.unknown_bytes, _embedding_rows(member))
+        Usage(row.n_tokens, row.n_bytes - row.unknown_bytes, _embedding_rows(member.encoder))
         for row, member in zip(measured, members, strict=True)
     ]
     fair = not any(row.uncovered_bytes for row in measured)
@@ -139,10 +139,4 @@ def rates_words(rates: Rates) -> str:
     return f"At {', '.join(parts)}. " if parts else ""
 
 
-@cached()
-def _count_rows(fingerprint: str, _member: Member) -> int:
-    return embedding_rows(_member.encoder)
-
-
-def _embedding_rows(member: Member) -> int:
-    return _count_rows(member.encoder.fingerprint, member)
+_embedding_rows = cached()(embedding_rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import streamlit as st
@@ -14,7 +13,7 @@ from ui.compare.charts import kind_bars
 from ui.compare.compared import ComparedText
 from ui.compare.definitions import COVERED_BYTES, COVERED_CHARACTERS, FIGURES
 from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import FigureRow, figure_table
+from ui.components.figures import FigureRow, figure_row, figure_table, format_figures
 from ui.look.chart_style import CONFIG
 from ui.look.csv_table import csv_table
 from ui.run.page_parts import offer_csv, offer_pictures
@@ -85,17 +84,10 @@ def _row(
     shape: str,
     direction: int,
 ) -> FigureRow:
-    values = [figure(metrics) for metrics in comparison.rows]
-    shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
-    best = ()
-    if direction and len(values) > 1 and not any(map(math.isnan, values)):
-        place = max(range(len(values)), key=lambda place: values[place] * direction)
-        # Where the figures read the same, a dot at one of them would look like a mistake.
-        best = (place,) if shown.count(shown[place]) == 1 else ()
+    figures = format_figures(map(figure, comparison.rows), shape)
     # A smaller count is not better if it leaves text out.
-    if any(m.uncovered_bytes for m in comparison.rows) and name != "Bytes in no token":
-        best = ()
-    return FigureRow(name, shown, best, _MEANINGS[name])
+    is_fair = name == "Bytes in no token" or not any(m.uncovered_bytes for m in comparison.rows)
+    return figure_row(name, figures, direction if is_fair else 0, _MEANINGS[name])
 
 
 def figures_part(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +15,8 @@ from bpe_core.comparison.languages import (
 )
 from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.corpus.samples import ParallelText
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.compare.definitions import FAIRNESS
-from ui.components.figures import FigureRow
+from ui.components.figures import FigureRow, figure_row, format_figures
 from ui.host.sized_cache import cached
 from ui.look.csv_table import csv_table
 
@@ -159,25 +156,19 @@ def _dearest(costs: LanguageCosts) -> int:
 
 
 def _row(name: str, values: Sequence[float], shape: str, direction: int = 0) -> FigureRow:
-    """Return a row that marks the highest figure, the lowest (-1) or none (0)."""
-    shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
-    best = ()
-    if direction and len(values) > 1 and not any(map(math.isnan, values)):
-        place = max(range(len(values)), key=lambda place: values[place] * direction)
-        best = (place,) if shown.count(shown[place]) == 1 else ()
-    return FigureRow(name, shown, best, _MEANINGS[name])
+    return figure_row(name, format_figures(values, shape), direction, _MEANINGS[name])
 
 
 def language_rows(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], measure: Measure
 ) -> list[FigureRow]:
     """Return rows with one measure of every language under every tokenizer."""
-    rows: list[FigureRow] = []
-    for place, text in enumerate(texts):
-        values = [measure.figure(one, place) for one in costs]
-        shown = ("–" if math.isnan(value) else measure.shape.format(value) for value in values)
-        rows.append(FigureRow(text.name, tuple(shown)))
-    return rows
+    return [
+        figure_row(
+            text.name, format_figures((measure.figure(c, place) for c in costs), measure.shape)
+        )
+        for place, text in enumerate(texts)
+    ]
 
 
 def language_csv(
@@ -205,21 +196,11 @@ def language_csv(
 
 def parallel_table(texts: Sequence[ParallelText]) -> bytes:
     """Return parallel sentences as a table that `read_parallel` reads, one column per language."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow([text.name for text in texts])
-    writer.writerows(zip(*(text.sentences for text in texts), strict=True))
-    return buffer.getvalue().encode()
+    columns = [text.sentences for text in texts]
+    return csv_table([text.name for text in texts], zip(*columns, strict=True))
 
 
-def cached_script_merges(tokenizer: Tokenizer) -> ScriptMerges:
-    """Return how many merges each script got over training."""
-    return _merges(tokenizer.fingerprint, tokenizer)
-
-
-@cached(spinner="Counting the merges of each script")
-def _merges(fingerprint: str, _tokenizer: Tokenizer) -> ScriptMerges:
-    return merges_per_script(_tokenizer)
+cached_script_merges = cached(spinner="Counting the merges of each script")(merges_per_script)
 
 
 def script_rows(spent: Sequence[ScriptMerges]) -> list[FigureRow]:

@@ -37,6 +37,7 @@ from ui.compare.language_figures import (
 )
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import figure_table
+from ui.host.error_boundary import errors_shown
 from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_markdown, plain_text
 from ui.run.page_parts import offer_csv, offer_pictures
@@ -109,31 +110,27 @@ def languages_part(stored: StoredRun, members: Sequence[Member]) -> None:
         st.space("stretch")
         with st.popover("Your own sentences", width="content"):
             _own_sentences(kept)
-    try:
-        found = compare_languages_on(texts, [member.encoder for member in members], reference)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-    else:
-        texts, costs = found.texts, found.costs
-        if found.pending is not None:
-            whole_text_card(found.pending)
-        pictures = _costs(texts, costs, members, beside)
-        names = [member.name for member in members]
-        with st.container(horizontal=True):
-            offer_csv(
-                lambda: language_csv(texts, costs, names),
-                "languages.csv",
-                key="compare_languages_csv",
-                help="One line per language and tokenizer, with all measures; figures that cannot "
-                "be computed are empty."
-                if found.pending is None
-                else NEEDS_WHOLE,
-                disabled=found.pending is not None,
-            )
-            offer_pictures(pictures, key="compare_languages_pictures")
-            st.space("stretch")
-            add_button(stored)
-        _tables(texts, costs, members, TOKENS if beside == _MERGES else beside)
+    found = compare_languages_on(texts, [member.encoder for member in members], reference)
+    texts, costs = found.texts, found.costs
+    if found.pending is not None:
+        whole_text_card(found.pending)
+    pictures = _costs(texts, costs, members, beside)
+    names = [member.name for member in members]
+    with st.container(horizontal=True):
+        offer_csv(
+            lambda: language_csv(texts, costs, names),
+            "languages.csv",
+            key="compare_languages_csv",
+            help="One line per language and tokenizer, with all measures; figures that cannot "
+            "be computed are empty."
+            if found.pending is None
+            else NEEDS_WHOLE,
+            disabled=found.pending is not None,
+        )
+        offer_pictures(pictures, key="compare_languages_pictures")
+        st.space("stretch")
+        add_button(stored)
+    _tables(texts, costs, members, TOKENS if beside == _MERGES else beside)
 
 
 def _list_names(texts: Sequence[ParallelText]) -> list[str]:
@@ -276,12 +273,9 @@ def _own_sentences(kept: str) -> None:
     st.markdown(f":gray[:small[{LIMIT}]]")
     is_pressed = st.button("Compare these", key="own_sentences", disabled=not uploads)
     if is_pressed and (files := submitted_files(uploads)):
-        try:
+        with errors_shown():
             with counted_as_kept(sum(len(data) for _, data in files)):
                 added = keep_sentences(files)
-        except BpeError as error:
-            st.error(plain_markdown(str(error), 600))
-        else:
             workspace.update(OwnSentences, id=added)
             st.rerun()
     with st.container(horizontal=True):

@@ -90,7 +90,7 @@ def _typical_passage(
 ) -> Passage:
     found = typical_excerpt(
         evaluation.corpus,
-        [member.encoder for member in members],
+        [member.encoder for member in members[:2]],
         comparison.verdict().percent_fewer_tokens,
     )
     part = "" if found.is_whole else ", an excerpt"
@@ -207,20 +207,14 @@ class Readings:
     """The longest word, or part of one, on which they disagree; may be empty."""
 
 
+@cached(spinner="Encoding the text")
 def read_by_all(text: str, encoders: Sequence[Encoder]) -> Readings:
     """Encode a text with several tokenizers and find where they disagree.
 
     Special tokens are ordinary text. Raises InvalidTextError for a lone surrogate, and
     TokenizationError if another library fails.
     """
-    return _read_by_all(text, tuple(each.fingerprint for each in encoders), encoders)
-
-
-@cached(spinner="Encoding the text")
-def _read_by_all(
-    text: str, fingerprints: tuple[str, ...], _encoders: Sequence[Encoder]
-) -> Readings:
-    found = [_read_by_one(text, encoder.fingerprint, encoder) for encoder in _encoders]
+    found = [_read_by_one(text, encoder) for encoder in encoders]
     differing = differing_columns([each.found.byte_ends for each in found], text)
     return Readings(
         packed=tuple(each.packed for each in found),
@@ -236,9 +230,9 @@ class _ReadByOne(NamedTuple):
 
 
 @cached()
-def _read_by_one(text: str, fingerprint: str, _encoder: Encoder) -> _ReadByOne:
-    found = boundaries(text, _encoder)
-    return _ReadByOne(found, pack_boundaries(found, _encoder))
+def _read_by_one(text: str, encoder: Encoder) -> _ReadByOne:
+    found = boundaries(text, encoder)
+    return _ReadByOne(found, pack_boundaries(found, encoder))
 
 
 def _longest_word(text: str, differing: Stretches) -> str:
@@ -259,6 +253,7 @@ class Excerpt(NamedTuple):
     """True if it is a whole document."""
 
 
+@cached()
 def typical_excerpt(
     corpus: Corpus, encoders: Sequence[Encoder], percent_fewer_tokens: float
 ) -> Excerpt:
@@ -267,30 +262,14 @@ def typical_excerpt(
     `percent_fewer_tokens` is the gain of the first tokenizer over the second on the whole corpus.
     One document in five may contradict it, and visitors believe what they see.
     """
-    first, second = encoders[:2]
-    fingerprints = first.fingerprint, second.fingerprint
-    return _typical_excerpt(
-        corpus.sha256, fingerprints, percent_fewer_tokens, corpus, first, second
-    )
 
-
-@cached()
-def _typical_excerpt(
-    sha256: str,
-    fingerprints: tuple[str, str],
-    percent_fewer_tokens: float,
-    _corpus: Corpus,
-    _first: Encoder,
-    _second: Encoder,
-) -> Excerpt:
     def distance(candidate: Excerpt) -> float:
         n_first, n_second = (
-            np.count_nonzero(boundaries(candidate.text, each).ids >= 0)
-            for each in (_first, _second)
+            np.count_nonzero(boundaries(candidate.text, each).ids >= 0) for each in encoders[:2]
         )
         return abs(100 * (1 - n_first / max(n_second, 1)) - percent_fewer_tokens)
 
-    return min(excerpts(_corpus), key=distance)
+    return min(excerpts(corpus), key=distance)
 
 
 def excerpts(corpus: Corpus) -> list[Excerpt]:

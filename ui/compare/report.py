@@ -65,7 +65,7 @@ from ui.components.figures import FigureRow
 from ui.components.share_bars import ShareBar
 from ui.look.chart_style import PALETTES
 from ui.look.labels import plain_text
-from ui.run.composition_bars import composition_groups
+from ui.run.page_parts import composition_groups
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.cost_fields import known_rates

@@ -107,7 +107,7 @@ def _add_cut(place: ET.Element, cell: TermCell) -> None:
 
 
 def _slot(id_: int) -> int:
-    """Return the slot of a token's colour, as `slotOf` in the browser does.
+    """Return the slot of a token's colour, as `colourSlot` in the browser does.
 
     >>> [_slot(id_) for id_ in (0, 1, 2, 50_256)]
     [0, 4, 1, 7]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import streamlit as st
 
@@ -23,8 +21,15 @@ from bpe_core.tokenizer.protocol import Encoder
 from ui.compare.costs_part import COLUMNS
 from ui.compare.language_figures import in_sentence
 from ui.components.term_table import TermCell, TermRow, term_table
-from ui.corpus.opened_text import OwnText, open_text
-from ui.corpus.own_text_field import live_field, own_text, to_address
+from ui.corpus.own_text_field import (
+    OpenedText,
+    find_text,
+    live_field,
+    open_text,
+    own_text,
+    update_text,
+)
+from ui.host.error_boundary import errors_shown
 from ui.host.sized_cache import cached
 from ui.look.csv_table import csv_table
 from ui.look.labels import plain_markdown, plain_text, token_label
@@ -47,6 +52,7 @@ LOSS: Final = (
     "Loss: how many more tokens it takes than with the best tokenizer on the shelf for that term."
 )
 _MAX_NAMED: Final = 5
+_NAME: Final = "terms"
 FIRST_TERMS = "\n".join(
     (
         "tokenization",
@@ -69,17 +75,7 @@ _FORM_KEY, _LOSS_KEY = "terms_form", "terms_of"
 _MAX_ROWS = 500
 
 
-def cut_terms_with(terms: Sequence[str], encoder: Encoder) -> tuple[TermCuts, ...]:
-    """Return how a tokenizer cuts each term; raises what `cut_terms` raises."""
-    digest = hashlib.sha256("\n".join(terms).encode()).hexdigest()
-    return _cuts(digest, encoder.fingerprint, terms, encoder)
-
-
-@cached(spinner="Encoding the terms")
-def _cuts(
-    digest: str, fingerprint: str, _terms: Sequence[str], _encoder: Encoder
-) -> tuple[TermCuts, ...]:
-    return cut_terms(_terms, _encoder)
+cut_terms_with = cached(spinner="Encoding the terms")(cut_terms)
 
 
 def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) -> str:
@@ -179,39 +175,30 @@ def cut_label(cut: TermCut) -> str:
     return " | ".join(token_label(part) for part in cut.parts if part)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnTerms(OwnText):
-    """The visitor's list of terms."""
-
-    NAME: ClassVar[str] = "terms"
-    CUT: ClassVar[str] = "Only the first {read:,} of {of:,} characters are read."
-
-
 def _terms_field(text: str) -> None:
     """Draw the field with the list, and put the list in the address."""
     live_field(
         text,
-        OwnTerms,
+        _NAME,
         label="Your terms, one per line",
         first=FIRST_TERMS,
         key="compare_terms_text",
         longest=MAX_CHARACTERS,
         lines=10,
     )
-    terms = workspace.get(OwnTerms)
+    terms = find_text(_NAME)
     if note := terms.problem or terms.cut:
         st.warning(plain_markdown(note, 600))
-    to_address(text, OwnTerms, first=FIRST_TERMS, longest=MAX_CHARACTERS)
 
 
 def _terms_opener() -> None:
     """Draw the button that opens a file, and read a newly opened one."""
     with st.popover("Open a file", width="content"):
         upload = upload_file("A text file with one term per line", key="terms_file")
-    if upload is None or upload.file_id == workspace.get(OwnTerms).file_id:
+    if upload is None or upload.file_id == find_text(_NAME).file_id:
         return
     # Recorded before reading, so that an unreadable file is not read again on every rerun.
-    workspace.update(OwnTerms, file_id=upload.file_id, problem="")
+    update_text(_NAME, file_id=upload.file_id, problem="")
     try:
         check_uploaded()
         if upload.size > _MAX_BYTES:
@@ -221,17 +208,10 @@ def _terms_opener() -> None:
             )
         text = decode_text(upload.getvalue(), upload.name).text
     except BpeError as error:
-        workspace.update(OwnTerms, problem=str(error))
+        update_text(_NAME, problem=str(error))
         return
-    read = text[:MAX_CHARACTERS]
-    open_text(
-        read,
-        name=upload.name,
-        n_bytes=upload.size,
-        before=workspace.get(OwnTerms).text,
-        cut=OwnTerms.CUT.format(of=len(text), read=len(read)) if len(read) < len(text) else "",
-        kind=OwnTerms,
-    )
+    opened = OpenedText(upload.name, upload.size, find_text(_NAME).text)
+    open_text(text[:MAX_CHARACTERS], opened=opened, n_characters=len(text), name=_NAME)
 
 
 class Terms(NamedTuple):
@@ -258,7 +238,7 @@ class TermChoice(NamedTuple):
 def chosen_terms() -> TermChoice:
     """Return what the fields hold, though they may not be drawn."""
     form, loss_of = (workspace.widget_text(key) for key in (_FORM_KEY, _LOSS_KEY))
-    return TermChoice(own_text(FIRST_TERMS, OwnTerms), form, loss_of)
+    return TermChoice(own_text(FIRST_TERMS, _NAME), form, loss_of)
 
 
 def report_terms(choice: TermChoice, members: Sequence[Member]) -> Terms | None:
@@ -298,7 +278,7 @@ def terms_part(members: Sequence[Member]) -> None:
         room = st.container()
         # First, because it may replace the terms.
         _terms_opener()
-        text = own_text(FIRST_TERMS, OwnTerms)
+        text = own_text(FIRST_TERMS, _NAME)
         with room:
             _terms_field(text)
         listed = read_terms(text)
@@ -315,17 +295,14 @@ def terms_part(members: Sequence[Member]) -> None:
         )
     with right:
         if listed.terms:
-            _draw(listed.terms, members)
+            with errors_shown():
+                _draw(listed.terms, members)
         else:
             st.info("There are no terms yet. Type some, one per line.")
 
 
 def _draw(terms: Sequence[str], members: Sequence[Member]) -> None:
-    try:
-        cuts = [cut_terms_with(terms, member.encoder) for member in members]
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return
+    cuts = [cut_terms_with(terms, member.encoder) for member in members]
     names, shown, found, chosen = _sorted_terms(chosen_terms(), terms, cuts, members)
     sentences = f"{one_token_sentence(names, shown)} {total_sentence(names, shown)}"
     st.markdown(plain_markdown(sentences, 2_000))

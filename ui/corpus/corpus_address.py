@@ -6,13 +6,13 @@ from typing import Final
 
 from bpe_core.corpus.samples import samples
 from ui.corpus.address_text import KeptTexts, leave_address
-from ui.corpus.corpus_state import ReadUploads
 from ui.corpus.own_files import OwnFiles
+from ui.corpus.uploads import ReadUploads
 from ui.shell import address, workspace
-from ui.shell.given_corpus import note_given
 from ui.shell.open_run import OpenRun
+from ui.shell.recent_runs import note_given
 from ui.storage.held_out_text import UPLOAD_HELD_OUT, upload_held_out
-from ui.storage.run_corpus import CorpusOrigin, Source
+from ui.storage.run_files import CorpusOrigin, Source
 
 HELD_OUT_PERCENT: Final = 8
 SOURCE: Final = "corpus"

@@ -15,7 +15,6 @@ from bpe_core.corpus.corpus_files import FiledCorpus, TextFigures
 from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.corpus.word_counts import parse_word_counts
-from bpe_core.errors import BpeError
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.components.corpus_strip import corpus_strip
@@ -27,25 +26,31 @@ from ui.corpus.corpus_address import (
     chosen_origin,
     held_out_by,
 )
-from ui.corpus.corpus_state import CorpusForm
-from ui.corpus.counts_upload import describe_counts, text_sentence
 from ui.corpus.held_out_form import choose_held_out
 from ui.corpus.large_text_area import MAX_BYTES_PASTED, large_text_area
-from ui.corpus.uploads import ReadCorpus, joined, read_uploads
+from ui.corpus.uploads import (
+    CorpusForm,
+    ReadCorpus,
+    describe_counts,
+    joined,
+    read_uploads,
+    text_sentence,
+)
+from ui.host.error_boundary import errors_shown
 from ui.look.direction import order_note
 from ui.look.glossary import definitions, tooltip
-from ui.look.labels import escape_markdown, plain_markdown
+from ui.look.labels import counted, escape_markdown, plain_markdown
 from ui.run import corpus_summary
-from ui.run.composition_bars import show_composition
 from ui.run.corpus_summary import CorpusPart
+from ui.run.page_parts import show_composition
 from ui.run.reading import show_reading_notes
 from ui.shell import workspace
 from ui.shell.action_row import heading_row
-from ui.shell.following import note_training
+from ui.shell.open_run import note_training
 from ui.shell.visitor import visitor
 from ui.storage.base_tokenizer import Extension
 from ui.storage.held_out_text import upload_held_out
-from ui.storage.run_corpus import CorpusOrigin, Source
+from ui.storage.run_files import CorpusOrigin, Source
 from ui.work import jobs
 
 Figure = tuple[str, str, Sequence[tuple[str, str]]]
@@ -91,21 +96,17 @@ def begin_training(
     chosen: ChosenCorpus, how: TrainingConfig | tuple[Extension, Tokenizer], title: str
 ) -> None:
     """Train on a corpus and follow the training, or draw why it cannot begin."""
-    try:
+    with errors_shown():
         job_id = jobs.manager().submit(
             chosen.corpus,
             how,
             title=title,
             held_out_share=chosen.held_out_share,
-            held_out_by=chosen.held_out_by,
             origin=chosen.origin,
             visitor=visitor(),
         )
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return
-    note_training(job_id)
-    st.rerun()
+        note_training(job_id)
+        st.rerun()
 
 
 def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, DeltaGenerator]:
@@ -127,7 +128,7 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
             persist_state="session",
         )
     chosen = None
-    try:
+    with errors_shown():
         found = _read(source)
         # The line is there even without a text, so that the form below does not move.
         row = heading_row("corpus_line")
@@ -137,8 +138,6 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
             st.error(plain_markdown(_NEEDS_TEXT, 600))
         else:
             chosen = _divide(found, ORIGINS[source], row)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 1_000))
     choice_to_address(ORIGINS[source])
     missing = workspace.get(CorpusForm).missing_corpus
     if chosen is None and missing:
@@ -219,7 +218,7 @@ def _divide(found: ReadCorpus, source: Source, row: DeltaGenerator) -> ChosenCor
     if isinstance(corpus, CountsCorpus):
         st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=tooltip("Held-out text"))
         line, consists_of = row.empty(), _fold_parts(row)
-        words = _counted(len(corpus.word_counts or ()), "distinct word")
+        words = counted(len(corpus.word_counts or ()), "distinct word")
         line.markdown(f":gray[:small[{words} · {corpus.n_bytes:,} bytes]]", width="content")
         training, held_out = corpus.split(0.0)
         origin = chosen_origin(source, HELD_OUT_PERCENT)
@@ -251,9 +250,9 @@ def _fold_parts(row: DeltaGenerator) -> DeltaGenerator:
 def _sizes_in_line(chosen: ChosenCorpus) -> str:
     """Return the size of a corpus, and how much of it is held out."""
     n = chosen.corpus.n_sources
-    size = f"{_counted(n, 'document')} · {chosen.corpus.n_bytes:,} bytes"
+    size = f"{counted(n, 'document')} · {chosen.corpus.n_bytes:,} bytes"
     if chosen.corpus.word_counts is not None:
-        size = _counted(len(chosen.corpus.word_counts), "weighted word")
+        size = counted(len(chosen.corpus.word_counts), "weighted word")
     if chosen.held_out.how is not None and chosen.held_out.how.by == "file":
         return f"{size} · your own files held out"
     share = f"{chosen.held_out_share:.0%}" if chosen.held_out.n_bytes else "nothing"
@@ -279,7 +278,7 @@ def _pretokens(training: CorpusPart, pretokenizer: str | None) -> list[Figure] |
     ):
         return []
     with st.spinner("Counting pre-tokens"):
-        found = corpus_summary.pretoken_figures(training, training.sha256, pretokenizer)
+        found = corpus_summary.pretoken_figures(training, pretokenizer)
     if isinstance(found, str):
         st.error(plain_markdown(found, 1_000))
         return None
@@ -296,10 +295,10 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
     if how is not None and how.by == "file":
         n_copies = chosen.corpus.n_sources - chosen.training.n_sources
         copies = (
-            f" {_counted(n_copies, 'document')} of the corpus {'is' if n_copies == 1 else 'are'} "
+            f" {counted(n_copies, 'document')} of the corpus {'is' if n_copies == 1 else 'are'} "
             "also in them, and left out of the training text."
         )
-        n = _counted(how.n_units, "document")
+        n = counted(how.n_units, "document")
         sentence = f"Your own files, {held_out.n_bytes:,} bytes in {n}, are held out."
         return f"{sentence}{copies if n_copies else ''} {_NEVER_SEEN}"
     if chosen.held_out_share == 0:
@@ -307,7 +306,7 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
     if not held_out.n_bytes:
         return "Too little text to hold any back."
     if held_out.word_counts is not None:
-        source = f" of {_counted(len(held_out.word_counts), 'word')}"
+        source = f" of {counted(len(held_out.word_counts), 'word')}"
     elif how is not None and chosen.corpus.n_sources > 1:
         source = f" from {how.n_units:,} {escape_markdown(unit_noun(how, how.n_units))}"
     else:
@@ -318,7 +317,3 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
 
 _NEVER_SEEN = "Training never sees held-out text."
 _NO_FILES = "Nothing is held out yet: choose your files, or hold out documents."
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

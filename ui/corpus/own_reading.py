@@ -46,37 +46,27 @@ class OwnReading:
         return self.n_shown == self.n_tokens
 
 
+@cached(spinner="Encoding the text")
 def read_own_text(text: str, encoder: Encoder, allowed_special: tuple[str, ...] = ()) -> OwnReading:
     """Return the tokens of a text.
 
     Raises InvalidTextError for a lone surrogate, and TokenizationError if another library fails.
     """
-    return _read_own_text(text, encoder.fingerprint, allowed_special, MAX_TOKENS, encoder)
-
-
-@cached(spinner="Encoding the text")
-def _read_own_text(
-    text: str,
-    fingerprint: str,
-    allowed_special: tuple[str, ...],
-    max_tokens: int,
-    _encoder: Encoder,
-) -> OwnReading:
     # A few more, because the last token that is shown may end within a character.
     with _one_at_a_time if len(text) > _LARGE else nullcontext():
-        every = boundaries(text, _encoder, allowed_special, max_starts=max_tokens + 8)
+        every = boundaries(text, encoder, allowed_special, max_starts=MAX_TOKENS + 8)
     found, part = every, text
-    if len(every.ids) > max_tokens:
-        found, part = every.first(max_tokens, text)
-    stamp = hashlib.sha256(repr((fingerprint, allowed_special)).encode() + text.encode())
+    if len(every.ids) > MAX_TOKENS:
+        found, part = every.first(MAX_TOKENS, text)
+    stamp = hashlib.sha256(repr((encoder.fingerprint, allowed_special)).encode() + text.encode())
     return OwnReading(
         stamp=stamp.hexdigest()[:16],
         text=part,
         found=found,
-        packed=pack_boundaries(found, _encoder),
+        packed=pack_boundaries(found, encoder),
         n_tokens=int(np.count_nonzero(every.ids >= 0)),
         n_shown=int(np.count_nonzero(found.ids >= 0)),
-        first_chosen=find_longest_word(found, _encoder),
+        first_chosen=find_longest_word(found, encoder),
     )
 
 

@@ -1,47 +1,139 @@
-"""Draw the field for a visitor's own text, shared by several pages and restored by the address.
+"""Draw the fields for a visitor's own texts, keep the texts, and open files and large pastes.
 
-A short text is part of the address. A longer one is kept on the server, under an id.
+Each text has a name, under which it is in the address: a short one itself, a longer one by the id
+under which the server keeps it. Several pages share the text named `OWN`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 import streamlit as st
 
-from ui.components.large_paste import paste_limits
+from bpe_core.corpus.notes import Note
+from ui.components.large_paste import paste_limits, read_paste
 from ui.components.live_text import OpenedHead, live_text
 from ui.corpus import address_text, own_reading
-from ui.corpus.opened_text import OwnText, close_text, open_pasted, set_own_text
 from ui.look.direction import order_note
 from ui.shell import workspace
 from ui.shell.file_upload import max_file_bytes
 
+OWN: Final = "text"
+PASTED: Final = "Pasted text"
 
-def own_text(first: str, kind: type[OwnText] = OwnText) -> str:
+
+@dataclass(frozen=True, slots=True)
+class OpenedText:
+    """A file or a large paste that was opened as a text."""
+
+    name: str
+    n_bytes: int
+    """The size of all of it, even if only its beginning is read."""
+    before: str | None
+    """The text that it replaced; None for the page's first text."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnText:
+    """A visitor's own text."""
+
+    text: str | None = None
+    """None until one is typed, opened, or read from the address."""
+    opened: OpenedText | None = None
+    """What `text` was opened from; None once the text is edited."""
+    notes: tuple[Note, ...] = ()
+    """Notes on what was skipped or guessed in `opened`; empty once the text changes."""
+    cut: str = ""
+    """A sentence on the part of `opened` that is read if it was cut; empty otherwise."""
+    problem: str = ""
+    """Why the file last opened could not be read; empty once the text changes."""
+    file_id: str = ""
+    """The upload last opened, even if it could not be read or the text was edited since."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTexts:
+    """The visitor's own texts, by name."""
+
+    by_name: Mapping[str, OwnText] = field(default_factory=dict[str, OwnText], repr=False)
+
+
+def find_text(name: str = OWN) -> OwnText:
+    """Return what is known of a text."""
+    return workspace.get(OwnTexts).by_name.get(name, OwnText())
+
+
+def update_text(name: str = OWN, **changes: object) -> None:
+    """Change what is known of a text."""
+    changed = replace(find_text(name), **changes)  # pyright: ignore[reportArgumentType]
+    workspace.update(OwnTexts, by_name={**workspace.get(OwnTexts).by_name, name: changed})
+
+
+def own_text(first: str, name: str = OWN) -> str:
     """Return the text last typed or opened, else the address's text, else `first`."""
-    text = workspace.get(kind).text
+    text = find_text(name).text
     if text is None:
-        text = address_text.read_address_text(kind.NAME)
+        text = address_text.read_address_text(name)
         if text is not None:
-            workspace.update(kind, text=text)
+            update_text(name, text=text)
     return first if text is None else text
 
 
+def set_own_text(text: str, name: str = OWN) -> None:
+    """Make a text the visitor's own, in place of a text opened before."""
+    update_text(name, text=text, opened=None, notes=(), cut="", problem="")
+
+
+def open_text(
+    text: str,
+    *,
+    opened: OpenedText,
+    n_characters: int,
+    notes: Sequence[Note] = (),
+    name: str = OWN,
+) -> None:
+    """Make a text the visitor's own: what is read of `opened`, which has `n_characters`."""
+    already = find_text(name).opened
+    if already is not None:
+        opened = replace(opened, before=already.before)
+    cut = ""
+    if len(text) < n_characters:
+        cut = f"The text has {n_characters:,} characters. Only the first {len(text):,} are read."
+    update_text(name, text=text, opened=opened, notes=tuple(notes), cut=cut, problem="")
+
+
+def open_pasted(key: str, name: str, longest: int) -> None:
+    """Open the large paste that the field with this key has sent, up to `longest` characters."""
+    paste = read_paste(workspace.component_value(key, "pasted"))
+    if paste is not None:
+        opened = OpenedText(PASTED, paste.n_bytes, paste.before)
+        text = paste.text[:longest]
+        open_text(text, opened=opened, n_characters=paste.n_characters, name=name)
+
+
+def close_text(first: str, name: str = OWN) -> None:
+    """Return to the text before the opened one, or to `first` if there was none."""
+    opened = find_text(name).opened
+    before = None if opened is None else opened.before
+    set_own_text(first if before is None else before, name)
+
+
 def text_field(text: str, *, first: str, key: str) -> None:
-    """Draw the field with the text, and put the text in the address."""
+    """Draw the field with the text that pages share, and put the text in the address."""
     longest = own_reading.MAX_CHARACTERS
-    live_field(text, OwnText, label="Your text", first=first, key=key, longest=longest)
-    if cut := workspace.get(OwnText).cut:
+    live_field(text, OWN, label="Your text", first=first, key=key, longest=longest)
+    if cut := find_text().cut:
         st.warning(cut)
     if note := order_note(text):
         st.markdown(f":gray[:small[{note}]]")
-    to_address(text, OwnText, first=first, longest=longest)
 
 
 def live_field(
     text: str,
-    kind: type[OwnText],
+    name: str,
     *,
     label: str,
     first: str,
@@ -49,32 +141,31 @@ def live_field(
     longest: int,
     lines: int = 4,
 ) -> None:
-    """Draw a field that holds a text, of which up to `longest` characters are read."""
-    opened = workspace.get(kind).opened
+    """Draw a field that holds a text, of which up to `longest` characters are read.
+
+    The address has the text, unless it is the `first` one.
+    """
+    opened = find_text(name).opened
     live_text(
         text,
         label=label,
         key=key,
-        on_typed=partial(_keep_typed, key, kind),
-        on_pasted=partial(open_pasted, key, kind, longest),
-        on_closed=partial(close_text, first, kind),
+        on_typed=partial(_keep_typed, key, name),
+        on_pasted=partial(open_pasted, key, name, longest),
+        on_closed=partial(close_text, first, name),
         limits=paste_limits(max_bytes=max_file_bytes(), max_sent=longest),
         opened=None if opened is None else OpenedHead(opened.name, opened.n_bytes),
         lines=lines,
     )
-
-
-def to_address(text: str, kind: type[OwnText], *, first: str, longest: int) -> None:
-    """Put a text in the address, unless it is the `first` one."""
-    address_text.area_to_address(kind.NAME, text, first=first, longest=longest)
+    address_text.area_to_address(name, text, first=first, longest=longest)
 
 
 def leave_address() -> None:
     """Remove the text from the address."""
-    address_text.leave_address(OwnText.NAME)
+    address_text.leave_address(OWN)
 
 
-def _keep_typed(key: str, kind: type[OwnText]) -> None:
+def _keep_typed(key: str, name: str) -> None:
     typed = workspace.component_value(key, "typed")
     if isinstance(typed, str):
-        set_own_text(typed, kind)
+        set_own_text(typed, name)

@@ -1,4 +1,4 @@
-"""Draw the choice of files to train on, and read them into a corpus with a progress bar."""
+"""Draw the choice of files to train on, and read them into a corpus: of texts, or of counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -17,9 +17,8 @@ from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors
+from bpe_core.counting.counts_process import is_counts_file, read_counts_in_process
 from bpe_core.errors import BpeError, CorpusError, TextDecodingError
-from ui.corpus.corpus_state import ReadUploads
-from ui.corpus.counts_upload import counts_among, read_counts_file
 from ui.corpus.file_fields import (
     Encodings,
     column_fields,
@@ -27,7 +26,7 @@ from ui.corpus.file_fields import (
     replace_field,
     show_excerpts,
 )
-from ui.look.labels import plain_markdown
+from ui.look.labels import plain_markdown, size_text
 from ui.run import corpus_summary
 from ui.run.reading import progress_on, waiting_on
 from ui.shell import workspace
@@ -250,3 +249,92 @@ def _names_read(names: list[str], corpus: Corpus | FiledCorpus) -> list[str]:
     documents = corpus.names if isinstance(corpus, Corpus) else corpus.files
     read = [name for name in names if any(d.startswith(name) for d in documents)]
     return read or names
+
+
+@dataclass(frozen=True, slots=True)
+class ReadUploads:
+    """The corpus last read from uploads."""
+
+    corpus: Corpus | FiledCorpus | None = None
+    """None before any was read, and after a reset."""
+    title: str = ""
+    id: str = ""
+    """The id that `corpus` is kept under; empty if it is not."""
+    source: tuple[str, ...] = ()
+    """The ids of the uploads that `corpus` was read from, the column and the encodings chosen."""
+    guesses: tuple[Note, ...] = ()
+    """The uploads whose encoding was guessed or not found when they were first read."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusForm:
+    """How the form with the choice of a corpus was filled."""
+
+    is_filled: bool = False
+    """Whether the form was shown, filled from a run that was open or not."""
+    missing_corpus: str = ""
+    """Which corpus the form was to be filled with, if it is not kept; else empty."""
+
+
+_MAX_TEXT_BYTES: Final = 20_000_000
+"""The text of the counts is held in memory, and each of its words goes through every merge."""
+
+
+def counts_among(files: list[UploadedFile]) -> tuple[UploadedFile | None, list[UploadedFile]]:
+    """Return the counts file among some files, if there is one, and the other files.
+
+    Raises CorpusError for several.
+    """
+    counts = [file for file in files if is_counts_file(file.getvalue())]
+    if len(counts) > 1:
+        raise CorpusError(
+            f"{counts[0].name} and {counts[1].name} are both files of counts. Add them up with "
+            "bpe merge-counts, and upload the result."
+        )
+    others = [file for file in files if file not in counts]
+    return (counts[0] if counts else None), others
+
+
+def read_counts_file(file: UploadedFile, text: Corpus | FiledCorpus | None) -> CountsCorpus:
+    """Read a counts file, with the text that was uploaded with it to measure on.
+
+    Raises what reading it raises, and CorpusError for too much text.
+    """
+    if text is not None and text.n_bytes > _MAX_TEXT_BYTES:
+        raise CorpusError(
+            f"The text uploaded with {file.name} has {text.n_bytes:,} bytes; the limit is "
+            f"{_MAX_TEXT_BYTES:,}. Use a part of it."
+        )
+    whole = text.read() if isinstance(text, FiledCorpus) else text
+    with st.spinner("Reading the words"):
+        return read_counts_in_process(file.getvalue(), file.name, whole)
+
+
+def text_sentence(corpus: CountsCorpus) -> str:
+    """Return what held-out figures are measured on, as a sentence."""
+    if corpus.text is None:
+        return (
+            "A file of counts has no text, so nothing is held out, and nothing that needs text can "
+            "be shown: upload a sample of the text with it; training does not use it."
+        )
+    return (
+        f"Held-out text: the {size_text(corpus.text.n_bytes)} uploaded with the counts. Training "
+        "does not use it, but if it was counted too, its figures describe text that training has "
+        "seen."
+    )
+
+
+def describe_counts(corpus: CountsCorpus) -> str:
+    """Return how the words were cut and which are missing, as Markdown."""
+    summary = corpus.summary
+    cut = "an unknown pre-tokenizer"
+    if summary.pretokenizer is not None:
+        cut = f"{plain_markdown(summary.pretokenizer, 100)}, which training uses too"
+    sentence = f"Words cut by {cut}."
+    if summary.dropped_words:
+        sentence += (
+            f" Left out: {summary.dropped_words:,} words that occur fewer than {summary.floor:,} "
+            f"times, {summary.dropped_occurrences:,} occurrences in all. The bytes are those of "
+            "the whole text, so bytes per token on the training text come out too high."
+        )
+    return sentence

@@ -35,6 +35,15 @@ def error_boundary(what: str, draw_failure: Callable[[str], None]) -> Generator[
         draw_failure(log_unforeseen(error, what))
 
 
+@contextmanager
+def errors_shown() -> Generator[None]:
+    """Show an error of the package that the block raises, and go on after the block."""
+    try:
+        yield
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 1_000))
+
+
 def fragment(
     *, run_every: float | None = None
 ) -> Callable[[Callable[Params, None]], Callable[Params, None]]:

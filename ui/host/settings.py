@@ -42,7 +42,6 @@ class Settings:
     uploads_megabytes: int
     cache_megabytes: int
     queue: int
-    visitor_queue: int
     metrics: bool
     log_level: Level
 
@@ -168,15 +167,8 @@ SETTINGS: Final = (
         16,
         1,
         1000,
-        "The number of trainings that may wait. One runs at a time; more than these are refused.",
-    ),
-    _whole_setting(
-        "VISITOR_QUEUE",
-        "visitor_queue",
-        3,
-        1,
-        1000,
-        "The number of one visitor's trainings that may wait or run. Visitors take turns.",
+        "The number of trainings that may wait. One runs at a time; visitors take turns, and each "
+        "may have three that wait or run. More than these are refused.",
     ),
     Setting(
         f"{PREFIX}METRICS",

@@ -20,6 +20,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bpe_core.corpus.corpus import Corpus
 from ui.host.settings import settings
 
 P = ParamSpec("P")
@@ -190,14 +191,25 @@ class CachedFunction(Generic[P, Result]):
     def _key(self, *args: P.args, **kwargs: P.kwargs) -> tuple[object, ...]:
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        of = (v for name, v in bound.arguments.items() if not name.startswith("_"))
+        of = (_known_by(v) for name, v in bound.arguments.items() if name[0] != "_")
         return self._name, *of
+
+
+def _known_by(argument: object) -> object:
+    """Return what stands for an argument in a key, which must keep nothing large in memory."""
+    if isinstance(argument, list | tuple):
+        return tuple(map(_known_by, cast("Sequence[object]", argument)))
+    if isinstance(argument, Corpus):
+        return argument.sha256, argument.names
+    return getattr(argument, "fingerprint", argument)
 
 
 def cached(
     *, spinner: str = "", seconds: float = float("inf")
 ) -> Callable[[Callable[P, Result]], CachedFunction[P, Result]]:
     """Keep a function's results by its arguments, except those that begin with an underscore.
+
+    Encoders are told apart by their fingerprints, and corpora by their texts and names.
 
     All visitors get the same object, which nobody may change. `spinner` is shown while it is made;
     `seconds` is how long a result is valid.

@@ -20,6 +20,7 @@ from bpe_core.lab.measurements import (
 )
 from bpe_core.processes.limits import Limits
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.host.error_boundary import errors_shown
 from ui.look.labels import plain_markdown
 from ui.shell import address
 from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
@@ -107,13 +108,9 @@ def read_measurements(*kinds: Kind) -> list[MeasurementStatus | None]:
 
 def start_measurement(order: LabOrder, about: str) -> None:
     """Queue a measurement and name it in the address; draw an error if the queue is full."""
-    try:
-        id = manager().submit(order, about=about)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return
-    address.set_query(**{order.kind: id})
-    st.rerun()
+    with errors_shown():
+        address.set_query(**{order.kind: manager().submit(order, about=about)})
+        st.rerun()
 
 
 def small_measurement(

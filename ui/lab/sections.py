@@ -7,20 +7,20 @@ from typing import Literal
 
 import streamlit as st
 
+from bpe_core.lab.contenders import differences
 from bpe_core.lab.measurements import (
     N_MERGES,
     SMALL_CHARACTERS,
     SMALL_TRAINING_CHARACTERS,
     GrowthPoint,
     LabOrder,
-    Results,
 )
 from bpe_core.lab.measuring import ContenderTime
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import figure_table, verdict
 from ui.components.symbol_rows import symbol_rows
-from ui.host.error_boundary import fragment
+from ui.host.sized_cache import cached
 from ui.lab import charts, measurements, words
 from ui.lab.measurements import MeasurementStatus, start_measurement
 from ui.lab.words import encoder_title
@@ -28,8 +28,7 @@ from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions, tooltip
 from ui.look.labels import file_stem, plain_markdown
 from ui.shell import frame
-from ui.tokenizers.longest_match import longest_match_differences
-from ui.work.background_card import SECONDS_BETWEEN_LOOKS
+from ui.work.work_part import watch_work
 
 _ENCODERS = (
     "Eight encoders are run on this text in turn, each for a few seconds at most, and their ids "
@@ -58,14 +57,9 @@ def draw_encoding(
 ) -> None:
     """Draw the visitor's measurement, or the small one if there is none."""
     st.header("Encoding", anchor=False)
-    shown = status
-    if status is None and small is not None:
-        report = draw_small_state(small, key="small_encoding", empty=_ENCODERS, what=_FEW_ENCODED)
-        shown = small
-    else:
-        report = draw_state(status, order, _ENCODERS)
-    if shown is not None and report is not None:
-        _draw_encoding_figures(report.encoding, shown)
+    shown = draw_state(status, small, order, empty=_ENCODERS, few=_FEW_ENCODED)
+    if shown is not None and shown.result is not None:
+        _draw_encoding_figures(shown.result.results.encoding, shown)
     draw_button(_ENCODERS_BUTTON, status, order, about, type="primary")
 
 
@@ -114,10 +108,13 @@ def _draw_encoding_figures(found: Sequence[ContenderTime], status: MeasurementSt
         )
 
 
+_differences = cached(spinner="Comparing longest match with the merges")(differences)
+
+
 def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
     """Draw the most frequent words that are cut differently, with both cuts."""
     st.header("Longest match is not BPE", anchor=False)
-    found = longest_match_differences(text, tokenizer.fingerprint, tokenizer)
+    found = _differences(tokenizer, text)
     st.markdown(words.differing_sentence(found), help=tooltip("Pre-token"))
     rows = words.differing_rows(found, tokenizer)
     if rows:
@@ -136,14 +133,9 @@ def draw_training(
 ) -> None:
     """Draw the visitor's measurement of trainers, or the small one if there is none."""
     st.header("Training", anchor=False)
-    shown = status
-    if status is None and small is not None:
-        report = draw_small_state(small, key="small_training", empty=_TRAINERS, what=_FEW_TRAINED)
-        shown = small
-    else:
-        report = draw_state(status, order, _TRAINERS)
-    if shown is not None and report is not None:
-        _draw_training_figures(report.training, shown)
+    shown = draw_state(status, small, order, empty=_TRAINERS, few=_FEW_TRAINED)
+    if shown is not None and shown.result is not None:
+        _draw_training_figures(shown.result.results.training, shown)
     draw_button(_TRAINERS_BUTTON, status, order, about)
 
 
@@ -185,69 +177,49 @@ def draw_button(
         start_measurement(order, about)
 
 
-def draw_state(status: MeasurementStatus | None, order: LabOrder, empty: str) -> Results | None:
-    """Draw the state of a measurement except its figures, and return the figures if there are any.
+def draw_state(
+    status: MeasurementStatus | None,
+    small: MeasurementStatus | None,
+    order: LabOrder,
+    *,
+    empty: str,
+    few: str,
+) -> MeasurementStatus | None:
+    """Draw the state of the visitor's measurement, or of the small one; return that one.
 
-    `empty` describes the measurement before it is started.
+    `empty` describes the measurement before it is started, and `few` is a tooltip on what the small
+    one measured, and how to measure more.
     """
-    if status is None:
+    shown = small if status is None else status
+    if shown is not None and shown.is_live:
+        watch_work(
+            measurements.manager(),
+            shown.id,
+            "Measuring",
+            key=order.kind,
+            describe=how_far,
+            can_cancel=status is not None,
+        )
+    elif shown is None or (status is None and shown.result is None):
         st.markdown(f":gray[{empty}]")
-        return None
-    if status.is_live:
-        watch_measurement(status.id, key=order.kind)
-    elif status.state == "cancelled":
+    elif shown.state == "cancelled":
         st.info("The measurement was cancelled, so there are no figures.")
-    elif status.result is None:
-        st.error(f"The measurement failed. {plain_markdown(status.problem or '', 600)}")
-    else:
-        if status.result.order != order.fingerprint:
-            st.info(
-                f"These figures are for **{plain_markdown(status.about, 200)}**, not for the "
-                "current choice. Measure again to update them."
-            )
-        return status.result.results
-    return None
-
-
-def draw_small_state(
-    small: MeasurementStatus, *, key: str, empty: str, what: str
-) -> Results | None:
-    """Draw the state of a measurement that started by itself, and return the figures if any.
-
-    `what` is a tooltip on what it measured, and how to measure more.
-    """
-    if small.is_live:
-        watch_measurement(small.id, key=key, can_cancel=False)
-        return None
-    if small.result is None:
-        st.markdown(f":gray[{empty}]")
-        return None
-    st.markdown(":blue-badge[Small measurement] :gray[of the beginning]", help=what)
-    return small.result.results
+    elif shown.result is None:
+        st.error(f"The measurement failed. {plain_markdown(shown.problem or '', 600)}")
+    elif status is None:
+        st.markdown(":blue-badge[Small measurement] :gray[of the beginning]", help=few)
+    elif shown.result.order != order.fingerprint:
+        st.info(
+            f"These figures are for **{plain_markdown(shown.about, 200)}**, not for the current "
+            "choice. Measure again to update them."
+        )
+    return shown
 
 
 def offer_png(chart: str, title: str, about: str) -> None:
     """Draw a chart's download as a picture."""
     picture = ChartPicture(chart, "PNG", title, about, f"{file_stem(title)}.png")
     chart_pictures([picture], key=f"{chart}_picture")
-
-
-@fragment(run_every=SECONDS_BETWEEN_LOOKS)
-def watch_measurement(id: str, *, key: str, can_cancel: bool = True) -> None:
-    """Draw a live measurement, updated twice a second; rerun the page once it has ended."""
-    status = measurements.manager().status(id)
-    if not status.is_live:
-        st.rerun()
-    with st.container(border=True, key=f"{key}_card"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**Measuring**", width="content")
-            st.space("stretch")
-            if can_cancel:
-                cancel = measurements.manager().cancel
-                st.button("Cancel", on_click=cancel, args=(id,), key=f"{key}_cancel")
-        st.progress(status.share)
-        st.markdown(how_far(status))
-        st.markdown(f":gray[{plain_markdown(status.about, 200)}]")
 
 
 def how_far(status: MeasurementStatus) -> str:

@@ -8,5 +8,5 @@ a lesson for print. `parts` defines a lesson and a step, and `questions` what a 
 shows anything. `walk` is a finished training that can be inspected before each merge, and
 `shortcuts` shows what goes wrong with a shortcut. `tiles`, `printing` and `source_code` show
 symbols, values and functions; `sentences` describes a training run in sentences that hold for any
-words; `sources` names the texts that the lessons retell.
+words.
 """

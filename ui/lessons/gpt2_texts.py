@@ -16,6 +16,7 @@ from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Ran
 from ui.lessons.questions import choose_number
+from ui.look.labels import counted
 
 _LABEL: Final = "Text to encode"
 _MAX_LENGTH: Final = 60
@@ -29,7 +30,7 @@ def ask_printable(example: Learned) -> Question:
     text = parts.field_text(*_PRINTABLE)
     n = len(text.encode())
     return choose_number(
-        f"How many bytes do these {sentences.counted(len(text), 'character')} take?",
+        f"How many bytes do these {counted(len(text), 'character')} take?",
         n,
         (len(text), 2 * len(text), n + 1),
         "GPT-2’s symbols are all 256 bytes. Its files write each byte as a printable character: a "

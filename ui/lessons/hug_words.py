@@ -17,11 +17,12 @@ from bpe_core.trainers.reference import (
 )
 from bpe_core.types import Pair, TrainingConfig
 from ui.components.lesson import Claim, Question
-from ui.lessons import parts, printing, sentences, sources, tiles
+from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
 from ui.lessons.questions import choose_most_frequent, choose_number
 from ui.lessons.shortcuts import look_up_all, look_up_without_return
 from ui.lessons.walk import Walk, walk
+from ui.look.labels import counted
 
 FIRST_WORDS: Final = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
 FIRST_LONG_WORD: Final = "hugging"
@@ -89,7 +90,7 @@ def ask_pairs(hugs: Walk) -> Question | None:
         f"How often does the pair {printing.pair_name(pair, hugs.run.vocab)} occur?",
         hugs.pair_counts_at(0)[pair],
         (len(terms), terms[0].count, sum(hugs.counts)),
-        f"{printing.format_sum(hugs, 0, pair)}. A word that occurs ten times counts each of its "
+        f"{printing.format_sum(hugs, pair)}. A word that occurs ten times counts each of its "
         "pairs ten times. No pair crosses from one word into the next.",
     )
 
@@ -119,8 +120,8 @@ def show_pairs(hugs: Walk) -> Ran:
 def ask_choice(hugs: Walk) -> Question | None:
     tiles.word_rows(hugs, 0, key="hug_choice_words")
     winner = hugs.next_pair_at(0)
-    because = "" if winner is None else sentences.winner(hugs, 0)
-    return choose_most_frequent("Which pair is joined first?", hugs, 0, because)
+    because = "" if winner is None else sentences.winner(hugs)
+    return choose_most_frequent("Which pair is joined first?", hugs, because)
 
 
 def show_choice(hugs: Walk) -> Ran:
@@ -147,7 +148,7 @@ def ask_join(hugs: Walk) -> Question | None:
     n = len(hugs.terms(0, pair))
     return choose_number(
         f"{printing.pair_name(pair, hugs.run.vocab)} is joined. In how many of these "
-        f"{sentences.counted(len(hugs.words), 'word')}?",
+        f"{counted(len(hugs.words), 'word')}?",
         n,
         (len(hugs.words), n - 1, n + 1),
         "Wherever the pair occurs, from left to right, its two symbols become one: a token with "
@@ -173,9 +174,9 @@ def show_join(hugs: Walk) -> Ran:
 def ask_repeat(hugs: Walk) -> Question:
     n = min(_N_ASKED, len(hugs.merges))
     return choose_number(
-        f"The vocabulary starts with {sentences.counted(hugs.n_start, 'symbol')}"
+        f"The vocabulary starts with {counted(hugs.n_start, 'symbol')}"
         f"{', the marker included' if hugs.config.end_of_word else ''}. Count, choose and join "
-        f"{sentences.counted(n, 'time')}: how large is it then?",
+        f"{counted(n, 'time')}: how large is it then?",
         hugs.n_start + n,
         (hugs.n_start, n, hugs.n_start + 2 * n, hugs.n_start - n),
         sentences.size_rule(hugs),
@@ -240,12 +241,12 @@ def find_claims() -> tuple[Claim, ...]:
         Claim(
             "(g, g) occurs 5 times.",
             f"(g, g) occurs {counts[gg] if gg else 0} times.",
-            printing.format_sum(hugs, 0, gg) if gg else "",
+            printing.format_sum(hugs, gg) if gg else "",
         ),
         Claim(
             "The most frequent pair is (h, u).",
             f"It is {printing.pair_name(first.pair, vocab)}, with {first.count}.",
-            "\n".join(printing.format_sum(hugs, 0, pair) for pair in (first.pair, hu) if pair),
+            "\n".join(printing.format_sum(hugs, pair) for pair in (first.pair, hu) if pair),
         ),
         Claim(
             f"th u g becomes {replaced} when (h, u) is joined.",
@@ -308,5 +309,5 @@ LESSON = Lesson(
         LessonStep("Repeat", "Repeat", ask_repeat, show_repeat),
         LessonStep("Encode", "Encode a new word", ask_encode, show_encode),
     ),
-    (LessonSource(sources.MODULE, find_claims),),
+    (LessonSource(parts.MODULE, find_claims),),
 )

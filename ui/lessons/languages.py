@@ -21,9 +21,10 @@ from bpe_core.types import TrainingConfig
 from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, token_script
 from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lessons import parts, printing, sentences
+from ui.lessons import parts, printing
 from ui.lessons.parts import Lesson, LessonStep, Ran
 from ui.lessons.questions import choose_number, choose_text
+from ui.look.labels import counted
 from ui.shell import address
 
 N_MERGES: Final = 200
@@ -278,7 +279,7 @@ def show_own(example: TaughtLanguage) -> Ran:
                 for merge in merges[-_MAX_EXAMPLES:]
             ]
         ),
-        sentences.counted(len(merges), "merge") + " learned.",
+        counted(len(merges), "merge") + " learned.",
     )
 
 

@@ -9,11 +9,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
 from ui.components.lesson import Question, claims, question
+from ui.host.error_boundary import errors_shown
 from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
 from ui.lessons.parts import PRINT, Lesson
-from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 from ui.shell.choices import choose_one
 
@@ -108,7 +107,7 @@ def print_lesson(lesson: Lesson[Any]) -> None:
     st.markdown(f":gray[{lesson.lead} Print this page with your browser.]")
     back = partial(address.set_query, **{PRINT: None})
     st.button("Back to the lesson", type="tertiary", on_click=back, key="print_back")
-    try:
+    with errors_shown():
         example = lesson.read_input()
         asked: list[Question | None] = []
         st.header(f"{lesson.title}: questions", anchor=False)
@@ -130,8 +129,6 @@ def print_lesson(lesson: Lesson[Any]) -> None:
                 st.subheader("Where the source errs", anchor=False)
                 st.markdown(f"This lesson retells {source.title}.")
                 claims(source.find_claims(), key=f"print_claims_{number}")
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
 
 
 def _draw_question(asked: Question | None, place: int, *, answer: int | None) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
 
 import streamlit as st
 
 from bpe_core.trainers.reference import count_pairs
-from ui.components.large_paste import paste_limits, read_paste
 from ui.components.lesson import Claim, Question, lesson_code
-from ui.components.live_text import live_text
+from ui.corpus import own_text_field
 from ui.lessons.source_code import source_lines
 from ui.lessons.walk import Walk
 from ui.look.labels import plain_markdown
@@ -20,16 +18,14 @@ from ui.shell import address, workspace
 
 PRINT = "print"
 MAX_TEXT_LENGTH = 2_000
-_MAX_BYTES_PASTED = 20_000_000
 """The reference recounts everything before each merge, so a longer text would take too long."""
-_MAX_LENGTH_IN_ADDRESS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class LessonTexts:
-    """The texts typed in the fields of the lessons."""
-
-    by_field: Mapping[str, str] = field(default_factory=dict[str, str])
+_MAX_CHARACTERS_KEPT = 20_000_000
+# The texts that the lessons retell.
+MODULE: Final = "“Tokenization & Vocabulary. Tries, Hash Maps, BPE from Scratch”, a teaching module"
+NOTEBOOK: Final = "“Building a Byte Pair Encoding (BPE) Tokenizer from scratch”, a notebook"
+COURSE_NOTEBOOK: Final = (
+    "“Byte-Pair Encoding tokenization”, a notebook after chapter 6 of the Hugging Face course"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,7 @@ class Lesson(Generic[Example]):
 
 def own_text(name: str, first: str) -> str:
     """Return the visitor's text, else the one in the address, else `first`; cut if too long."""
-    return cut_text(_whole_text(name, first))
+    return cut_text(own_text_field.own_text(first, name))
 
 
 def cut_text(text: str) -> str:
@@ -105,36 +101,27 @@ def cut_text(text: str) -> str:
     return lines[:-1] if lines.strip() else text[:MAX_TEXT_LENGTH]
 
 
-def _whole_text(name: str, first: str) -> str:
-    text = workspace.get(LessonTexts).by_field.get(name)
-    if text is None:
-        text = address.query_text(name, _MAX_LENGTH_IN_ADDRESS)
-    return first if text is None else text
-
-
 def text_input(name: str, first: str, *, label: str, lines: int) -> None:
     """Draw the field of a lesson's text, folded, and write its text to the address."""
-    text = _whole_text(name, first)
+    text = own_text_field.own_text(first, name)
     if is_printing():
         return
-    key = f"lesson_{name}"
     with st.expander(label):
-        live_text(
+        own_text_field.live_field(
             text,
+            name,
             label=label,
-            key=key,
-            on_typed=partial(_keep_typed, name, key),
-            on_pasted=partial(_keep_pasted, name, key),
-            on_closed=partial(_keep, name, first),
-            limits=paste_limits(max_bytes=_MAX_BYTES_PASTED, max_sent=_MAX_BYTES_PASTED),
+            first=first,
+            key=f"lesson_{name}",
+            longest=_MAX_CHARACTERS_KEPT,
             lines=lines,
         )
         if text != first:
             st.button(
                 "Reset to the example",
                 type="tertiary",
-                on_click=_keep,
-                args=(name, first),
+                on_click=own_text_field.set_own_text,
+                args=(first, name),
                 key=f"{name}_again",
             )
     if len(text) > MAX_TEXT_LENGTH:
@@ -142,24 +129,6 @@ def text_input(name: str, first: str, *, label: str, lines: int) -> None:
             f"Only the first {len(cut_text(text)):,} of {len(text):,} characters are used, because "
             "the code of these lessons is written to be read, not to be fast."
         )
-    in_address = text != first and len(text) <= _MAX_LENGTH_IN_ADDRESS
-    address.set_query(**{name: text if in_address else None})
-
-
-def _keep_typed(name: str, key: str) -> None:
-    typed = workspace.component_value(key, "typed")
-    if isinstance(typed, str):
-        _keep(name, typed)
-
-
-def _keep_pasted(name: str, key: str) -> None:
-    paste = read_paste(workspace.component_value(key, "pasted"))
-    if paste is not None:
-        _keep(name, paste.text)
-
-
-def _keep(name: str, text: str) -> None:
-    workspace.update(LessonTexts, by_field={**workspace.get(LessonTexts).by_field, name: text})
 
 
 def draw_field(name: str, first: str, *, label: str, max_chars: int) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from bpe_core.corpus.samples import load_sample
 from bpe_core.corpus.word_counts import parse_word_counts
+from bpe_core.lab.contenders import differences
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.trie import Trie
@@ -17,12 +18,12 @@ from bpe_core.trainers.reference import count_words
 from bpe_core.types import TrainingConfig
 from ui.components.lesson import Claim, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lessons import parts, printing, sentences, sources, tiles
+from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
 from ui.lessons.questions import choose_number, pair_option
 from ui.lessons.shortcuts import build_trie, crossing, longest_matches
 from ui.lessons.walk import Walk, walk
-from ui.tokenizers.longest_match import longest_match_differences
+from ui.look.labels import counted
 
 N_MERGES = 14
 _ANY = ("any_text", "Is this naïve café 日本 🧩?")
@@ -114,7 +115,7 @@ def ask_cuts(_: None) -> Question | None:
     over = crossing(whole, get_pretokenizer("gpt2").split)
     n = len(whole.merges)
     return choose_number(
-        f"This text is not cut into words. Of the first {sentences.counted(n, 'token')} learned, "
+        f"This text is not cut into words. Of the first {counted(n, 'token')} learned, "
         "how many cross a boundary between words?",
         sum(over),
         (0, 1, n),
@@ -277,7 +278,7 @@ def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolR
 def find_claims() -> tuple[Claim, ...]:
     """Check what the teaching module states about tries."""
     vocab = gpt2().vocab
-    overwrites = longest_match_differences(" overwrites", gpt2().fingerprint, gpt2()).words[0]
+    overwrites = differences(gpt2(), " overwrites").words[0]
     by_merges, by_match = (
         " + ".join(printing.format_token(vocab[id]) for id in ids)
         for ids in (overwrites.ids, overwrites.longest_match_ids)
@@ -306,5 +307,5 @@ LESSON = Lesson(
         LessonStep("Longest match", "Why longest match is not enough", ask_longest, show_longest),
         LessonStep("Step back", "How to use a trie exactly", ask_step_back, show_step_back),
     ),
-    (LessonSource(sources.MODULE, find_claims),),
+    (LessonSource(parts.MODULE, find_claims),),
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bpe_core.types import StopReason
 from ui.lessons import printing
 from ui.lessons.walk import Walk, walk
-from ui.look.labels import plain_markdown
+from ui.look.labels import counted, plain_markdown
 
 _WHY: dict[StopReason, str] = {
     "vocab-size": "the vocabulary is full",
@@ -16,15 +16,6 @@ _WHY: dict[StopReason, str] = {
     "min-frequency": "no pair is frequent enough",
     "cancelled": "it was stopped",
 }
-
-
-def counted(n: int, one: str) -> str:
-    """Return a number of things, in the singular or plural.
-
-    >>> counted(1, "merge"), counted(1_200, "merge")
-    ('1 merge', '1,200 merges')
-    """
-    return f"{n:,} {one}{'' if n == 1 else 's'}"
 
 
 def first_symbols(learned: Walk) -> str:
@@ -38,9 +29,9 @@ def first_symbols(learned: Walk) -> str:
     )
 
 
-def winner(learned: Walk, step: int) -> str:
-    """Describe the pair that is joined after some merges, and its ties, as plain text."""
-    counts, pair = learned.pair_counts_at(step), learned.next_pair_at(step)
+def winner(learned: Walk) -> str:
+    """Describe the pair that is joined first, and its ties, as plain text."""
+    counts, pair = learned.pair_counts_at(0), learned.next_pair_at(0)
     if pair is None:
         return "There are no pairs."
     n_tied = sum(count == counts[pair] for count in counts.values())

@@ -27,6 +27,6 @@ def csv_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
 
 def _cell(value: Cell) -> Cell:
     if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.6g}"
+        return "" if math.isnan(value) else str(float(value)).removesuffix(".0")
     is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
     return f"'{value}" if is_formula else value

@@ -9,58 +9,48 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-TOKEN: Final = (
-    "A token is a piece of text with a number, its id: a single byte, part of a word, or a "
-    "whole word. A language model reads tokens, not letters."
-)
-PRE_TOKEN: Final = (
-    "A pre-token is a piece into which text is cut before training, usually a word with the space "
-    "before it. No merge crosses the boundary between two pre-tokens."
-)
-HELD_OUT_TEXT: Final = (
-    "Held-out text is text that training never sees: whole documents of the corpus, because new "
-    "text comes in new documents, or files of your own. It shows how well the tokenizer works on "
-    "new text."
-)
-SPECIAL_TOKEN: Final = (
-    "A special token is a marker for the model, such as <|endoftext|>, rather than ordinary text. "
-    "It is never split and never merged."
-)
-CHAT_TEMPLATE: Final = (
-    "A chat template is a small program in a chat model’s files. It writes the text that the model "
-    "reads: each message with its role, between special tokens that training used."
-)
-MERGE: Final = (
-    "A merge joins two neighbouring tokens into one new token, wherever they stand side by side. "
-    "Training learns one merge at a time, always of the most frequent pair."
-)
-TIE: Final = (
-    "A tie is a step at which several pairs are the most frequent. A fixed rule then decides which "
-    "of them is merged."
-)
-MARK: Final = (
-    "A mark is how a tokenizer’s file writes what is not a letter of the text: ▁ for a space, ## "
-    "where a word continues, <0xE2> for a single byte. Text that looks like ## or <0xE2> is "
-    "ordinary text; some tokenizers read a ▁ in it as a space."
-)
-
-BYTE_FALLBACK: Final = (
-    "Byte fallback is the spelling of rare characters with the tokens of their bytes, which no "
-    "merge joins. The most frequent characters, up to a share of the text that is called the "
-    "coverage, are base symbols."
-)
-
 GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "Token": TOKEN,
-        "Pre-token": PRE_TOKEN,
-        "Held-out text": HELD_OUT_TEXT,
-        "Special token": SPECIAL_TOKEN,
-        "Chat template": CHAT_TEMPLATE,
-        "Merge": MERGE,
-        "Tie": TIE,
-        "Mark": MARK,
-        "Byte fallback": BYTE_FALLBACK,
+        "Token": (
+            "A token is a piece of text with a number, its id: a single byte, part of a word, or "
+            "a whole word. A language model reads tokens, not letters."
+        ),
+        "Pre-token": (
+            "A pre-token is a piece into which text is cut before training, usually a word with "
+            "the space before it. No merge crosses the boundary between two pre-tokens."
+        ),
+        "Held-out text": (
+            "Held-out text is text that training never sees: whole documents of the corpus, "
+            "because new text comes in new documents, or files of your own. It shows how well the"
+            " tokenizer works on new text."
+        ),
+        "Special token": (
+            "A special token is a marker for the model, such as <|endoftext|>, rather than "
+            "ordinary text. It is never split and never merged."
+        ),
+        "Chat template": (
+            "A chat template is a small program in a chat model’s files. It writes the text that "
+            "the model reads: each message with its role, between special tokens that training "
+            "used."
+        ),
+        "Merge": (
+            "A merge joins two neighbouring tokens into one new token, wherever they stand side "
+            "by side. Training learns one merge at a time, always of the most frequent pair."
+        ),
+        "Tie": (
+            "A tie is a step at which several pairs are the most frequent. A fixed rule then "
+            "decides which of them is merged."
+        ),
+        "Mark": (
+            "A mark is how a tokenizer’s file writes what is not a letter of the text: ▁ for a "
+            "space, ## where a word continues, <0xE2> for a single byte. Text that looks like ## "
+            "or <0xE2> is ordinary text; some tokenizers read a ▁ in it as a space."
+        ),
+        "Byte fallback": (
+            "Byte fallback is the spelling of rare characters with the tokens of their bytes, "
+            "which no merge joins. The most frequent characters, up to a share of the text that "
+            "is called the coverage, are base symbols."
+        ),
     }
 )
 """Each term with its definition, in the order in which a reader meets them."""

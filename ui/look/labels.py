@@ -35,6 +35,15 @@ def token_label(token: bytes) -> str:
     return label if len(label) <= _MAX_LABEL_LENGTH else label[: _MAX_LABEL_LENGTH - 1] + "…"
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a number of things, in the singular or plural.
+
+    >>> counted(1, "merge"), counted(1_200, "merge")
+    ('1 merge', '1,200 merges')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def size_text(n_bytes: float) -> str:
     """Format a number of bytes with its unit.
 

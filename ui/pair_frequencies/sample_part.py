@@ -17,7 +17,7 @@ from bpe_core.errors import BpeError
 from bpe_core.runs.sample_check import SampleFigures, check_parts
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import FigureRow, figure_table
-from ui.corpus.corpus_state import ReadUploads
+from ui.corpus.uploads import ReadUploads
 from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, value_axis
 from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Theme, empty_figure
 from ui.look.glossary import tooltip
@@ -253,7 +253,6 @@ def draw_sample_check(stored: StoredRun) -> None:
     show_work(
         checks(),
         status,
-        lambda: None,
         unit="Merges",
         what="check",
         key="sample_check",

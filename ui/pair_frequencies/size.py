@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +21,7 @@ from ui.host.error_boundary import fragment
 from ui.host.sized_cache import cached
 from ui.look import charts
 from ui.look.chart_style import CONFIG
+from ui.look.csv_table import Cell, csv_table
 from ui.look.glossary import tooltip
 from ui.look.labels import file_stem
 from ui.run import results
@@ -112,11 +112,9 @@ def cost_rows(sizes: Sizes, kept: int, rates: Rates) -> list[FigureRow]:
     ]
 
 
-def costs_csv(sizes: Sizes, rates: Rates) -> str:
+def costs_csv(sizes: Sizes, rates: Rates) -> bytes:
     """Return the costs of every size as CSV, one line each; unknown figures stay empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COST_COLUMNS)
+    rows: list[Sequence[Cell]] = []
     by_gpt2 = Usage(sizes.second_by_gpt2, sizes.second_bytes, 0)
     second = [None] * len(sizes.training) if sizes.second is None else sizes.second.tolist()
     columns = (sizes.embedding_rows.tolist(), sizes.training.tolist(), second)
@@ -126,7 +124,7 @@ def costs_csv(sizes: Sizes, rates: Rates) -> str:
         if others is not None:
             found = compute_costs(Usage(others, sizes.second_bytes, height), rates, by_gpt2)
             price, window_saved = found.price, found.window_saved
-        writer.writerow(
+        rows.append(
             [
                 step,
                 height,
@@ -139,7 +137,7 @@ def costs_csv(sizes: Sizes, rates: Rates) -> str:
                 own.parameters_untied,
             ]
         )
-    return text.getvalue()
+    return csv_table(COST_COLUMNS, rows)
 
 
 def _sizes(stored: StoredRun, vocab_size: NDArray[np.int64], other: OtherText | None) -> Sizes:
@@ -154,14 +152,12 @@ def _sizes(stored: StoredRun, vocab_size: NDArray[np.int64], other: OtherText | 
         training=stored.run.tokens_after,
         second=second,
         second_bytes=corpus.n_bytes,
-        second_by_gpt2=0 if second is None else _by_gpt2(corpus.sha256, corpus),
+        second_by_gpt2=0 if second is None else _count_tokens(corpus, gpt2()),
         second_name=name,
     )
 
 
-@cached(spinner="Counting GPT-2’s tokens")
-def _by_gpt2(sha256: str, _corpus: Corpus) -> int:
-    return count_tokens(_corpus, gpt2())
+_count_tokens = cached(spinner="Counting GPT-2’s tokens")(count_tokens)
 
 
 @fragment()
@@ -277,9 +273,9 @@ class OtherText:
 
     corpus: Corpus
     tokens_after: NDArray[np.int64]
-    """int64[n_merges + 1], read-only: its tokens after each merge."""
+    """int64[n_merges + 1]: its tokens after each merge."""
     bytes_per_token: NDArray[np.float64]
-    """float64[n_merges + 1], read-only."""
+    """float64[n_merges + 1]."""
 
 
 def ask_for_other_text(stored: StoredRun) -> OtherText | None:
@@ -296,13 +292,10 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
     if files is None:
         return None
     _, corpus = files
-    return _measured(stored.id, corpus.sha256, corpus)
+    return _measured(stored.id, corpus)
 
 
 @cached(spinner="Counting tokens after each merge")
-def _measured(run_id: str, sha256: str, _corpus: Corpus) -> OtherText:
-    tokens = load_run(run_id).run.tokens_after_on(_corpus)
-    curve = bytes_per_token_after(_corpus.n_bytes, tokens)
-    for array in (tokens, curve):
-        array.flags.writeable = False
-    return OtherText(_corpus, tokens, curve)
+def _measured(run_id: str, corpus: Corpus) -> OtherText:
+    tokens = load_run(run_id).run.tokens_after_on(corpus)
+    return OtherText(corpus, tokens, bytes_per_token_after(corpus.n_bytes, tokens))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from bpe_core.runs.pair_lives import PairLife
 from bpe_core.runs.sample_check import SampleFigures
 from bpe_core.types import Pair, PairCount
+from ui.look.csv_table import Cell, csv_table
 from ui.look.labels import token_label
 from ui.run.results import RunCurves
 
@@ -52,7 +52,6 @@ SAMPLE_COLUMNS = (
     "weighted Jaccard",
     "bytes per token on held-out text",
 )
-_READ_AS_FORMULA = ("=", "+", "-", "@")
 
 
 def pair_rows(
@@ -84,36 +83,29 @@ def pair_rows(
 
 def pairs_csv(
     pairs: Iterable[PairCount], vocab: Mapping[int, bytes], merged_at: Mapping[Pair, int]
-) -> str:
+) -> bytes:
     r"""Return the same as CSV, with the exact bytes of both tokens in hex.
 
     A label that a spreadsheet would run as a formula gets an apostrophe in front.
 
-    >>> pairs_csv([PairCount(0, 1, 9)], {0: b"=", 1: b"t"}, {}).splitlines()[1]
+    >>> pairs_csv([PairCount(0, 1, 9)], {0: b"=", 1: b"t"}, {}).decode().splitlines()[1]
     "1,'=,t,9,false,,0,1,3d,74"
     """
     pairs = list(pairs)
     columns = pair_rows(pairs, vocab, merged_at)
-    for side in ("left", "right"):
-        columns[side] = [
-            f"'{label}" if str(label).startswith(_READ_AS_FORMULA) else label
-            for label in columns[side]
-        ]
     columns["tied for highest count"] = ["true" if pair.tied else "false" for pair in pairs]
     columns["left bytes in hex"] = [vocab[pair.left].hex() for pair in pairs]
     columns["right bytes in hex"] = [vocab[pair.right].hex() for pair in pairs]
     return _csv(columns)
 
 
-def life_csv(life: PairLife) -> str:
+def life_csv(life: PairLife) -> bytes:
     r"""Return a pair's life as CSV, one line per step at which a figure changes.
 
     >>> one = np.array([1, 1, 2, 0])
-    >>> print(life_csv(PairLife(np.array([9, 9, 4, 0]), one, np.array([1, 1, 0, 0]))), end="")
-    merges done,count,rank,other pairs with the same count
-    0,9,1,1
-    2,4,2,0
-    3,0,,
+    >>> life = PairLife(np.array([9, 9, 4, 0]), one, np.array([1, 1, 0, 0]))
+    >>> life_csv(life).decode("utf-8-sig").split()[-3:]
+    ['0,9,1,1', '2,4,2,0', '3,0,,']
     """
     figures = np.stack([life.counts, life.ranks, life.n_tied])
     changed = np.any(figures[:, 1:] != figures[:, :-1], axis=0)
@@ -130,7 +122,7 @@ def life_csv(life: PairLife) -> str:
     return _csv(dict(zip(LIFE_COLUMNS, columns, strict=True)))
 
 
-def run_csv(curves: RunCurves, tokens_after: NDArray[np.int64]) -> str:
+def run_csv(curves: RunCurves, tokens_after: NDArray[np.int64]) -> bytes:
     """Return a whole run as CSV, one line per step, with the count of the next winner.
 
     `tokens_after` is int64[n_merges + 1]. Unknown figures, such as the winner after the last merge,
@@ -148,18 +140,16 @@ def run_csv(curves: RunCurves, tokens_after: NDArray[np.int64]) -> str:
     return _csv(dict(zip(RUN_COLUMNS, columns, strict=True)))
 
 
-def sample_csv(figures: Sequence[SampleFigures]) -> str:
+def sample_csv(figures: Sequence[SampleFigures]) -> bytes:
     """Return how vocabularies of parts of a text compare with that of all of it, as CSV.
 
-    >>> sample_csv([SampleFigures(0.5, 10, 3, 0.75, 0.8, 2.0)]).splitlines()[1]
-    '0.5,10,3,0.75,0.8,2.0'
+    >>> sample_csv([SampleFigures(0.5, 10, 3, 0.75, 0.8, 2.0)]).split()[-1]
+    b'0.5,10,3,0.75,0.8,2'
     """
     return _csv(dict(zip(SAMPLE_COLUMNS, zip(*figures, strict=True), strict=True)))
 
 
-def _csv(columns: Mapping[str, Sequence[object]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
+def _csv(columns: Mapping[str, Sequence[object]]) -> bytes:
+    return csv_table(
+        list(columns), cast("Iterable[Sequence[Cell]]", zip(*columns.values(), strict=True))
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import overload
 
@@ -11,7 +11,6 @@ from bpe_core.corpus.composition import Composition
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import FiledCorpus, TextFigures
 from bpe_core.corpus.counts_corpus import CountsCorpus
-from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.counting.counts_cut import as_counted, of_corpus
@@ -34,9 +33,6 @@ MAX_TABLES_DESCRIBED = 20
 
 CorpusPart = Corpus | TextFigures
 """A part of a corpus, or the figures of a part that is not in memory."""
-_Labels = tuple[
-    tuple[str, ...], tuple[Note, ...], tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,48 +59,48 @@ def divided(
     if isinstance(corpus, FiledCorpus):
         text = upload_held_out(by)
         return corpus.divided(held_out_share, by, None if text is None else upload_folder(text))
-    # Both parts have names, notes and columns, which the digest does not cover.
-    labels = (corpus.names, corpus.file_notes, corpus.encodings, tuple(corpus.columns.items()))
-    return _divided(corpus, corpus.sha256, labels, held_out_share, by)
+    # Both parts have notes and columns, too.
+    labels = corpus.file_notes, corpus.encodings, tuple(corpus.columns.items())
+    return _divided(corpus, labels, held_out_share, by)
 
 
 @cached()
 def _divided(
-    _corpus: Corpus, sha256: str, labels: _Labels, held_out_share: float, by: str
+    corpus: Corpus, labels: Hashable, held_out_share: float, by: str
 ) -> tuple[Corpus, Corpus]:
-    return divide(_corpus, held_out_share, by)
+    return divide(corpus, held_out_share, by)
 
 
 def composition(corpus: CorpusPart) -> Composition:
     """Return the files, file types and scripts of a corpus."""
     if isinstance(corpus, TextFigures):
         return corpus.composition
-    return _composition(corpus, corpus.sha256, corpus.names)
+    return _composition(corpus)
 
 
 @cached()
-def _composition(_corpus: Corpus, sha256: str, names: tuple[str, ...]) -> Composition:
-    return _corpus.composition()
+def _composition(corpus: Corpus) -> Composition:
+    return corpus.composition()
 
 
 # Cached for a short time, because a pattern that timed out on a busy server may succeed later.
 @cached(seconds=600)
-def pretoken_figures(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenFigures | str:
+def pretoken_figures(corpus: Corpus, pretokenizer: str) -> PretokenFigures | str:
     """Return the number of pre-tokens, or the reason why they cannot be counted.
 
     The reason is cached too, because a runaway pattern takes seconds to time out.
     """
-    found = _pretokens(_corpus, sha256, pretokenizer)
+    found = _pretokens(corpus, pretokenizer)
     return found if isinstance(found, str) else PretokenFigures(found.total, len(found.words))
 
 
 # Kept for the largest size, which is asked for next.
 @cached(seconds=600)
-def _pretokens(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenCounts | str:
+def _pretokens(corpus: Corpus, pretokenizer: str) -> PretokenCounts | str:
     try:
-        if isinstance(_corpus, CountsCorpus):
-            return as_counted(of_corpus(_corpus), pretokenizer).pretokens
-        return count_pretokens(_corpus, get_pretokenizer(pretokenizer))
+        if isinstance(corpus, CountsCorpus):
+            return as_counted(of_corpus(corpus), pretokenizer).pretokens
+        return count_pretokens(corpus, get_pretokenizer(pretokenizer))
     except BpeError as error:
         return str(error)
 
@@ -116,16 +112,16 @@ def largest_size(training: CorpusPart, config: TrainingConfig) -> LargestSize | 
     """
     if isinstance(training, TextFigures) or not _is_counted(training):
         return None
-    return _largest_size(training, training.sha256, replace(config, vocab_size=1))
+    return _largest_size(training, replace(config, vocab_size=1))
 
 
 # Cached for a short time, because a bound becomes exact once the kernels are compiled.
 @cached(seconds=600)
-def _largest_size(_corpus: Corpus, sha256: str, config: TrainingConfig) -> LargestSize | None:
-    pretokens = _pretokens(_corpus, sha256, config.pretokenizer)
+def _largest_size(corpus: Corpus, config: TrainingConfig) -> LargestSize | None:
+    pretokens = _pretokens(corpus, config.pretokenizer)
     if isinstance(pretokens, str):
         return None
-    return largest_vocab_size(pretokens, config, symbols_seen(_corpus, config.base))
+    return largest_vocab_size(pretokens, config, symbols_seen(corpus, config.base))
 
 
 def _is_counted(training: Corpus) -> bool:
@@ -137,12 +133,12 @@ def find_alphabet(training: CorpusPart, config: TrainingConfig) -> frozenset[byt
     is_filed = isinstance(training, TextFigures)
     if is_filed or not config.byte_fallback or not _is_counted(training):
         return symbols_seen(training, config.base)
-    return _covering(training, training.sha256, replace(config, vocab_size=1))
+    return _covering(training, replace(config, vocab_size=1))
 
 
 @cached(seconds=600)
-def _covering(_corpus: Corpus, sha256: str, config: TrainingConfig) -> frozenset[bytes]:
-    pretokens = _pretokens(_corpus, sha256, config.pretokenizer)
+def _covering(corpus: Corpus, config: TrainingConfig) -> frozenset[bytes]:
+    pretokens = _pretokens(corpus, config.pretokenizer)
     if isinstance(pretokens, str):
         return frozenset()
     return choose_characters(pretokens, config.character_coverage)[1]
@@ -154,12 +150,12 @@ def symbols_seen(corpus: CorpusPart, base: Base) -> frozenset[bytes]:
         corpus = Corpus.from_text(corpus.characters)
     elif isinstance(corpus, CountsCorpus):
         return of_corpus(corpus).symbols(base)
-    return _symbols_seen(corpus, corpus.sha256, base)
+    return _symbols_seen(corpus, base)
 
 
 @cached()
-def _symbols_seen(_corpus: Corpus, sha256: str, base: Base) -> frozenset[bytes]:
-    return frozenset(seen_symbols(_corpus, base))
+def _symbols_seen(corpus: Corpus, base: Base) -> frozenset[bytes]:
+    return frozenset(seen_symbols(corpus, base))
 
 
 @dataclass(frozen=True, slots=True)

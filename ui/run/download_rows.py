@@ -16,12 +16,18 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import FigureRow, figure_table
 from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown
-from ui.run.downloads import Download, encoding_command, tokenizer_downloads
-from ui.run.opened import Checked, check_formats, checks
+from ui.run.downloads import (
+    Checked,
+    Download,
+    check_formats,
+    checks,
+    encoding_command,
+    tokenizer_downloads,
+)
 from ui.storage.run_store import StoredRun
 from ui.work.background import TooMuchWorkError
-from ui.work.background_card import SECONDS_BETWEEN_LOOKS
 from ui.work.task import Status
+from ui.work.work_part import SECONDS_BETWEEN_LOOKS
 
 _TOO_MANY = "Not checked yet: the server is busy with others. Reload the page to try again."
 _EXPLAINED: Final = (

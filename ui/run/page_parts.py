@@ -1,12 +1,15 @@
-"""Draw what parts of pages share: titles, figures with units, and downloads."""
+"""Draw what parts of pages share: titles, figures with units, downloads, and bars of shares."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import streamlit as st
 
+from bpe_core.corpus.composition import WITHOUT_TYPE, Composition, FileShare
 from ui.components.chart_pictures import ChartPicture, chart_pictures
+from ui.components.share_bars import ShareBar, share_bars
 
 
 def draw_title(title: str, what: str, *, help: str | None = None) -> None:
@@ -49,3 +52,53 @@ def offer_pictures(pictures: Sequence[ChartPicture], *, key: str) -> None:
     """Draw buttons that download charts as PNG."""
     with st.container(width="content", key=f"{key}_pictures"):
         chart_pictures(pictures, key=key)
+
+
+TRAINING, HELD_OUT = "Training text", "Held out"
+_MAX_FILES: Final = 12
+_OTHER_FILES: Final = "other files"
+
+
+def composition_groups(
+    training: Composition, held_out: Composition | None
+) -> Sequence[tuple[str, Sequence[ShareBar]]]:
+    """Return the bars by script, and by file type and file if there are several.
+
+    Files that are the only one of their type are not repeated, and documents that are not
+    files, such as pasted text, have no bars.
+    """
+    texts = [(TRAINING, training), *([(HELD_OUT, held_out)] if held_out is not None else [])]
+    groups = [
+        (
+            "By script, in characters",
+            [
+                ShareBar(name, [(part.name, part.share) for part in found.scripts])
+                for name, found in texts
+            ],
+        )
+    ]
+    types, files = training.types, training.files
+    if len(types) > 1:
+        bars = [
+            ShareBar(name, [(part.name, part.share) for part in found.types])
+            for name, found in texts
+        ]
+        groups.append(("By file type, in bytes", bars))
+    are_files = any(part.name != WITHOUT_TYPE for part in types)
+    if are_files and len(files) > len(types):
+        largest = [part.name for part in files[:_MAX_FILES]]
+        bars = [ShareBar(name, _largest_shares(largest, found.files)) for name, found in texts]
+        groups.append(("By file, in bytes", bars))
+    return groups
+
+
+def show_composition(training: Composition, held_out: Composition | None, *, key: str) -> None:
+    """Draw the bars."""
+    share_bars(key=key, groups=composition_groups(training, held_out))
+
+
+def _largest_shares(names: Sequence[str], files: Sequence[FileShare]) -> list[tuple[str, float]]:
+    """Return the shares of these files, and that of all others together if there are any."""
+    share_of = {part.name: part.share for part in files}
+    shares = [(name, share_of.pop(name, 0.0)) for name in names]
+    return [*shares, (_OTHER_FILES, sum(share_of.values()))] if share_of else shares

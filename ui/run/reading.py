@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus.notes import Note, NoteGroup, group_notes
 from ui.look.labels import plain_markdown
-from ui.work.time_left import duration
+from ui.work.training_report import duration
 
 _MAX_LISTED = 100
 _LONGEST = 400

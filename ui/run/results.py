@@ -1,9 +1,9 @@
-"""Compute and cache the figures of a run that several pages show."""
+"""Compute and cache the figures of a run that several pages show, and keep the step shown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,9 @@ from bpe_core.runs.pair_statistics import (
 )
 from bpe_core.types import Pair, PairCount
 from ui.host.sized_cache import cached
-from ui.storage.run_store import load_run
+from ui.shell import address, workspace
+from ui.shell.open_run import OpenRun
+from ui.storage.run_store import StoredRun, load_run
 
 N_TOP_PAIRS = 12
 N_TABLE_PAIRS = 1_000
@@ -68,7 +70,7 @@ class LifePicture:
 
 @dataclass(frozen=True, slots=True)
 class RunCurves:
-    """The figures of a run after each merge; read-only arrays of n_merges + 1."""
+    """The figures of a run after each merge: arrays of n_merges + 1."""
 
     vocab_size: NDArray[np.int64]
     training: NDArray[np.float64]
@@ -165,7 +167,7 @@ def run_curves(run_id: str) -> RunCurves:
     held_out, tokens = None, stored.held_out_tokens_after
     if tokens is not None and tokens[0] > 0:
         held_out = bytes_per_token_after(stored.held_out.n_bytes, tokens)
-    curves = RunCurves(
+    return RunCurves(
         vocab_size=vocab_size_after(run),
         training=bytes_per_token_after(run.corpus_bytes, run.tokens_after),
         held_out=held_out,
@@ -174,9 +176,26 @@ def run_curves(run_id: str) -> RunCurves:
         drawn=steps_to_draw(len(run.merges)),
         drawn_winners=steps_to_draw(len(run.merges) - 1),
     )
-    # Read-only, because all sessions share the object.
-    for field in fields(curves):
-        array = getattr(curves, field.name)
-        if isinstance(array, np.ndarray):
-            array.flags.writeable = False
-    return curves
+
+
+def first_step(stored: StoredRun) -> int:
+    """Return the step in the address, else the one last shown, else the run's opening step.
+
+    An address without a step that the browser's Back leads to means the opening step.
+    """
+    n_merges = len(stored.run.merges)
+    step: int | None = address.query_int("step", -1, 0, n_merges)
+    if step < 0:
+        step = None if address.is_from_history() else workspace.get(OpenRun).step
+    return opening_step(stored.id) if step is None else min(step, n_merges)
+
+
+def keep_step(stored: StoredRun, step: int) -> None:
+    """Remember the step that a page shows, and put it in the address.
+
+    A first visit adds no entry to the browser's history, so an address without a step is
+    left alone at the opening step.
+    """
+    workspace.update(OpenRun, step=step)
+    if address.query_text("step") is not None or step != opening_step(stored.id):
+        address.set_query(step=step)

@@ -60,7 +60,7 @@ def _wait_for_quiet() -> None:
 
 def _parts() -> Iterator[Callable[[], object]]:
     # Train first, because it computes the most before it shows anything.
-    for name in ("train.forms", "train.filled_forms", "train.result_card", "run.training_card"):
+    for name in ("train.forms", "train.result_card", "run.training_card"):
         yield partial(import_module, f"ui.{name}")
     yield _compute_what_train_shows
     for module in walk_packages([str(_UI)], "ui."):
@@ -89,7 +89,7 @@ def _compute_what_train_shows() -> None:
     for part in parts:
         corpus_summary.composition(part)
     training, config = parts[0], TrainingConfig()
-    corpus_summary.pretoken_figures(training, training.sha256, config.pretokenizer)
+    corpus_summary.pretoken_figures(training, config.pretokenizer)
     corpus_summary.largest_size(training, config)
 
 
@@ -114,5 +114,4 @@ def _settle() -> None:
 
     server_cache.note_lasting()
     # Once more, because many modules were imported after the first page was drawn.
-    settle_memory.clear()
     settle_memory()

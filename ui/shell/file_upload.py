@@ -13,8 +13,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.errors import BpeError
+from ui.host.error_boundary import errors_shown
 from ui.host.uploads import MAX_BYTES, bytes_held
-from ui.look.labels import plain_markdown
 from ui.shell import workspace
 
 LIMIT: Final = f"Up to {MAX_BYTES // 1_000_000} MB in total."
@@ -118,9 +118,7 @@ def _free_removed(key: str, uploads: Sequence[UploadedFile]) -> None:
 
 def submitted_files(uploads: Sequence[UploadedFile]) -> list[tuple[str, bytes]]:
     """Return uploaded files; show an error and return none if they are too large together."""
-    try:
+    with errors_shown():
         check_uploaded()
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return []
-    return [(upload.name, upload.getvalue()) for upload in uploads]
+        return [(upload.name, upload.getvalue()) for upload in uploads]
+    return []

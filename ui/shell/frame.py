@@ -18,8 +18,7 @@ from ui.components.theme_watch import theme_watch
 from ui.host.error_boundary import error_boundary
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
-from ui.shell.following import Followed
-from ui.shell.open_run import find_run, open_run, shown_instead
+from ui.shell.open_run import Followed, find_run, open_run, shown_instead
 from ui.shell.recent_runs import remember_run, start_over
 from ui.shell.run_picker import draw_picker_failure, has_one_run, run_picker
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
@@ -30,9 +29,8 @@ _ROOT = Path(__file__).parent.parent
 FAVICON = str(_ROOT / "ui" / "data" / "favicon.png")
 
 
-@st.cache_resource(show_spinner=False)
 def settle_memory() -> None:
-    """Exclude the imported modules from garbage collection, once per server.
+    """Exclude the imported modules from garbage collection.
 
     Without the freeze, each full collection walks all modules and holds the interpreter's lock for
     tens of milliseconds. Streamlit's own collection after each rerun is off in
@@ -75,16 +73,13 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @st.cache_resource(show_spinner=False)
-def sweep_store_hourly() -> None:
-    """Delete long unopened entries from the store, now and every hour, in a thread per server."""
-    start_sweeping()
-
-
-@st.cache_resource(show_spinner=False)
-def prepare_engine() -> None:
-    """Compile missing kernels, and begin what an earlier server left, once per server."""
+def prepare_server() -> None:
+    """Compile missing kernels, sweep the store, and begin what an earlier server left, once."""
+    settle_memory()
     compile_in_background()
     jobs.manager()
+    # In a thread, now and every hour.
+    start_sweeping()
 
 
 def run_page(page: StreamlitPage) -> None:

@@ -40,12 +40,23 @@ from bpe_core.runs.run import TrainingRun
 from ui.host.sized_cache import cached
 from ui.look.run_names import RunName
 from ui.storage.base_tokenizer import BaseName
-from ui.storage.folder_check import FolderCheck, read_folder_check, write_folder_check
 from ui.storage.new_entries import kept_folder, new_folder
-from ui.storage.packed_json import StoredCorpus, corpus_fields
-from ui.storage.run_corpus import CorpusOrigin, RunCorpus, read_run_corpus, write_run_corpus
-from ui.storage.run_name_file import read_run_name, write_run_name
-from ui.storage.training_text import TrainingText, read_training_text, write_training_text
+from ui.storage.run_files import (
+    CorpusOrigin,
+    FolderCheck,
+    RunCorpus,
+    StoredCorpus,
+    TrainingText,
+    corpus_fields,
+    read_folder_check,
+    read_run_corpus,
+    read_run_name,
+    read_training_text,
+    write_folder_check,
+    write_run_corpus,
+    write_run_name,
+    write_training_text,
+)
 
 SAMPLE_RUN_ID = "sample"
 SAMPLE_FOLDER = Path(__file__).parents[1] / "data" / "sample_run"

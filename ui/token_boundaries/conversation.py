@@ -111,9 +111,8 @@ def render(
         tuple((each["role"], each["content"]) for each in messages),
         begins_answer,
         (chat.source, *sorted(chat.tokens.items()), chat.first_token),
-        chosen.encoder.fingerprint,
-        chat,
         chosen.encoder,
+        chat,
     )
     if isinstance(rendered, Conversation):
         return rendered
@@ -140,17 +139,16 @@ def _rendered(
     messages: tuple[tuple[str, str], ...],
     begins_answer: bool,
     template_key: Hashable,
-    fingerprint: str,
+    encoder: Encoder,
     _template: ChatTemplate,
-    _encoder: Encoder,
 ) -> Conversation | str:
     """Return the conversation, or why the template did not render it."""
-    del template_key, fingerprint  # what the two others are known by
+    del template_key  # what the template is known by
     listed = [{"role": role, "content": content} for role, content in messages]
     with _places:
         try:
             return read_conversation(
-                _template, listed, _encoder, add_generation_prompt=begins_answer
+                _template, listed, encoder, add_generation_prompt=begins_answer
             )
         except ChatTemplateError as error:
             return str(error)

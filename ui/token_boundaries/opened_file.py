@@ -1,15 +1,18 @@
-"""Open a file as the visitor's text, and show what was guessed, skipped or wrong in it."""
+"""Offer example texts, and open a file as the visitor's text."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
 
 import streamlit as st
 
 from bpe_core.errors import BpeError
 from ui.corpus import own_reading
-from ui.corpus.opened_text import OwnText, open_text
+from ui.corpus.own_text_field import OpenedText, find_text, open_text, set_own_text, update_text
 from ui.look.labels import plain_markdown
 from ui.run.reading import progress_on, show_reading_notes, waiting_on
-from ui.shell import workspace
 from ui.shell.file_upload import check_uploaded, upload_file
 from ui.work.reading import read_beginning
 
@@ -18,10 +21,10 @@ def file_opener() -> None:
     """Draw the button that opens a file, and read a newly opened one as the visitor's text."""
     with st.popover("Open a file", width="content"):
         upload = upload_file("A text file, a table or an archive", key="boundaries_file")
-    if upload is None or upload.file_id == workspace.get(OwnText).file_id:
+    if upload is None or upload.file_id == find_text().file_id:
         return
     # Recorded before reading, so that an unreadable file is not read again on every rerun.
-    workspace.update(OwnText, file_id=upload.file_id, problem="")
+    update_text(file_id=upload.file_id, problem="")
     bar = st.empty()
     try:
         check_uploaded()
@@ -32,22 +35,38 @@ def file_opener() -> None:
             on_wait=waiting_on(bar),
         )
     except BpeError as error:
-        workspace.update(OwnText, problem=str(error))
+        update_text(problem=str(error))
         return
     finally:
         bar.empty()
+    opened = OpenedText(upload.name, upload.size, find_text().text)
     text = own_reading.joined(corpus)
-    cut = ""
-    if len(text) < n_characters:
-        cut = f"The file has {n_characters:,} characters. Only the first {len(text):,} are shown."
-    before = workspace.get(OwnText).text
-    notes = corpus.file_notes
-    open_text(text, name=upload.name, n_bytes=upload.size, before=before, notes=notes, cut=cut)
+    open_text(text, opened=opened, n_characters=n_characters, notes=corpus.file_notes)
 
 
 def file_messages() -> None:
     """Draw the error and the notes of the file opened last."""
-    opened = workspace.get(OwnText)
+    opened = find_text()
     if opened.problem:
         st.error(plain_markdown(opened.problem, 600))
     show_reading_notes(opened.notes)
+
+
+FIRST_TEXT: Final = "Tokenizers read bytes, not words: unbelievably small pieces add up."
+EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Sentence": FIRST_TEXT,
+        "Emoji": "A puzzle 🧩, a thumb 👍🏽 and a family 👨‍👩‍👧, each seen as one picture.",
+        "Code": "def countdown(n):\n\twhile n > 0:\n\t\tyield n\n\t\tn -= 1\n",
+        "Hebrew": "כל הילדים אוהבים ספרים, וגם מילים חדשות.",
+        "Hindi": "सभी बच्चों को किताबें और नए शब्द पसंद हैं।",
+        "Numbers": "1 10 100 1000 10000, 3.14159, 2,718,281 and 12/31/1999",
+    }
+)
+
+
+def offer_examples() -> None:
+    """Draw a button for each example, which makes it the visitor's own text."""
+    with st.container(horizontal=True, gap="xsmall", width="content", key="example_texts"):
+        for name, text in EXAMPLES.items():
+            st.button(name, on_click=set_own_text, args=(text,), key=f"try_{name}")

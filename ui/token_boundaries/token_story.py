@@ -1,4 +1,4 @@
-"""Work out how the chosen token's pre-token was merged, and where the training text has it."""
+"""Show how the chosen token's pre-token was merged, and where the training text has it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import streamlit as st
 
+from bpe_core.errors import BpeError
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+from bpe_core.runs.stop_reasons import times
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text, equivalent_tokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Explanation, Pair
+from bpe_core.types import Explanation
 from bpe_core.views.token_packing import token_for_browser
-from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines, token_origin
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles
-from ui.components.token_origin import OriginLine, OriginWord, TokenOriginData
+from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines
+from bpe_core.vocabulary.provenance import token_origin as find_origin
+from ui.components.symbol_rows import SymbolRow, Tile, Tiles, find_pair, symbol_rows
+from ui.components.token_origin import OriginLine, OriginWord, TokenOriginData, token_origin
 from ui.corpus.own_reading import OwnReading
+from ui.host.error_boundary import fragment
 from ui.host.sized_cache import cached
-from ui.storage.run_store import load_run, training_text
-from ui.storage.training_text import MAX_KEPT
+from ui.look.labels import plain_markdown, token_label
+from ui.shell import workspace
+from ui.storage.run_files import MAX_KEPT
+from ui.storage.run_store import StoredRun, load_run, training_text
 
 MAX_EXPLAINED = 64
 """The longest pre-token, in bytes, whose steps are shown."""
@@ -86,7 +94,7 @@ def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
         return TokenOriginData(
             "Special tokens are defined in advance, not learned from text.", (), (), ""
         )
-    origin = token_origin(run, token_id)
+    origin = find_origin(run, token_id)
     if not origin.n_made:
         return TokenOriginData("It does not occur in the training text.", (), (), "")
     made_by = next((merge for merge in run.merges if merge.id == token_id), None)
@@ -94,11 +102,11 @@ def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
         "It is in the alphabet."
         if made_by is None
         else f"Merge {made_by.rank + 1:,} of {len(run.merges):,} made it from a pair that occurred "
-        f"{_times(made_by.count or 0)}."
+        f"{times(made_by.count or 0)}."
     )
     words = "word" if origin.n_words == 1 else "distinct words"
     sentence = (
-        f"{source} It occurred {_times(origin.n_made)} in the training text, in "
+        f"{source} It occurred {times(origin.n_made)} in the training text, in "
         f"{origin.n_words:,} {words}; {_survivors(origin.n_kept, origin.n_made)} after the last "
         "merge."
     )
@@ -216,7 +224,7 @@ def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:
     rounds = [explained.symbols, *(step.symbols for step in explained.steps)]
     joined = [step.merge for step in explained.steps]
     for n, symbols in enumerate(rounds):
-        rings = _places(symbols, joined[n].pair) if n < len(joined) else ()
+        rings = find_pair(symbols, joined[n].pair) if n < len(joined) else ()
         tiles = tuple(
             Tile(tokenizer.vocab[id], id if id in tokenizer.table.parts else None) for id in symbols
         )
@@ -229,18 +237,6 @@ def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:
         id = explained.looked_up
         tiles = (Tile(tokenizer.vocab[id], id if id in tokenizer.table.parts else None),)
         yield SymbolRow(label="whole", cells=(Tiles(tiles, ()),), note="looked up whole")
-
-
-def _places(symbols: Sequence[int], pair: Pair) -> tuple[tuple[int, int], ...]:
-    """Return the half-open ranges of symbols where a pair is merged, from left to right."""
-    places: list[tuple[int, int]] = []
-    at = 0
-    while at + 1 < len(symbols):
-        if (symbols[at], symbols[at + 1]) == pair:
-            places.append((at, at + 2))
-            at += 1
-        at += 1
-    return tuple(places)
 
 
 def _pieces(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, bool]]:
@@ -264,13 +260,78 @@ def _byte_pieces(
     return tuple((token_for_browser(part.encode("latin-1")), inside) for part, inside in pieces)
 
 
-def _times(n: int) -> str:
-    return "once" if n == 1 else "twice" if n == 2 else f"{n:,} times"
-
-
 def _survivors(n_kept: int, n_made: int) -> str:
     if n_kept == 0:
         return "none is still a token" if n_made > 1 else "it is no longer a token"
     if n_kept == n_made:
         return "all are still tokens" if n_made > 1 else "it is still a token"
     return f"{n_kept:,} {'is still a token' if n_kept == 1 else 'are still tokens'}"
+
+
+_ORIGIN_KEY = "boundaries_origin"
+_GPT2_ORIGIN = (
+    "GPT-2’s merges were learned from web pages that OpenAI never published, so there are no "
+    "lines to show. Choose your own tokenizer to see its training lines."
+)
+_OTHER_ORIGIN = (
+    "The text that this tokenizer was trained on is not here. Choose your own tokenizer to see its "
+    "training lines."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenToken:
+    """The token chosen in the text."""
+
+    message: object = None
+    """The browser's last message about it, not validated yet."""
+
+
+@fragment()
+def story_columns(stored: StoredRun, reading: OwnReading, encoder: Encoder) -> None:
+    """Draw the steps and the origin of the chosen token side by side."""
+    index = index_chosen(workspace.get(ChosenToken).message, reading)
+    steps_column, origin_column = st.columns(2, gap="large")
+    token_id = -1 if index is None else int(reading.found.ids[index])
+    with steps_column:
+        st.header("Step by step", anchor=False)
+        if index is None:
+            st.markdown(
+                ":gray[Choose a token in the text to see its pre-token merged step by step.]"
+            )
+        else:
+            _draw_steps(reading, encoder, index)
+    with origin_column:
+        st.header("In the training text", anchor=False)
+        token_origin(
+            _origin(stored, encoder, token_id),
+            token_id=token_id,
+            key=_ORIGIN_KEY,
+            on_chosen=_keep_chosen,
+        )
+
+
+def _draw_steps(reading: OwnReading, encoder: Encoder, index: int) -> None:
+    found = word_steps(reading, encoder, index)
+    lead = (
+        [f"The pre-token {plain_markdown(token_label(found.word.encode()))}."] if found.word else []
+    )
+    lead.append(found.note)
+    st.markdown(f":gray[{' '.join(lead)}]")
+    if found.rows:
+        symbol_rows(found.rows, key="boundaries_steps", caption="The pre-token after each merge")
+
+
+def _origin(stored: StoredRun, encoder: Encoder, token_id: int) -> TokenOriginData:
+    if token_id < 0:
+        return TokenOriginData("No token is chosen.", (), (), "")
+    if encoder != stored.run.tokenizer:
+        return TokenOriginData(_GPT2_ORIGIN if encoder == gpt2() else _OTHER_ORIGIN, (), (), "")
+    try:
+        return origin_in_run(stored.id, token_id)
+    except BpeError as error:
+        return TokenOriginData(str(error), (), (), "")
+
+
+def _keep_chosen() -> None:
+    workspace.update(ChosenToken, message=workspace.component_value(_ORIGIN_KEY, "chosen"))

@@ -4,5 +4,4 @@ In: keys in the address, and uploaded files. Out: encoders with distinct names, 
 its origin.
 
 Open `shelf` first; `additions` draws the ways to add to it, and `choice` the choice of one.
-`longest_match` finds the words that longest match cuts differently from BPE.
 """

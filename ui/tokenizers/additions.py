@@ -12,6 +12,7 @@ from bpe_core.files.store import is_id
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.published.hub_names import is_hub_name
+from ui.host.error_boundary import errors_shown
 from ui.host.settings import settings
 from ui.look.labels import plain_markdown, plain_text
 from ui.shell import workspace
@@ -124,12 +125,8 @@ def _model() -> None:
             "gpt-4o, work too.",
         )
         if st.form_submit_button("Add model"):
-            try:
-                key = read_name(text)
-            except BpeError as error:
-                st.error(plain_markdown(str(error), 600))
-            else:
-                _add(key)
+            with errors_shown():
+                _add(read_name(text))
 
 
 def _runs(stored: StoredRun, on_shelf: Sequence[str]) -> None:
@@ -151,12 +148,8 @@ def _address(stored: StoredRun, on_shelf: Sequence[str]) -> None:
             help="For a run that is not in the list, such as another person’s. Its id works too.",
         )
         if st.form_submit_button("Add run"):
-            try:
-                key = _read_key(text, stored, on_shelf)
-            except BpeError as error:
-                st.error(plain_markdown(str(error), 600))
-            else:
-                _add(key)
+            with errors_shown():
+                _add(_read_key(text, stored, on_shelf))
 
 
 def _read_key(text: str, stored: StoredRun, on_shelf: Sequence[str]) -> str:
@@ -198,14 +191,11 @@ def _files() -> None:
 
 def _add(key: str) -> None:
     """Put a tokenizer on the shelf, or say next to the buttons why it cannot be opened."""
-    try:
+    with errors_shown():
         if _must_fetch(key):
             begin_download(key)
         else:
             shelf.add([shelf.open_member(key).key])
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-    else:
         st.rerun()
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from bpe_core.comparison.costs import Costs, Rates, Usage, compute_costs, estimate_tokens
-from ui.components.figures import FigureRow
+from ui.components.figures import Figure, FigureRow, figure_row
 from ui.look.labels import size_text
 
 COSTS_SAY = (
@@ -24,10 +24,14 @@ def text_rows(
 
     `fair` is False if a tokenizer leaves text out; no figure is then marked as the best.
     """
-    rows = [_row(f"Tokens of {where}", [None if n is None else (n, f"{n:,}") for n in n_tokens], 0)]
+    rows = [
+        figure_row(
+            f"Tokens of {where}", [None if n is None else (n, f"{n:,}") for n in n_tokens], 0
+        )
+    ]
     if rates.price is not None:
         cells = [_price(n, rates) for n in n_tokens]
-        rows.append(_row(f"Cost of {where}", cells, -1 if fair else 0))
+        rows.append(figure_row(f"Cost of {where}", cells, -1 if fair else 0))
     return rows
 
 
@@ -42,7 +46,7 @@ def corpus_rows(
         return []
     counts = [None if usage is None else estimate_tokens(usage, n_bytes) for usage in usages]
     return [
-        _row(
+        figure_row(
             "Cost of the corpus, estimated",
             [_price(n, rates) for n in counts],
             -1 if fair else 0,
@@ -69,7 +73,7 @@ def window_rows(
     costs = [None if usage is None else compute_costs(usage, rates, against) for usage in usages]
     sizes = [None if cost is None else _size(cost) for cost in costs]
     rows = [
-        _row(
+        figure_row(
             "Text in a full window",
             sizes,
             1 if fair else 0,
@@ -83,7 +87,7 @@ def window_rows(
             for cost, usage in zip(costs, usages, strict=True)
         ]
         rows.append(
-            _row(
+            figure_row(
                 f"Window saved against {name}",
                 saved,
                 0,
@@ -97,7 +101,7 @@ def window_rows(
 def embedding_table_rows(embedding_rows: Sequence[int], rates: Rates) -> list[FigureRow]:
     """Return the rows of the embeddings, and their parameters if the width is known."""
     rows = [
-        _row(
+        figure_row(
             "Rows of the embedding",
             [(n, f"{n:,}") for n in embedding_rows],
             0,
@@ -109,13 +113,13 @@ def embedding_table_rows(embedding_rows: Sequence[int], rates: Rates) -> list[Fi
         tied = [cost.parameters_tied or 0 for cost in costs]
         untied = [cost.parameters_untied or 0 for cost in costs]
         rows += [
-            _row(
+            figure_row(
                 "Parameters, tied",
                 [(n, f"{n:,}") for n in tied],
                 0,
                 "Rows × model width: one matrix for input and output.",
             ),
-            _row(
+            figure_row(
                 "Parameters, untied",
                 [(n, f"{n:,}") for n in untied],
                 0,
@@ -140,34 +144,20 @@ def money(amount: float) -> str:
     return f"{amount:.{_DECIMALS - 1 - math.floor(math.log10(amount))}f}"
 
 
-def _price(n_tokens: int | None, rates: Rates) -> tuple[float, str] | None:
+def _price(n_tokens: int | None, rates: Rates) -> Figure | None:
     if n_tokens is None:
         return None
     price = compute_costs(Usage(n_tokens, 0, 0), rates).price or 0.0
     return price, money(price)
 
 
-def _size(cost: Costs) -> tuple[float, str] | None:
+def _size(cost: Costs) -> Figure | None:
     size = cost.bytes_in_window
     return None if size is None else (size, size_text(size))
 
 
-def _saved(cost: Costs) -> tuple[float, str] | None:
+def _saved(cost: Costs) -> Figure | None:
     if cost.window_saved is None or cost.tokens_saved is None:
         return None
     words = f"{cost.window_saved:.1%}, {cost.tokens_saved:,.0f} tokens"
     return cost.window_saved, words.replace("-", "−")
-
-
-def _row(
-    name: str, cells: Sequence[tuple[float, str] | None], direction: int, meaning: str = ""
-) -> FigureRow:
-    """Return a row; with a direction, the greatest (1) or the least (-1) figure is marked."""
-    shown = tuple("–" if cell is None else cell[1] for cell in cells)
-    known = [(cell[0] * direction, place) for place, cell in enumerate(cells) if cell is not None]
-    best = ()
-    if direction and len(known) > 1:
-        _, place = max(known)
-        # Where the figures read the same, a dot at one of them would look like a mistake.
-        best = (place,) if shown.count(shown[place]) == 1 else ()
-    return FigureRow(name, shown, best, meaning)

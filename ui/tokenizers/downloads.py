@@ -22,8 +22,8 @@ from ui.shell import workspace
 from ui.shell.visitor import visitor
 from ui.tokenizers.by_name import is_here, pinned, short_name
 from ui.work.background import Background, UnknownWorkError
-from ui.work.background_card import watch_work
 from ui.work.task import Progress, Task
+from ui.work.work_part import watch_work
 
 _MAX_PER_VISITOR: Final = 4
 

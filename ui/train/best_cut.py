@@ -20,8 +20,8 @@ from ui.shell.visitor import visitor
 from ui.storage.held_out_text import divide
 from ui.train.presets import CUSTOM, CUTS
 from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
-from ui.work.background_card import SECONDS_BETWEEN_LOOKS
 from ui.work.task import Progress, Task
+from ui.work.work_part import SECONDS_BETWEEN_LOOKS
 
 MAX_BYTES: Final = 64_000_000
 """A larger text would be read whole into memory to be sampled."""

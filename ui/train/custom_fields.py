@@ -12,7 +12,7 @@ import streamlit as st
 from bpe_core.corpus.word_counts import MAX_COUNT
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.types import TrainingConfig
-from ui.look.glossary import PRE_TOKEN, SPECIAL_TOKEN, TIE
+from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown, token_label
 from ui.shell.number_field import FieldLimits, whole_number
 from ui.train.presets import CONFIGS, LLAMA
@@ -121,7 +121,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             "Pre-tokenizer",
             [*PRETOKENIZER_NAMES, _CUSTOM_REGEX],
             key="settings_pretokenizer",
-            help=f"The rule that cuts the text into pre-tokens. {PRE_TOKEN}",
+            help=f"The rule that cuts the text into pre-tokens. {tooltip('Pre-token')}",
             persist_state="session",
             disabled=cut is not None,
         )
@@ -144,8 +144,8 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             default="smallest-pair",
             required=True,
             key="settings_tie_break",
-            help=f"{TIE} Choose the pair with the lower ids, as Hugging Face does, or the pair "
-            "that was seen first.",
+            help=f"{tooltip('Tie')} Choose the pair with the lower ids, as Hugging Face does, or "
+            "the pair that was seen first.",
             persist_state="session",
         )
         min_frequency = whole_number(
@@ -161,8 +161,8 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             "<|endoftext|>",
             key="settings_special_tokens",
             height=68,
-            help=f"{SPECIAL_TOKEN} Special tokens get the first ids. They cannot contain line "
-            "breaks.",
+            help=f"{tooltip('Special token')} Special tokens get the first ids. They cannot "
+            "contain line breaks.",
             persist_state="session",
         )
         special = read_special_tokens(special or "")

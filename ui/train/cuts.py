@@ -11,11 +11,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus.corpus_files import TextFigures
-from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from ui.components.pretoken_strip import pretoken_strip
+from ui.host.error_boundary import errors_shown
 from ui.look.glossary import tooltip
-from ui.look.labels import plain_markdown
 from ui.run.corpus_summary import CorpusPart
 from ui.train.custom_fields import EMPTY_REGEX
 
@@ -41,11 +40,13 @@ def show_cuts(pretokenizer: str, training: CorpusPart | None, *, is_custom: bool
     if pretokenizer == EMPTY_REGEX:
         st.error("Write a pattern, or choose the pre-tokenizer “none”.")
         return False
-    try:
-        cutter = get_pretokenizer(pretokenizer)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return False
+    with errors_shown():
+        _draw_cuts(get_pretokenizer(pretokenizer), training, is_custom=is_custom)
+        return True
+    return False
+
+
+def _draw_cuts(cutter: Pretokenizer, training: CorpusPart | None, *, is_custom: bool) -> None:
     heading = st.empty()
     if training is not None and training.word_counts is not None:
         _draw_heading(heading, "")
@@ -53,7 +54,7 @@ def show_cuts(pretokenizer: str, training: CorpusPart | None, *, is_custom: bool
         words = [word[:_MAX_SHOWN] for word in islice(training.word_counts, _MAX_WORDS)]
         pretoken_strip(key="cuts", pretokens=words)
         st.markdown(":gray[:small[Weighted words are already pre-tokens, so they are not cut.]]")
-        return True
+        return
     own_line = _own_line() if is_custom else ""
     found = find_beginning(training) if training is not None else None
     if own_line:
@@ -64,17 +65,12 @@ def show_cuts(pretokenizer: str, training: CorpusPart | None, *, is_custom: bool
     else:
         _draw_heading(heading, ", in a line of code")
         found = Beginning(_LINE, is_whole=True)
-    try:
-        pretokens, is_cut_short = shown_pretokens(cutter, found, whole_line=bool(own_line))
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return False
+    pretokens, is_cut_short = shown_pretokens(cutter, found, whole_line=bool(own_line))
     pretoken_strip(key="cuts", pretokens=pretokens)
     if is_cut_short:
         st.markdown(":gray[:small[Only the beginning of this pre-token is shown.]]")
     if cutter.drops_text:
         st.markdown(":gray[:small[White space is left out, so no token contains it.]]")
-    return True
 
 
 def find_beginning(training: CorpusPart) -> Beginning | None:

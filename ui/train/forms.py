@@ -1,25 +1,40 @@
-"""Draw both forms of Train with their buttons, and set them back."""
+"""Draw both forms of Train with their buttons, set them back, and fill them from a run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
 from bpe_core.types import TrainingConfig
 from ui.corpus import corpus_form
 from ui.corpus.corpus_form import ChosenCorpus
-from ui.corpus.corpus_state import CorpusForm, ReadUploads
-from ui.corpus.large_text_area import PastedTexts
+from ui.corpus.filled_corpus import (
+    corpus_or,
+    fill_from_address,
+    fill_from_browser,
+    fill_from_run,
+    fill_from_training,
+)
 from ui.corpus.own_files import close_own_files
+from ui.corpus.own_text_field import set_own_text
+from ui.corpus.uploads import CorpusForm, ReadUploads
+from ui.run import corpus_summary
 from ui.run.corpus_summary import CorpusPart
 from ui.run.training_card import HERE
 from ui.shell import workspace
 from ui.shell.action_row import action_row, show_missing
+from ui.shell.recent_runs import take_given
+from ui.storage.base_tokenizer import Extension
+from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
 from ui.train.best_cut import show_best_cut
+from ui.train.settings_form import find_start, read_address_settings
 from ui.train.size_field import show_largest_size
+from ui.work.jobs import LiveTraining
 
 
 def show_forms(
@@ -76,7 +91,9 @@ def reset() -> None:
     workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
     for key, value in (corpus_form.FIRST | settings_form.FIRST).items():
         workspace.set_widget(key, value)
-    workspace.forget(ReadUploads, PastedTexts)
+    workspace.forget(ReadUploads)
+    for key in ("corpus_pasted", "corpus_words"):
+        set_own_text("", key)
     workspace.update(CorpusForm, missing_corpus="")
 
 
@@ -85,3 +102,96 @@ def _texts(chosen: ChosenCorpus | None) -> tuple[CorpusPart | None, CorpusPart |
     if chosen is None:
         return None, None
     return chosen.training, chosen.corpus if isinstance(chosen.corpus, Corpus) else chosen.training
+
+
+def fill_forms_once(stored: StoredRun) -> None:
+    """Fill the forms from the open run if this session shows them for the first time.
+
+    With the sample run open, the corpus is the one that the browser remembers, once it is known.
+    Forms that the visitor has changed meanwhile stay as they are.
+    """
+    given = take_given()
+    if not _are_filled_first(is_given=given is not None):
+        return
+    is_sample = stored.id == SAMPLE_RUN_ID
+    corpus = fill_from_address(is_empty_kept=is_sample)
+    if not is_sample:
+        corpus = corpus_or(corpus, lambda: fill_from_run(stored))
+    elif given is not None:
+        corpus = corpus_or(corpus, lambda: fill_from_browser(*given))
+    start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
+    settings = read_address_settings() or (filled_settings(stored, None), start_total)
+    _set(corpus | settings_form.widget_values(*settings))
+
+
+def fill_forms_from_training(live: LiveTraining) -> None:
+    """Fill the forms from a training that has not ended, as `fill_forms_once` does from a run."""
+    if not _are_filled_first():
+        return
+    corpus = corpus_or(fill_from_address(), lambda: fill_from_training(live))
+    settings = read_address_settings()
+    if settings is None:
+        config = filled_settings(None, live)
+        origin = live.request.origin
+        training, _ = corpus_summary.divided(
+            live.corpus(), origin.held_out_percent / 100, origin.held_out_by
+        )
+        settings = config, find_start(config, training).total
+    _set(corpus | settings_form.widget_values(*settings))
+
+
+def filled_settings(stored: StoredRun | None, live: LiveTraining | None) -> TrainingConfig:
+    """Return the settings that the form is filled with if the address names no others.
+
+    They are those of the training or, without one, of the open run. Of a tokenizer that extends
+    another, which Train cannot make, and of the sample, they are what a new visitor sees.
+    """
+    if live is not None:
+        how = live.request.how
+        return settings_form.FIRST_SETTINGS if isinstance(how, Extension) else how
+    if stored is None or stored.id == SAMPLE_RUN_ID or stored.run.base is not None:
+        return settings_form.FIRST_SETTINGS
+    return stored.run.config
+
+
+def _are_filled_first(*, is_given: bool = False) -> bool:
+    """Return whether the forms are to be filled now, and note that they were shown.
+
+    They are filled again if a corpus of the visitor `is_given` and they are unchanged.
+    """
+    if workspace.get(CorpusForm).is_filled and not is_given:
+        return False
+    workspace.update(CorpusForm, is_filled=True)
+    return workspace.widgets_hold(corpus_form.FIRST | settings_form.FIRST)
+
+
+def _set(widgets: Mapping[str, str | float]) -> None:
+    for key, value in widgets.items():
+        workspace.set_widget(key, value)
+
+
+def form_changes(
+    run: TrainingRun, training_sha256: str | None, config: TrainingConfig | None
+) -> str:
+    """Return a sentence on how the form differs from a run; empty if it does not.
+
+    `training_sha256` is the digest of the form's training text, None if it has none; `config` are
+    its settings, None if they are invalid.
+
+    >>> from bpe_core import Corpus, train
+    >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(300))
+    >>> form_changes(run, run.corpus_sha256, TrainingConfig(300))
+    ''
+    >>> form_changes(run, None, TrainingConfig(400))
+    'The form now has no text and other settings.'
+    """
+    parts: list[str] = []
+    if training_sha256 is None:
+        parts.append("no text")
+    elif training_sha256 != run.corpus_sha256:
+        parts.append("another training text")
+    if config is None:
+        parts.append("invalid settings")
+    elif config != run.config:
+        parts.append("other settings")
+    return f"The form now has {' and '.join(parts)}." if parts else ""

@@ -14,8 +14,8 @@ from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.look import charts
 from ui.look.chart_style import CONFIG
 from ui.look.labels import file_stem, plain_markdown
-from ui.run.composition_bars import show_composition
 from ui.run.download_rows import offer_downloads
+from ui.run.page_parts import show_composition
 from ui.run.results import run_curves
 from ui.shell import frame
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.runs.largest_size import LargestSize
 from bpe_core.types import Base, TrainingConfig
-from ui.look.glossary import TOKEN
+from ui.look.glossary import tooltip
 from ui.run import corpus_summary
 from ui.shell import workspace
 from ui.shell.number_field import FieldLimits, checked, number_input, whole_number
@@ -95,7 +95,7 @@ def size_field(preset: str, start: Start) -> int | None:
             FIRST_SIZE,
             key="settings_vocab_size",
             help="The number of tokens: base symbols, special tokens, the marker, and one for "
-            f"each merge. {TOKEN}",
+            f"each merge. {tooltip('Token')}",
         )
     return _slider_and_field(_slider(preset, start.total), limits)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
+from numpy.typing import NDArray
 
 from bpe_core.errors import BpeError
 from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
@@ -13,17 +16,22 @@ from bpe_core.vocabulary.reachability import Reachability
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.vocabulary import finding_list
 from ui.host.sized_cache import cached
-from ui.look.chart_style import CONFIG
+from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, tokens_axis
+from ui.look.chart_style import CONFIG, PALETTES, Theme, empty_figure
 from ui.look.labels import file_stem, plain_markdown
 from ui.shell import frame
 from ui.vocabulary import background_work
-from ui.vocabulary.address import toggle_finding, toggle_length
-from ui.vocabulary.charts import length_bars
 from ui.vocabulary.findings import list_findings
 from ui.vocabulary.inspection import Inspection
-from ui.vocabulary.search import Record, parse_lengths
-from ui.work.background_card import show_ended, watch_work
+from ui.vocabulary.search import (
+    MAX_BAR_LENGTH,
+    Record,
+    parse_lengths,
+    toggle_finding,
+    toggle_length,
+)
 from ui.work.task import Progress, Status
+from ui.work.work_part import show_work
 
 
 def draw_audit(
@@ -49,29 +57,28 @@ def _draw_findings(
         key="findings",
         on_chosen=partial(toggle_finding, "findings"),
     )
-    cut = _llama_cpp(inspection.encoder.fingerprint, inspection.encoder)
+    cut = _llama_cpp(inspection.encoder)
     st.markdown(f":gray[{plain_markdown(cut, 600)}]")
     if search is None:
         st.markdown(
             ":gray[Another library runs this tokenizer, or it changes text before it merges. So "
             "there are no derivation trees, and no search for unreachable tokens.]"
         )
-    elif search.is_live:
-        watch_work(
-            background_work.searches(), search.id, "Searching for unreachable tokens", key="search"
-        )
-    elif search.result is None:
-        show_ended(
-            background_work.searches(), search, "search for unreachable tokens", key="search"
+    else:
+        show_work(
+            background_work.searches(),
+            search,
+            unit="Searching for unreachable tokens",
+            what="search for unreachable tokens",
+            key="search",
         )
 
 
 @cached()
-def _llama_cpp(fingerprint: str, _encoder: Encoder) -> str:
+def _llama_cpp(encoder: Encoder) -> str:
     """Return what llama.cpp calls the tokenizer's cut, in a sentence."""
-    del fingerprint  # the key, in place of the encoder
     try:
-        return llama_cpp_cut(_encoder).sentence
+        return llama_cpp_cut(encoder).sentence
     except BpeError as error:
         return str(error)
 
@@ -100,3 +107,82 @@ def _draw_lengths(inspection: Inspection, record: Record) -> None:
         f"{file_stem(inspection.name)}-lengths.png",
     )
     chart_pictures([picture], key="lengths_picture")
+
+
+_KINDS = ("leading space", "no leading space", "partial UTF-8")
+_HEIGHT = 300
+
+
+def length_bars(
+    kinds: NDArray[np.int64], *, chosen: tuple[int, int | None] | None, theme: Theme
+) -> go.Figure:
+    """Draw the number of tokens of each length in bytes, as bars stacked from three kinds.
+
+    `kinds` is int64[3, longest + 1]. `chosen` is the shortest and the longest length in the filter,
+    which get a frame.
+    """
+    colours = PALETTES[theme]
+    n_bars = max(1, min(kinds.shape[1] - 1, MAX_BAR_LENGTH))
+    bars = kinds[:, 1 : n_bars + 1].copy()
+    bars[:, -1] += kinds[:, n_bars + 1 :].sum(axis=1)
+    names = [str(length) for length in range(1, n_bars + 1)]
+    if kinds.shape[1] > MAX_BAR_LENGTH + 1:
+        names[-1] += "+"
+    figure = empty_figure(theme, height=_HEIGHT, top=56)
+    looks = (
+        {"color": colours.primary},
+        {"color": colours.bar},
+        {
+            "color": colours.background,
+            "line": {"color": colours.text, "width": 1},
+            "pattern": {"shape": "/", "fgcolor": colours.text, "size": 5, "solidity": 0.35},
+        },
+    )
+    for kind, counts, look in zip(_KINDS, bars.tolist(), looks, strict=True):
+        figure.add_bar(
+            x=list(range(1, n_bars + 1)),
+            # A bar of height 0 would still show its outline.
+            y=[count or None for count in counts],
+            name=kind,
+            marker=look,
+            customdata=names,
+            hovertemplate=f"%{{customdata}} bytes, {kind}: %{{y:,}}<extra></extra>",
+        )
+    tokens_axis(figure, int(bars.sum(axis=0).max()))
+    name_ticks(
+        figure,
+        "x",
+        (sorted({1, *range(pitch, n_bars, pitch), n_bars}) for pitch in (1, 2, 3, 6, 12)),
+        place=lambda tick: (tick - 0.4) / (n_bars + 0.2),
+        label=lambda tick: names[int(tick) - 1],
+        range=[0.4, n_bars + 0.6],
+    )
+    figure.update_layout(
+        barmode="stack",
+        bargap=0.2,
+        showlegend=True,
+        legend={
+            "orientation": "h",
+            "x": 1,
+            "xanchor": "right",
+            "y": 1.02,
+            "yanchor": "bottom",
+            "itemclick": False,
+            "itemdoubleclick": False,
+            "traceorder": "normal",
+        },
+    )
+    name_value_axis(figure, "tokens", theme)
+    name_base_axis(figure, "bytes")
+    if chosen is not None:
+        low, high = chosen
+        figure.add_shape(
+            type="rect",
+            x0=max(low, 1) - 0.5,
+            x1=min(high or n_bars, n_bars) + 0.5,
+            yref="paper",
+            y0=0,
+            y1=1,
+            line={"color": colours.text, "width": 1.5},
+        )
+    return figure

@@ -21,7 +21,7 @@ from bpe_core.vocabulary.audit import uses_in_corpus, uses_in_run
 from bpe_core.vocabulary.pruning import Pruned, added_in_run, prune
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from ui.storage.run_store import StoredRun
-from ui.vocabulary.texts import CountedText, held_out_text
+from ui.vocabulary.inspection import CountedText, held_out_text
 from ui.work.background import Background, stopper
 from ui.work.task import Progress, Status, Task
 

@@ -1,4 +1,7 @@
-"""Inspect a vocabulary: compute its table, trees and audit once for each tokenizer and text."""
+"""Inspect a vocabulary: compute its table, trees and audit once for each tokenizer and text.
+
+The texts are those in which the uses of its tokens are counted.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import load_sample
 from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -16,7 +18,7 @@ from bpe_core.vocabulary.audit import Audit, audit
 from bpe_core.vocabulary.table import Vocabulary
 from bpe_core.vocabulary.trees import Derivations, PrefixTree
 from ui.host.sized_cache import cached
-from ui.vocabulary.texts import CountedText
+from ui.storage.run_store import StoredRun
 
 _MIN_LETTERS, _MAX_LETTERS = 4, 14
 _MIN_FOLDED = 3
@@ -59,38 +61,29 @@ def inspect_vocabulary(
 ) -> Inspection:
     """Return a vocabulary as table, trees and trie; `uses` is None until they are counted."""
     is_counted = uses is not None
-    return _inspect(
-        name,
-        encoder.fingerprint,
-        text.id,
-        is_counted=is_counted,
-        _encoder=encoder,
-        _text=text,
-        _uses=uses,
-    )
+    return _inspect(name, encoder, text.id, text, uses, is_counted=is_counted)
 
 
 @cached(spinner="Laying out the tokens")
 def _inspect(
     name: str,
-    fingerprint: str,
+    encoder: Encoder,
     text_id: str,
-    *,
-    is_counted: bool,
-    _encoder: Encoder,
     _text: CountedText,
     _uses: NDArray[np.int64] | None,
+    *,
+    is_counted: bool,
 ) -> Inspection:
-    table = Vocabulary(_encoder, _uses)
+    table = Vocabulary(encoder, _uses)
     # Computed here, so that the first search need not wait for it.
     _ = table.scripts
-    derivations, prefixes = _structure(fingerprint, _encoder)
-    audited = None if _uses is None else audit(_encoder, _uses)
-    special = frozenset(_encoder.special_tokens.values())
-    blank = frozenset(id for id, token in _encoder.vocab.items() if _is_blank(token))
+    derivations, prefixes = _structure(encoder)
+    audited = None if _uses is None else audit(encoder, _uses)
+    special = frozenset(encoder.special_tokens.values())
+    blank = frozenset(id for id, token in encoder.vocab.items() if _is_blank(token))
     return Inspection(
         name,
-        _encoder,
+        encoder,
         table,
         derivations,
         prefixes,
@@ -103,15 +96,9 @@ def _inspect(
 
 
 @cached()
-def _structure(fingerprint: str, _encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
-    known = made_by_merges(_encoder)
-    return None if known is None else Derivations(known), PrefixTree(_encoder.vocab)
-
-
-@cached()
-def sample_corpus(sample_id: str) -> Corpus:
-    """Return one of the samples shipped with the app."""
-    return load_sample(sample_id)
+def _structure(encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
+    known = made_by_merges(encoder)
+    return None if known is None else Derivations(known), PrefixTree(encoder.vocab)
 
 
 def _is_blank(token: bytes) -> bool:
@@ -127,3 +114,26 @@ def _first_token(table: Vocabulary) -> int:
         and token.removeprefix(b" ").decode(errors="replace").isalpha()
     ]
     return int(table.ids[max(words, key=lambda word: (word[0], -word[1]))[1] if words else -1])
+
+
+@dataclass(frozen=True, slots=True)
+class CountedText:
+    """A text in which uses are counted; without a corpus, the training text of its run."""
+
+    id: str
+    name: str
+    """As used in a sentence, such as "the held-out text"."""
+    run: StoredRun | None = None
+    corpus: Corpus | None = None
+
+
+def training_text(stored: StoredRun) -> CountedText:
+    """Return a run's training text, of which only the words and their counts are stored."""
+    return CountedText(f"training:{stored.id}", "the training text", run=stored)
+
+
+def held_out_text(stored: StoredRun) -> CountedText | None:
+    """Return a run's held-out text, or None."""
+    if not stored.held_out.n_bytes:
+        return None
+    return CountedText(f"held-out:{stored.id}", "the held-out text", corpus=stored.held_out)

@@ -16,9 +16,8 @@ from ui.shell import address
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work
 from ui.vocabulary.background_work import PruningPreview
-from ui.vocabulary.inspection import Inspection
-from ui.vocabulary.texts import CountedText
-from ui.work.background_card import show_ended, watch_work
+from ui.vocabulary.inspection import CountedText, Inspection
+from ui.work.work_part import show_work
 
 _CHOICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _USUAL = 10
@@ -68,12 +67,13 @@ def _draw_preview(
     preview = status.result
     if preview is None:
         with picture:
-            if status.is_live:
-                watch_work(
-                    background_work.previews(), status.id, "Characters encoded", key="pruning"
-                )
-            else:
-                show_ended(background_work.previews(), status, "preview", key="pruning")
+            show_work(
+                background_work.previews(),
+                status,
+                unit="Characters encoded",
+                what="preview",
+                key="pruning",
+            )
         return
     pruned = preview.pruned
     with picture:

@@ -10,35 +10,25 @@ from itertools import pairwise
 import streamlit as st
 
 from bpe_core.errors import BpeError
+from bpe_core.runs.stop_reasons import times
 from bpe_core.views.token_packing import token_for_browser
 from bpe_core.vocabulary.reachability import REASONS, Reachability
 from bpe_core.vocabulary.trees import Derivations
-from ui.components.vocabulary import (
-    CardData,
-    Kind,
-    PrefixData,
-    ShownToken,
-    TableData,
-    TreePart,
-    TrieStep,
-    Way,
-    prefix_walk,
-    token_card,
-    token_table,
-)
+from ui.components.vocabulary import Sent, prefix_walk, token_card, token_table
 from ui.look.labels import token_label
 from ui.shell.choices import choose_one
-from ui.vocabulary.address import (
+from ui.vocabulary.findings import FINDINGS, ids_found
+from ui.vocabulary.inspection import Inspection
+from ui.vocabulary.search import (
+    Record,
     go_to_prefix,
     go_to_text,
     open_token,
     read_prefix,
     read_token_id,
     search_for,
+    to_query,
 )
-from ui.vocabulary.findings import FINDINGS, ids_found
-from ui.vocabulary.inspection import Inspection
-from ui.vocabulary.search import Record, to_query
 
 _MAX_BUILT = 60
 _MAX_CODE_POINTS = 16
@@ -50,7 +40,7 @@ _MAX_SCRIPTS = 60
 _MAX_AHEAD = 6
 
 
-def card_data(inspection: Inspection, id: int, reachability: Reachability | None) -> CardData:
+def card_data(inspection: Inspection, id: int, reachability: Reachability | None) -> Sent:
     """Return the contents of a token's card."""
     row = inspection.find_row(id)
     token = inspection.encoder.vocab[id]
@@ -59,7 +49,10 @@ def card_data(inspection: Inspection, id: int, reachability: Reachability | None
     is_folded = any(node.id in inspection.blank_ids for node in tree[1:])
     built = () if derivations is None else derivations.built_on(id)
     own = shown_token(inspection, id)
-    uses = None if inspection.audit is None else int(inspection.table.uses[row])
+    uses = "not counted"
+    if inspection.audit is not None:
+        n = int(inspection.table.uses[row])
+        uses = times(n) if n else "never"
     return {
         "shown": own,
         "facts": [
@@ -67,14 +60,14 @@ def card_data(inspection: Inspection, id: int, reachability: Reachability | None
             _origin(inspection, own),
             ("bytes", _hex(token)),
             ("characters", _characters(token)),
-            (f"in {inspection.text.name}", "not counted" if uses is None else _times(uses)),
+            (f"in {inspection.text.name}", uses),
         ],
         "warning": _warning(inspection, id, reachability),
         "tree": [
-            TreePart(
+            {
                 **shown_token(inspection, node.id, -1 if node.rank is None else node.rank),
-                parts=node.parts,
-            )
+                "parts": node.parts,
+            }
             for node in tree
         ],
         "tree_sentence": ""
@@ -85,7 +78,7 @@ def card_data(inspection: Inspection, id: int, reachability: Reachability | None
     }
 
 
-def _origin(inspection: Inspection, own: ShownToken) -> tuple[str, str]:
+def _origin(inspection: Inspection, own: Sent) -> tuple[str, str]:
     if own["kind"] == "special":
         return "kind", "special token, never merged"
     tokenizer = inspection.tokenizer
@@ -115,10 +108,6 @@ def _characters(token: bytes) -> str:
         return f"{names[0]} {unicodedata.name(text, '')}".strip()
     more = f" … {len(text):,} in all" if len(text) > _MAX_CODE_POINTS else ""
     return f"{len(text):,}: {' '.join(names)}{more}" if not more else f"{' '.join(names)}{more}"
-
-
-def _times(n: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n:,} times")
 
 
 def _warning(inspection: Inspection, id: int, reachability: Reachability | None) -> str:
@@ -184,13 +173,13 @@ def draw_tokens(inspection: Inspection, record: Record, reachability: Reachabili
         )
 
 
-def shown_token(inspection: Inspection, id: int, rank: int | None = None) -> ShownToken:
+def shown_token(inspection: Inspection, id: int, rank: int | None = None) -> Sent:
     """Return a token as the browser draws it."""
     if rank is None:
         row = inspection.find_row(id)
         rank = int(inspection.table.ranks[row])
     token = inspection.encoder.vocab[id]
-    kind: Kind = "special" if id in inspection.special_ids else "symbol" if rank < 0 else "merge"
+    kind = "special" if id in inspection.special_ids else "symbol" if rank < 0 else "merge"
     tokenizer = inspection.tokenizer
     if tokenizer is not None and tokenizer.byte_ids.get(token) == id:
         # As files write it: the alphabet may have a character of the same byte.
@@ -210,7 +199,7 @@ def table_data(
     record: Mapping[str, str],
     reachability: Reachability | None,
     opened: int,
-) -> TableData:
+) -> Sent:
     """Return the page of the table that matches a record, with the search's error if any."""
     table, problem = inspection.table, ""
     found = ids_found(inspection, reachability)
@@ -248,15 +237,15 @@ def table_data(
     }
 
 
-def prefix_data(inspection: Inspection, prefix: bytes) -> PrefixData:
+def prefix_data(inspection: Inspection, prefix: bytes) -> Sent:
     """Return a node of the trie and its branches."""
     tree = inspection.prefixes
     node = tree.node(prefix)
     path = tree.path(prefix)
-    steps: list[TrieStep] = [{"token": "", "prefix": ""}]
+    steps: list[Sent] = [{"token": "", "prefix": ""}]
     for above, below in pairwise(path):
         steps.append({"token": token_for_browser(below[len(above) :]), "prefix": below.hex()})
-    ways: list[Way] = []
+    ways: list[Sent] = []
     for branch in node.branches:
         more = branch.prefix[len(prefix) :]
         ahead = tree.starting_with(branch.prefix, _MAX_AHEAD + len(branch.ids))

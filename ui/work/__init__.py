@@ -5,6 +5,6 @@ page shows the progress meanwhile.
 
 Open `background` first, the queue; `task` holds what a piece of work is given and its status.
 `jobs` trains, large corpora in a process (`training_process`; what such processes share is in
-`work_process`). `work_part` draws the button that begins other work, and `background_card` shows
-the progress to a visitor who waits.
+`work_process`), and `training_report` follows. `work_part` draws the button that begins other work,
+and its progress for a visitor who waits.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from bpe_core.adapting.extend import extend
@@ -13,8 +14,8 @@ from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingProgress
 from ui.storage.base_tokenizer import Extension
-from ui.storage.folder_check import FolderCheck
 from ui.storage.held_out_text import HELD_OUT_SEED, divide
+from ui.storage.run_files import FolderCheck
 from ui.storage.run_store import Trained
 from ui.storage.training_requests import TrainingRequest
 
@@ -27,13 +28,15 @@ class StoreRun(Protocol):
     ) -> str: ...
 
 
-class Follower(Protocol):
-    """Follows a training run: it is called with the progress."""
+@dataclass(frozen=True, slots=True)
+class TrainingStep:
+    """What a training reports: that it begins, its progress, and that its merges are done."""
 
-    def __call__(self, progress: TrainingProgress) -> None: ...
-    def saving(self) -> None:
-        """Note that the merges are done and the run is being stored."""
-        ...
+    training_bytes: int
+    held_out_bytes: int
+    progress: TrainingProgress | None = None
+    is_saving: bool = False
+    """Whether the merges are done and the run is being stored."""
 
 
 class StoredTraining(NamedTuple):
@@ -50,22 +53,24 @@ def train_and_store(
     *,
     base: Tokenizer | None,
     store: StoreRun,
-    followed_by: Callable[[int, int], Follower],
+    report: Callable[[TrainingStep], object],
     should_stop: Callable[[], bool],
     is_wanted: Callable[[], bool],
 ) -> StoredTraining | None:
     """Train and store the run under the request's id; return None if there is nothing to store.
 
-    An extension extends `base`. `followed_by` is called with the bytes of the
-    training text and of the held-out text. `should_stop` ends the training early, with the merges
-    so far; once `is_wanted` returns False, nothing is stored. Raises what `train`, `extend` and
-    `store` raise.
+    An extension extends `base`. `should_stop` ends the training early, with the merges so far; once
+    `is_wanted` returns False, nothing is stored. Raises what `train`, `extend` and `store` raise.
     """
-    training, held_out = divide(corpus, request.held_out_share, request.held_out_by)
-    follower = followed_by(training.n_bytes, held_out.n_bytes)
+    training, held_out = divide(corpus, request.held_out_share, request.origin.held_out_by)
+    sizes = training.n_bytes, held_out.n_bytes
+    report(TrainingStep(*sizes))
     how = request.how
 
-    def learn(text: Corpus, on_progress: Follower | None) -> TrainingRun:
+    def follow(progress: TrainingProgress) -> None:
+        report(TrainingStep(*sizes, progress))
+
+    def learn(text: Corpus, on_progress: Callable[[TrainingProgress], None] | None) -> TrainingRun:
         if not isinstance(how, Extension):
             return train(text, how, on_progress=on_progress, should_stop=should_stop)
         assert base is not None
@@ -80,18 +85,18 @@ def train_and_store(
             should_stop=should_stop,
         )
 
-    run = learn(training, follower)
+    run = learn(training, follow)
     # A run without merges has nothing to show; and if counting was cut short, its figures
     # would describe only a part of the corpus.
     was_cancelled = run.stop_reason == "cancelled"
     if not is_wanted() or (was_cancelled and not run.merges):
         return None
-    follower.saving()
+    report(TrainingStep(*sizes, is_saving=True))
     newness = by_folder = None
     if held_out.documents and not was_cancelled:
         parts = split_by_folder(corpus, request.held_out_share, HELD_OUT_SEED)
         newness = measure_newness(run.pretokens, held_out, parts, run.config.pretokenizer)
-        is_asked = request.held_out_by == "document" and newness.depends_on_folder
+        is_asked = request.origin.held_out_by == "document" and newness.depends_on_folder
         if parts is not None and is_asked and not should_stop():
             rest, folders = parts
             by_folder = FolderCheck(learn(rest, None).tokenizer, folders)
@@ -100,7 +105,7 @@ def train_and_store(
         run,
         held_out,
         training=training,
-        came_from=None if request.origin is None else (request.origin, corpus),
+        came_from=(request.origin, corpus),
         base=how.base if isinstance(how, Extension) else None,
         newness=newness,
         by_folder=by_folder,

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
+from ui.host.error_boundary import errors_shown, fragment
 from ui.look.labels import plain_markdown
 from ui.work.background import Background
-from ui.work.background_card import show_ended, watch_work
 from ui.work.task import Status
+from ui.work.training_report import duration
 
 
 def begin_button(
@@ -27,11 +27,8 @@ def begin_button(
     if begin is None:
         st.markdown(f":orange[{_why_not(status)}]", width="content")
         return
-    try:
+    with errors_shown():
         begin()
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-    else:
         st.rerun()
 
 
@@ -44,19 +41,95 @@ def _why_not(status: Status[Any, Any] | None) -> str:
 def show_work(
     background: Background[Any, Any],
     status: Status[Any, Any] | None,
-    explain: Callable[[], None],
+    explain: Callable[[], None] = lambda: None,
     *,
     unit: str,
     what: str,
     key: str,
+    written: Callable[[int], str] = "{:,}".format,
 ) -> None:
     """Draw what to expect before the work, its progress, or why it ended without a result.
 
-    `unit` is the unit of progress, and `what` names the work in a sentence.
+    `unit` is the unit of progress, `written` formats a number of it, and `what` names the work in a
+    sentence.
     """
     if status is None:
         explain()
     elif status.is_live:
-        watch_work(background, status.id, unit, key=key)
+        watch_work(background, status.id, unit, key=key, written=written)
     elif status.result is None:
         show_ended(background, status, what, key=key)
+
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+@fragment(run_every=SECONDS_BETWEEN_LOOKS)
+def watch_work(
+    background: Background[Any, Any],
+    id: str,
+    what: str,
+    *,
+    key: str,
+    written: Callable[[int], str] = "{:,}".format,
+    describe: Callable[[Status[Any, Any]], str] | None = None,
+    can_cancel: bool = True,
+) -> None:
+    """Redraw live work twice a second, and the whole page once it has ended.
+
+    `what` is Markdown for the unit of progress, such as "Characters", and `written` formats a
+    number of it; `describe` may say how far the work is instead. Visitors who ask for the same work
+    share its id and wait together, so the help text says that Cancel ends it for all of them.
+    """
+    status = background.status(id)
+    if not status.is_live:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_watched"):
+        how_far = _how_far(status, written) if describe is None else describe(status)
+        st.progress(status.share, f"{what}: {how_far}")
+        if can_cancel:
+            st.button(
+                "Cancel",
+                on_click=background.cancel,
+                args=(id,),
+                key=f"{key}_cancel",
+                help="Cancels it for everyone who is waiting for it. Anyone can begin it again.",
+            )
+
+
+def show_ended(
+    background: Background[Any, Any], status: Status[Any, Any], what: str, *, key: str
+) -> None:
+    """Report that work was cancelled or failed, and offer to begin it again."""
+    if status.problem is not None:
+        st.error(plain_markdown(f"The {what} failed. {status.problem}", 600))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if status.problem is None:
+            by_whom = "by you or another visitor waiting for it"
+            st.markdown(f":gray[The {what} was cancelled, {by_whom}.]", width="content")
+        st.button("Begin again", on_click=background.forget, args=(status.id,), key=f"{key}_again")
+
+
+def _how_far(status: Status[Any, Any], written: Callable[[int], str]) -> str:
+    if status.state == "queued":
+        return "waiting for its turn"
+    if status.progress is None:
+        return "beginning"
+    done, of = written(status.progress.done), written(status.progress.of)
+    return f"{done} of {of}{_pace(status, written)}"
+
+
+def seconds_left(status: Status[Any, Any]) -> float | None:
+    """Return how long the rest takes at the average speed so far; None before any progress."""
+    progress = status.progress
+    if progress is None or not progress.done:
+        return None
+    return status.elapsed_seconds * (progress.of - progress.done) / progress.done
+
+
+def _pace(status: Status[Any, Any], written: Callable[[int], str]) -> str:
+    left, progress = seconds_left(status), status.progress
+    if left is None or progress is None or status.elapsed_seconds <= 0:
+        return ""
+    rate = progress.done / status.elapsed_seconds
+    return f", {written(round(rate))} a second, about {duration(left)} left"

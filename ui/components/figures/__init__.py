@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ui.components.shared import make_component
@@ -21,6 +22,37 @@ class FigureRow:
     """Indices of the figures marked with a dot: the best one, or all shown as equally good."""
     meaning: str = ""
     """An explanation of the row that opens under its name."""
+
+
+Figure = tuple[float, str]
+"""A figure, and how it is shown."""
+
+
+def format_figures(values: Iterable[float], shape: str) -> list[Figure | None]:
+    """Return figures as a format string shows them; None for nan.
+
+    >>> format_figures([0.5, float("nan")], "{:.1%}")
+    [(0.5, '50.0%'), None]
+    """
+    return [None if math.isnan(value) else (value, shape.format(value)) for value in values]
+
+
+def figure_row(
+    name: str, figures: Sequence[Figure | None], direction: int = 0, meaning: str = ""
+) -> FigureRow:
+    """Return a row; with a direction, the greatest (1) or the least (-1) figure is marked.
+
+    >>> figure_row("Tokens", [(9, "9"), (7, "7"), None], -1)
+    FigureRow(name='Tokens', figures=('9', '7', '–'), better=(1,), meaning='')
+    """
+    shown = tuple("–" if figure is None else figure[1] for figure in figures)
+    known = [(found[0] * direction, place) for place, found in enumerate(figures) if found]
+    best = ()
+    if direction and len(known) > 1:
+        _, place = max(known)
+        # Where the figures read the same, a dot at one of them would look like a mistake.
+        best = (place,) if shown.count(shown[place]) == 1 else ()
+    return FigureRow(name, shown, best, meaning)
 
 
 def verdict(

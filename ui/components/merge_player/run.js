@@ -54,7 +54,7 @@ import { colourSlot } from "../shared/colours.js";
     @property {Map<number, number>} firstMade The first merge that makes each id.
     @property {(left: number, right: number) => number[]} findRanks The merges of a pair.
     @property {(id: number) => boolean} isLearned Whether a merge makes an id.
-    @property {(id: number) => number} slotOf The colour slot of an id. */
+    @property {(id: number) => number} findSlot The colour slot of an id. */
 
 /** @type {Record<string, new (buffer: ArrayBuffer, offset: number, size: number) => Numbers>} */
 const TYPES = { int16: Int16Array, uint16: Uint16Array, int32: Int32Array, float64: Float64Array };
@@ -93,7 +93,7 @@ export function unpackRun(message, { isSaved = false } = {}) {
     ...{ merge_left, merge_right, merge_id, merge_count, last, isSaved, ...lookups },
     frequent: wordsIn(arrays),
     blocks: new Map(),
-    slotOf: colourSlot,
+    findSlot: colourSlot,
   };
 }
 

@@ -32,7 +32,7 @@ export function bigTile(run, id, role, most) {
 export function tileOfLength(run, id, most, look) {
   const token = run.tokens[id];
   const short = shortToken(token, most);
-  const tile = makeTile(short, id, { slot: run.slotOf(id), ...look });
+  const tile = makeTile(short, id, { slot: run.findSlot(id), ...look });
   if (short !== token) tile.title = spokenToken(token);
   return tile;
 }

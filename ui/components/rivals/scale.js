@@ -4,14 +4,14 @@
       interval: string, percent: number | null, low: number | null, high: number | null }} Rival */
 
 // More than twice the tokens are drawn at the edge.
-const LEAST = -100;
+const MIN_PERCENT = -100;
 
 /** Return the least and the greatest figure that is drawn; 0 is always between them.
     @param {Rival[]} rivals
     @returns {[number, number]} */
 export function makeScale(rivals) {
   const ends = rivals.flatMap(({ percent, low, high }) => [percent, low, high]);
-  const drawn = ends.filter((end) => end !== null).map((end) => Math.max(end, LEAST));
+  const drawn = ends.filter((end) => end !== null).map((end) => Math.max(end, MIN_PERCENT));
   const [least, most] = [Math.min(0, ...drawn), Math.max(0, ...drawn)];
   const margin = Math.max(1, (most - least) / 20);
   return [least - margin, most + margin];
@@ -22,7 +22,7 @@ export function makeScale(rivals) {
     @param {[number, number]} scale */
 export function positions({ percent, low, high }, [least, most]) {
   /** @param {number} value */
-  const at = (value) => (100 * (Math.max(value, LEAST) - least)) / (most - least);
+  const at = (value) => (100 * (Math.max(value, MIN_PERCENT) - least)) / (most - least);
   const hasInterval = low !== null && high !== null;
   return {
     zero: at(0),

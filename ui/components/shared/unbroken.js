@@ -2,7 +2,7 @@
 
 import { addPart } from "./elements.js";
 
-const LONGEST = 16;
+const MAX_LENGTH = 16;
 
 /** Return the pieces of a text, and which of them stay on one line.
     @param {string} text
@@ -11,7 +11,7 @@ export function unbrokenPieces(text) {
   return text
     .split(/(\s+)/)
     .filter((piece) => piece)
-    .map((piece) => [piece, piece.length <= LONGEST && /\p{N}[-–]|[-–]\p{N}/u.test(piece)]);
+    .map((piece) => [piece, piece.length <= MAX_LENGTH && /\p{N}[-–]|[-–]\p{N}/u.test(piece)]);
 }
 
 /** Append a text to an element.

@@ -16,7 +16,7 @@ import { withMerge } from "../merge_player/symbols.js";
 
 // GPT-2's pattern. \s is written out, because JavaScript's has U+FEFF and lacks U+0085.
 const WORD = /'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
-const FEWEST = 2; // occurrences of a pair that is joined
+const MIN_COUNT = 2; // occurrences of a pair that is joined
 const MAX_PAIRS = 24; // in the race at each step
 
 /** Cut a text into words as GPT-2 does: a space belongs to the word behind it.
@@ -46,7 +46,7 @@ export function learn(text, slots) {
     const { left, right, count, nTied, pairs } = mostFrequent(words);
     races.push(pairs.slice(0, MAX_PAIRS));
     for (const { id } of words.flat()) if (id >= idByCharacter.size) shown.set(id, races.length);
-    if (count < FEWEST) {
+    if (count < MIN_COUNT) {
       const lives = [...shown].map(([id, until]) => ({ token: tokens[id], from: id - idByCharacter.size + 1, until }));
       const counts = { n_tokens, tied, n_left: pairs.length, slots: assignSlots(lives, slots) };
       return asRun({ tokens, bases, merges, races, ...counts });
@@ -116,7 +116,7 @@ function asRun({ tokens, bases, merges, races, ...counts }) {
     isSaved: true,
     block_starts: [0],
     blocks: new Map([[0, traced]]),
-    slotOf: (id) => counts.slots.get(tokens[id]) ?? 0,
+    findSlot: (id) => counts.slots.get(tokens[id]) ?? 0,
   };
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bpe_core.types import Pair
 from bpe_core.views.token_packing import token_for_browser
 from ui.components.shared import make_component
 
@@ -38,6 +39,22 @@ class SymbolRow:
     label: str
     cells: tuple[Tiles, ...]
     note: str = ""
+
+
+def find_pair(symbols: Sequence[int], pair: Pair) -> tuple[tuple[int, int], ...]:
+    """Return the half-open ranges of symbols where a pair is merged, from left to right.
+
+    >>> find_pair([7, 7, 7, 1, 7, 7], (7, 7))
+    ((0, 2), (4, 6))
+    """
+    places: list[tuple[int, int]] = []
+    at = 0
+    while at + 1 < len(symbols):
+        if (symbols[at], symbols[at + 1]) == pair:
+            places.append((at, at + 2))
+            at += 1
+        at += 1
+    return tuple(places)
 
 
 def symbol_rows(
