@@ -170,3 +170,13 @@ def test_a_large_list_of_words_can_be_pasted(
     assert any("**Pasted text**" in part.value for part in app.markdown)
     app.button(key="corpus_words_close").click().run()
     assert app.text_area(key="corpus_words").value == "hug 10"
+
+
+def test_a_paste_that_is_sent_again_once_its_field_has_left_changes_nothing(
+    open_app: OpenApp,
+) -> None:
+    app = open_app("train")
+    after(app, lambda: open_large("corpus_pasted"))
+    assert not app.exception
+    app.segmented_control(key="corpus_source").set_value("Paste").run()
+    assert app.text_area(key="corpus_pasted").value == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import ShowFigures
-from tests.browser.helpers import SLACK, go_to_address, open_page
+from tests.browser.helpers import SLACK, go_to_address
 from tests.browser.token_view import expect_tokens
 from tests.browser.training import choose
 
@@ -93,16 +93,16 @@ def test_a_paste_is_undone_if_small_and_opened_as_a_file_if_large(
     expect(opened).to_contain_text("1.2 MB")
 
 
-def test_a_megabyte_pasted_on_train_is_the_corpus(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/train")
-    choose(page, "Paste")
-    area = page.get_by_label("Text to train on")
+def test_a_megabyte_pasted_on_train_is_the_corpus(tab: Page) -> None:
+    go_to_address(tab, "/train")
+    choose(tab, "Paste")
+    area = tab.get_by_label("Text to train on")
     area.fill("typed before")
     assert not paste(area, "small")
     assert paste(area, MEGABYTE, (0, 12))
-    main = page.get_by_test_id("stMain")
+    main = tab.get_by_test_id("stMain")
     expect(main.get_by_text("Pasted text", exact=True)).to_be_visible()
     expect(main).to_contain_text("1.2 MB")
-    expect(page.locator("textarea:disabled")).to_be_visible()
+    expect(tab.locator("textarea:disabled")).to_be_visible()
     main.get_by_role("button", name="Close").click()
-    expect(page.locator("textarea:enabled")).to_have_value("typed before")
+    expect(tab.locator("textarea:enabled")).to_have_value("typed before")

@@ -121,8 +121,12 @@ def was_pressed(key: str) -> bool:
 
 
 def component_value(key: str, name: str) -> object:
-    """Return the value of a component's state or trigger; for its callbacks."""
-    return st.session_state[key].get(name)
+    """Return the value of a component's state or trigger, for its callbacks.
+
+    It is None once the component is no longer drawn: Streamlit still calls back for a message that
+    was sent before the browser drew the page without it.
+    """
+    return st.session_state.get(key, {}).get(name)
 
 
 def selected_points(key: str) -> list[int]:
