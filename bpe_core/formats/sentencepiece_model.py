@@ -88,10 +88,7 @@ def read_model(data: bytes) -> SentencePieceModel:
     """
     pieces: list[Piece] = []
     place_of: dict[str, int] = {}
-    kind, fallback, normalizer = 1, False, ""
-    # These hold where the file says nothing.
-    prefix = removes = escapes = True
-    is_suffix = has_charsmap = False
+    settings: dict[tuple[int, int], Value] = {}
     for number, wire, value, at in fields(memoryview(data)):
         if number == _PIECE:
             if len(pieces) == MAX_PIECES:
@@ -104,37 +101,30 @@ def read_model(data: bytes) -> SentencePieceModel:
                 )
             place_of[piece.text] = len(pieces)
             pieces.append(piece)
-        elif number == _TRAINER:
+        elif number in (_TRAINER, _NORMALIZER):
             for inner, _, setting, _ in fields(_message(wire, value, at), at):
-                if inner == _MODEL_TYPE and isinstance(setting, int):
-                    kind = setting
-                elif inner == _BYTE_FALLBACK:
-                    fallback = bool(setting)
-                elif inner == _SUFFIX:
-                    is_suffix = bool(setting)
-        elif number == _NORMALIZER:
-            for inner, _, setting, _ in fields(_message(wire, value, at), at):
-                if inner == _NAME and isinstance(setting, memoryview):
-                    normalizer = bytes(setting).decode(errors="replace")
-                elif inner == _CHARSMAP and isinstance(setting, memoryview):
-                    check_charsmap(bytes(setting))
-                    has_charsmap = len(setting) > 0
-                elif inner == _DUMMY_PREFIX:
-                    prefix = bool(setting)
-                elif inner == _EXTRA_SPACES:
-                    removes = bool(setting)
-                elif inner == _ESCAPE:
-                    escapes = bool(setting)
+                settings[number, inner] = setting
     if not pieces:
         raise FormatError("The model has no pieces. Use the .model file as it was saved.")
     unknown = [place for place, piece in enumerate(pieces) if piece.type == UNKNOWN]
     if len(unknown) != 1:
         raise FormatError(f"Expected one unknown piece, such as <unk>, found {len(unknown)}.")
-    named = _KINDS.get(kind, str(kind))
+    kind = settings.get((_TRAINER, _MODEL_TYPE), 1)
+    named = _KINDS.get(kind, str(kind)) if isinstance(kind, int) else "Unigram"
     if named not in ("Unigram", "BPE"):
         raise FormatError(f"Expected a BPE or Unigram model, got the model type {named}.")
-    changes_text = has_charsmap or removes or is_suffix or not escapes
-    return SentencePieceModel(tuple(pieces), named, fallback, normalizer, prefix, changes_text)
+    charsmap = _bytes(settings.get((_NORMALIZER, _CHARSMAP)))
+    check_charsmap(charsmap)
+    removes = settings.get((_NORMALIZER, _EXTRA_SPACES), 1)
+    escapes = settings.get((_NORMALIZER, _ESCAPE), 1)
+    return SentencePieceModel(
+        tuple(pieces),
+        named,
+        bool(settings.get((_TRAINER, _BYTE_FALLBACK))),
+        _bytes(settings.get((_NORMALIZER, _NAME))).decode(errors="replace"),
+        bool(settings.get((_NORMALIZER, _DUMMY_PREFIX), 1)),
+        bool(charsmap or removes or settings.get((_TRAINER, _SUFFIX)) or not escapes),
+    )
 
 
 def write_model(
@@ -212,6 +202,10 @@ def _read_piece(message: memoryview, at: int) -> Piece:
     if not math.isfinite(score):
         raise FormatError(f"The piece {text!r:.60} at byte {at:,} has the score {score}.")
     return Piece(text, score, kind)
+
+
+def _bytes(value: Value | None) -> bytes:
+    return bytes(value) if isinstance(value, memoryview) else b""
 
 
 def _message(wire: int, value: Value, at: int) -> memoryview:

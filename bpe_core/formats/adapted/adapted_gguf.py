@@ -25,11 +25,10 @@ from bpe_core.formats.gguf.gguf_file import check_gguf
 from bpe_core.formats.gguf.gguf_header import (
     ARRAY,
     HEADER,
-    SCALARS,
-    STRING,
     GgufValue,
     KeyPlace,
     key_places,
+    pack_value,
     value_at,
     without_tensors,
 )
@@ -168,18 +167,10 @@ def _integer(value: GgufValue, key: str) -> int:
 def _packed(data: bytes, place: KeyPlace, value: _Values, key: str) -> bytes:
     """Return a value in the type that the file has for its key."""
     (kind,) = struct.unpack_from("<I", data, place.kind_at)
+    (element,) = struct.unpack_from("<I", data, place.kind_at + 4) if kind == ARRAY else (0,)
     try:
-        if kind != ARRAY:
-            return struct.pack("<I", kind) + SCALARS[kind].pack(value)
-        values = cast("Sequence[str]", value)
-        (element,) = struct.unpack_from("<I", data, place.kind_at + 4)
-        head = struct.pack("<IIQ", ARRAY, element, len(values))
-        if element != STRING:
-            code = SCALARS[element].format[1:]
-            return head + struct.pack(f"<{len(values)}{code}", *values)
+        return pack_value(kind, element, value)
     except struct.error:
         raise ConfigError(
             f"The new value of {key:.80} does not fit its type in the file."
         ) from None
-    encoded = [text.encode() for text in values]
-    return head + b"".join(struct.pack("<Q", len(text)) + text for text in encoded)

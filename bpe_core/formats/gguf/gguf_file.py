@@ -7,14 +7,20 @@ some of them simplified: for capitals outside ASCII under `gpt-4o` and `tekken`,
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.description import Given
-from bpe_core.formats.gguf.gguf_header import MAGIC
+from bpe_core.formats.gguf.gguf_header import (
+    ARRAY,
+    HEADER,
+    MAGIC,
+    STRING,
+    pack_text,
+    pack_value,
+)
 from bpe_core.formats.gpt2_files import printable_model
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL
 from bpe_core.formats.transformers_folder import added_begin, special_roles
@@ -37,7 +43,7 @@ _UNFIT: Final[Mapping[str, str]] = {
     "falcon": "its cut named falcon is made of several steps that were not shown to equal 'falcon'",
 }
 _VERSION: Final = 3
-_INT32, _UINT32, _BOOL, _STRING, _ARRAY = 5, 4, 7, 8, 9
+_INT32, _UINT32, _BOOL = 5, 4, 7
 _KEY: Final = "tokenizer.ggml."
 # The id that GGUF gives to each role.
 _ROLES: Final[Mapping[str, str]] = {
@@ -149,30 +155,12 @@ def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
 
 def _file(keys: Mapping[str, Value]) -> bytes:
     """Return a file without tensors that holds these keys."""
-    parts = [MAGIC, struct.pack("<IQQ", _VERSION, 0, len(keys))]
+    parts = [HEADER.pack(MAGIC, _VERSION, 0, len(keys))]
     for key, value in keys.items():
-        parts += [_text(key), *_value(value)]
+        is_array = not isinstance(value, str | int)
+        first = value if isinstance(value, str | int) else next(iter(value), "")
+        # A list has signed numbers, which scalars are not.
+        number = _BOOL if isinstance(first, bool) else _INT32 if is_array else _UINT32
+        kind = STRING if isinstance(first, str) else number
+        parts += [pack_text(key), pack_value(ARRAY if is_array else kind, kind, value)]
     return b"".join(parts)
-
-
-def _value(value: Value) -> list[bytes]:
-    if isinstance(value, bool):
-        return [struct.pack("<I?", _BOOL, value)]
-    if isinstance(value, int):
-        return [struct.pack("<II", _UINT32, value)]
-    if isinstance(value, str):
-        return [struct.pack("<I", _STRING), _text(value)]
-    if all(isinstance(each, int) for each in value):
-        return [
-            struct.pack("<IIQ", _ARRAY, _INT32, len(value)),
-            struct.pack(f"<{len(value)}i", *value),
-        ]
-    return [
-        struct.pack("<IIQ", _ARRAY, _STRING, len(value)),
-        *(_text(str(each)) for each in value),
-    ]
-
-
-def _text(text: str) -> bytes:
-    written = text.encode()
-    return struct.pack("<Q", len(written)) + written

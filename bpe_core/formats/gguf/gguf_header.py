@@ -127,6 +127,34 @@ def value_at(data: bytes | memoryview, place: KeyPlace) -> GgufValue:
     return reader.value(reader.number("I"))
 
 
+def pack_value(kind: int, element: int, value: Any) -> bytes:
+    """Return a value in its type, with that type before it; `element` is that of an array's parts.
+
+    Raises struct.error for a number that does not fit.
+
+    >>> pack_value(ARRAY, 0, [7, 8])
+    b'\\t\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x07\\x08'
+    """
+    if kind == STRING:
+        return struct.pack("<I", kind) + pack_text(value)
+    if kind != ARRAY:
+        return struct.pack("<I", kind) + SCALARS[kind].pack(value)
+    head = struct.pack("<IIQ", kind, element, len(value))
+    if element == STRING:
+        return head + b"".join(map(pack_text, value))
+    return head + struct.pack(f"<{len(value)}{SCALARS[element].format[1:]}", *value)
+
+
+def pack_text(text: str) -> bytes:
+    """Return a text with its length before it.
+
+    >>> pack_text("hug")
+    b'\\x03\\x00\\x00\\x00\\x00\\x00\\x00\\x00hug'
+    """
+    written = text.encode()
+    return _LENGTH.pack(len(written)) + written
+
+
 def _opened(data: bytes | memoryview) -> tuple[_Reader, int, int]:
     """Return a reader of the first key, and the numbers of tensors and of keys."""
     reader = _Reader(memoryview(data))
