@@ -62,7 +62,8 @@ def list_entries() -> None:
             f"{_safe_title(entry)}".rstrip()
         )
     n_bytes = sum(entry.n_bytes for entry in found)
-    click.echo(f"{_number(found)}, {n_bytes / 1e6:,.2f} MB, in {store_folder()}", err=True)
+    noun = "entry" if len(found) == 1 else "entries"
+    click.echo(f"{len(found):,} {noun}, {n_bytes / 1e6:,.2f} MB, in {store_folder()}", err=True)
 
 
 @store.command(short_help="Compare the files with their checksums.")
@@ -186,10 +187,6 @@ def _safe_title(entry: Entry) -> str:
     if not entry.is_permitted:
         return "(belongs to another user)"
     return safe(entry.title, _MAX_TITLE_LENGTH)
-
-
-def _number(found: list[Entry]) -> str:
-    return f"{len(found):,} {'entry' if len(found) == 1 else 'entries'}"
 
 
 def _zip_folder(folder: Path) -> bytes:

@@ -143,11 +143,7 @@ def terms_by_loss(
         TermLoss(term, of_term, _loss(of_term, chosen))
         for term, of_term in zip(terms, zip(*cuts, strict=True), strict=True)
     ]
-    return sorted(found, key=_place)
-
-
-def _place(found: TermLoss) -> tuple[bool, int, str]:
-    return found.loss is not None, -(found.loss or 0), found.term
+    return sorted(found, key=lambda one: (one.loss is not None, -(one.loss or 0), one.term))
 
 
 def _loss(cuts: Sequence[TermCut], chosen: int) -> int | None:

@@ -133,7 +133,8 @@ def decode_text(
     """
     if encoding is not None:
         refuse_other_kinds(data, name)
-        return _without_mark(_decode_exactly(data, encoding, name, 0, errors))
+        decoded = _decode_exactly(data, encoding, name, 0, errors)
+        return decoded._replace(text=decoded.text.removeprefix("\ufeff"))
     for mark, marked in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             decoded = _decode_exactly(data[len(mark) :], marked, name, len(mark), errors)
@@ -209,10 +210,6 @@ def _replaced(data: bytes, encoding: str, name: str, offset: int, first: int) ->
         f"is 0x{first:02X} at byte {offset:,}."
     )
     return DecodedText(text, encoding, Note("replaced", name, note))
-
-
-def _without_mark(decoded: DecodedText) -> DecodedText:
-    return decoded._replace(text=decoded.text.removeprefix("\ufeff"))
 
 
 def refuse_other_kinds(data: bytes, name: str) -> None:

@@ -189,7 +189,8 @@ def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str])
     merged: Any = None
     summaries: list[CountsSummary] = []
     for name in names:
-        table, summary = _read(name)
+        with reading(name) as file:
+            table, summary = _read_table(file, shown(name))
         if summary is None:
             summary = summarize_counts(_pretokens(table), None)
         if summaries and summary.pretokenizer != summaries[0].pretokenizer:
@@ -257,13 +258,8 @@ def _damage_named(name: str, arrow: Any) -> Generator[None]:
         ) from None
 
 
-def _read(path: str) -> tuple[Any, CountsSummary | None]:
-    """Return the table of a file, a row for each distinct word, in order, and its summary."""
-    with reading(path) as file:
-        return _read_table(file, shown(path))
-
-
 def _read_table(file: BinaryIO, name: str) -> tuple[Any, CountsSummary | None]:
+    """Return the table of a file, a row for each distinct word, in order, and its summary."""
     arrow = _arrow(name)
     with _damage_named(name, arrow):
         parquet = arrow.parquet.ParquetFile(file)
@@ -271,7 +267,7 @@ def _read_table(file: BinaryIO, name: str) -> tuple[Any, CountsSummary | None]:
         missing = [column for column in ("word", "count") if schema.names.count(column) != 1]
         if missing:
             raise UnsupportedFileError(
-                f"{name} has {_times(schema.names.count(missing[0]))} column {missing[0]!r}. A "
+                f"{name} has {schema.names.count(missing[0]) or 'no'} column {missing[0]!r}. A "
                 "counts file has one column 'word' of strings or bytes, and one column 'count' of "
                 "whole numbers."
             )
@@ -288,10 +284,6 @@ def _read_table(file: BinaryIO, name: str) -> tuple[Any, CountsSummary | None]:
     made = arrow.table([words, counts, firsts], ["word", "count", "first"])
     # A file of this package is checked too: someone may have joined two files.
     return add_up(made, name), summary
-
-
-def _times(n: int) -> str:
-    return "no" if n == 0 else f"{n}"
 
 
 def _summary(metadata: dict[bytes, bytes], name: str) -> CountsSummary | None:

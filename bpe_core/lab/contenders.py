@@ -151,7 +151,7 @@ def encoders(tokenizer: Tokenizer) -> list[Contender]:
     prepare: dict[str, Callable[[], Callable[[str], Any]]] = {
         "list-index": lambda: _by_words(tokenizer, _list_index(tokenizer)),
         "hash-map": lambda: _by_words(tokenizer, _hash_map(tokenizer)),
-        "trie": lambda: _by_words(tokenizer, _trie(tokenizer).encode),
+        "trie": lambda: _by_words(tokenizer, Trie(*_ranks(tokenizer.merges)).encode),
         "longest-match": lambda: _by_words(tokenizer, LongestMatch(tokenizer).encode),
         "engine-cold": lambda: _engine(tokenizer),
         "engine-warm": lambda: _engine(tokenizer),
@@ -241,10 +241,6 @@ def _list_index(tokenizer: Tokenizer) -> WordEncoder:
 def _hash_map(tokenizer: Tokenizer) -> WordEncoder:
     ranks, made = _ranks(tokenizer.merges)
     return lambda symbols: merge_symbols(symbols, ranks, made)
-
-
-def _trie(tokenizer: Tokenizer) -> Trie:
-    return Trie(*_ranks(tokenizer.merges))
 
 
 def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +164,7 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
         if holding and sure > 0:
             found = _iterate_lines(name, part, first_line, _hits(run, part, holding, sure))
             most = min(per_document, n_lines - len(lines))
-            few = list(_first(found, most))
+            few = list(islice(found, most))
             is_all = is_all and len(few) < most
             lines += few
     return SourceLines(tuple(lines), searched, is_all)
@@ -282,8 +282,3 @@ def _cut_line(
         cut_before=begin > 0,
         cut_after=stop < len(line),
     )
-
-
-def _first(lines: Iterator[SourceLine], n: int) -> Iterator[SourceLine]:
-    for _, line in zip(range(n), lines, strict=False):
-        yield line

@@ -251,5 +251,5 @@ def test_a_comparison_without_tokenizers_or_text_is_refused() -> None:
 
 def test_a_verdict_needs_two_valid_indices() -> None:
     comparison = compare("bytes", [gpt2()])
-    with pytest.raises(OutOfRangeError, match="1 tokenizers were compared"):
+    with pytest.raises(OutOfRangeError, match="a tokenizer as a whole number from 0 to 0, got 1"):
         comparison.verdict()

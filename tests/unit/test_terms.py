@@ -16,7 +16,7 @@ from bpe_core.comparison.terms import (
     terms_by_loss,
 )
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import ConfigError, OutOfRangeError
+from bpe_core.errors import ArgumentTypeError, ConfigError, OutOfRangeError
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
@@ -143,7 +143,7 @@ def test_a_tokenizer_that_cannot_spell_a_term_is_never_the_best() -> None:
 
 @pytest.mark.parametrize("chosen", [-1, 2, True, 0.0])
 def test_a_wrong_index_raises(chosen: int) -> None:
-    with pytest.raises(OutOfRangeError, match="from 0 to 1"):
+    with pytest.raises((ArgumentTypeError, OutOfRangeError), match="from 0 to 1"):
         terms_by_loss(["a"], [[spelled(1)], [spelled(1)]], chosen)
 
 
