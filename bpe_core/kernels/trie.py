@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.hashing import EMPTY, spread_pair
-from bpe_core.kernels.rank_merging import NO_RANK, SYMBOL_BITS, find_rank
+from bpe_core.kernels.rank_merging import NO_RANK, SYMBOL_BITS, find_rank_again
 
 _BYTES = np.int32(256)
 _NO_LIMIT = np.int32(0x7FFFFFFF)
@@ -105,7 +105,7 @@ def stay_apart(merges, trie, left, right):
     """Return True if no merge crosses the boundary between two adjacent symbols."""
     limit = _NO_LIMIT
     while left >= _BYTES or right >= _BYTES:
-        rank = find_rank(merges.pairs, left, right)
+        rank = find_rank_again(merges.pairs, left, right)
         if rank != NO_RANK and rank + _BYTES < limit:
             return False
         # Undo the last merge first. Of equal ranks, the left one is merged first, so a pair across

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels import decoding, encoding, threads
-from bpe_core.kernels.arrays import cut_short, longer
+from bpe_core.kernels.arrays import longer
 from bpe_core.kernels.decoding import ROW
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
 from bpe_core.kernels.space_scanning import BEFORE_SPACES
@@ -41,10 +41,9 @@ from bpe_core.tokenizer.compiled_tables import (
 from bpe_core.tokenizer.id_arrays import as_int32
 from bpe_core.tokenizer.shared_blocks import (
     Encoded,
-    Taken,
+    Gathered,
     Waiting,
     cut_blocks,
-    in_order,
     join_sections,
     join_texts,
 )
@@ -63,9 +62,7 @@ Ids = NDArray[np.int32]
 _MIN_BYTES_TO_SHARE: Final = 1 << 19
 """From about this size, a second thread is worth starting and filling its own cache."""
 _PIECE: Final = 1 << 18
-"""The characters that a thread takes at once if there are several, so that they end together."""
-_LONG_PIECE: Final = 1 << 20
-"""The characters that one thread converts to UTF-8 at once."""
+"""The characters that a thread takes at once, so that all end together."""
 _LIKELY_BYTES: Final = 6
 """The expected average length of a token; if it is longer, decoding enlarges its buffer."""
 _MAX_KEPT: Final = 1 << 21
@@ -138,47 +135,34 @@ class CompiledEncoder:
             return self._encode_by_regex(text, left_out)
         if n_threads is None:
             n_threads = _threads(len(text))
-        blocks = cut_blocks(text, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
+        blocks = cut_blocks(text, self._pretokenizer, _PIECE)
         return self._encode_blocks(blocks, len(text), n_threads, left_out)[0]
 
     def _encode_blocks(
         self, blocks: Iterator[Block], n_characters: int, n_threads: int, left_out: bytes = b""
     ) -> Encoded:
-        take = partial(self._encode_waiting, Waiting(blocks), n_characters // n_threads, left_out)
-        return self._beginnings.spell_sections(*in_order(threads.together([take] * n_threads)))
+        gathered = Gathered(n_characters)
+        encode = partial(self._encode_waiting, Waiting(blocks), gathered, left_out)
+        threads.together([encode] * n_threads)
+        return self._beginnings.spell_sections(*gathered.finish())
 
-    def _encode_waiting(self, waiting: Waiting, n_likely: int, left_out: bytes) -> Taken:
-        """Encode blocks until none is waiting, about `n_likely` bytes; their ids go to one array.
+    def _encode_waiting(self, waiting: Waiting, gathered: Gathered, left_out: bytes) -> None:
+        """Encode blocks until none is waiting.
 
         Other threads may take blocks at the same time; an error ends it for all.
         """
         try:
             with self._borrowed_worker() as worker:
-                return self._taken_by(worker, waiting, n_likely, left_out)
+                while (taken := waiting.take()) is not None:
+                    number, block = taken
+                    word_ends = _NO_ENDS
+                    if left_out:
+                        block, word_ends = self._leave_out(left_out, block, worker)
+                    n_bytes = int(block.bounds[-1] - block.bounds[0])
+                    ids, ends = self._write(worker, block, word_ends)
+                    gathered.add(number, n_bytes, ids, ends)
         finally:
             waiting.stop()  # the text is used up, or nobody wants the rest
-
-    def _taken_by(self, worker: _Worker, waiting: Waiting, n_likely: int, left_out: bytes) -> Taken:
-        # A character has up to four bytes, and what is not written to takes no memory.
-        ids = worker.room_for(min(4 * n_likely + SLACK, _MAX_KEPT))
-        n_ids = n_done = 0
-        numbers, ends = list[int](), list[NDArray[np.int64]]()
-        while (taken := waiting.take()) is not None:
-            number, block = taken
-            word_ends = _NO_ENDS
-            if left_out:
-                block, word_ends = self._leave_out(left_out, block, worker)
-            n_bytes = int(block.bounds[-1] - block.bounds[0])
-            if n_ids + n_bytes + SLACK > ids.size:
-                # As many as so far per byte, and a bit: a third of what the bytes could need.
-                likely = n_ids * n_likely // n_done * 17 // 16 if n_done else 0
-                ids = longer(ids, max(likely, n_ids) + n_bytes + SLACK)
-            section_ends = self._write(worker, block, word_ends, ids, n_ids)
-            n_ids = int(section_ends[-1])
-            n_done += n_bytes
-            numbers.append(number)
-            ends.append(section_ends)
-        return Taken(worker.taken(ids, n_ids), numbers, ends)
 
     def encode_batch(self, texts: Sequence[str], n_threads: int | None = None) -> Encoded:
         """Return the ids of several texts and the running number of ids after each text."""
@@ -277,22 +261,20 @@ class CompiledEncoder:
     def _run(self, block: Block, ends: NDArray[np.int64] = _NO_ENDS) -> Encoded:
         """Encode the sections of a block."""
         with self._borrowed_worker() as worker:
-            out = worker.room_for(int(block.bounds[-1] - block.bounds[0]) + SLACK)
-            section_ends = self._write(worker, block, ends, out, 0)
+            ids, section_ends = self._write(worker, block, ends)
             # A copy, because another thread may use the worker once it is given back.
-            ids = out[: section_ends[-1] if section_ends.size else 0].copy()
+            ids = ids.copy()
         return self._beginnings.spell_sections(ids, section_ends)
 
-    def _write(
-        self, worker: _Worker, block: Block, ends: NDArray[np.int64], out: Ids, n_written: int
-    ) -> NDArray[np.int64]:
-        """Write the ids of a block behind those in `out`; return where those of each section end.
+    def _write(self, worker: _Worker, block: Block, ends: NDArray[np.int64]) -> Encoded:
+        """Write the ids of a block to a worker's buffer; return them, and where sections end.
 
         `ends` are the ends of its words if they are known: where there is no scanner for the
         pattern, where bytes were left out, or if the words were given.
         """
+        out = worker.room_for(int(block.bounds[-1] - block.bounds[0]) + SLACK)
         section_ends = np.empty(len(block.bounds) - 1, np.int64)
-        reached = np.array([0, block.bounds[0], n_written, 0])
+        reached = np.array([0, block.bounds[0], 0, 0])
         while True:
             status = encoding.encode_text(
                 self._scanner,
@@ -311,7 +293,7 @@ class CompiledEncoder:
                 reached,
             )
             if status == encoding.DONE:
-                return section_ends
+                return out[: reached[2]], section_ends
             if status == encoding.CACHE_CROWDED:
                 worker.cache = twice_as_large(worker.cache)
             else:
@@ -388,10 +370,6 @@ class _Worker:
         if n_ids > len(self._out):
             self._out = np.empty(n_ids, np.int32)
         return self._out
-
-    def taken(self, ids: Ids, n: int) -> Ids:
-        """Return the first n ids of a buffer, copied if the buffer will be used again."""
-        return ids[:n].copy() if ids is self._out else cut_short(ids, n)
 
     def grow(self) -> None:
         self.scratch = scratch(2 * len(self.scratch.ends), self._heap)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels import threads
+from bpe_core.kernels.arrays import cut_short, longer
 from bpe_core.pretokenizers.blocks import Block, Section, ascii_in_place, safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 
@@ -134,46 +134,52 @@ Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]
 """The ids of several sections of text, and the running number of ids after each section."""
 
 
-class Taken(NamedTuple):
-    """The ids of the blocks that one thread has encoded."""
+class Gathered:
+    """The ids of all blocks in one array, in the order of the blocks.
 
-    ids: NDArray[np.int32]
-    numbers: Sequence[int]
-    """The numbers of its blocks."""
-    ends: Sequence[NDArray[np.int64]]
-    """For each of them, where the ids of each section end."""
+    Threads write the ids of a block to buffers that they reuse, from where they are copied while
+    they are near. n_likely: about how many bytes all blocks have.
 
-    def each(self) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-        """Yield the number of each block, where its ids begin, and where those of sections end."""
-        begins = [0, *(int(ends[-1]) for ends in self.ends)]
-        return zip(self.numbers, begins, self.ends)  # noqa: B905, as the last has no block
-
-
-def in_order(all_taken: Sequence[Taken]) -> Encoded:
-    """Return the ids of all blocks in one array; each thread copies its own.
-
-    >>> first = Taken(np.array([7, 8, 9], np.int32), [0, 2], [np.array([2]), np.array([3])])
-    >>> ids, ends = in_order([first, Taken(np.array([5], np.int32), [1], [np.array([1])])])
+    >>> gathered = Gathered(5)
+    >>> gathered.add(1, 2, np.array([9], np.int32), np.array([1]))
+    >>> gathered.add(0, 3, np.array([7, 8], np.int32), np.array([1, 2]))
+    >>> ids, ends = gathered.finish()
     >>> ids.tolist(), ends.tolist()
-    ([7, 8, 5, 9], [2, 3, 4])
+    ([7, 8, 9], [1, 2, 3])
     """
-    n_blocks = sum(len(taken.numbers) for taken in all_taken)
-    sizes = [0] * n_blocks
-    section_ends = [np.empty(0, np.int64)] * n_blocks
-    for taken in all_taken:
-        for number, begin, ends in taken.each():
-            section_ends[number] = ends - begin
-            sizes[number] = int(ends[-1]) - begin
-    begins = [0, *accumulate(sizes)]
-    moved = [ends + begin for ends, begin in zip(section_ends, begins)]  # noqa: B905
-    all_ends = np.concatenate([np.empty(0, np.int64), *moved])
-    if len(all_taken) == 1:
-        return all_taken[0].ids, all_ends
-    ids = np.empty(begins[-1], np.int32)
 
-    def copy(taken: Taken) -> None:
-        for number, begin, ends in taken.each():
-            ids[begins[number] : begins[number + 1]] = taken.ids[begin : ends[-1]]
+    def __init__(self, n_likely: int) -> None:
+        self._n_likely = n_likely
+        self._ids = np.empty(0, np.int32)
+        self._ends: list[NDArray[np.int64]] = []
+        self._n_ids = self._n_bytes = 0
+        self._early: dict[int, tuple[int, NDArray[np.int32], NDArray[np.int64]]] = {}
+        self._lock = threading.Lock()
 
-    threads.together([partial(copy, taken) for taken in all_taken])
-    return ids, all_ends
+    def add(
+        self, number: int, n_bytes: int, ids: NDArray[np.int32], ends: NDArray[np.int64]
+    ) -> None:
+        """Add the ids of a block, which are copied, and where those of each section end in them."""
+        with self._lock:
+            if number > len(self._ends):
+                self._early[number] = n_bytes, ids.copy(), ends
+                return
+            self._append(n_bytes, ids, ends)
+            while (early := self._early.pop(len(self._ends), None)) is not None:
+                self._append(*early)
+
+    def _append(self, n_bytes: int, ids: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
+        begin = self._n_ids
+        self._n_ids += len(ids)
+        self._n_bytes += n_bytes
+        if self._n_ids > self._ids.size:
+            # As many as so far per byte, and a bit: a third of what the bytes could need.
+            likely = self._n_ids * self._n_likely // self._n_bytes * 17 // 16
+            self._ids = longer(self._ids, max(likely, self._n_ids))
+        self._ids[begin : self._n_ids] = ids
+        self._ends.append(ends + begin)
+
+    def finish(self) -> Encoded:
+        """Return the ids of all blocks, and where those of each section end; add no more."""
+        ends = np.concatenate([np.empty(0, np.int64), *self._ends])
+        return cut_short(self._ids, self._n_ids), ends

@@ -163,7 +163,6 @@ def test_pieces_of_every_size_encode_like_the_whole(
     monkeypatch.setattr(shared_blocks, "_LOOK_BACK", look_back)
     for size in range(1, len(TEXT) + 2):
         monkeypatch.setattr(compiled, "_PIECE", size)
-        monkeypatch.setattr(compiled, "_LONG_PIECE", size)
         for text, kept in ((TEXT, 1 << 20), (TEXT, 0), (ASCII_TEXT, 1 << 20)):
             monkeypatch.setattr(compiled, "_MAX_KEPT", kept)
             ids = encoder.encode(written(text), n_threads).tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer import compiled, shared_blocks
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.shared_blocks import Taken, Waiting, cut_blocks, in_order
+from bpe_core.tokenizer.shared_blocks import Gathered, Waiting, cut_blocks
 
 GPT2 = get_pretokenizer("gpt2")
 
@@ -63,11 +65,22 @@ def test_a_stopped_text_gives_out_no_more_blocks() -> None:
     assert waiting.take() is None
 
 
-def test_a_thread_that_took_no_block_adds_no_ids() -> None:
-    some = Taken(np.array([7, 8], np.int32), [0, 1], [np.array([1]), np.array([2])])
-    none = Taken(np.empty(0, np.int32), [], [])
-    assert in_order([none, some])[0].tolist() == in_order([some, none])[0].tolist() == [7, 8]
-    assert in_order([none, none])[0].tolist() == []
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_blocks_are_gathered_in_their_order(order: tuple[int, ...]) -> None:
+    gathered = Gathered(3)  # fewer bytes than there are
+    buffer = np.empty(2, np.int32)
+    for number in order:
+        buffer[:] = 2 * number, 2 * number + 1
+        gathered.add(number, 5, buffer, np.array([0, 2]))
+        buffer[:] = -1  # a thread uses it again
+    ids, ends = gathered.finish()
+    assert ids.tolist() == list(range(8))
+    assert ends.tolist() == [0, 2, 2, 4, 4, 6, 6, 8]
+
+
+def test_no_blocks_have_no_ids() -> None:
+    ids, ends = Gathered(0).finish()
+    assert ids.tolist() == ends.tolist() == []
 
 
 def test_a_text_shorter_than_a_block_is_encoded_by_one_of_many_threads() -> None:
