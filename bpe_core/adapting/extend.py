@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from functools import partial
+from dataclasses import replace
 from typing import Final
 
 from bpe_core.adapting.merge_terms import merge_terms
-from bpe_core.adapting.new_characters import add_characters, choose_new_characters
+from bpe_core.adapting.new_characters import (
+    DEFAULT_COVERAGE,
+    add_characters,
+    choose_new_characters,
+    count_for_terms,
+)
 from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
+from bpe_core.counting.word_row import Layout
 from bpe_core.counting.words import CountedCorpus
-from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
+from bpe_core.errors import ArgumentTypeError, FormatError
 from bpe_core.pretokenizers.special_tokens import check_text
-from bpe_core.runs.check_config import check_config
-from bpe_core.runs.continuation import Continued, reviving_tokens
+from bpe_core.runs.check_config import check_config, check_coverage
+from bpe_core.runs.continuation import Continued, TermMerges, reviving_tokens
 from bpe_core.runs.count import count
 from bpe_core.runs.learn import learn_run
 from bpe_core.runs.progress import Watch
@@ -46,7 +52,7 @@ def extend(
     max_token_bytes: int | None = None,
     terms: Iterable[str | bytes] = (),
     left_out: Iterable[bytes] = (),
-    character_coverage: float = 0.9995,
+    character_coverage: float = DEFAULT_COVERAGE,
 ) -> TrainingRun:
     """Add tokens for a corpus to an existing tokenizer, by continuing its training.
 
@@ -107,7 +113,7 @@ def extend(
         byte_fallback=base.pretokenizer.adds_space,
     )
     check_config(config)
-    check_coverage(character_coverage)
+    check_coverage(character_coverage, may_be_zero=True)
     excluded = _parse_left_out(left_out)
     tried = checked_terms(terms)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
@@ -120,17 +126,23 @@ def extend(
     n_merges = int(n_tokens) - len(characters)
     watch.merges_wanted = n_merges
     vocabulary = ContinuedVocabulary(base.vocab, excluded, reviving_tokens(base))
-    choose = partial(
-        merge_terms,
-        terms=tried,
-        base=base,
-        pretokens=counted.pretokens,
-        vocabulary=vocabulary,
-        n_tokens=n_merges,
-        tie_break=tie_break,
-        max_token_bytes=config.max_token_bytes,
-        should_stop=watch.asked_to_stop,
-    )
+
+    def choose(layout: Layout) -> TermMerges:
+        found = merge_terms(
+            layout,
+            tried,
+            base,
+            counted.pretokens,
+            vocabulary,
+            n_tokens=n_merges,
+            tie_break=tie_break,
+            max_token_bytes=config.max_token_bytes,
+            should_stop=watch.asked_to_stop,
+        )
+        n_of_each = count_for_terms(characters, tried)
+        costs = zip(found.costs, n_of_each, strict=True)
+        return replace(found, costs=tuple(replace(cost, characters_added=n) for cost, n in costs))
+
     return learn_run(
         counted,
         lay_out_tokens(base, counted.pretokens),
@@ -143,6 +155,7 @@ def extend(
             excluded,
             choose if tried else None,
             range(first_character, first_character + len(characters)),
+            float(character_coverage),
         ),
     )
 
@@ -193,16 +206,6 @@ def checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:
         if isinstance(term, str):
             check_text(term)
     return found
-
-
-def check_coverage(coverage: float) -> None:
-    """Raise `ConfigError` if the share of characters to cover is not a number from 0 to 1."""
-    if not is_a(coverage, int, float) or is_a(coverage, bool):
-        raise ConfigError(
-            f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."
-        )
-    if not 0 <= coverage <= 1:
-        raise ConfigError(f"character_coverage is {coverage}. Use a share from 0 to 1.")
 
 
 def _parse_left_out(left_out: Iterable[bytes]) -> tuple[bytes, ...]:

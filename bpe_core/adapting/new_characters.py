@@ -5,13 +5,17 @@ No merge joins bytes there, so a text in another script could not become shorter
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 from bpe_core.counting.metaspace_words import list_characters
 from bpe_core.runs.continuation import reviving_tokens
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.byte_alphabet import META
+
+DEFAULT_COVERAGE: Final = 0.9995
+"""The share of a text whose characters are added, as when SentencePiece trains."""
 
 
 def choose_new_characters(
@@ -23,9 +27,9 @@ def choose_new_characters(
 ) -> list[bytes]:
     """Return the characters to add: those of the terms, then those of the words, by frequency.
 
-    `coverage` is the share of the words' characters that the alphabet is to cover; a character that
-    would not make it so is not added. None is added if the base has no bytes for characters, and
-    none of one byte, which would save nothing.
+    `coverage` is the share of the words' characters that the alphabet is to cover. None is added if
+    the base has no bytes for characters, none of one byte, which would save nothing, and none that
+    the base cannot spell.
 
     >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" "}
     >>> base = Tokenizer(
@@ -39,12 +43,37 @@ def choose_new_characters(
     """
     if not base.byte_ids:
         return []
-    of_terms = (each for term in terms if isinstance(term, str) for each in term)
+    of_terms = (each for term in terms for each in _read_characters(term))
     of_words = list_characters(pretokens, coverage) if coverage else []
     in_order = dict.fromkeys([*of_terms, *of_words])
     known = {META.encode(), *base.vocab.values(), *left_out, *reviving_tokens(base)}
     found = (each.encode() for each in in_order)
-    return [each for each in found if len(each) > 1 and each not in known]
+    return [
+        each
+        for each in found
+        if len(each) > 1
+        and each not in known
+        and all(bytes([byte]) in base.byte_ids for byte in each)
+    ]
+
+
+def count_for_terms(characters: Iterable[bytes], terms: Sequence[str | bytes]) -> list[int]:
+    """Return how many of the new characters each term is the first to need.
+
+    >>> count_for_terms(["漢".encode(), "字".encode()], ["漢", "a漢字", "字"])
+    [1, 1, 0]
+    """
+    left = {each.decode() for each in characters}
+    counts: list[int] = []
+    for term in terms:
+        mine = left.intersection(_read_characters(term))
+        left -= mine
+        counts.append(len(mine))
+    return counts
+
+
+def _read_characters(term: str | bytes) -> str:
+    return term if isinstance(term, str) else term.decode(errors="ignore")
 
 
 def add_characters(base: Tokenizer, characters: Iterable[bytes]) -> Tokenizer:

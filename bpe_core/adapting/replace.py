@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.extend import check_coverage, checked_terms, extend, extendable
+from bpe_core.adapting.extend import checked_terms, extend, extendable
 from bpe_core.adapting.merge_terms import find_term_forms
+from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.adapting.shrink import OnRemoval, RemovalOrder, Removals, remove_leaves
 from bpe_core.checks import check_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ConfigError
+from bpe_core.runs.check_config import check_coverage
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts
@@ -75,7 +77,7 @@ def replace(
     terms: Iterable[str | bytes] = (),
     left_out: Iterable[bytes] = (),
     tie_break: TieBreak = "smallest-pair",
-    character_coverage: float = 0.9995,
+    character_coverage: float = DEFAULT_COVERAGE,
     on_removal: OnRemoval | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Adapted | None:
@@ -101,7 +103,7 @@ def replace(
     """
     if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
         corpus = to_corpus(corpus)
-    check_coverage(character_coverage)  # before the removals, which take long
+    check_coverage(character_coverage, may_be_zero=True)  # before the removals, which take long
     tried = checked_terms(terms)
     removals = removals_to_replace(
         tokenizer,
@@ -173,7 +175,7 @@ def extend_to_size(
     terms: Iterable[str | bytes] = (),
     left_out: Iterable[bytes] = (),
     tie_break: TieBreak = "smallest-pair",
-    character_coverage: float = 0.9995,
+    character_coverage: float = DEFAULT_COVERAGE,
 ) -> TrainingRun | None:
     """Return the second step of `replace`: a shrunk tokenizer extended to its base's size.
 

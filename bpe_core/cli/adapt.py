@@ -267,7 +267,9 @@ def extend(request: _Request, n_tokens: int, addition: _Addition) -> None:
     report_run(run, opened.test)
     report_terms(run.terms)
     adapted = trace_ids(opened.base.tokenizer, run.tokenizer)
-    _write(request, opened, adapted, describe_run(run), describe_terms(run.terms))
+    characters = () if run.continues is None else run.continues.characters
+    figures = {**describe_run(run), "n_characters_added": len(characters)}
+    _write(request, opened, adapted, figures, describe_terms(run.terms))
 
 
 @click.command()

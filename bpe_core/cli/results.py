@@ -25,9 +25,10 @@ _STOP_REASONS: Final = {
 def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
     """Report why training ended, and bytes per token; return the tokens of the held-out text."""
     n_tokens = int(run.tokens_after[-1])
+    characters = "" if run.continues is None else _count_characters(run.continues.characters)
     parts = [
-        f"{len(run.merges):,} merges in {run.elapsed_seconds:.1f} s; it stopped because "
-        f"{_STOP_REASONS[run.stop_reason]}."
+        f"{characters}{len(run.merges):,} merges in {run.elapsed_seconds:.1f} s; it stopped "
+        f"because {_STOP_REASONS[run.stop_reason]}."
     ]
     if n_tokens:
         parts.append(f"{run.corpus_bytes / n_tokens:.2f} bytes per token")
@@ -36,6 +37,16 @@ def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
         parts.append(f"({held_out.n_bytes / n_held_out:.2f} on held-out text)")
     click.echo(" ".join(parts), err=True)
     return n_held_out
+
+
+def _count_characters(added: Sequence[int]) -> str:
+    """Return how many characters were added to a base before its new merges.
+
+    >>> _count_characters([]), _count_characters([5]), _count_characters([5, 6])
+    ('', '1 new character and ', '2 new characters and ')
+    """
+    n = len(added)
+    return f"{n:,} new character{'s' * (n > 1)} and " if n else ""
 
 
 def describe_run(run: TrainingRun) -> dict[str, Any]:
@@ -91,10 +102,10 @@ def report_terms(costs: Sequence[TermCost]) -> None:
         name = repr(cost.term)
         if cost.reason is not None:
             click.echo(f"{name} is not one token: {cost.reason}", err=True)
-        elif not cost.tokens_added:
+        elif not (n_added := cost.characters_added + cost.tokens_added):
             click.echo(f"{name} is one token already.", err=True)
         else:
-            added = f"{cost.tokens_added:,} token{'s' * (cost.tokens_added > 1)}"
+            added = f"{n_added:,} token{'s' * (n_added > 1)}"
             saved = f"{cost.tokens_saved:,} saved in this text"
             absent = ". It does not occur there, so that text does not train its row"
             click.echo(
@@ -109,6 +120,7 @@ def describe_terms(costs: Sequence[TermCost]) -> list[dict[str, Any]]:
         {
             "term": cost.term,
             "is_token": cost.token is not None,
+            "characters_added": cost.characters_added,
             "tokens_added": cost.tokens_added,
             "tokens_saved": cost.tokens_saved,
             "occurrences": cost.occurrences,

@@ -16,8 +16,9 @@ def continuation_to_dict(continues: Continuation) -> dict[str, object]:
     The base has none of its own: it is the run's tokenizer without the new merges.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> continuation_to_dict(Continuation(gpt2(), (5,), (b"hug",)))
-    {'base_merges': 50000, 'counts': [5], 'left_out': ['687567'], 'terms': [], 'characters': []}
+    >>> found = continuation_to_dict(Continuation(gpt2(), (5,), (b"hug",)))
+    >>> found["base_merges"], found["counts"], found["left_out"]
+    (50000, [5], ['687567'])
     """
     return {
         "base_merges": continues.base.n_merges,
@@ -25,6 +26,7 @@ def continuation_to_dict(continues: Continuation) -> dict[str, object]:
         "left_out": [token.hex() for token in continues.left_out],
         "terms": [term_to_dict(cost) for cost in continues.terms],
         "characters": list(continues.characters),
+        "character_coverage": continues.character_coverage,
     }
 
 
@@ -46,6 +48,7 @@ def parse_continuation(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continu
         tuple(map(_token, _listed(head, "left_out", []))),
         tuple(map(parse_term, _listed(head, "terms", []))),
         _characters(_listed(head, "characters", []), tokenizer),
+        _coverage(head.get("character_coverage", 0.0)),
     )
     if continues.n_term_merges > len(counts):
         raise FormatError("Its terms took more merges than it has.")
@@ -60,6 +63,12 @@ def _characters(ids: list[object], tokenizer: Tokenizer) -> tuple[int, ...]:
         if not isinstance(id, int) or id not in known:
             raise FormatError(f"Expected the ids of characters that were added, got {id!r:.60}.")
     return tuple(cast("list[int]", ids))
+
+
+def _coverage(found: object) -> float:
+    if not isinstance(found, (int, float)) or not 0 <= found <= 1:
+        raise FormatError(f"Expected a share of characters to cover, got {found!r:.60}.")
+    return float(found)
 
 
 def term_to_dict(cost: TermCost) -> dict[str, object]:
@@ -77,6 +86,7 @@ def term_to_dict(cost: TermCost) -> dict[str, object]:
         "tokens_saved": cost.tokens_saved,
         "reason": cost.reason,
         "occurrences": cost.occurrences,
+        "characters_added": cost.characters_added,
     }
 
 
@@ -91,13 +101,16 @@ def parse_term(found: object) -> TermCost:
             "tokens_saved": int(saved),
             "reason": str() | None as reason,
         } if min(added, saved) >= 0:
-            # Files of earlier versions do not have it.
-            occurrences = cast("Mapping[str, object]", found).get("occurrences")
+            # Files of earlier versions do not have these.
+            further = cast("Mapping[str, object]", found)
+            occurrences, characters = further.get("occurrences"), further.get("characters_added", 0)
             if occurrences is not None and not (isinstance(occurrences, int) and occurrences >= 0):
                 raise FormatError("Expected the occurrences of a term as a whole number.")
+            if not (isinstance(characters, int) and characters >= 0):
+                raise FormatError("Expected the characters of a term as a whole number.")
             made = None if token is None else _token(token)
             given = term if is_text else _token(term)
-            return TermCost(given, made, added, saved, reason, occurrences)
+            return TermCost(given, made, added, saved, reason, occurrences, characters)
         case _:
             raise FormatError("Expected each term with what it cost, or with a reason.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from types import MappingProxyType
 from typing import Final, cast, get_args
 
@@ -57,14 +58,7 @@ def _check_fallback(config: TrainingConfig) -> None:
     fallback, coverage = config.byte_fallback, config.character_coverage
     if not is_a(fallback, bool):
         raise ArgumentTypeError(f"byte_fallback is {describe(fallback)}. Use True or False.")
-    if not is_a(coverage, float):
-        raise ArgumentTypeError(
-            f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."
-        )
-    if not 0 < coverage <= 1:
-        raise ConfigError(
-            f"character_coverage is {coverage}. Use a share above 0, up to 1, such as 0.9995."
-        )
+    check_coverage(coverage)
     if coverage < 1 and not fallback:
         raise ConfigError(
             f"character_coverage is {coverage}, but without byte_fallback no token would spell the "
@@ -85,6 +79,25 @@ def _check_fallback(config: TrainingConfig) -> None:
             f"byte_fallback and an end-of-word marker, {config.end_of_word!r:.60}, do not go "
             "together: a space begins each word. Use end_of_word=None."
         )
+
+
+def check_coverage(coverage: float, *, may_be_zero: bool = False) -> None:
+    """Raise `ConfigError` unless this share of a text can be covered by an alphabet.
+
+    An alphabet that is trained needs a character; one that is extended may get none.
+
+    >>> check_coverage(0, may_be_zero=True)
+    >>> check_coverage(2, may_be_zero=True)
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: character_coverage is 2. Use a share from 0 to 1.
+    """
+    if not is_a(coverage, Real) or is_a(coverage, bool):
+        raise ArgumentTypeError(
+            f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."
+        )
+    if not (0 < coverage <= 1 or (may_be_zero and coverage == 0)):
+        share = "from 0 to 1" if may_be_zero else "above 0, up to 1, such as 0.9995"
+        raise ConfigError(f"character_coverage is {coverage}. Use a share {share}.")
 
 
 def _check_special_tokens(config: TrainingConfig) -> None:

@@ -39,6 +39,11 @@ class TermCost:
 
     Nothing in the corpus trains the embedding row of a token with 0 occurrences.
     """
+    characters_added: int = 0
+    """How many of its characters the base lacked, and got before any merge was made.
+
+    Those that an earlier term needed too are not counted again.
+    """
 
     @property
     def is_absent(self) -> bool:
@@ -115,6 +120,8 @@ class Continued:
     """Chooses the merges that come first."""
     characters: Iterable[int] = ()
     """The ids of the characters that the base was given for the corpus."""
+    character_coverage: float = 0.0
+    """The share of the corpus whose characters it was to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +138,8 @@ class Continuation:
     """The cost of each term that was tried before learning."""
     characters: tuple[int, ...] = ()
     """The ids of the characters that were added."""
+    character_coverage: float = 0.0
+    """The share of the corpus whose characters were asked for; 0 for none but those of terms."""
 
     @property
     def new_characters(self) -> dict[int, tuple[int, ...]]:

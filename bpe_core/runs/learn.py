@@ -88,6 +88,7 @@ def learn_run(
             tuple(continued.left_out),
             () if first is None else first.costs,
             tuple(continued.characters),
+            continued.character_coverage,
         ),
     )
     if learned.counts:

@@ -12,8 +12,9 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.adapting.adapted import Adapted, trace_ids
+from bpe_core.adapting.adapted import Adapted, count_with_missing, trace_ids
 from bpe_core.adapting.extend import extend
+from bpe_core.adapting.gains import count_after_new_tokens, cut_after, list_new_ids
 from bpe_core.adapting.new_characters import add_characters
 from bpe_core.adapting.reference import extend_reference
 from bpe_core.adapting.replace import replace
@@ -146,6 +147,12 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(
     )
     n_added = [len(json.loads(data)["model"]["merges"]) for data in (base.json, written)]
     assert n_added[1] - n_added[0] == len(run.merges)
+    other = Corpus.from_documents([*texts, "漢"])
+    curve = count_after_new_tokens(run, run.tokens_after_on(other), other)
+    cuts = [cut_after(run, kept) for kept in range(len(run.new_tokens) + 1)]
+    assert cuts[0] == base.tokenizer
+    assert curve.tolist() == [count_with_missing(cut, other) for cut in cuts]
+    assert [*run.new_tokens] == list_new_ids(run)
 
 
 @given(models(), st.text("a é漢字", max_size=40))

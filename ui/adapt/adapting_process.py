@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.adapting.adapted import count_with_missing
-from bpe_core.adapting.gains import gain_by_kind
+from bpe_core.adapting.gains import count_after_new_tokens, gain_by_kind
+from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.adapting.replace import extend_to_size, removals_to_replace
 from bpe_core.adapting.shrink import RemovalOrder, Removals, remove_leaves
 from bpe_core.comparison.interval_words import IntervalWords, describe_interval
@@ -48,6 +49,8 @@ class Removable:
     """New tokens to make after the terms, as hexadecimal bytes."""
     left_out: tuple[str, ...] = ()
     """New tokens not to make, as hexadecimal bytes."""
+    character_coverage: float = DEFAULT_COVERAGE
+    """As for `Extension`, if tokens are replaced."""
 
     @property
     def is_limited(self) -> bool:
@@ -164,21 +167,26 @@ def replace_here(
             lambda progress, done=done: report(Progress(done + progress.merges_done, of)),
             terms=terms,
             left_out=map(bytes.fromhex, removable.left_out),
-            character_coverage=0,  # the page shows what merges save
+            character_coverage=removable.character_coverage,
         )
         assert run is not None
         largest = largest or run.tokenizer
         done += n
-        curve = run.tokens_after if held_out is None else run.tokens_after_on(held_out)
+        on_training = count_after_new_tokens(run, run.tokens_after, run.pretokens)
+        curve = on_training
+        if held_out is not None:
+            curve = count_after_new_tokens(run, run.tokens_after_on(held_out), held_out)
         merges = [(merge.left, merge.right, merge.id) for merge in run.merges]
+        added = () if run.continues is None else run.continues.characters
         tokens.insert(1, int(curve[-1]))
         for id, text in general.items():
             on_general[id].insert(1, count_with_missing(run.tokenizer, text))
         at_size = AtSize(
             n_tokens=n,
+            characters=tuple(run.tokenizer.vocab[id].decode() for id in added),
             merges=np.array(merges, np.int32),
             counts=np.array([merge.count or 0 for merge in run.merges], np.int64),
-            saved=-np.diff(run.tokens_after),
+            saved=-np.diff(on_training),
             more=int(curve[0]) - tokens[0],
             kinds=tuple(gain_by_kind(run, curve, n)),
             costs=tuple(map(term_to_dict, run.terms)),

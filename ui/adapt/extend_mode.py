@@ -7,7 +7,8 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.adapting.gains import gain_by_kind
+from bpe_core.adapting.gains import gain_by_kind, list_new_ids
+from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.runs.pair_statistics import steps_to_draw
 from bpe_core.runs.stop_reasons import times
@@ -30,7 +31,7 @@ from ui.adapt.gain_parts import (
     draw_kind_gains,
 )
 from ui.adapt.new_tokens import Choices, TokenChoices, draw_new_tokens
-from ui.adapt.order_form import Base, choose_base, usable
+from ui.adapt.order_form import Base, ask_for_coverage, choose_base, usable
 from ui.adapt.terms import ask_for_terms, draw_term_costs, join_terms
 from ui.components.figures import verdict
 from ui.corpus.corpus_form import begin_training, choose_corpus, show_corpus
@@ -50,7 +51,7 @@ _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = FieldLimits(
     1,
     100_000,
-    "Each new token is one merge.",
+    "Add at least one token.",
     "Each new token adds a row to the model’s embedding, which must be trained.",
 )
 
@@ -73,6 +74,7 @@ def _show_extend_form(stored: StoredRun, live: Extension | None, *, can_start: b
         n_tokens = _choose_size(base, _first_size(stored) if live is None else live.n_tokens)
         first = join_terms(stored.run.terms) if live is None else "\n".join(live.terms)
         terms = ask_for_terms("adapt_terms", first)
+        coverage = ask_for_coverage(tokenizer, _first_coverage(stored, live), key="adapt_coverage")
     again = _asked_again(stored)
     is_ready = is_counted and tokenizer is not None and n_tokens is not None and can_start
     # Enabled even if the form is not complete: the browser sends what was typed last together with
@@ -93,7 +95,7 @@ def _show_extend_form(stored: StoredRun, live: Extension | None, *, can_start: b
         and n_tokens is not None
     ):
         pinned, left_out = ((), ()) if again is None else (again.pinned, again.left_out)
-        extension = Extension(base.name, n_tokens, terms, pinned, left_out)
+        extension = Extension(base.name, n_tokens, terms, pinned, left_out, coverage)
         begin_training(chosen, (extension, tokenizer), extended_title(base.name, chosen.title))
 
 
@@ -111,6 +113,14 @@ def _first_size(stored: StoredRun) -> int:
     base = stored.run.given_base
     asked = 0 if base is None else stored.run.config.vocab_size - base.vocab_size
     return asked if _LIMITS.problem_with(asked) is None else _FIRST_TOKENS
+
+
+def _first_coverage(stored: StoredRun, live: Extension | None) -> float:
+    """Return the character coverage that the live or the open run was asked for, or the usual."""
+    if live is not None:
+        return live.character_coverage
+    continues = stored.run.continues
+    return DEFAULT_COVERAGE if continues is None else continues.character_coverage
 
 
 def _choose_size(base: Base, first: int) -> int | None:
@@ -134,7 +144,7 @@ def _choose_size(base: Base, first: int) -> int | None:
 def draw_extending(stored: StoredRun, job: JobStatus | None) -> None:
     """Draw the forms next to the job or its result, and the open run if it is an extended one."""
     is_live = job is not None and job.is_live
-    is_extended = stored.run.base is not None and bool(stored.run.merges)
+    is_extended = stored.run.base is not None and bool(list_new_ids(stored.run))
     if is_extended and not is_live:
         _lead_with_result(stored)
     forms, _, result = st.columns([24, 1, 16])
@@ -182,7 +192,10 @@ def _draw_run(stored: StoredRun) -> None:
     _draw_costs(stored, cut)
     if stored.run.terms:
         st.divider()
-        draw_term_costs(stored.run.terms, stored.title, key="adapt_terms")
+        n_characters = len(list_new_ids(stored.run)) - len(stored.run.merges)
+        draw_term_costs(
+            stored.run.terms, stored.title, key="adapt_terms", n_characters=n_characters
+        )
     st.divider()
     draw_new_tokens(stored, cut.kept)
     st.divider()
@@ -191,7 +204,7 @@ def _draw_run(stored: StoredRun) -> None:
 
 def _lead_with_result(stored: StoredRun) -> None:
     """Draw the sentence on what the open run gains over its base."""
-    base, n = base_name(stored), len(stored.run.merges)
+    base, n = base_name(stored), len(list_new_ids(stored.run))
     domain, general = domain_gain(stored), general_gain(stored.id, usual_general(stored.title))
     sure = how_sure(stored)
     tokens = f"{n:,} new token{'s' * (n != 1)}"
@@ -204,7 +217,7 @@ def _lead_with_result(stored: StoredRun) -> None:
     ]
     aside = (
         f"{on}: {_from_to(domain)}. General text, “{general.title}”: {_from_to(general)}. No text "
-        f"takes more tokens than with {base}: a new merge only joins what the base leaves apart. "
+        f"takes more tokens than with {base}: a new token only joins what the base leaves apart. "
         f"{sure.method}"
     )
     verdict(sentence, aside, key="adapt_verdict", terms=definitions("Held-out text", "Merge"))
@@ -221,7 +234,6 @@ def _general_words(gain: Gain) -> str:
 def _show_result(stored: StoredRun) -> None:
     """Draw the card of an extended run."""
     run, base = stored.run, base_name(stored)
-    n = len(run.merges)
     with st.container(border=True, key="adapt_card"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.header("Extended", anchor=False, width="content")
@@ -247,8 +259,9 @@ def _show_result(stored: StoredRun) -> None:
             )
         if stored.not_kept:
             st.warning(f"{stored.not_kept} Download the tokenizer now: it will be lost.")
-        if n:
+        if run.merges:
             st.page_link("pages/merge_loop.py", label="Watch the new merges, one by one →")
+        if list_new_ids(run):
             st.page_link("pages/compare.py", label="Compare it with its base →")
 
 
@@ -262,7 +275,10 @@ def _sentence(stored: StoredRun) -> str:
         "cancelled": " It was cancelled.",
     }[run.stop_reason]
     last = f" The last pair occurred {times(run.merges[-1].count or 0)}." if n else ""
-    return f"{n:,} merge{'s' * (n != 1)} after those of the base.{why}{last}"
+    merges = f"{n:,} merge{'s' * (n != 1)} after those of the base"
+    added = len(list_new_ids(run)) - n
+    characters = f"{added:,} new character{'s' * (added != 1)} and " if added else ""
+    return f"{characters}{merges}.{why}{last}"
 
 
 def _from_to(gain: Gain) -> str:
@@ -281,7 +297,7 @@ class Cut:
 
 def _choose_cut(stored: StoredRun) -> Cut:
     """Draw the slider, its figures and the curves; return the cut."""
-    n = len(stored.run.merges)
+    n = len(list_new_ids(stored.run))
     key = f"tokens_kept_{stored.id}"
     kept = workspace.start_widget(key, address.query_int("merges", n, 0, n))
     address.set_query(merges=kept if kept != n else None)
@@ -313,7 +329,7 @@ def _choose_cut(stored: StoredRun) -> Cut:
 
 def _draw_costs(stored: StoredRun, cut: Cut) -> None:
     """Draw what the cut costs and saves, next to the base and the whole run."""
-    n = len(stored.run.merges)
+    n = len(list_new_ids(stored.run))
     steps = (0, cut.kept, n)
     draw_gain_costs(
         [base_name(stored), f"With {cut.kept:,} more", f"With all {n:,}"],

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.adapting.gains import count_after_new_tokens, list_new_ids
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.comparison.interval_words import IntervalWords, describe_interval
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import read_only
 from ui.adapt.judged import HELD_OUT, general_titles, judged
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_text
@@ -43,7 +45,7 @@ class Gain:
     title: str
     n_bytes: int
     tokens: NDArray[np.int64]
-    """int64[n], read-only: the base's first, then those after each merge or each of `sizes`."""
+    """int64[n], read-only: the base's first, then those after each new token or each of `sizes`."""
     sizes: tuple[int, ...] | None = None
     """After how many changed tokens each of `tokens` was counted, from 0; None after each one."""
 
@@ -73,7 +75,7 @@ class Gain:
 
 
 def count_cut_rows(run: TrainingRun, kept: int) -> int:
-    """Return the embedding rows of an extended run's first `kept` merges, gaps included.
+    """Return the embedding rows of a base with a run's first `kept` new tokens, gaps included.
 
     >>> from bpe_core.adapting.extend import extend
     >>> from bpe_core.tokenizer.gpt2 import gpt2
@@ -82,21 +84,33 @@ def count_cut_rows(run: TrainingRun, kept: int) -> int:
     [50257, 50259]
     """
     # Cutting the tokenizer instead would build it: 0.15 s for GPT-2's vocabulary.
-    base = run.truncated(0) if run.base is None else run.base
-    return max(embedding_rows(base), *(merge.id + 1 for merge in run.merges[:kept]), 0)
+    base = run.truncated(0) if run.given_base is None else run.given_base
+    return max(embedding_rows(base), *(id + 1 for id in list_new_ids(run)[:kept]), 0)
 
 
 def domain_gain(stored: StoredRun) -> Gain:
     """Return the gain on the held-out text; on the training text if nothing was held out."""
-    run = stored.run
-    title, tokens = judged(stored.held_out_tokens_after, run.tokens_after)
-    n_bytes = stored.held_out.n_bytes if title == HELD_OUT else run.corpus_bytes
-    return Gain(title, n_bytes, tokens)
+    return _domain_gain(stored.id, stored)
+
+
+@cached(spinner="Counting the tokens")
+def _domain_gain(run_id: str, _stored: StoredRun) -> Gain:
+    run, held_out = _stored.run, _stored.held_out
+    title, tokens = judged(_stored.held_out_tokens_after, run.tokens_after)
+    if title == HELD_OUT:
+        tokens = count_after_new_tokens(run, tokens, held_out)
+        return Gain(title, held_out.n_bytes, read_only(tokens))
+    return Gain(title, run.corpus_bytes, training_tokens(run))
+
+
+def training_tokens(run: TrainingRun) -> NDArray[np.int64]:
+    """Return int64[n + 1], read-only: the tokens of the training text after each new token."""
+    return read_only(count_after_new_tokens(run, run.tokens_after, run.pretokens))
 
 
 def how_sure(stored: StoredRun) -> IntervalWords:
     """Return how sure the gain on the held-out text is, if any was held out."""
-    base, held_out = stored.run.base, stored.held_out
+    base, held_out = stored.run.given_base, stored.held_out
     if base is None or domain_gain(stored).title != HELD_OUT:
         return IntervalWords()
     return _how_sure(stored.id, held_out, stored.run.tokenizer, base)
@@ -128,9 +142,9 @@ def own_gain(run_id: str, sha256: str, _corpus: Corpus) -> Gain:
 
 
 def _measured(run_id: str, title: str, corpus: Corpus) -> Gain:
-    tokens = load_run(run_id).run.tokens_after_on(corpus)
-    tokens.flags.writeable = False
-    return Gain(title, corpus.n_bytes, tokens)
+    run = load_run(run_id).run
+    tokens = count_after_new_tokens(run, run.tokens_after_on(corpus), corpus)
+    return Gain(title, corpus.n_bytes, read_only(tokens))
 
 
 def base_name(stored: StoredRun) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
+from bpe_core.adapting.gains import cut_after
 from bpe_core.errors import BpeError
 from bpe_core.formats.adapted.adapted_files import (
     OLD_IDS,
@@ -81,12 +82,12 @@ def offer_files(stored: StoredRun, kept: int) -> None:
     if base is None or stored.base is None:
         return
     run = stored.run
-    offered = Offered(f"{stored.id} {kept}", base, lambda: trace_ids(base, run.truncated(kept)))
+    offered = Offered(f"{stored.id} {kept}", base, lambda: trace_ids(base, cut_after(run, kept)))
     offer_adapted(offered, stored.base, base_name(stored), stored.title, key="adapt_files")
     others = st.expander("Other formats", key=OTHER_FORMATS, on_change="rerun")
     if others.open:
         with others:
-            offer_downloads(run.truncated(kept), stored, key="adapt")
+            offer_downloads(cut_after(run, kept), stored, key="adapt")
 
 
 def offer_adapted(offered: Offered, base: BaseName, name: str, title: str, *, key: str) -> None:

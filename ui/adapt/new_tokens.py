@@ -14,7 +14,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from ui.adapt.figures import base_name
+from bpe_core.adapting.gains import list_new_ids
+from ui.adapt.figures import base_name, training_tokens
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.host.error_boundary import fragment
 from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
@@ -26,11 +27,8 @@ _MAX_LABEL_LENGTH: Final = 40
 _MAX_ROWS: Final = 500
 _MAX_QUERY_LENGTH: Final = 200
 _IN_ORDER, _BY_SAVING = "as learned", "by tokens saved"
-_SAYS: Final = "Saved: how many fewer tokens the training text took once this one was learned."
-_EXTENDS_AGAIN: Final = (
-    "Extends the same base with the corpus, the number of tokens and the domain terms of the form "
-    "above."
-)
+_SAYS: Final = "Saved: how many fewer tokens the training text took once this one was added."
+_EXTENDS_AGAIN: Final = "Extends the same base with the corpus and all choices of the form above."
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +175,11 @@ def list_new_tokens(stored: StoredRun, kept: int) -> NewTokens:
     return NewTokens(
         stored.title,
         base_name(stored),
-        [merge.id for merge in run.merges[:kept]],
+        list_new_ids(run)[:kept],
         vocab,
         run.new_tokens,
         vocab,
-        -np.diff(run.tokens_after[: kept + 1]),
+        -np.diff(training_tokens(run)[: kept + 1]),
     )
 
 

@@ -167,3 +167,28 @@ def ask_for_order(stored: StoredRun) -> Asked:
             general_id=general_id,
         )
     return Asked(base, tokenizer, order)
+
+
+def ask_for_coverage(
+    tokenizer: Tokenizer | None, first: float, *, key: str, in_address: bool = False
+) -> float:
+    """Draw the field for the share of the text whose characters are added, which holds `first`.
+
+    Only a base that spells characters in bytes needs it; of others, return `first`.
+    """
+    if tokenizer is None or not tokenizer.byte_ids:
+        return first
+    return st.number_input(
+        "Character coverage",
+        min_value=0.0,
+        max_value=1.0,
+        value=first,
+        step=0.0005,
+        format="%.4f",
+        key=key,
+        help="This base spells characters that it lacks in bytes, and merges no bytes. So the most "
+        "frequent of them become tokens first, until this share of the text is covered. They count "
+        "among the new tokens. With 0, only those of domain terms are added.",
+        persist_state="session",
+        bind="query-params" if in_address else None,
+    )

@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 
 from bpe_core.adapting.adapted import Adapted, count_with_missing
+from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError
@@ -29,7 +30,7 @@ from ui.adapt.gain_parts import (
 )
 from ui.adapt.judged import general_titles
 from ui.adapt.new_tokens import Choices, NewTokens, TokenChoices, choose_tokens, draw_token_list
-from ui.adapt.order_form import Asked, ask_for_order
+from ui.adapt.order_form import Asked, ask_for_coverage, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go, draw_by_script
 from ui.adapt.swapped import Swapped, TextTokens
 from ui.adapt.terms import ask_for_terms, draw_term_costs
@@ -111,7 +112,9 @@ def _draw_replaced(asked: Asked, work_id: str, found: Swapped, again: Again) -> 
     )
     if size.terms:
         st.divider()
-        draw_term_costs(size.terms, _title(asked, found, place), key="replace_terms")
+        title = _title(asked, found, place)
+        n_characters = len(size.characters)
+        draw_term_costs(size.terms, title, key="replace_terms", n_characters=n_characters)
     st.divider()
     _draw_new(asked, found, chosen, again)
     st.divider()
@@ -202,7 +205,8 @@ def _choose_size(asked: Asked, id: str, found: Swapped) -> tuple[int, Gain]:
 
 def _draw_new(asked: Asked, found: Swapped, chosen: _Chosen, again: Again) -> None:
     size, adapted = found.sizes[chosen.place], chosen.adapted
-    ids = size.merges[:, 2].tolist()
+    end = len(adapted.old_ids)
+    ids = range(end - size.n_tokens, end)  # new tokens follow all others
     # A token that was removed and learned again has no parts: it keeps its row.
     parts = {id: adapted.parts.get(id, (int(adapted.old_ids[id]),)) for id in ids}
     offered = draw_token_list(
@@ -277,12 +281,19 @@ def draw_replacing(stored: StoredRun) -> None:
             in_address=True,
         )
         terms = ask_for_terms("replace_terms", "")
+        coverage = ask_for_coverage(
+            asked.tokenizer, DEFAULT_COVERAGE, key="replace_coverage", in_address=True
+        )
         may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
         order = asked.order
         if order is not None and n_tokens is not None and may_go is not None:
             chosen = _choices_for(order)
             may_go = replace(
-                may_go, terms=terms, made_again=chosen.pinned, left_out=chosen.left_out
+                may_go,
+                terms=terms,
+                made_again=chosen.pinned,
+                left_out=chosen.left_out,
+                character_coverage=coverage,
             )
             order = replace(order, removable=may_go)
             status = work.replacing(order, n_tokens)

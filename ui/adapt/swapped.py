@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.gains import KindGain
+from bpe_core.adapting.new_characters import add_characters
 from bpe_core.comparison.interval_words import IntervalWords
 from bpe_core.formats.continuation_json import parse_term
 from bpe_core.runs.continuation import TermCost
@@ -44,12 +45,15 @@ class AtSize:
     """What replacing a number of tokens gives."""
 
     n_tokens: int
+    characters: tuple[str, ...]
+    """The first of the new tokens: characters that the base spells in bytes."""
     merges: NDArray[np.int32] = field(repr=False)
-    """int32[n_tokens, 3]: left, right and id of each, for the base without the removed tokens."""
+    """int32[n_merges, 3]: left, right and id of each, for the base without the removed tokens and
+    with the new characters."""
     counts: NDArray[np.int64] = field(repr=False)
-    """int64[n_tokens]: how often each pair occurred."""
+    """int64[n_merges]: how often each pair occurred."""
     saved: NDArray[np.int64] = field(repr=False)
-    """int64[n_tokens]: how many tokens shorter each made the training text."""
+    """int64[n_tokens]: how many tokens shorter each new token made the training text."""
     more: int
     """How many more tokens the judged text takes without the removed tokens and without new ones.
 
@@ -99,6 +103,7 @@ class Swapped:
         size = self.sizes[place]
         removed = self.removed[: size.n_tokens]
         smaller, old_ids = keep_only(self.base, self.base.vocab.keys() - set(removed))
+        smaller = add_characters(smaller, map(str.encode, size.characters))
         merges = ((left, right, id) for left, right, id in size.merges.tolist())
         tokenizer = extended(smaller, merges, size.counts.tolist())
         return trace_ids(self.base, tokenizer, old_ids, removed, size.terms)

@@ -58,10 +58,15 @@ def ask_for_terms(key: str, first: str) -> tuple[str, ...]:
     return listed.terms
 
 
-def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
-    """Draw what each of some terms and pinned tokens cost; `title` names the file with them."""
+def draw_term_costs(
+    costs: Sequence[TermCost], title: str, *, key: str, n_characters: int = 0
+) -> None:
+    """Draw what each of some terms and pinned tokens cost; `title` names the file with them.
+
+    `n_characters` were added in all, before any merge.
+    """
     st.header("Domain terms", anchor=False)
-    st.markdown(plain_markdown(terms_sentence(costs), 1_000))
+    st.markdown(plain_markdown(terms_sentence(costs, n_characters), 1_000))
     made = [cost for cost in costs if cost.reason is None]
     if made:
         figure_table(
@@ -70,7 +75,7 @@ def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
                 FigureRow(
                     term_name(cost),
                     (
-                        f"{cost.tokens_added:,}" if cost.tokens_added else _ALREADY,
+                        f"{_count_added(cost):,}" if _count_added(cost) else _ALREADY,
                         f"{cost.tokens_saved:,}",
                         occurrences(cost),
                     ),
@@ -101,27 +106,40 @@ def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
     )
 
 
-def terms_sentence(costs: Sequence[TermCost]) -> str:
+def terms_sentence(costs: Sequence[TermCost], n_characters: int = 0) -> str:
     """Return how many terms are one token, what they cost together, and what they saved.
+
+    `n_characters` were added in all, before any merge.
 
     >>> terms_sentence([TermCost("hug", b" hug", 2, 10), TermCost("New York", None, reason="Cut.")])
     '1 of 2 terms is one token. Together they took the first 2 new tokens, and save 10 tokens.'
     >>> terms_sentence([TermCost("hug", b" hug", 1, 0, occurrences=0)]).split(". ")[-1]
     '1 of them does not occur in the training text.'
+    >>> made = TermCost("漢字", "漢字".encode(), 1, 10, characters_added=2)
+    >>> terms_sentence([made], n_characters=9)
+    '1 of 1 term is one token. Together they took 3 new tokens, and their merges save 10 tokens.'
     """
     n_made = sum(cost.reason is None for cost in costs)
-    n_added = sum(cost.tokens_added for cost in costs)
+    n_added = sum(map(_count_added, costs))
     n_saved = sum(cost.tokens_saved for cost in costs)
     terms = "term" if len(costs) == 1 else "terms"
     first = f"{n_made:,} of {len(costs):,} {terms} {'is' if n_made == 1 else 'are'} one token."
     if not n_added:
         return f"{first} None of them took a new token."
     new = "the first new token" if n_added == 1 else f"the first {n_added:,} new tokens"
+    save = "save"
+    if n_characters:
+        new, save = f"{n_added:,} new token{'s' * (n_added != 1)}", "their merges save"
     tokens = "token" if n_saved == 1 else "tokens"
     n_absent = sum(cost.is_absent for cost in costs)
     do = "does" if n_absent == 1 else "do"
     absent = f" {n_absent:,} of them {do} not occur in the training text." if n_absent else ""
-    return f"{first} Together they took {new}, and save {n_saved:,} {tokens}.{absent}"
+    return f"{first} Together they took {new}, and {save} {n_saved:,} {tokens}.{absent}"
+
+
+def _count_added(cost: TermCost) -> int:
+    """Return how many new tokens a term took: its characters and merges."""
+    return cost.characters_added + cost.tokens_added
 
 
 def occurrences(cost: TermCost) -> str:
@@ -180,7 +198,7 @@ def terms_csv(costs: Sequence[TermCost]) -> str:
             [
                 name,
                 made,
-                cost.tokens_added,
+                _count_added(cost),
                 cost.tokens_saved,
                 token,
                 cost.reason or "",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.errors import FormatError
 from bpe_core.files.regular_files import read_regular
 from bpe_core.formats.load_save import dumps, loads
@@ -37,6 +38,8 @@ class Extension:
     """The bytes of tokens that are tried after the terms, in hexadecimal."""
     left_out: tuple[str, ...] = ()
     """The bytes of tokens that are not to be made, in hexadecimal."""
+    character_coverage: float = DEFAULT_COVERAGE
+    """The share of the text whose characters a base that spells them in bytes gets first."""
 
     def tried_first(self) -> list[str | bytes]:
         """Return the terms and the pinned tokens, as `extend` takes them."""

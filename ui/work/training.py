@@ -75,7 +75,7 @@ def train_and_store(
             n_tokens=how.n_tokens,
             terms=how.tried_first(),
             left_out=how.excluded(),
-            character_coverage=0,  # the page shows what merges save
+            character_coverage=how.character_coverage,
             on_progress=on_progress,
             should_stop=should_stop,
         )
