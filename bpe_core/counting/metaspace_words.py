@@ -14,13 +14,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import GAP, word_characters
+from bpe_core.counting.word_row import BYTES_A_SLOT, GAP, word_characters
+from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.byte_alphabet import META
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
-_KEY_BYTES: Final = 7
+_EIGHT: Final = 8
+_FIRST_BYTES: Final = np.array([(1 << 8 * width) - 1 for width in range(_EIGHT + 1)], np.uint64)
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_HASH_BITS: Final = 20
+_HASH_AT: Final = np.uint64(64 - _HASH_BITS)
 
 
 def write_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> PretokenCounts:
@@ -38,7 +43,7 @@ def write_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> Pretok
         return pretokens
     changed: dict[int, list[bytes]] = {}
     words = _Words(pretokens.letters)
-    for place in _find_others(pretokens.letters):
+    for place in _find_others(pretokens):
         text = words.text(place).replace(META, " ")
         parts = pretokenizer.split(text if text.startswith(" ") else f" {text}")
         changed[place] = [part.encode() for part in parts]
@@ -57,17 +62,17 @@ def choose_characters(
     >>> words.words, sorted(alphabet)
     ((b' hug', b' hu'), [b' ', b'g', b'h', b'u'])
     """
-    points = word_characters(pretokens.letters)
-    ends = np.flatnonzero(points == GAP)
-    order, n_taken = _rank_characters(points, ends, pretokens.counts, coverage)
+    order, n_taken = _rank_characters(pretokens, coverage)
     taken = {*map(chr, order[:n_taken].tolist())} - {META} | {" "}
     rare = order[n_taken:][order[n_taken:] != ord(META)]
     left_out = dict.fromkeys(rare.tolist())
     is_rare = np.zeros(0x110000, np.bool_)
     is_rare[rare] = True
-    places: list[int] = np.unique(np.searchsorted(ends, np.flatnonzero(is_rare[points]))).tolist()
     words = _Words(pretokens.letters)
-    changed = {place: [words.text(place).translate(left_out).encode()] for place in places}
+    changed = {
+        place: [words.text(place).translate(left_out).encode()]
+        for place in (_find_words_with(pretokens, is_rare) if left_out else [])
+    }
     return _replace(pretokens, changed), frozenset(each.encode() for each in taken)
 
 
@@ -79,19 +84,27 @@ def list_characters(pretokens: PretokenCounts, coverage: float) -> list[str]:
     >>> list_characters(PretokenCounts((b" hug", b" hu!"), np.array([10, 1])), 0.95)
     ['h', 'u', '▁', 'g']
     """
-    points = word_characters(pretokens.letters)
-    ends = np.flatnonzero(points == GAP)
-    order, n_taken = _rank_characters(points, ends, pretokens.counts, coverage)
+    order, n_taken = _rank_characters(pretokens, coverage)
     return list(map(chr, order[:n_taken].tolist()))
 
 
-def _rank_characters(
-    points: NDArray[np.uint32], ends: NDArray[np.int64], counts: NDArray[np.int64], coverage: float
-) -> tuple[NDArray[np.int64], int]:
+def _by_kernels(pretokens: PretokenCounts) -> bool:
+    return use_kernels(pretokens.letters.size * BYTES_A_SLOT)
+
+
+def _rank_characters(pretokens: PretokenCounts, coverage: float) -> tuple[NDArray[np.int64], int]:
     """Return the code points of all characters by frequency, and how many cover the share."""
-    n_uses = np.zeros(0x110000, np.int64)
-    np.add.at(n_uses, points, np.repeat(counts, np.diff(ends, prepend=-1)))
-    n_uses[GAP] = 0
+    if _by_kernels(pretokens):
+        # Imported when needed, here and below, because it loads the kernels.
+        from bpe_core.counting.compiled_row import character_uses
+
+        n_uses = character_uses(pretokens.letters, pretokens.counts)
+    else:
+        points = word_characters(pretokens.letters)
+        widths = np.diff(np.flatnonzero(points == GAP), prepend=-1)
+        n_uses = np.zeros(0x110000, np.int64)
+        np.add.at(n_uses, points, np.repeat(pretokens.counts, widths))
+        n_uses[GAP] = 0
     n_uses[ord(META)], n_uses[ord(" ")] = n_uses[ord(" ")], 0
     found = np.flatnonzero(n_uses)
     order = found[np.argsort(-n_uses[found], kind="stable")]
@@ -100,8 +113,24 @@ def _rank_characters(
     return order, 1 + int(np.searchsorted(covered, coverage))
 
 
-def _find_others(letters: NDArray[np.uint8]) -> list[int]:
+def _find_words_with(pretokens: PretokenCounts, is_wanted: NDArray[np.bool_]) -> list[int]:
+    """Return the numbers of the words that have a character for which bool[0x110000] is true."""
+    if _by_kernels(pretokens):
+        from bpe_core.counting.compiled_row import words_with
+
+        return words_with(pretokens.letters, is_wanted, pretokens.n_words).tolist()
+    points = word_characters(pretokens.letters)
+    ends = np.flatnonzero(points == GAP)
+    return np.unique(np.searchsorted(ends, np.flatnonzero(is_wanted[points]))).tolist()
+
+
+def _find_others(pretokens: PretokenCounts) -> list[int]:
     """Return the numbers of the words that do not begin with a space, or have another, or a ▁."""
+    letters = pretokens.letters
+    if _by_kernels(pretokens):
+        from bpe_core.counting.compiled_row import unwritten_words
+
+        return unwritten_words(letters, pretokens.n_words).tolist()
     gaps = np.flatnonzero(letters == AFTER_WORD)
     begins = np.append(0, gaps[:-1] + 1)[: gaps.size]
     spaces = letters == ord(" ")
@@ -126,15 +155,14 @@ class _Words:
         """Return a word."""
         return self._letters[self.starts[place] : self.stops[place]].tobytes().decode()
 
-    def keys(self) -> NDArray[np.uint64]:
-        """Return a number for each word, its first bytes and its length; few words share one."""
+    def hashes(self) -> NDArray[np.uint64]:
+        """Return a number below 2**20 for each word, of its first bytes and its length."""
         widths = self.stops - self.starts
-        padded = np.append(self._letters, np.zeros(_KEY_BYTES, np.uint8))
-        keys = widths.astype(np.uint64) << np.uint64(8 * _KEY_BYTES)
-        for k in range(_KEY_BYTES):
-            byte = np.where(widths > k, padded[self.starts + k], 0).astype(np.uint64)
-            keys |= byte << np.uint64(8 * k)
-        return keys
+        padded = np.append(self._letters, np.zeros(_EIGHT, np.uint8))
+        # The eight bytes from each byte on; those after a short word are masked.
+        eights = np.ndarray(self._letters.size, "<u8", padded.data, strides=(1,))
+        keys = eights[self.starts] & _FIRST_BYTES[np.minimum(widths, _EIGHT)]
+        return (keys ^ widths.astype(np.uint64)) * _FACTOR >> _HASH_AT
 
 
 def _replace(pretokens: PretokenCounts, changed: Mapping[int, Sequence[bytes]]) -> PretokenCounts:
@@ -155,7 +183,9 @@ def _replace(pretokens: PretokenCounts, changed: Mapping[int, Sequence[bytes]]) 
             firsts.setdefault(part, place)
     removed = set(changed)
     parts = PretokenCounts(list(made), np.zeros(len(made), np.int64)).letters
-    for place in np.flatnonzero(np.isin(words.keys(), _Words(parts).keys())).tolist():
+    may_be_made = np.zeros(1 << _HASH_BITS, np.bool_)
+    may_be_made[_Words(parts).hashes()] = True
+    for place in np.flatnonzero(may_be_made[words.hashes()]).tolist():
         word = words.text(place).encode()
         if word not in made or place in changed:
             continue

@@ -98,8 +98,11 @@ def lay_out_pretokens(
     [-1, 7, 8, 9, -1, 8, 9, -1]
     """
     _check_slots(1 + pretokens.letters.size + pretokens.n_words * (end_of_word_id is not None))
+    by_kernel = end_of_word_id is None and use_kernels(pretokens.letters.size * BYTES_A_SLOT)
     if base == "bytes":
         symbols, gap, size = pretokens.letters, AFTER_WORD, 256
+    elif by_kernel:
+        symbols, gap, size = pretokens.letters, GAP, 0x110000
     else:
         symbols, gap = word_characters(pretokens.letters), GAP
         size = 1 + int(symbols.max(initial=gap))
@@ -108,11 +111,12 @@ def lay_out_pretokens(
         if (code := symbol[0] if base == "bytes" else ord(symbol.decode())) < size:
             id_of[code] = id
     id_of[gap] = BETWEEN
-    if base == "bytes" and end_of_word_id is None and use_kernels(symbols.size * BYTES_A_SLOT):
+    if by_kernel:
         # Imported when needed, because it loads the kernels.
-        from bpe_core.counting import compiled_row
+        from bpe_core.counting.compiled_row import character_ids, row_ids
 
-        return Layout(compiled_row.row_ids(pretokens.letters, id_of), pretokens.counts)
+        place = row_ids if base == "bytes" else character_ids
+        return Layout(place(pretokens.letters, id_of), pretokens.counts)
     ids = np.empty(1 + symbols.size, np.int32)
     ids[0] = BETWEEN
     np.take(id_of, symbols, out=ids[1:], mode="clip")  # in range, but only "clip" needs no copy

@@ -263,8 +263,11 @@ def _refuse_what_is_not_plain_bpe(described: object) -> None:
     kind = model.get("type", "BPE" if "merges" in model else None)
     if kind != "BPE":
         raise FormatError(f"Expected a BPE model, got {kind!r:.60}.")
+    fallback = model.get("byte_fallback")
+    if not isinstance(fallback, (bool, type(None))):
+        raise FormatError(f"Expected true or false as byte_fallback, got {fallback!r:.60}.")
     refused = ["dropout", "continuing_subword_prefix", "end_of_word_suffix"]
-    for name in [*refused, "ignore_merges"] if model.get("byte_fallback") else refused:
+    for name in [*refused, "ignore_merges"] if fallback else refused:
         if model.get(name):
             raise FormatError(
                 f"The model sets {name} to {model[name]!r:.60}, which plain byte-pair encoding "

@@ -34,6 +34,8 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 
 _MAX_CUTS: Final = 100_000_000
 """The most letters that are copied to find the two parts at each cut of all pieces."""
+_MAX_RUN: Final = 128
+"""The longest run of equal score that is checked, in a second; those of Llama 2 have 16 spaces."""
 
 
 def describe_sentencepiece(
@@ -97,6 +99,8 @@ def derive_merges(model: SentencePieceModel) -> tuple[Merges, list[AddedToken], 
         ids[piece.text] = id
         if " " in piece.text and piece.type in (NORMAL, USER_DEFINED):
             raise FormatError(f"The piece {piece.text!r:.60} has a space in it.")
+        if "\0" in piece.text:
+            raise FormatError(f"The piece {piece.text!r:.60} has a null character in it.")
         if piece.type == NORMAL:
             normal[piece.text] = id
         elif piece.type not in (BYTE, UNUSED):
@@ -203,29 +207,30 @@ def _check_ties(
         (first, *_), lengths = same[0], [len(text) for text in same]
         are_runs = set("".join(same)) == {first}
         inside = any(first * 2 in text for text in in_order[:start])
-        if not are_runs or inside:
+        if not are_runs or inside or max(lengths) > _MAX_RUN:
             raise FormatError(
                 f"The pieces {same[0]!r:.60} and {same[1]!r:.60} have the same score."
             )
         has_later = any(set(text) == {first} for text in in_order[end:])
+        listed = _list_runs(lengths)
+        ranks = {(left, right): rank for rank, (left, right, _) in enumerate(listed)}
+        made = [length for _, _, length in listed]
         for n in range(2, 4 * max(lengths) + 1):
             joined = _joined_from_left(n, set(lengths))
             is_late = has_later and n in lengths and joined != [n]
-            if is_late or joined != _joined_by_rank(n, lengths):
+            if is_late or joined != merge_symbols([1] * n, ranks, made):
                 raise FormatError(f"The runs of {first!r} have the same score.")
 
 
-def _joined_by_rank(n: int, lengths: Sequence[int]) -> list[int]:
-    """Return the lengths of the runs that n equal characters become if each run has its rank."""
+def _list_runs(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Return every way in which two runs of one character make a third, by their lengths."""
     known = {1, *lengths}
-    listed = [
+    return [
         (left, length - left, length)
         for length in lengths
         for left in range(1, length)
         if left in known and length - left in known
     ]
-    ranks = {(left, right): rank for rank, (left, right, _) in enumerate(listed)}
-    return merge_symbols([1] * n, ranks, [made for _, _, made in listed])
 
 
 def _joined_from_left(n: int, lengths: Collection[int]) -> list[int]:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting import compiled as compiled_counting
+from bpe_core.counting import metaspace_words, word_row
 from bpe_core.counting.compiled import count_documents, count_sections
-from bpe_core.counting.metaspace_words import choose_characters
+from bpe_core.counting.metaspace_words import choose_characters, write_words
 from bpe_core.counting.word_row import Layout, lay_out, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import CorpusError
@@ -330,6 +331,29 @@ def test_the_kernel_learns_the_same_merges_as_the_other_trainers(
     assert fast.merges[:-1] == [(m.left, m.right, m.id) for m in reference.merges]
     assert fast.counts == [merge.count for merge in reference.merges]
     assert fast.stop_reason == reference.stop_reason
+
+
+marked = st.text("ab \t▁─é漢😀", min_size=1, max_size=8)
+
+
+@given(st.dictionaries(marked, st.integers(1, 2**40), min_size=1), st.floats(0.01, 1))
+def test_kernels_write_words_and_choose_characters_alike(
+    words: dict[str, int], coverage: float
+) -> None:
+    pretokens = PretokenCounts(map(str.encode, words), np.array([*words.values()], np.int64))
+    found: list[list[object]] = []
+    for is_kernel in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (metaspace_words, word_row):
+                patch.setattr(module, "use_kernels", lambda n_bytes, is_kernel=is_kernel: is_kernel)
+            written = write_words(pretokens, get_pretokenizer("metaspace"))
+            chosen, alphabet = choose_characters(written, coverage)
+            layout = lay_out_pretokens(
+                written, "characters", {each: id for id, each in enumerate(sorted(alphabet))}
+            )
+        counts = [written.counts.tolist(), chosen.counts.tolist(), layout.counts.tolist()]
+        found.append([written.words, chosen.words, alphabet, layout.ids.tolist(), counts])
+    assert found[0] == found[1]
 
 
 @given(word_counts, training_configs)

@@ -195,6 +195,8 @@ def model(*pieces: Piece, **settings: Any) -> bytes:
         (model(Piece("ab", -1, NORMAL), Piece("ba", -1, NORMAL)), "have the same score"),
         (model(Piece("azb", -1, NORMAL)), "characters that are not pieces"),
         (model(Piece("a b", -1, NORMAL)), "has a space in it"),
+        # Whether these are joined alike would take minutes to find out.
+        (model(*(Piece("a" * n, -1, NORMAL) for n in range(2, 400))), "have the same score"),
     ],
 )
 def test_models_that_are_left_to_sentencepiece_say_why(data: bytes, reason: str) -> None:
@@ -213,6 +215,18 @@ def test_a_model_without_merges_is_refused_as_such() -> None:
 def test_scores_that_are_no_numbers_are_refused(score: float) -> None:
     with pytest.raises(FormatError, match="has the score"):
         open_files({"any.model": model(Piece("ab", score, NORMAL))})
+
+
+def test_a_null_character_is_no_part_of_a_piece() -> None:
+    with pytest.raises(FormatError, match="has a null character in it"):
+        loads({"tokenizer.model": model(Piece("a\0", -1, NORMAL))})
+
+
+def test_byte_fallback_is_true_or_false() -> None:
+    file = described()
+    file["model"]["byte_fallback"] = "yes"
+    with pytest.raises(FormatError, match="Expected true or false as byte_fallback, got 'yes'"):
+        loads({"tokenizer.json": json.dumps(file).encode()})
 
 
 def test_very_long_pieces_are_not_cut_everywhere() -> None:

@@ -38,6 +38,10 @@ for rule in ("smallest-pair", "first-seen"):
     layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
     assert len(learn_merges(layout, vocabulary, config, lambda *_: False).merges) > 2_000
 tokenizer = train(Corpus.from_text(text), TrainingConfig(3_000)).tokenizer
+of_characters = TrainingConfig(
+    3_000, pretokenizer="metaspace", base="characters", byte_fallback=True, character_coverage=0.97
+)
+assert train(Corpus.from_text(text), of_characters).merges
 for name in names:
     encoder = CompiledEncoder(tokenizer.table, get_pretokenizer(name))
     for n_threads in (1, 3):

@@ -28,10 +28,7 @@ _MAX_ROWS: Final = 500
 _MAX_QUERY_LENGTH: Final = 200
 _IN_ORDER, _BY_SAVING = "as learned", "by tokens saved"
 _SAYS: Final = "Saved: how many fewer tokens the training text took once this one was added."
-_EXTENDS_AGAIN: Final = (
-    "Extends the same base with the corpus, the number of tokens and the domain terms of the form "
-    "above."
-)
+_EXTENDS_AGAIN: Final = "Extends the same base with the corpus and all choices of the form above."
 
 
 @dataclass(frozen=True, slots=True)
