@@ -32,29 +32,20 @@ from tests.oracles import TOKENIZERS, one_at_a_time
 # Each opens and writes files of up to 33 MB.
 pytestmark = pytest.mark.slow
 
-NAMES = ["llama2.json", "mistral-7b.model", "mistral-large.model", "gemma3.json", "gemini.json"]
+NAMES = ["llama2.json", "mistral-7b.model", "mistral-large.model"]
 THAI = "ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอน  Straßenbahnhaltestellen überall, überall.\n" * 7
 CORPUS = Corpus.from_text(THAI)
 TEXTS = [*hostile_texts(300, seed=3), THAI, "Straßenbahn▁ภาษาไทย</s>überall <s>", ""]
 HOW = ["extended", "shrunk", "replaced"]
+# These take ten seconds each; what is replaced was also removed and added.
+LARGE = [("gemma3.json", "extended"), ("gemma3.json", "replaced"), ("gemini.json", "replaced")]
+ADAPTED = [*((name, how) for name in NAMES for how in HOW), *LARGE]
 Encode = Callable[[str], list[int]]
 
 
 @cache
 def base(name: str) -> BaseFiles:
     return open_base(TOKENIZERS / name)
-
-
-name = one_at_a_time(base)
-
-
-def adapt(tokenizer: BaseFiles, how: str) -> Adapted:
-    merges = tokenizer.tokenizer
-    if how == "extended":
-        return trace_ids(merges, extend(merges, CORPUS, 12).tokenizer)
-    if how == "shrunk":
-        return shrink(merges, CORPUS, merges.vocab_size - 400)
-    return replace(merges, CORPUS, 12)
 
 
 def library(files: Mapping[str, bytes]) -> Encode:
@@ -66,15 +57,32 @@ def library(files: Mapping[str, bytes]) -> Encode:
     return lambda text: peer.encode(text, add_special_tokens=False).ids
 
 
-@pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("name", NAMES, indirect=True)
+@cache
+def ids_before(name: str) -> list[list[int]]:
+    """Return what the library gives with the base's own file, which it opens once."""
+    return list(map(library(base(name).files), TEXTS))
+
+
+name = one_at_a_time(base, ids_before)
+
+
+def adapt(tokenizer: BaseFiles, how: str) -> Adapted:
+    merges = tokenizer.tokenizer
+    if how == "extended":
+        return trace_ids(merges, extend(merges, CORPUS, 12).tokenizer)
+    if how == "shrunk":
+        return shrink(merges, CORPUS, merges.vocab_size - 400)
+    return replace(merges, CORPUS, 12)
+
+
+@pytest.mark.parametrize(("name", "how"), ADAPTED, indirect=["name"])
 def test_a_written_file_encodes_as_its_base_where_no_token_was_removed(name: str, how: str) -> None:
     files = base(name)
     adapted = adapt(files, how)
-    before, after = library(files.files), library(adapted_files(adapted, files.files))
+    after = library(adapted_files(adapted, files.files))
     n_new = n_changed = 0
-    for text in TEXTS:
-        ids, expected = after(text), before(text)
+    for text, expected in zip(TEXTS, ids_before(name), strict=True):
+        ids = after(text)
         n_new += sum(int(adapted.old_ids[id]) == NO_OLD_ID for id in ids)
         if set(expected).isdisjoint(adapted.removed):
             assert [part for id in ids for part in parts(adapted, id)] == expected, text
