@@ -27,8 +27,7 @@ def sentence(app: AppTest) -> str:
 
 def open_files(app: AppTest, files: dict[str, str] | None = None) -> AppTest:
     chosen = [(name, text.encode(), "text/plain") for name, text in (files or FILES).items()]
-    app.file_uploader(key="evaluation_files").set_value(chosen).run()
-    return app.button(key="evaluation_open").click().run()
+    return app.file_uploader(key="evaluation_files").set_value(chosen).run()
 
 
 def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> None:
@@ -60,7 +59,7 @@ def test_own_files_survive_a_reload_until_they_are_closed(open_app: OpenApp) -> 
     app = open_files(open_app("compare", on="Your own text"))
     again = open_app("compare", on="Your own text", own=str(app.query_params["own"]))
     assert sentence(again) == sentence(app)
-    again.button(key="evaluation_close").click().run()
+    again.button(key="evaluation_files_close").click().run()
     assert "own" not in again.query_params
     assert "the text is only an example" in sentence(again)
 
@@ -88,7 +87,6 @@ def test_what_cannot_be_read_or_is_too_large_is_said(open_app: OpenApp) -> None:
     app.file_uploader(key="evaluation_files").set_value(
         [("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99), "image/png")]
     ).run()
-    app.button(key="evaluation_open").click().run()
     assert app.error
     assert "own" not in app.query_params
 
@@ -103,11 +101,11 @@ def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
     monkeypatch.setattr(evaluation, "MAX_BYTES", 1_000)
     kept = keep_uploaded(UploadedCorpus(corpus, "hugs"))
     app = open_app("compare", on="Your own text", own=kept)
-    (error,) = app.error
+    (error,) = app.toast
     assert "the limit here is 1,000" in error.value.replace("\\", "")
 
 
 def test_an_unknown_id_leaves_the_typed_text(open_app: OpenApp) -> None:
     app = open_app("compare", on="Your own text", own="a" * 32)
-    assert "no longer kept" in app.error[0].value
+    assert "no longer kept" in app.toast[0].value
     assert "No verdict yet" in sentence(app)

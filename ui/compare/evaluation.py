@@ -15,12 +15,11 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
 from ui.compare.verdict_words import HELD_OUT, OWN
-from ui.corpus.own_files import close_own_files, keep_own_files, own_files
+from ui.corpus.own_files import ask_for_files
 from ui.corpus.own_text_field import leave_address, own_text, text_field
-from ui.look.labels import plain_markdown, size_text
-from ui.run.reading import show_reading_notes
+from ui.look.labels import counted, plain_markdown, size_text
 from ui.shell.choices import choose_one
-from ui.shell.file_upload import LIMIT, upload_files
+from ui.shell.file_upload import LIMIT
 from ui.storage.run_store import StoredRun
 
 FIRST_TEXT: Final = "Write or paste your own text here, and see where the tokenizers differ."
@@ -43,7 +42,6 @@ class Evaluation:
 
 def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
     """Draw the choice of the text to compare on, in `room`, and return the text."""
-    files = own_files("own", MAX_BYTES)
     if stored.held_out.n_bytes:
         with room:
             if choose_one("Compared on", _CHOICES, key="on") == _CHOICES[0]:
@@ -53,23 +51,23 @@ def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
         st.info("This run has no held-out text, so the figures are for your own text.")
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.popover("Open files", width="content"):
-            _file_chooser()
+            files = ask_for_files(
+                "own",
+                "Any kind of text, a table or an archive; each file or row is a document",
+                MAX_BYTES,
+                key="evaluation_files",
+                hint=f"Up to {MAX_BYTES // 1_000_000} MB of text. {LIMIT}",
+            )
         if files is not None:
             title, corpus = files
-            n = corpus.n_sources
-            st.markdown(
-                f"**{plain_markdown(title, 120)}** :gray[{n:,} "
-                f"{'document' if n == 1 else 'documents'}, {size_text(corpus.n_bytes)}]",
-                width="content",
-            )
-            st.button("Close", key="evaluation_close", on_click=close_own_files, args=("own",))
+            size = f"{counted(corpus.n_sources, 'document')}, {size_text(corpus.n_bytes)}"
+            st.markdown(f"**{plain_markdown(title, 120)}** :gray[{size}]", width="content")
         st.markdown(
             ":small[:gray[Take text that training has not seen: on other text, the figures flatter "
             "your tokenizer.]]",
             width="content",
         )
     if files is not None:
-        show_reading_notes(files[1].file_notes)
         return Evaluation(files[1], OWN)
     typed = own_text(FIRST_TEXT)
     text_field(typed, first=FIRST_TEXT, key="compare_text")
@@ -77,14 +75,3 @@ def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
         return Evaluation(Corpus.from_text(typed), "the example text", typed, is_placeholder=True)
     corpus = Corpus.from_text(typed) if typed else Corpus((), ())
     return Evaluation(corpus, OWN, typed)
-
-
-def _file_chooser() -> None:
-    uploads = upload_files(
-        "Any kind of text, a table or an archive; each file or row is a document",
-        key="evaluation_files",
-    )
-    st.markdown(f":gray[:small[Up to {MAX_BYTES // 1_000_000} MB of text. {LIMIT}]]")
-    is_pressed = st.button("Compare on these", disabled=not uploads, key="evaluation_open")
-    if is_pressed and uploads and keep_own_files("own", uploads, MAX_BYTES):
-        st.rerun()

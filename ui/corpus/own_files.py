@@ -35,7 +35,7 @@ class OwnFiles:
     """Their ids, by their use; empty ids without files."""
 
 
-def own_files(use: Use, max_bytes: int) -> tuple[str, Corpus] | None:
+def _find_files(use: Use, max_bytes: int) -> tuple[str, Corpus] | None:
     """Return the name and the text of the visitor's files; at first, those that the address names.
 
     Files that cannot be opened are reported and forgotten.
@@ -48,7 +48,8 @@ def own_files(use: Use, max_bytes: int) -> tuple[str, Corpus] | None:
         try:
             found = _opened(kept_id, max_bytes)
         except BpeError as error:
-            st.error(plain_markdown(str(error), 600))
+            # The field may be folded.
+            st.toast(plain_markdown(str(error), 600), duration="long")
             kept_id = ""
     _note(use, kept_id)
     return found
@@ -62,9 +63,9 @@ def ask_for_files(
     `hint` is shown without files.
     """
     uploads = upload_files(label, key=key, on_change=lambda: close_own_files(use))
-    files = own_files(use, max_bytes)
-    if uploads and files is None and keep_own_files(use, uploads, max_bytes):
-        files = own_files(use, max_bytes)
+    files = _find_files(use, max_bytes)
+    if uploads and files is None and _keep_files(use, uploads, max_bytes):
+        files = _find_files(use, max_bytes)
     if files is None:
         st.markdown(f":small[:gray[{hint}]]")
         return None
@@ -76,7 +77,7 @@ def ask_for_files(
     return files
 
 
-def keep_own_files(use: Use, uploads: list[UploadedFile], max_bytes: int) -> bool:
+def _keep_files(use: Use, uploads: list[UploadedFile], max_bytes: int) -> bool:
     """Read and keep files, and return True; if that fails, show why and return False."""
     bar = st.empty()
     try:
