@@ -117,7 +117,7 @@ def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked:
     n_merges = len(slow.pairs)
     assert ("marker" in sentences.first_symbols(learned)) == marked
     assert ("the marker" in sentences.size_rule(learned)) == marked
-    said = sentences.winner(learned, 0)
+    said = sentences.winner(learned)
     if slow.pairs:
         count = learned.merges[0].count
         assert f" occurs {count} time{'' if count == 1 else 's'}, " in said

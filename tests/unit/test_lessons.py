@@ -81,7 +81,7 @@ def test_every_pair_as_frequent_as_the_winner_is_a_right_answer(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     walked = walk(words, config)
-    asked = choose_most_frequent("Which?", walked, 0, "")
+    asked = choose_most_frequent("Which?", walked, "")
     counts = walked.pair_counts_at(0)
     assert (asked is None) == (len(counts) < 2)
     if asked is not None:
@@ -111,12 +111,12 @@ def test_a_sum_names_the_words_that_contribute_to_it() -> None:
     hugs = walk(HUGS, CHARACTERS)
     pair = hugs.find_pair("g", "g")
     assert pair is not None
-    assert format_sum(hugs, 0, pair) == "(g, g): ugg 5 + ggi 3 = 8"
-    assert format_sum(hugs, 0, hugs.merges[0].pair) == "(g, </w>): hug 10 + ugg 5 + ing 3 = 18"
+    assert format_sum(hugs, pair) == "(g, g): ugg 5 + ggi 3 = 8"
+    assert format_sum(hugs, hugs.merges[0].pair) == "(g, </w>): hug 10 + ugg 5 + ing 3 = 18"
     twice = walk({"ggg": 4}, CHARACTERS)
     pair = twice.find_pair("g", "g")
     assert pair is not None
-    assert format_sum(twice, 0, pair) == "(g, g): ggg 2 × 4 = 8"
+    assert format_sum(twice, pair) == "(g, g): ggg 2 × 4 = 8"
 
 
 @pytest.mark.parametrize(

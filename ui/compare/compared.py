@@ -83,17 +83,17 @@ def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     Results are shared by all visitors. Raises EmptyCorpusError if the corpus has no text, and
     TokenizationError if another library fails on the sample.
     """
-    digest, fingerprints = _hash_corpus(corpus), tuple(each.fingerprint for each in encoders)
+    digest = _hash_corpus(corpus)
     missing = _missing(digest, corpus, encoders)
-    whole = partial(_compared, digest, fingerprints, corpus, encoders)
+    whole = partial(_compared, digest, corpus, encoders)
     if _is_quick(corpus, missing):
         return ComparedText(whole(), corpus)
     sample = _sample(digest, corpus)
     first = None
     if sample.n_bytes:
         of_sample = _hash_corpus(sample)
-        first = _compared(of_sample, fingerprints, sample, encoders)
-        timed = (_measured(of_sample, each.fingerprint, sample, each) for each in missing)
+        first = _compared(of_sample, sample, encoders)
+        timed = (_measured(of_sample, sample, each) for each in missing)
         seconds = sum(each.seconds for each in timed)
         if seconds * corpus.n_bytes / sample.n_bytes <= MAX_WAIT:
             return ComparedText(whole(), corpus)
@@ -145,32 +145,24 @@ def _blocks(digest: str, _corpus: Corpus) -> Blocks:
 
 @cached()
 def _measured(
-    digest: str,
-    fingerprint: str,
-    _corpus: Corpus,
-    _encoder: Encoder,
-    _should_stop: ShouldStop | None = None,
+    digest: str, _corpus: Corpus, encoder: Encoder, _should_stop: ShouldStop | None = None
 ) -> _Timed:
     """Measure one tokenizer on a text; raises CancelledError if it is asked to stop."""
     blocks = _blocks(digest, _corpus)
     began = time.perf_counter()
-    measured = measure_on(_corpus, _encoder, blocks, _should_stop)
+    measured = measure_on(_corpus, encoder, blocks, _should_stop)
     return _Timed(measured, time.perf_counter() - began)
 
 
 @cached(spinner="Comparing the tokenizers")
-def _compared(
-    digest: str, fingerprints: tuple[str, ...], _corpus: Corpus, _encoders: Sequence[Encoder]
-) -> Comparison:
-    measured = [_measured(digest, each.fingerprint, _corpus, each).measured for each in _encoders]
-    return combine(_corpus, _encoders, measured, _blocks(digest, _corpus))
+def _compared(digest: str, _corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:
+    measured = [_measured(digest, _corpus, each).measured for each in encoders]
+    return combine(_corpus, encoders, measured, _blocks(digest, _corpus))
 
 
 def _missing(digest: str, corpus: Corpus, encoders: Sequence[Encoder]) -> list[Encoder]:
     """Return the tokenizers that were not measured on the text yet."""
-    return [
-        each for each in encoders if _measured.find(digest, each.fingerprint, corpus, each) is None
-    ]
+    return [each for each in encoders if _measured.find(digest, corpus, each) is None]
 
 
 def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
@@ -183,15 +175,13 @@ def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
 def _compare_whole(
     digest: str, corpus: Corpus, encoders: Sequence[Encoder], task: Task[Progress]
 ) -> Comparison:
-    def measure(each: Encoder, should_stop: ShouldStop) -> None:
-        _measured(digest, each.fingerprint, corpus, each, should_stop)
-
+    measure = partial(_measured, digest, corpus)
     _measure_each(measure, _missing(digest, corpus, encoders), corpus.n_bytes, task)
-    return _compared(digest, tuple(each.fingerprint for each in encoders), corpus, encoders)
+    return _compared(digest, corpus, encoders)
 
 
 def _measure_each(
-    measure: Callable[[Encoder, ShouldStop], None],
+    measure: Callable[[Encoder, ShouldStop], object],
     encoders: Sequence[Encoder],
     n_bytes: int,
     task: Task[Progress],
@@ -257,11 +247,8 @@ def compare_languages_on(
     Raises what `language_costs` raises.
     """
     digest, n_bytes = hash_sentences(texts), _size(texts)
-    missing = [
-        each
-        for each in encoders
-        if _measured_languages.find(digest, each.fingerprint, texts, each) is None
-    ]
+    found = [_measured_languages.find(digest, texts, each) for each in encoders]
+    missing = [each for each, one in zip(encoders, found, strict=True) if one is None]
     if n_bytes <= SAMPLE_BYTES or n_bytes * len(missing) <= 2 * SAMPLE_BYTES:
         return ComparedLanguages(texts, cached_language_costs(texts, encoders, reference))
     n = max(1, len(texts[0].sentences) * SAMPLE_BYTES // (2 * n_bytes))
@@ -282,7 +269,7 @@ def cached_language_costs(
     """
     digest, names = hash_sentences(texts), [text.name for text in texts]
     return tuple(
-        language_costs(names, _measured_languages(digest, each.fingerprint, texts, each), reference)
+        language_costs(names, _measured_languages(digest, texts, each), reference)
         for each in encoders
     )
 
@@ -290,13 +277,12 @@ def cached_language_costs(
 @cached(spinner="Comparing languages")
 def _measured_languages(
     digest: str,
-    fingerprint: str,
     _texts: Sequence[ParallelText],
-    _encoder: Encoder,
+    encoder: Encoder,
     _should_stop: ShouldStop | None = None,
 ) -> LanguageMetrics:
     """Measure one tokenizer on sentences; raises CancelledError if it is asked to stop."""
-    return measure_languages(_texts, _encoder, _should_stop)
+    return measure_languages(_texts, encoder, _should_stop)
 
 
 def _measure_all_sentences(
@@ -306,11 +292,7 @@ def _measure_all_sentences(
     task: Task[Progress],
 ) -> bool:
     """Measure each tokenizer, so that its figures are kept; raises CancelledError."""
-
-    def measure(each: Encoder, should_stop: ShouldStop) -> None:
-        _measured_languages(digest, each.fingerprint, texts, each, should_stop)
-
-    _measure_each(measure, encoders, _size(texts), task)
+    _measure_each(partial(_measured_languages, digest, texts), encoders, _size(texts), task)
     return True
 
 

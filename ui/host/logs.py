@@ -115,18 +115,6 @@ class _Bounded(logging.Filter):
         return n_records < most
 
 
-class _Chosen(logging.Filter):
-    """Let events pass from the chosen level on, and what libraries log only from warnings on."""
-
-    def __init__(self, level: int) -> None:
-        super().__init__()
-        self._level = level
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        is_event = record.name == _EVENTS.name or self._level == logging.DEBUG
-        return record.levelno >= (self._level if is_event else max(self._level, logging.WARNING))
-
-
 def log_as_json(level: Level) -> None:
     """Write this process's log as JSON lines to the present stderr, and nothing else.
 
@@ -151,14 +139,14 @@ def handler_to(stream: TextIO, level: Level) -> None:
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
     number = logging.getLevelNamesMapping()[level.upper()]
-    handler.addFilter(_Chosen(number))
     handler.addFilter(_Bounded())
     logging.root.handlers[:] = [handler]
-    logging.root.setLevel(number)
+    # What libraries log is of interest from warnings on.
+    logging.root.setLevel(number if number == logging.DEBUG else max(number, logging.WARNING))
     logging.captureWarnings(capture=True)
-    _EVENTS.setLevel(number)
     for name in list(logging.root.manager.loggerDict):
         _pass_on(logging.getLogger(name))
+    _EVENTS.setLevel(number)
     _take_over_streamlits_loggers()
 
 
@@ -170,6 +158,7 @@ def log_error(error: BaseException | None) -> None:
 def _pass_on(logger: logging.Logger) -> None:
     logger.handlers.clear()
     logger.propagate = True
+    logger.setLevel(logging.NOTSET)
 
 
 def _take_over_streamlits_loggers() -> None:

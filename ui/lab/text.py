@@ -8,7 +8,6 @@ import streamlit as st
 
 from bpe_core.corpus.samples import load_sample, samples
 from ui.corpus.own_text_field import leave_address, own_text, text_field
-from ui.host.sized_cache import cached
 
 OWN_TEXT = "Your text"
 _SAMPLES = ("python-reference", "python-library", "multilingual")
@@ -43,7 +42,8 @@ def choose_text(max_characters: int) -> MeasuredText:
     )
     if chosen in titles:
         leave_address()
-        text = MeasuredText(_sample_text(titles[chosen]), chosen, is_sample=True)
+        sample = "\n".join(load_sample(titles[chosen]).documents)
+        text = MeasuredText(sample, chosen, is_sample=True)
     else:
         own = own_text(FIRST_TEXT)
         text_field(own, first=FIRST_TEXT, key="lab_own_text")
@@ -52,8 +52,3 @@ def choose_text(max_characters: int) -> MeasuredText:
         return text
     st.warning(f"Only the first {max_characters:,} characters are measured.")
     return MeasuredText(text.text[:max_characters], text.name, text.is_sample)
-
-
-@cached()
-def _sample_text(sample_id: str) -> str:
-    return "\n".join(load_sample(sample_id).documents)

@@ -11,7 +11,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.words import seen_symbols
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.reference import choose_pair, count_pairs, count_words, learn_merges
+from bpe_core.trainers.reference import choose_pair, count_pairs, count_words
 from bpe_core.types import TrainingConfig
 from ui.components.lesson import Claim, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
@@ -123,11 +123,10 @@ def show_alphabet(example: Learned) -> Ran:
 
 def ask_pairs(example: Learned) -> Question | None:
     tiles.word_rows(example.run, 0, key="documents_pair_words")
-    because = sentences.winner(example.run, 0) if example.run.merges else ""
+    because = sentences.winner(example.run) if example.run.merges else ""
     return choose_most_frequent(
         "Which pair of neighbours occurs most often?",
         example.run,
-        0,
         f"{because} No pair crosses from one word into the next: that is why the text is cut.",
     )
 
@@ -210,15 +209,7 @@ def ask_merges(example: Learned) -> Question | None:
 
 
 def show_merges(example: Learned) -> Ran:
-    learned = example.run
-    step = parts.merges_slider(len(learned.merges), key="documents_step", start=5)
-    tiles.word_rows(learned, step, key="documents_merges", ring=learned.pair_joined_at(step))
-    return Ran(
-        (learn_merges,),
-        "merges, splits, why = learn_merges(words, counts, vocabulary, config)",
-        printing.printed(list(learned.merges), learned.run.vocab),
-        printing.SPELLED,
-    )
+    return tiles.show_merges(example.run, key="documents", start=5)
 
 
 def ask_vocabulary(example: Learned) -> Question:
@@ -284,7 +275,7 @@ def find_claims() -> tuple[Claim, ...]:
             " and ".join(f"({', '.join(pair)}) {n}" for pair, n in stated.items()) + ".",
             " and ".join(f"({', '.join(p)}) {counts[ids]}" for p, ids in found.items() if ids)
             + ".",
-            "\n".join(printing.format_sum(learned, 0, ids) for ids in found.values() if ids),
+            "\n".join(printing.format_sum(learned, ids) for ids in found.values() if ids),
         ),
         Claim(
             "is and th are learned first.",

@@ -16,7 +16,6 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers.reference import (
     choose_pair,
     count_words,
-    learn_merges,
 )
 from bpe_core.types import Merge, TieBreak, TrainingConfig
 from bpe_core.unicode.byte_alphabet import to_printable
@@ -172,15 +171,7 @@ def ask_merges(example: Learned) -> Question:
 
 
 def show_merges(example: Learned) -> Ran:
-    learned = example.run
-    step = parts.merges_slider(len(learned.merges), key="cuts_step", start=8)
-    tiles.word_rows(learned, step, key="cuts_merges", ring=learned.pair_joined_at(step))
-    return Ran(
-        (learn_merges,),
-        "merges, splits, why = learn_merges(words, counts, vocabulary, config)",
-        printing.printed(list(learned.merges), learned.run.vocab),
-        printing.SPELLED,
-    )
+    return tiles.show_merges(example.run, key="cuts", start=8)
 
 
 def find_claims() -> tuple[Claim, ...]:
@@ -198,7 +189,7 @@ def find_claims() -> tuple[Claim, ...]:
             "The first merge is (Ġ, t).",
             f"True here, where {_printable_pair(learned, winner)} occurs {winner.count} times. On "
             f"the four documents it would be {_printable_pair(elsewhere, there)}.",
-            f"{printing.format_sum(elsewhere, 0, there.pair)}\n"
+            f"{printing.format_sum(elsewhere, there.pair)}\n"
             "A result written down before counting is right only by luck.",
         ),
         Claim(

@@ -90,7 +90,7 @@ def ask_pairs(hugs: Walk) -> Question | None:
         f"How often does the pair {printing.pair_name(pair, hugs.run.vocab)} occur?",
         hugs.pair_counts_at(0)[pair],
         (len(terms), terms[0].count, sum(hugs.counts)),
-        f"{printing.format_sum(hugs, 0, pair)}. A word that occurs ten times counts each of its "
+        f"{printing.format_sum(hugs, pair)}. A word that occurs ten times counts each of its "
         "pairs ten times. No pair crosses from one word into the next.",
     )
 
@@ -120,8 +120,8 @@ def show_pairs(hugs: Walk) -> Ran:
 def ask_choice(hugs: Walk) -> Question | None:
     tiles.word_rows(hugs, 0, key="hug_choice_words")
     winner = hugs.next_pair_at(0)
-    because = "" if winner is None else sentences.winner(hugs, 0)
-    return choose_most_frequent("Which pair is joined first?", hugs, 0, because)
+    because = "" if winner is None else sentences.winner(hugs)
+    return choose_most_frequent("Which pair is joined first?", hugs, because)
 
 
 def show_choice(hugs: Walk) -> Ran:
@@ -241,12 +241,12 @@ def find_claims() -> tuple[Claim, ...]:
         Claim(
             "(g, g) occurs 5 times.",
             f"(g, g) occurs {counts[gg] if gg else 0} times.",
-            printing.format_sum(hugs, 0, gg) if gg else "",
+            printing.format_sum(hugs, gg) if gg else "",
         ),
         Claim(
             "The most frequent pair is (h, u).",
             f"It is {printing.pair_name(first.pair, vocab)}, with {first.count}.",
-            "\n".join(printing.format_sum(hugs, 0, pair) for pair in (first.pair, hu) if pair),
+            "\n".join(printing.format_sum(hugs, pair) for pair in (first.pair, hu) if pair),
         ),
         Claim(
             f"th u g becomes {replaced} when (h, u) is joined.",

@@ -61,10 +61,10 @@ def pair_name(pair: Pair, vocab: Mapping[int, bytes]) -> str:
     return f"({format_token(vocab[pair[0]])}, {format_token(vocab[pair[1]])})"
 
 
-def format_sum(walk: Walk, step: int, pair: Pair) -> str:
-    """Return a pair's count as a sum over words: hug 10 + ugg 5 = 15."""
-    terms = walk.terms(step, pair)
-    count = walk.pair_counts_at(step).get(pair, 0)
+def format_sum(walk: Walk, pair: Pair) -> str:
+    """Return a pair's first count as a sum over words: hug 10 + ugg 5 = 15."""
+    terms = walk.terms(0, pair)
+    count = walk.pair_counts_at(0).get(pair, 0)
     parts = [
         f"{t.word} {t.times} × {t.count}" if t.times > 1 else f"{t.word} {t.count}" for t in terms
     ]

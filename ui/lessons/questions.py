@@ -56,13 +56,13 @@ def choose_text(text: str, options: Sequence[str], right: int, because: str) -> 
     return Question(text, tuple(map(Option, options)), (right,), because)
 
 
-def choose_most_frequent(text: str, walk: Walk, step: int, because: str) -> Question | None:
-    """Ask which pair is joined after `step` merges; None if there are not two pairs.
+def choose_most_frequent(text: str, walk: Walk, because: str) -> Question | None:
+    """Ask which pair is joined first; None if there are not two pairs.
 
     All pairs that are as frequent as the winner are right.
     """
-    counts = walk.pair_counts_at(step)
-    winner = walk.next_pair_at(step)
+    counts = walk.pair_counts_at(0)
+    winner = walk.next_pair_at(0)
     if winner is None or len(counts) < 2:
         return None
     ordered = sorted(counts, key=lambda pair: (pair != winner, -counts[pair]))

@@ -29,9 +29,9 @@ def first_symbols(learned: Walk) -> str:
     )
 
 
-def winner(learned: Walk, step: int) -> str:
-    """Describe the pair that is joined after some merges, and its ties, as plain text."""
-    counts, pair = learned.pair_counts_at(step), learned.next_pair_at(step)
+def winner(learned: Walk) -> str:
+    """Describe the pair that is joined first, and its ties, as plain text."""
+    counts, pair = learned.pair_counts_at(0), learned.next_pair_at(0)
     if pair is None:
         return "There are no pairs."
     n_tied = sum(count == counts[pair] for count in counts.values())

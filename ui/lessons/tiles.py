@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bpe_core.trainers.reference import learn_merges
 from bpe_core.types import Pair
 from ui.components.lesson import Bar, pair_bars
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, find_pair, symbol_rows
@@ -112,3 +113,15 @@ def draw_encoding_steps(walk: Walk, symbols: Sequence[int], *, key: str) -> None
         before = ids
     symbol_rows(rows, key=key, caption="The encoding of a word, merge by merge")
     parts.note_shortened(_MAX_ROWS, len(steps), "merges")
+
+
+def show_merges(walk: Walk, *, key: str, start: int) -> parts.Ran:
+    """Draw the words at the step of a slider, at first `start`; return the code that ran."""
+    step = parts.merges_slider(len(walk.merges), key=f"{key}_step", start=start)
+    word_rows(walk, step, key=f"{key}_merges", ring=walk.pair_joined_at(step))
+    return parts.Ran(
+        (learn_merges,),
+        "merges, splits, why = learn_merges(words, counts, vocabulary, config)",
+        printing.printed(list(walk.merges), walk.run.vocab),
+        printing.SPELLED,
+    )

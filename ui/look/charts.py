@@ -16,7 +16,6 @@ from ui.look.chart_axes import (
     value_axis,
 )
 from ui.look.chart_style import (
-    CONFIG,
     CURVE_WIDTH,
     PALETTES,
     Mark,
@@ -24,14 +23,6 @@ from ui.look.chart_style import (
     empty_figure,
     mark_step,
 )
-
-__all__ = [
-    "CONFIG",
-    "Theme",
-    "bytes_per_token_curves",
-    "tokens_over_merges",
-    "winner_counts_curve",
-]
 
 _GAP_BESIDE_DOT = 10
 

@@ -13,6 +13,7 @@ from bpe_core.runs.stop_reasons import times
 from ui.components.end_in_view import end_in_view
 from ui.host.error_boundary import fragment
 from ui.look import charts
+from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_markdown, size_text
 from ui.shell import frame
 from ui.work import jobs
@@ -118,7 +119,7 @@ def _show_progress(status: JobStatus) -> None:
             theme=frame.theme_type(),
         ),
         theme=None,
-        config=charts.CONFIG,
+        config=CONFIG,
         key="training_curve",
     )
 

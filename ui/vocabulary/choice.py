@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import samples
+from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.tokenizer.protocol import Encoder
 from ui.corpus.own_text_field import own_text, text_field
 from ui.look.glossary import tooltip
@@ -15,7 +15,7 @@ from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
 from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
-from ui.vocabulary.inspection import CountedText, held_out_text, sample_corpus, training_text
+from ui.vocabulary.inspection import CountedText, held_out_text, training_text
 
 TRAINING: Final = "Training text"
 HELD_OUT: Final = "Held-out text"
@@ -60,7 +60,7 @@ def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:
         return held_out
     if picked in titles:
         id = titles[picked]
-        return CountedText(f"sample:{id}", f"“{picked}”", corpus=sample_corpus(id))
+        return CountedText(f"sample:{id}", f"“{picked}”", corpus=load_sample(id))
     text = own_text(_FIRST_TEXT)
     text_field(text, first=_FIRST_TEXT, key="vocabulary_text")
     corpus = Corpus.from_text(text) if text else None

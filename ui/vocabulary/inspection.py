@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import load_sample
 from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -101,12 +100,6 @@ def _inspect(
 def _structure(encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
     known = made_by_merges(encoder)
     return None if known is None else Derivations(known), PrefixTree(encoder.vocab)
-
-
-@cached()
-def sample_corpus(sample_id: str) -> Corpus:
-    """Return one of the samples shipped with the app."""
-    return load_sample(sample_id)
 
 
 def _is_blank(token: bytes) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 from ui.components.shared import make_component
 
@@ -16,16 +16,7 @@ MAX_EDITED = 500_000
 _catcher = make_component(__file__, "large_paste", "catcher")
 
 
-class PasteLimits(TypedDict):
-    """The limits of a field's pastes, as the browser checks them."""
-
-    pasted: int
-    edited: int
-    bytes: int
-    sent: int
-
-
-def paste_limits(*, max_bytes: int, max_sent: int) -> PasteLimits:
+def paste_limits(*, max_bytes: int, max_sent: int) -> dict[str, int]:
     """Return the limits of a field that opens `max_bytes` and reads `max_sent` characters.
 
     >>> paste_limits(max_bytes=1_000_000, max_sent=400_000)["pasted"]
@@ -73,7 +64,7 @@ def read_paste(message: object) -> LargePaste | None:
 
 
 def paste_catcher(
-    label: str, *, limits: PasteLimits, key: str, on_pasted: Callable[[], Any]
+    label: str, *, limits: Mapping[str, int], key: str, on_pasted: Callable[[], Any]
 ) -> None:
     """Catch large pastes into the `st.text_area` with this label.
 

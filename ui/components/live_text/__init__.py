@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ui.components.large_paste import MAX_EDITED, PasteLimits
+from ui.components.large_paste import MAX_EDITED
 from ui.components.shared import make_component
 from ui.look.labels import size_text
 
@@ -30,7 +30,7 @@ def live_text(
     on_typed: Callable[[], None],
     on_pasted: Callable[[], None],
     on_closed: Callable[[], None],
-    limits: PasteLimits,
+    limits: Mapping[str, int],
     opened: OpenedHead | None = None,
     lines: int = 4,
 ) -> None:
