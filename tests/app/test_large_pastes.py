@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import OpenApp, sent
 from ui.components.large_paste import MAX_EDITED
-from ui.corpus import large_text_area, own_reading, own_text_field
+from ui.corpus import own_reading, own_text_field
 from ui.shell import workspace
 
 LINE = "a line of a pasted text\n"
@@ -46,6 +46,10 @@ def after(app: AppTest, act: Callable[[], object]) -> AppTest:
 
 def open_pasted() -> None:
     own_text_field.open_pasted("boundaries_text", "text", own_reading.MAX_CHARACTERS)
+
+
+def open_large(key: str) -> None:
+    own_text_field.open_pasted(f"paste_{key}", key, 50_000_000)
 
 
 def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
@@ -140,7 +144,7 @@ def test_a_large_paste_on_train_is_the_corpus_until_it_is_closed(
     app.text_area(key="corpus_pasted").set_value("typed before").run()
     text = LINE * 50_000
     browser_says(message(text, "typed before, and more"))
-    after(app, lambda: large_text_area.open_pasted("corpus_pasted", "paste_corpus_pasted"))
+    after(app, lambda: open_large("corpus_pasted"))
     assert any(part.value == "**Pasted text** :gray[1.2 MB]" for part in app.markdown)
     excerpt = app.text_area(key="corpus_pasted_excerpt")
     assert excerpt.value == text[:2_000]
@@ -161,7 +165,7 @@ def test_a_large_list_of_words_can_be_pasted(
     app.segmented_control(key="corpus_source").set_value("Weighted words").run()
     words = "\n".join(f"word{n} {n + 1}" for n in range(20_000))
     browser_says(message(words, "hug 10"))
-    after(app, lambda: large_text_area.open_pasted("corpus_words", "paste_corpus_words"))
+    after(app, lambda: open_large("corpus_words"))
     assert not app.error
     assert any("**Pasted text**" in part.value for part in app.markdown)
     app.button(key="corpus_words_close").click().run()

@@ -16,7 +16,7 @@ from ui.corpus import corpus_address
 from ui.corpus.address_text import read_address_text
 from ui.corpus.corpus_address import HELD_OUT_PERCENT, held_out_widgets
 from ui.corpus.corpus_form import FIRST, ORIGINS
-from ui.corpus.large_text_area import PastedText, put_paste
+from ui.corpus.own_text_field import PASTED, OpenedText, open_text
 from ui.corpus.uploads import CorpusForm, ReadUploads
 from ui.look.labels import size_text
 from ui.shell import address, workspace
@@ -209,7 +209,8 @@ def _typed(source: str, text: str) -> dict[str, str | float]:
     choice = _choice(source)
     if len(text) <= _MAX_TYPED:
         return {"corpus_source": choice, key: text}
-    put_paste(key, PastedText(text, len(text.encode()), before=""))
+    opened = OpenedText(PASTED, len(text.encode()), before="")
+    open_text(text, opened=opened, n_characters=len(text), name=key)
     return {"corpus_source": choice}
 
 

@@ -273,9 +273,9 @@ class OtherText:
 
     corpus: Corpus
     tokens_after: NDArray[np.int64]
-    """int64[n_merges + 1], read-only: its tokens after each merge."""
+    """int64[n_merges + 1]: its tokens after each merge."""
     bytes_per_token: NDArray[np.float64]
-    """float64[n_merges + 1], read-only."""
+    """float64[n_merges + 1]."""
 
 
 def ask_for_other_text(stored: StoredRun) -> OtherText | None:
@@ -298,7 +298,4 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
 @cached(spinner="Counting tokens after each merge")
 def _measured(run_id: str, corpus: Corpus) -> OtherText:
     tokens = load_run(run_id).run.tokens_after_on(corpus)
-    curve = bytes_per_token_after(corpus.n_bytes, tokens)
-    for array in (tokens, curve):
-        array.flags.writeable = False
-    return OtherText(corpus, tokens, curve)
+    return OtherText(corpus, tokens, bytes_per_token_after(corpus.n_bytes, tokens))

@@ -19,8 +19,8 @@ from ui.corpus.filled_corpus import (
     fill_from_plan,
     fill_from_run,
 )
-from ui.corpus.large_text_area import PastedTexts
 from ui.corpus.own_files import close_own_files
+from ui.corpus.own_text_field import set_own_text
 from ui.corpus.uploads import CorpusForm, ReadUploads
 from ui.run import corpus_summary
 from ui.run.corpus_summary import CorpusPart
@@ -91,7 +91,9 @@ def reset() -> None:
     workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
     for key, value in (corpus_form.FIRST | settings_form.FIRST).items():
         workspace.set_widget(key, value)
-    workspace.forget(ReadUploads, PastedTexts)
+    workspace.forget(ReadUploads)
+    for key in ("corpus_pasted", "corpus_words"):
+        set_own_text("", key)
     workspace.update(CorpusForm, missing_corpus="")
 
 
