@@ -46,7 +46,7 @@ shown = frame.page_frame(
     help=tooltip("Token", "Merge"),
 )
 if shown is not None:
-    live = jobs.manager().plan(job.id) if job is not None and job.is_live else None
+    live = jobs.manager().find_live(job.id) if job is not None and job.is_live else None
     fill_corpus_once(shown, live)
     with errors_shown():
         draw(shown, job)

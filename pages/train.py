@@ -48,9 +48,9 @@ open_run = frame.page_frame(
     help=tooltip("Merge"),
     names_run=True,
 )
-plan = None if live is None else jobs.manager().plan(live.id)
-if plan is not None:
-    fill_forms_from_training(plan)
+training = None if live is None else jobs.manager().find_live(live.id)
+if training is not None:
+    fill_forms_from_training(training)
 elif open_run is not None and live is None:
     fill_forms_once(open_run)
 forms, _, result = st.columns([24, 1, 16])
@@ -58,7 +58,7 @@ forms, _, result = st.columns([24, 1, 16])
 with result, training_outcome(is_live=live is not None):
     heading = show_outcome(job, open_run)
 with forms:
-    chosen, config = show_forms(can_train=live is None, filled=filled_settings(open_run, plan))
+    chosen, config = show_forms(can_train=live is None, filled=filled_settings(open_run, training))
 if heading is not None and open_run is not None:
     changes = form_changes(open_run.run, chosen.training.sha256 if chosen else None, config)
     show_heading(

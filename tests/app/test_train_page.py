@@ -18,6 +18,7 @@ from tests.app.pages import OpenApp, page_text
 from tests.app.training import assert_press_is_refused, choose, in_address, train, until_ended
 from tests.waiting import wait_until
 from ui.storage.held_out_text import HELD_OUT_SEED
+from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import Trained, load_run
 from ui.work import jobs
 
@@ -297,7 +298,11 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
     manager = jobs.JobManager(store=keep)
     monkeypatch.setattr(jobs, "manager", lambda: manager)
     job_id = manager.submit(
-        Corpus.from_text(RHYME), TrainingConfig(260), title="rhyme", held_out_share=0
+        Corpus.from_text(RHYME),
+        TrainingConfig(260),
+        title="rhyme",
+        held_out_share=0,
+        origin=CorpusOrigin("paste", "", 0),
     )
     assert reached.wait(60)
     app = open_app(job=job_id)
@@ -395,8 +400,11 @@ def test_a_training_cancelled_in_the_queue_is_reported_once(open_app: OpenApp) -
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
     config = TrainingConfig(80_000, pretokenizer="whitespace")
     manager = jobs.manager()
-    for_long = manager.submit(Corpus.from_text(words), config, title="long", held_out_share=0)
-    job_id = manager.submit(Corpus.from_text(RHYME), config, title="short", held_out_share=0)
+    origin = CorpusOrigin("paste", "", 0)
+    for_long, job_id = (
+        manager.submit(Corpus.from_text(text), config, title=title, held_out_share=0, origin=origin)
+        for text, title in ((words, "long"), (RHYME, "short"))
+    )
     app = open_app(job=job_id)
     assert "Waiting: 1 training run before yours." in page_text(app)
     app.button(key="cancel").click().run()

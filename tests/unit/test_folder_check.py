@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,14 @@ def projects() -> Corpus:
 
 def trained(corpus: Corpus, by: str = "document") -> str:
     request = TrainingRequest(
-        new_id(), "Projects", CONFIG, 0.1, by, ORIGIN, "", corpus.n_bytes, time.time()
+        id=new_id(),
+        title="Projects",
+        config=CONFIG,
+        held_out_share=0.1,
+        origin=replace(ORIGIN, held_out_by=by),
+        visitor="",
+        n_bytes=corpus.n_bytes,
+        asked_at=time.time(),
     )
     stored = train_and_store(
         request,

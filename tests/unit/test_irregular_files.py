@@ -18,6 +18,7 @@ from bpe_core.files.store.manifest import MANIFEST
 from bpe_core.formats.run_archive import load_run as load_archive
 from tests.unit.test_store import HUGS, RUN
 from ui.storage import base_tokenizer, training_requests
+from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import (
     Trained,
     find_run_name,
@@ -131,15 +132,14 @@ def test_a_corpus_on_disk_is_damaged(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["request.json", "starts", "lock", "base.bpe.json"])
 def test_a_server_starts_beside_a_request_that_is_not_files(name: str, store: Path) -> None:
     request = TrainingRequest(
-        "0" * 32,
-        "Hugs",
-        RUN.config,
-        0.1,
-        "document",
-        None,
-        "",
-        HUGS.n_bytes,
-        1.0,
+        id="0" * 32,
+        title="Hugs",
+        config=RUN.config,
+        held_out_share=0.1,
+        origin=CorpusOrigin("paste", "", 10),
+        visitor="",
+        n_bytes=HUGS.n_bytes,
+        asked_at=1.0,
     )
     kept = keep_request(request, HUGS)
     kept.release()

@@ -35,6 +35,7 @@ LINES = Corpus.from_text(
     "".join(f"line {n}: the cat sat on the mat and the rat sat on the hat\n" for n in range(200))
 )
 CONFIG = TrainingConfig(vocab_size=270)
+ORIGIN = CorpusOrigin("paste", "", 10)
 
 
 class Shelf:
@@ -71,7 +72,7 @@ def manager(shelf: Shelf) -> Iterator[JobManager]:
 def submit(
     manager: JobManager, corpus: Corpus = LINES, config: TrainingConfig = CONFIG, share: float = 0.1
 ) -> str:
-    return manager.submit(corpus, config, title="Rhymes", held_out_share=share)
+    return manager.submit(corpus, config, title="Rhymes", held_out_share=share, origin=ORIGIN)
 
 
 def ended(manager: JobManager, job_id: str) -> JobStatus:
@@ -97,7 +98,7 @@ def test_a_job_extends_a_tokenizer(manager: JobManager, shelf: Shelf) -> None:
     extension = Extension(BaseName("gpt2", "A base"), n_tokens=5)
     status = ended(
         manager,
-        manager.submit(LINES, (extension, base), title="Rhymes", held_out_share=0.1),
+        manager.submit(LINES, (extension, base), title="Rhymes", held_out_share=0.1, origin=ORIGIN),
     )
     assert status.state == "finished"
     _, run, _ = shelf.runs[str(status.run_id)]
@@ -106,36 +107,31 @@ def test_a_job_extends_a_tokenizer(manager: JobManager, shelf: Shelf) -> None:
     assert shelf.base == extension.base
 
 
-def test_the_plan_of_a_job_is_known_until_it_ends(manager: JobManager, shelf: Shelf) -> None:
-    origin = CorpusOrigin("paste", "", 10)
-
-    def begin() -> str:
-        return manager.submit(LINES, CONFIG, title="Rhymes", held_out_share=0.1, origin=origin)
-
+def test_a_live_job_is_known_until_it_ends(manager: JobManager, shelf: Shelf) -> None:
     shelf.open.clear()
-    running, queued = begin(), begin()
+    running, queued = submit(manager), submit(manager)
     assert shelf.reached.wait(30)
     for job in (running, queued):
-        plan = manager.plan(job)
-        assert plan is not None
-        assert (plan.title, plan.corpus, plan.how) == ("Rhymes", LINES, CONFIG)
-        assert plan.origin == origin
+        live = manager.find_live(job)
+        assert live is not None
+        assert (live.request.title, live.corpus(), live.request.how) == ("Rhymes", LINES, CONFIG)
+        assert live.request.origin == ORIGIN
     manager.cancel(queued)
-    assert manager.plan(queued) is None
-    assert manager.plan(running) is not None
+    assert manager.find_live(queued) is None
+    assert manager.find_live(running) is not None
     shelf.open.set()
     ended(manager, running)
-    assert manager.plan(running) is None
-    assert manager.plan("unknown") is None
+    assert manager.find_live(running) is None
+    assert manager.find_live("unknown") is None
 
 
 def test_a_finished_job_has_its_last_progress_and_a_falling_curve(manager: JobManager) -> None:
-    status = ended(manager, submit(manager))
-    assert status.progress is not None
-    assert status.progress.merges_done == status.progress.merges_wanted == 270 - 257
-    tokens = [point.corpus_tokens for point in status.curve]
+    report = ended(manager, submit(manager)).report
+    assert report.progress is not None
+    assert report.done == report.of == 270 - 257
+    tokens = [point.corpus_tokens for point in report.curve]
     assert tokens == sorted(tokens, reverse=True)
-    assert status.bytes_per_token == status.training_bytes / status.progress.corpus_tokens
+    assert report.bytes_per_token == report.training_bytes / report.progress.corpus_tokens
 
 
 def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
@@ -182,7 +178,7 @@ def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
     config = TrainingConfig(vocab_size=80_000, pretokenizer="whitespace")
     job = submit(manager, Corpus.from_text(words), config, share=0)
-    wait_until(manager, job, lambda job: bool(job.progress and job.progress.merges_done))
+    wait_until(manager, job, lambda job: job.report.done > 0)
     manager.cancel(job)
     status = ended(manager, job)
     assert status.state == "cancelled"
@@ -270,10 +266,10 @@ def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:
     # With this many merges requested, points are further apart than reports.
     config = TrainingConfig(vocab_size=200_000, pretokenizer="whitespace")
     status = ended(manager, submit(manager, Corpus.from_text(text), config, share=0))
-    assert status.progress is not None
-    done = [point.merges_done for point in status.curve]
+    assert status.report.progress is not None
+    done = [point.merges_done for point in status.report.curve]
     assert len(done) > 3
-    spacing = status.progress.merges_wanted // CURVE_POINTS
+    spacing = status.report.progress.merges_wanted // CURVE_POINTS
     gaps = [later - earlier for earlier, later in pairwise(done)]
     assert min(gaps) >= spacing > 100
 
@@ -310,14 +306,14 @@ def test_the_time_left_includes_saving_and_counts_down(manager: JobManager, shel
     job = submit(manager, corpus, share=0.9)
     assert shelf.reached.wait(30)
     first = manager.status(job)
-    assert first.is_saving
-    assert first.seconds_left is not None
+    assert first.report.is_saving
+    assert first.report.seconds_left is not None
     time.sleep(0.1)
     second = manager.status(job)
-    assert second.is_saving
-    assert second.seconds_left is not None
+    assert second.report.is_saving
+    assert second.report.seconds_left is not None
     whole = EndingTime().seconds(14, held_out_bytes=corpus.n_bytes)
-    assert whole > first.seconds_left >= second.seconds_left + 0.1 > 0.1
+    assert whole > first.report.seconds_left >= second.report.seconds_left + 0.1 > 0.1
     shelf.open.set()
     assert not ended(manager, job).is_live
 
@@ -328,6 +324,7 @@ def test_the_server_exits_even_during_training() -> None:
 import threading
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
+from ui.storage.run_files import CorpusOrigin
 from ui.work.jobs import JobManager
 
 reached = threading.Event()
@@ -337,7 +334,8 @@ def store_that_never_ends(trained, **rest):
     threading.Event().wait()
 
 manager = JobManager(store=store_that_never_ends)
-manager.submit(Corpus.from_text("hug hugs"), TrainingConfig(258), title="", held_out_share=0)
+corpus, origin = Corpus.from_text("hug hugs"), CorpusOrigin("paste", "", 0)
+manager.submit(corpus, TrainingConfig(258), title="", held_out_share=0, origin=origin)
 assert reached.wait(60)
 print("the end")
 """
@@ -363,5 +361,5 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
 
     monkeypatch.setattr("ui.work.training.train", train_after_a_wait)
     status = ended(manager, submit(manager))
-    assert status.curve
-    assert all(point.corpus_tokens > 0 for point in status.curve)
+    assert status.report.curve
+    assert all(point.corpus_tokens > 0 for point in status.report.curve)

@@ -30,10 +30,12 @@ from ui.host.logs import (
     short_id,
 )
 from ui.host.settings import Level
+from ui.storage.run_files import CorpusOrigin
 from ui.work.jobs import JobManager
 
 ROOT = Path(__file__).parents[2]
 SECRET = "xyzzy-plugh"
+ORIGIN = CorpusOrigin("paste", "", 0)
 HOSTILE = f'{SECRET}\n{{"event":"forged"}} %s %(name)s \x1b[31m\u202e {"0" * 32} 203.0.113.7'
 
 
@@ -220,7 +222,7 @@ def test_trainings_are_logged_without_title_or_id(log: Log) -> None:
 
     manager = JobManager(store)
     size = TrainingConfig(vocab_size=260)
-    job_id = manager.submit(corpus, size, title=HOSTILE, held_out_share=0.0)
+    job_id = manager.submit(corpus, size, title=HOSTILE, held_out_share=0.0, origin=ORIGIN)
     assert wait_until(manager, job_id).state == "finished"
     manager.close()
     assert SECRET not in log.text
@@ -237,7 +239,7 @@ def test_a_failed_training_is_logged_by_the_type_of_its_error(log: Log) -> None:
 
     manager = JobManager(store)
     corpus, size = Corpus.from_text("the cat sat " * 50), TrainingConfig(vocab_size=260)
-    job_id = manager.submit(corpus, size, title="A title", held_out_share=0.0)
+    job_id = manager.submit(corpus, size, title="A title", held_out_share=0.0, origin=ORIGIN)
     assert wait_until(manager, job_id).state == "failed"
     manager.close()
     assert SECRET not in log.text

@@ -10,12 +10,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
@@ -65,7 +65,14 @@ def folders(store: Path) -> list[Path]:
 
 def request(id: str = "a" * 32) -> TrainingRequest:
     return TrainingRequest(
-        id, "<b>", CONFIG, 0.1, "document", ORIGIN, "visitor", HOSTILE.n_bytes, time.time()
+        id=id,
+        title="<b>",
+        config=CONFIG,
+        held_out_share=0.1,
+        origin=ORIGIN,
+        visitor="visitor",
+        n_bytes=HOSTILE.n_bytes,
+        asked_at=time.time(),
     )
 
 
@@ -113,7 +120,7 @@ def test_a_request_to_extend_comes_back_with_its_tokenizer(store: Path) -> None:
     base = train(HOSTILE, CONFIG).tokenizer
     hostile = ("<b>\u202e\0", "New\u2028York", "'; --")
     extension = Extension(BaseName("file-x", "<b>\u202e"), 7, hostile, ("ff00",), ("20687567",))
-    asked = replace(request(), how=extension)
+    asked = replace(request(), config=None, extension=extension)
     keep_request(asked, HOSTILE, base).release()
     ((found, kept),) = left_requests()
     assert found == asked
@@ -228,20 +235,20 @@ def test_a_process_trains_the_same_run_and_reports_progress(manager: JobManager)
     job = submit(manager, HOSTILE)
     status = wait_until(manager, job)
     assert (status.state, status.error) == ("finished", None)
-    assert status.curve
-    assert status.progress is not None
+    assert status.report.curve
+    assert status.report.progress is not None
     training, held_out = HOSTILE.split(0.1)
     stored = load_run(job)
     assert stored.run.tokenizer == train(training, CONFIG).tokenizer
     assert (stored.held_out, stored.title) == (held_out, "Rhymes")
-    assert status.training_bytes == training.n_bytes
+    assert status.report.training_bytes == training.n_bytes
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_process")
 def test_a_cancelled_process_keeps_the_merges_so_far(manager: JobManager) -> None:
     job = submit(manager, SLOW, SLOW_CONFIG)
-    wait_until(manager, job, lambda job: bool(job.progress and job.progress.merges_done))
+    wait_until(manager, job, lambda job: job.report.done > 0)
     manager.cancel(job)
     status = wait_until(manager, job)
     assert (status.state, status.run_id) == ("cancelled", job)
@@ -255,7 +262,7 @@ def test_a_killed_process_is_an_error_that_loses_nothing_else(
 ) -> None:
     job = submit(manager, SLOW, SLOW_CONFIG)
     following = submit(manager, HOSTILE)
-    wait_until(manager, job, lambda job: job.progress is not None)
+    wait_until(manager, job, lambda job: job.report.progress is not None)
     (process,) = processes()
     process.send_signal(signal.SIGKILL)
     status = wait_until(manager, job)
@@ -283,7 +290,7 @@ def test_a_closed_server_leaves_its_trainings_to_the_next(store: Path) -> None:
     manager = JobManager(is_kept_on_disk=True)
     running = submit(manager, SLOW, SLOW_CONFIG)
     waiting = submit(manager, HOSTILE)
-    wait_until(manager, running, lambda job: job.progress is not None)
+    wait_until(manager, running, lambda job: job.report.progress is not None)
     manager.close()
     assert len(folders(store)) == 2
     later = JobManager(is_kept_on_disk=True)
@@ -297,16 +304,18 @@ SERVER = """
 import json, sys, time
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
+from ui.storage.run_files import CorpusOrigin
 from ui.work import jobs
 jobs.MIN_BYTES_FOR_PROCESS = int(sys.argv[1])
 manager = jobs.JobManager(is_kept_on_disk=True)
 text = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(100_000))
 slow = TrainingConfig(vocab_size=100_000, pretokenizer="whitespace")
+how = {"held_out_share": 0.0, "origin": CorpusOrigin("paste", "", 0)}
 ids = [
-    manager.submit(Corpus.from_text(text), slow, title="slow", held_out_share=0.0),
-    manager.submit(Corpus.from_text("hug hugs"), TrainingConfig(258), title="h", held_out_share=0),
+    manager.submit(Corpus.from_text(text), slow, title="slow", **how),
+    manager.submit(Corpus.from_text("hug hugs"), TrainingConfig(258), title="h", **how),
 ]
-while manager.status(ids[0]).progress is None:
+while manager.status(ids[0]).report.progress is None:
     time.sleep(0.02)
 print(json.dumps(ids), flush=True)
 time.sleep(600)
@@ -353,8 +362,8 @@ def test_a_filed_corpus_is_trained_from_its_files(manager: JobManager, store: Pa
     assert isinstance(corpus, FiledCorpus)
     training, _ = corpus.divided(0.1)
     job = manager.submit(corpus, CONFIG, title="a.txt", held_out_share=0.1, origin=ORIGIN)
-    plan = manager.plan(job)
-    assert plan is not None
-    assert plan.corpus is corpus
+    live = manager.find_live(job)
+    assert live is not None
+    assert live.corpus() is corpus
     assert wait_until(manager, job).state == "finished"
     assert load_run(job).run.corpus_sha256 == training.sha256

@@ -149,8 +149,8 @@ def draw_extending(stored: StoredRun, job: JobStatus | None) -> None:
 
 def _live_extension(job: JobStatus | None) -> Extension | None:
     """Return what the running or queued job was asked for; None without one."""
-    plan = jobs.manager().plan(job.id) if job is not None and job.is_live else None
-    return plan.how if plan is not None and isinstance(plan.how, Extension) else None
+    live = jobs.manager().find_live(job.id) if job is not None and job.is_live else None
+    return None if live is None else live.request.extension
 
 
 def _show_outcome(job: JobStatus | None, stored: StoredRun) -> None:

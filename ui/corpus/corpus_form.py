@@ -102,7 +102,6 @@ def begin_training(
             how,
             title=title,
             held_out_share=chosen.held_out_share,
-            held_out_by=chosen.held_out_by,
             origin=chosen.origin,
             visitor=visitor(),
         )

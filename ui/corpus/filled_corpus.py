@@ -21,12 +21,12 @@ from ui.corpus.uploads import CorpusForm, ReadUploads
 from ui.look.labels import size_text
 from ui.shell import address, workspace
 from ui.shell.recent_runs import take_given
-from ui.storage.base_tokenizer import Extension, text_title
+from ui.storage.base_tokenizer import text_title
 from ui.storage.corpus_store import load_uploaded
 from ui.storage.run_files import CorpusOrigin, RunCorpus, Source
 from ui.storage.run_store import StoredRun, run_corpus
 from ui.storage.upload_store import load_text
-from ui.work.jobs import TrainingPlan
+from ui.work.jobs import LiveTraining
 
 _MAX_TYPED = 100_000
 """A longer text is shown as a large paste: a text area would slow the browser down."""
@@ -38,7 +38,7 @@ _AGAIN = {
 }
 
 
-def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
+def fill_corpus_once(stored: StoredRun, training: LiveTraining | None) -> None:
     """Fill the corpus form from a training that has not ended, else from the open run.
 
     Only if this session shows no other corpus yet.
@@ -48,12 +48,12 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
         return
     if not workspace.widgets_hold(FIRST):
         return
-    has_other = plan is not None or stored.run.base is not None
+    has_other = training is not None or stored.run.base is not None
     widgets = fill_from_address(is_empty_kept=not has_other)
     if given is not None and not has_other:
         widgets = corpus_or(widgets, lambda: fill_from_browser(*given))
-    if plan is not None:
-        widgets = corpus_or(widgets, lambda: fill_from_plan(plan))
+    if training is not None:
+        widgets = corpus_or(widgets, lambda: fill_from_training(training))
     elif stored.run.base is not None:
         widgets = corpus_or(widgets, lambda: fill_from_run(stored))
     elif not widgets:
@@ -124,11 +124,12 @@ def fill_from_browser(source: str, kept_id: str) -> dict[str, str | float]:
     return fill_from_address()
 
 
-def fill_from_plan(plan: TrainingPlan) -> dict[str, str | float]:
+def fill_from_training(training: LiveTraining) -> dict[str, str | float]:
     """Bring back the corpus of a training that has not ended, and return its widgets' values."""
-    base = plan.how.base if isinstance(plan.how, Extension) else None
-    widgets = _widget_values(plan.origin, plan.corpus, text_title(base, plan.title))
-    return widgets | _held_out(plan.origin)
+    request = training.request
+    base = None if request.extension is None else request.extension.base
+    title = text_title(base, request.title)
+    return _widget_values(request.origin, training.corpus(), title) | _held_out(request.origin)
 
 
 def fill_from_run(stored: StoredRun) -> dict[str, str | float]:

@@ -10,6 +10,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.runs.stop_reasons import times
+from bpe_core.types import TrainingProgress
 from ui.components.end_in_view import end_in_view
 from ui.host.error_boundary import fragment
 from ui.look import charts
@@ -18,7 +19,7 @@ from ui.look.labels import plain_markdown, size_text
 from ui.shell import frame
 from ui.work import jobs
 from ui.work.jobs import JobStatus
-from ui.work.training_report import duration
+from ui.work.training_report import TrainingReport, duration
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _OUTCOME: Final = "training_outcome"
@@ -67,22 +68,24 @@ def watch_training(job_id: str) -> None:
                 disabled=status.is_stopping,
             )
         st.markdown(f":gray[{plain_markdown(status.title)}]")
-        if status.progress is None or status.progress.seconds_compiling is not None:
+        progress = status.report.progress
+        if progress is None or progress.seconds_compiling is not None:
             st.progress(0.0)
-            st.markdown(_before_first_merge(status))
+            st.markdown(_before_first_merge(status, progress))
         else:
-            _show_progress(status)
+            _show_progress(status.report, progress)
         st.markdown(
             ":gray[You can leave this page. Training continues, and this address brings you back.]"
         )
 
 
-def _before_first_merge(status: JobStatus) -> str:
-    if status.progress is not None and status.progress.seconds_compiling is not None:
-        seconds = status.progress.seconds_compiling
+def _before_first_merge(status: JobStatus, progress: TrainingProgress | None) -> str:
+    if progress is not None:
+        seconds = progress.seconds_compiling
         return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
     if status.state == "running":
-        size = f" of {size_text(status.training_bytes)}" if status.training_bytes else ""
+        n_bytes = status.report.training_bytes
+        size = f" of {size_text(n_bytes)}" if n_bytes else ""
         return f"Counting the pre-tokens{size}."
     others = status.queue_position
     if not others:
@@ -90,31 +93,28 @@ def _before_first_merge(status: JobStatus) -> str:
     return f"Waiting: {others:,} training run{'s' * (others != 1)} before yours."
 
 
-def _show_progress(status: JobStatus) -> None:
-    progress = status.progress
-    if progress is None:
-        return
+def _show_progress(report: TrainingReport, progress: TrainingProgress) -> None:
     wanted = progress.merges_wanted
     st.progress(min(1.0, progress.merges_done / wanted) if wanted else 1.0)
-    if status.is_saving:
+    if report.is_saving:
         done = progress.merges_done
         st.markdown(
             f"{done:,} merge{'' if done == 1 else 's'} learned. Encoding the held-out text and "
-            f"saving the run{_saving_left(status)}."
+            f"saving the run{_saving_left(report)}."
         )
     else:
-        st.markdown(f"Merge {progress.merges_done:,} of {wanted:,}{_pace(status)}.")
+        st.markdown(f"Merge {progress.merges_done:,} of {wanted:,}{_pace(report)}.")
     figures = st.grid(2, min_column_width=130)
     with figures.cell(), st.container(gap="xxsmall"):
-        st.metric("Bytes per token so far", f"{status.bytes_per_token:.2f}")
+        st.metric("Bytes per token so far", f"{report.bytes_per_token:.2f}")
         st.markdown(":gray[:small[held-out text is measured at the end]]")
     with figures.cell(), st.container(gap="xxsmall"):
         st.metric("Last pair occurred", times(progress.last_count))
         st.markdown(f":gray[:small[{progress.corpus_tokens:,} tokens in the corpus]]")
     st.plotly_chart(
         charts.tokens_over_merges(
-            [point.corpus_tokens for point in status.curve],
-            merges=[point.merges_done for point in status.curve],
+            [point.corpus_tokens for point in report.curve],
+            merges=[point.merges_done for point in report.curve],
             merges_wanted=wanted,
             theme=frame.theme_type(),
         ),
@@ -124,13 +124,13 @@ def _show_progress(status: JobStatus) -> None:
     )
 
 
-def _saving_left(status: JobStatus) -> str:
-    left = status.seconds_left
+def _saving_left(report: TrainingReport) -> str:
+    left = report.seconds_left
     return f": about {duration(left)} left" if left is not None and left >= 1 else ""
 
 
-def _pace(status: JobStatus) -> str:
-    rate, seconds_left = status.merges_a_second, status.seconds_left
+def _pace(report: TrainingReport) -> str:
+    rate, seconds_left = report.merges_a_second, report.seconds_left
     if rate is None or seconds_left is None:
         return ""
     return f", {rate:,.0f} a second, about {duration(seconds_left)} left with saving"

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -24,7 +23,6 @@ from bpe_core.files.regular_files import NotRegularError, read_regular
 from bpe_core.files.store.entries import delete_folder, folder_size
 from bpe_core.files.store.place import is_id, store_folder
 from bpe_core.files.whole_files import write_whole
-from bpe_core.formats.run_archive import read_config
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.storage.base_tokenizer import Extension, read_base, write_base
@@ -39,20 +37,20 @@ _STARTS: Final = "starts"
 _LOCK: Final = "lock"
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingRequest:
-    """What to train, apart from the corpus."""
+class TrainingRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to train, apart from the corpus: from scratch, or by extending a tokenizer."""
 
+    version: Literal[1] = 1
+    """That of its file."""
     id: str
     """Also the id of the run that it will become."""
     title: str
     """The name of the text; may be user input."""
-    how: TrainingConfig | Extension
-    """With these settings from scratch, or by extending a tokenizer."""
-    held_out_share: float
-    held_out_by: str
-    """As `divide` in `held_out_text` takes it."""
-    origin: CorpusOrigin | None
+    config: TrainingConfig | None = None
+    extension: Extension | None = None
+    """Counts if there is also a config, as in a file of an earlier version."""
+    held_out_share: Annotated[float, msgspec.Meta(ge=0, lt=1)]
+    origin: CorpusOrigin
     visitor: str
     """Tells visitors apart for fair turns."""
     n_bytes: int
@@ -60,21 +58,12 @@ class TrainingRequest:
     asked_at: float
     """In seconds, as `time.time()`."""
 
-
-class _Stored(msgspec.Struct, kw_only=True):
-    """A request as it is in its file; an extension of an earlier version also has a config."""
-
-    version: Literal[1]
-    id: str
-    title: str
-    config: dict[str, Any] | None = None
-    extension: Extension | None = None
-    held_out_share: Annotated[float, msgspec.Meta(ge=0, lt=1)]
-    held_out_by: str = "document"
-    origin: CorpusOrigin | None
-    visitor: str
-    n_bytes: int
-    asked_at: float
+    @property
+    def how(self) -> TrainingConfig | Extension:
+        """The settings to train with, or how it extends a tokenizer."""
+        how = self.extension or self.config
+        assert how is not None
+        return how
 
 
 class KeptRequest:
@@ -138,7 +127,7 @@ def keep_request(
             write_corpus(unfinished, corpus)
         if base is not None:
             write_base(unfinished, base)
-        (unfinished / _REQUEST).write_bytes(msgspec.json.encode(_to_stored(request)))
+        (unfinished / _REQUEST).write_bytes(msgspec.json.encode(request))
         # Taken before the folder has its name, so that no server that starts now can take it.
         lock = FileLock(unfinished / _LOCK)
         lock.__enter__()
@@ -179,35 +168,10 @@ def read_request(folder: Path) -> TrainingRequest:
 
     Raises OSError, and ValueError, RecursionError or BpeError if it is damaged.
     """
-    stored = msgspec.json.decode(read_regular(folder / _REQUEST), type=_Stored)
-    if f"{_PREFIX}{stored.id}" != folder.name:
+    request = msgspec.json.decode(read_regular(folder / _REQUEST), type=TrainingRequest)
+    if f"{_PREFIX}{request.id}" != folder.name:
         raise ValueError("It is not the request of this folder.")
-    how = stored.extension or read_config(stored.config or {})
-    check_held_out_by(stored.held_out_by)
-    return TrainingRequest(
-        stored.id,
-        stored.title,
-        how,
-        stored.held_out_share,
-        stored.held_out_by,
-        stored.origin,
-        stored.visitor,
-        stored.n_bytes,
-        stored.asked_at,
-    )
-
-
-def _to_stored(request: TrainingRequest) -> _Stored:
-    return _Stored(
-        version=1,
-        id=request.id,
-        title=request.title,
-        config=None if isinstance(request.how, Extension) else asdict(request.how),
-        extension=request.how if isinstance(request.how, Extension) else None,
-        held_out_share=request.held_out_share,
-        held_out_by=request.held_out_by,
-        origin=request.origin,
-        visitor=request.visitor,
-        n_bytes=request.n_bytes,
-        asked_at=request.asked_at,
-    )
+    if request.extension is None and request.config is None:
+        raise ValueError("It has no settings.")
+    check_held_out_by(request.origin.held_out_by)
+    return request

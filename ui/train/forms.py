@@ -16,8 +16,8 @@ from ui.corpus.filled_corpus import (
     corpus_or,
     fill_from_address,
     fill_from_browser,
-    fill_from_plan,
     fill_from_run,
+    fill_from_training,
 )
 from ui.corpus.own_files import close_own_files
 from ui.corpus.own_text_field import set_own_text
@@ -34,7 +34,7 @@ from ui.train import settings_form
 from ui.train.best_cut import show_best_cut
 from ui.train.settings_form import find_start, read_address_settings
 from ui.train.size_field import show_largest_size
-from ui.work.jobs import TrainingPlan
+from ui.work.jobs import LiveTraining
 
 
 def show_forms(
@@ -124,30 +124,30 @@ def fill_forms_once(stored: StoredRun) -> None:
     _set(corpus | settings_form.widget_values(*settings))
 
 
-def fill_forms_from_training(plan: TrainingPlan) -> None:
+def fill_forms_from_training(live: LiveTraining) -> None:
     """Fill the forms from a training that has not ended, as `fill_forms_once` does from a run."""
     if not _are_filled_first():
         return
-    corpus = corpus_or(fill_from_address(), lambda: fill_from_plan(plan))
+    corpus = corpus_or(fill_from_address(), lambda: fill_from_training(live))
     settings = read_address_settings()
     if settings is None:
-        config = filled_settings(None, plan)
-        origin = plan.origin
+        config = filled_settings(None, live)
+        origin = live.request.origin
         training, _ = corpus_summary.divided(
-            plan.corpus, origin.held_out_percent / 100, origin.held_out_by
+            live.corpus(), origin.held_out_percent / 100, origin.held_out_by
         )
         settings = config, find_start(config, training).total
     _set(corpus | settings_form.widget_values(*settings))
 
 
-def filled_settings(stored: StoredRun | None, plan: TrainingPlan | None) -> TrainingConfig:
+def filled_settings(stored: StoredRun | None, live: LiveTraining | None) -> TrainingConfig:
     """Return the settings that the form is filled with if the address names no others.
 
     They are those of the training or, without one, of the open run. Of a tokenizer that extends
     another, which Train cannot make, and of the sample, they are what a new visitor sees.
     """
-    if plan is not None:
-        how = plan.how
+    if live is not None:
+        how = live.request.how
         return settings_form.FIRST_SETTINGS if isinstance(how, Extension) else how
     if stored is None or stored.id == SAMPLE_RUN_ID or stored.run.base is not None:
         return settings_form.FIRST_SETTINGS

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import atexit
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Final, Literal
 
@@ -17,7 +16,7 @@ from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.errors import BpeError, NotKeptError
 from bpe_core.files.store.place import new_id
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig, TrainingProgress
+from bpe_core.types import TrainingConfig
 from ui.host.logs import event, log_unforeseen, short_id
 from ui.host.settings import settings
 from ui.storage.base_tokenizer import Extension
@@ -33,7 +32,7 @@ from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
 from ui.work.task import State, Task
 from ui.work.training import StoredTraining, StoreRun, train_and_store
 from ui.work.training_process import train_in_process
-from ui.work.training_report import CurvePoint, EndingTime, Reporter, TrainingReport, logged
+from ui.work.training_report import EndingTime, Reporter, TrainingReport, logged
 
 MAX_CACHED = 64
 MAX_WAITING: Final = settings().queue
@@ -50,23 +49,6 @@ class TrainingStoppedError(BpeError):
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingPlan:
-    """The corpus and the settings of a training run that has not ended yet."""
-
-    title: str
-    how: TrainingConfig | Extension
-    """With these settings from scratch, or by extending a tokenizer."""
-    origin: CorpusOrigin
-    read: Callable[[], Corpus | FiledCorpus]
-    """Returns the corpus, held-out text included, from the disk if it is large."""
-
-    @property
-    def corpus(self) -> Corpus | FiledCorpus:
-        """The corpus, held-out text included. Raises FormatError if it is damaged or missing."""
-        return self.read()
-
-
-@dataclass(frozen=True, slots=True)
 class JobStatus:
     """A snapshot of a training run."""
 
@@ -76,17 +58,7 @@ class JobStatus:
     """"unknown" if the server has no training with this id."""
     queue_position: int = 0
     """The number of training runs ahead of it; 0 once it runs."""
-    training_bytes: int = 0
-    """The size of the training text, without held-out text; 0 until the training runs."""
-    progress: TrainingProgress | None = None
-    merges_a_second: float | None = None
-    """Measured over the last few seconds; None until half a second can be measured."""
-    curve: tuple[CurvePoint, ...] = ()
-    seconds_left: float | None = None
-    """The estimated time until its run can be shown, saving included; None until a second of
-    merges."""
-    is_saving: bool = False
-    """Whether its merges are done and its run is being stored."""
+    report: TrainingReport = field(default_factory=TrainingReport)
     is_stopping: bool = False
     """Whether it is cancelled but has not ended yet."""
     error: str | None = None
@@ -100,14 +72,8 @@ class JobStatus:
         """Whether it is queued or running."""
         return self.state in ("queued", "running")
 
-    @property
-    def bytes_per_token(self) -> float:
-        """Bytes per token of the training text so far; 0 before its tokens are counted."""
-        tokens = self.progress.corpus_tokens if self.progress else 0
-        return self.training_bytes / tokens if tokens else 0.0
 
-
-class _Live:
+class LiveTraining:
     """A training that has not ended: its request, and its corpus in memory or on disk."""
 
     def __init__(
@@ -124,7 +90,7 @@ class _Live:
         self._corpus = None if self.is_large and isinstance(corpus, Corpus) else corpus
 
     def corpus(self) -> Corpus | FiledCorpus:
-        """Return the corpus; raise FormatError if it is damaged or missing."""
+        """Return the corpus, held-out text included; raise FormatError if it is damaged."""
         if self._corpus is not None:
             return self._corpus
         assert self.kept is not None
@@ -166,7 +132,7 @@ class JobManager:
         self._is_kept_on_disk = is_kept_on_disk
         self._closed = Event()
         self._ending = EndingTime()
-        self._live: dict[str, _Live] = {}
+        self._live: dict[str, LiveTraining] = {}
         self._background = Background[TrainingReport, StoredTraining](
             "training",
             max_waiting=MAX_WAITING,
@@ -181,36 +147,36 @@ class JobManager:
         *,
         title: str,
         held_out_share: float,
-        held_out_by: str = "document",
-        origin: CorpusOrigin | None = None,
+        origin: CorpusOrigin,
         visitor: str = "",
     ) -> str:
         """Queue a training run and return its id, which will also be the id of its run.
 
         `how` is a configuration to train with, or an extension and the tokenizer that it extends.
 
-        Raises `TooMuchWorkError` if the queue is full or the visitor has no place left in it. With
-        an origin, the corpus is stored with the run, so that it can be chosen again.
+        Raises `TooMuchWorkError` if the queue is full or the visitor has no place left in it.
+        A corpus of moderate size is stored with the run, so that it can be chosen again.
         """
         # Before the corpus is written.
         self._background.check_places(visitor)
-        recipe, base = (how, None) if isinstance(how, TrainingConfig) else how
+        is_new = isinstance(how, TrainingConfig)
+        config, (extension, base) = (how, (None, None)) if is_new else (None, how)
         request = TrainingRequest(
-            new_id(),
-            title,
-            recipe,
-            held_out_share,
-            held_out_by,
-            origin,
-            visitor,
+            id=new_id(),
+            title=title,
+            config=config,
+            extension=extension,
+            held_out_share=held_out_share,
+            origin=origin,
+            visitor=visitor,
             n_bytes=corpus.n_bytes,
             asked_at=time.time(),
         )
-        live = _Live(request, corpus, None, base)
+        live = LiveTraining(request, corpus, None, base)
         if self._is_kept_on_disk:
             # Without room for it on the disk, it is trained all the same.
             with suppress(NotKeptError):
-                live = _Live(request, corpus, keep_request(request, corpus, base), base)
+                live = LiveTraining(request, corpus, keep_request(request, corpus, base), base)
         try:
             self._begin(live)
         except TooMuchWorkError:
@@ -227,18 +193,11 @@ class JobManager:
             event("training_begun_again", job=short_id(request.id), starts=kept.n_starts)
             # If the queue is shorter now than it was, what does not fit waits for the next start.
             with suppress(TooMuchWorkError):
-                self._begin(_Live(request, None, kept))
+                self._begin(LiveTraining(request, None, kept))
 
-    def plan(self, job_id: str) -> TrainingPlan | None:
-        """Return what a queued or running job trains on.
-
-        None once it has ended, and for one that was submitted without an origin.
-        """
-        live = self._live.get(job_id)
-        if live is None or (origin := live.request.origin) is None:
-            return None
-        request = live.request
-        return TrainingPlan(request.title, request.how, origin, live.corpus)
+    def find_live(self, job_id: str) -> LiveTraining | None:
+        """Return a training that has not ended, or None."""
+        return self._live.get(job_id)
 
     def status(self, job_id: str) -> JobStatus:
         """Return a snapshot of a training run; raise `UnknownWorkError` for an unknown id.
@@ -253,19 +212,15 @@ class JobManager:
                 return JobStatus(job_id, title="", state="finished", run_id=job_id)
             raise
         report, stored = status.progress or TrainingReport(), status.result
+        if report.seconds_left is not None:
+            left = max(0.0, report.seconds_left - status.seconds_since_report)
+            report = replace(report, seconds_left=left)
         return JobStatus(
             id=job_id,
             title=status.about,
             state="cancelled" if stored is not None and stored.was_cancelled else status.state,
             queue_position=status.n_ahead,
-            training_bytes=report.training_bytes,
-            progress=report.progress,
-            merges_a_second=report.merges_a_second,
-            curve=report.curve,
-            seconds_left=None
-            if report.seconds_left is None
-            else max(0.0, report.seconds_left - status.seconds_since_report),
-            is_saving=report.is_saving,
+            report=report,
             is_stopping=status.is_stopping,
             error=status.problem,
             run_id=None if stored is None else stored.run_id,
@@ -292,7 +247,7 @@ class JobManager:
             if not self._background.status(job_id).is_live:
                 self._forget(job_id)
 
-    def _begin(self, live: _Live) -> None:
+    def _begin(self, live: LiveTraining) -> None:
         request = live.request
 
         def work(task: Task[TrainingReport]) -> StoredTraining | None:
@@ -328,7 +283,7 @@ class JobManager:
         else:
             live.kept.remove()
 
-    def _train(self, live: _Live, task: Task[TrainingReport]) -> StoredTraining | None:
+    def _train(self, live: LiveTraining, task: Task[TrainingReport]) -> StoredTraining | None:
         report = Reporter(task, self._ending)
         stored = self._train_followed(live, task, report)
         if stored is not None and not task.is_cancelled:
@@ -336,7 +291,7 @@ class JobManager:
         return stored
 
     def _train_followed(
-        self, live: _Live, task: Task[TrainingReport], report: Reporter
+        self, live: LiveTraining, task: Task[TrainingReport], report: Reporter
     ) -> StoredTraining | None:
         def is_cancelled() -> bool:
             return task.is_cancelled

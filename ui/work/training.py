@@ -62,7 +62,7 @@ def train_and_store(
     An extension extends `base`. `should_stop` ends the training early, with the merges so far; once
     `is_wanted` returns False, nothing is stored. Raises what `train`, `extend` and `store` raise.
     """
-    training, held_out = divide(corpus, request.held_out_share, request.held_out_by)
+    training, held_out = divide(corpus, request.held_out_share, request.origin.held_out_by)
     sizes = training.n_bytes, held_out.n_bytes
     report(TrainingStep(*sizes))
     how = request.how
@@ -96,7 +96,7 @@ def train_and_store(
     if held_out.documents and not was_cancelled:
         parts = split_by_folder(corpus, request.held_out_share, HELD_OUT_SEED)
         newness = measure_newness(run.pretokens, held_out, parts, run.config.pretokenizer)
-        is_asked = request.held_out_by == "document" and newness.depends_on_folder
+        is_asked = request.origin.held_out_by == "document" and newness.depends_on_folder
         if parts is not None and is_asked and not should_stop():
             rest, folders = parts
             by_folder = FolderCheck(learn(rest, None).tokenizer, folders)
@@ -105,7 +105,7 @@ def train_and_store(
         run,
         held_out,
         training=training,
-        came_from=None if request.origin is None else (request.origin, corpus),
+        came_from=(request.origin, corpus),
         base=how.base if isinstance(how, Extension) else None,
         newness=newness,
         by_folder=by_folder,

@@ -33,11 +33,22 @@ class TrainingReport:
     """The values that a training run reports in progress."""
 
     training_bytes: int = 0
+    """The size of the training text, without held-out text; 0 until the training runs."""
     progress: TrainingProgress | None = None
     merges_a_second: float | None = None
+    """Measured over the last few seconds; None until half a second can be measured."""
     curve: tuple[CurvePoint, ...] = ()
     seconds_left: float | None = None
+    """The estimated time until its run can be shown, saving included; None until a second of
+    merges."""
     is_saving: bool = False
+    """Whether its merges are done and its run is being stored."""
+
+    @property
+    def bytes_per_token(self) -> float:
+        """Bytes per token of the training text so far; 0 before its tokens are counted."""
+        tokens = self.progress.corpus_tokens if self.progress else 0
+        return self.training_bytes / tokens if tokens else 0.0
 
     @property
     def done(self) -> int:
