@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels import threads
 from bpe_core.kernels.arrays import cut_short, longer
 from bpe_core.pretokenizers.blocks import Block, Section, ascii_in_place, safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer

@@ -76,9 +76,12 @@ def large_charts() -> Iterator[tuple[str, go.Figure]]:
             pair_charts.rank_frequency_curve(ranks, FALLING[[0, 1, 2]], theme="light"),
         )
     lives = np.linspace(998_000, 999_744, 40).astype(np.int64)
-    yield "a count", life.life_counts(lives, FALLING, theme="light")
-    yield "a rank", life.life_ranks(lives, FALLING, theme="light")
-    yield "a short life", life.life_counts(np.array([0, 1, 2]), FALLING[:3], theme="light")
+    yield "a count", life.life_curve(lives, FALLING, is_rank=False, theme="light")
+    yield "a rank", life.life_curve(lives, FALLING, is_rank=True, theme="light")
+    yield (
+        "a short life",
+        life.life_curve(np.array([0, 1, 2]), FALLING[:3], is_rank=False, theme="light"),
+    )
     for step in (0, 999_744):
         yield (
             "a place",

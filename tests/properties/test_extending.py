@@ -191,7 +191,7 @@ def test_wrong_arguments_are_refused() -> None:
         extend(gpt2(), "hug", 1)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigError, match="tie_break is 'first'"):
         extend(gpt2(), Corpus.from_text(TEXT), 1, tie_break="first")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ConfigError, match="min_frequency as a whole number.* got -1"):
+    with pytest.raises(ConfigError, match=r"min_frequency as a whole number.* got -1"):
         extend(gpt2(), Corpus.from_text(TEXT), 1, min_frequency=-1)
 
 

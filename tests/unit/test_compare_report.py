@@ -34,7 +34,7 @@ from ui.compare.report import ComparisonReport, report_html
 from ui.compare.report_elements import MAX_DISAGREEMENTS, MAX_TERMS_IN_REPORT
 from ui.compare.terms_part import Terms, term_rows
 from ui.compare.verdict_part import Judged, rival_rows
-from ui.compare.verdict_words import uncovered_words, verdict_sentence
+from ui.compare.verdict_words import interval_ends, uncovered_words, verdict_sentence
 from ui.components.figures import FigureRow
 from ui.run.page_parts import composition_groups
 from ui.tokenizers.shelf import Member
@@ -276,7 +276,7 @@ def test_the_parts_and_their_intervals_are_in_the_report() -> None:
         for part in parts:
             (row,) = [row for row in rows if row[0] == part.name and len(row) == 6]
             assert row[1:3] == [f"{part.own:,}", f"{part.theirs:,}"]
-            assert f"{part.low:.1f}%".replace("-", "−") in row[4]
+            assert row[4] == interval_ends(part)
     (rival,) = rival_rows(one.members, comparison, one.judged.gains)
     assert ["GPT-2", rival.vocabulary, rival.tokens, rival.figure, rival.interval] in rows
     assert rival.interval

@@ -212,7 +212,6 @@ def _parts(body: ET.Element, report: ComparisonReport, names: Sequence[str]) -> 
         return
     other = names[judged.place]
     add(body, "h2", f"The difference to {other} by part")
-    add(body, "p", "Negative figures are more tokens.", **{"class": "aside"})
     for division, _ in judged.gain.divisions:
         add(body, "h3", TITLES[division])
         columns = [names[0], other, *PART_COLUMNS]

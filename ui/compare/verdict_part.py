@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -352,7 +351,7 @@ def part_rows(parts: Sequence[TextPart]) -> list[FigureRow]:
                 f"{part.own:,}",
                 f"{part.theirs:,}",
                 figure_words(part),
-                "–" if math.isnan(part.low) else f"{_minus(part.low)} to {_minus(part.high)}",
+                interval_ends(part) if part.has_interval else "–",
                 f"{part.n_units:,}",
             ),
         )
@@ -391,7 +390,3 @@ def differences_csv(
             for part in parts
         ),
     )
-
-
-def _minus(percent: float) -> str:
-    return f"{percent:,.1f}%".replace("-", "−").replace("−0.0%", "0.0%")

@@ -26,7 +26,7 @@ from ui.lab.measurements import MeasurementStatus, start_measurement
 from ui.lab.words import encoder_title
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions, tooltip
-from ui.look.labels import file_stem, plain_markdown
+from ui.look.labels import counted, file_stem, plain_markdown
 from ui.shell import frame
 from ui.work.work_part import watch_work
 
@@ -195,9 +195,8 @@ def draw_state(
         watch_work(
             measurements.manager(),
             shown.id,
-            "Measuring",
+            how_far,
             key=order.kind,
-            describe=how_far,
             can_cancel=status is not None,
         )
     elif shown is None or (status is None and shown.result is None):
@@ -225,9 +224,8 @@ def offer_png(chart: str, title: str, about: str) -> None:
 def how_far(status: MeasurementStatus) -> str:
     """Return the progress of a live measurement as a sentence or two."""
     progress = status.progress
-    if status.state == "queued":
-        one = status.n_ahead == 1
-        return f"Waiting: {status.n_ahead:,} measurement{'' if one else 's'} before this one."
+    if status.n_ahead:
+        return f"Waiting: {counted(status.n_ahead, 'measurement')} before this one."
     if progress is None:
         return "Starting the measuring process."
     if progress.seconds_compiling is not None:

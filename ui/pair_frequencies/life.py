@@ -39,37 +39,20 @@ from ui.storage.run_store import StoredRun
 _LEFT, _RIGHT, _SHOW = "life_left", "life_right", "life_show"
 
 
-def life_counts(
-    steps: NDArray[np.int64], counts: NDArray[np.int64], *, marked: Mark | None = None, theme: Theme
+def life_curve(
+    steps: NDArray[np.int64],
+    values: NDArray[np.int64],
+    *,
+    is_rank: bool,
+    marked: Mark | None = None,
+    theme: Theme,
 ) -> go.Figure:
-    """Draw how often a pair occurs over the steps at which it does: int64[n], int64[n].
+    """Draw a pair's counts or ranks, the first on top, over the steps at which it occurs.
 
-    A count stands until the step of the next one.
+    `steps` and `values` are int64[n]; a value stands until the step of the next one.
     """
-    figure = _life_curve(steps, counts, "%{y:,} times after %{x:,} merges", theme)
-    tokens_axis(figure, int(counts.max(initial=1)))
-    merges_axis(figure, int(steps[-1]), first=int(steps[0]))
-    name_value_axis(figure, "count", theme)
-    mark_step(figure, marked, theme)
-    return figure
-
-
-def life_ranks(
-    steps: NDArray[np.int64], ranks: NDArray[np.int64], *, marked: Mark | None = None, theme: Theme
-) -> go.Figure:
-    """Draw the rank of a pair, the first on top, over the steps at which it occurs."""
-    figure = _life_curve(steps, ranks, "rank %{y:,} after %{x:,} merges", theme)
-    counts_axis(figure, int(ranks.max(initial=1)), first_on_top=True)
-    merges_axis(figure, int(steps[-1]), first=int(steps[0]))
-    name_value_axis(figure, "rank", theme)
-    mark_step(figure, marked, theme)
-    return figure
-
-
-def _life_curve(
-    steps: NDArray[np.int64], values: NDArray[np.int64], hover: str, theme: Theme
-) -> go.Figure:
     colours = PALETTES[theme]
+    value = "rank %{y:,}" if is_rank else "%{y:,} times"
     figure = empty_figure(theme, height=240)
     figure.add_scatter(
         x=steps.tolist(),
@@ -77,7 +60,7 @@ def _life_curve(
         y=[value if value > 0 else None for value in values.tolist()],
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary, "shape": "hv"},
-        hovertemplate=f"{hover}<extra></extra>",
+        hovertemplate=f"{value} after %{{x:,}} merges<extra></extra>",
     )
     figure.add_scatter(
         x=steps[-1:].tolist(),
@@ -87,6 +70,14 @@ def _life_curve(
         cliponaxis=False,
         hoverinfo="skip",
     )
+    highest = int(values.max(initial=1))
+    if is_rank:
+        counts_axis(figure, highest, first_on_top=True)
+    else:
+        tokens_axis(figure, highest)
+    merges_axis(figure, int(steps[-1]), first=int(steps[0]))
+    name_value_axis(figure, "rank" if is_rank else "count", theme)
+    mark_step(figure, marked, theme)
     return figure
 
 
@@ -205,7 +196,6 @@ def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> 
             "life_counts",
             "Its count",
             standing_sentence(life, step, len(stored.run.merges)),
-            life_counts,
             picture.drawn_counts,
             life.counts,
             "How often {} occurs",
@@ -214,19 +204,19 @@ def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> 
             "life_ranks",
             "Its rank",
             "One plus the number of pairs that occur more often.",
-            life_ranks,
             picture.drawn_ranks,
             life.ranks,
             "The rank among all pairs of {}",
         ),
     )
-    for column, (key, title, what, draw, drawn, values, seen) in zip(columns, curves, strict=True):
+    for column, (key, title, what, drawn, values, seen) in zip(columns, curves, strict=True):
         with column:
             draw_title(title, what)
             st.plotly_chart(
-                draw(
+                life_curve(
                     drawn,
                     values[drawn],
+                    is_rank=values is life.ranks,
                     marked=(step, float(values[step])) if life.counts[step] > 0 else None,
                     theme=frame.theme_type(),
                 ),

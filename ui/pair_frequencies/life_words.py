@@ -7,7 +7,7 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.stop_reasons import times
 from bpe_core.types import Pair
 from ui.look.direction import isolated
-from ui.look.labels import escape_markdown, token_label
+from ui.look.labels import counted, escape_markdown, token_label
 from ui.run.results import LifePicture
 
 
@@ -73,7 +73,7 @@ def brief_sentence(life: PairLife) -> str:
     for step in range(len(life.counts)):
         count, rank = int(life.counts[step]), int(life.ranks[step])
         if count:
-            when = f"after {step:,} merge{'s' * (step > 1)}" if step else "before any merge"
+            when = f"after {counted(step, 'merge')}" if step else "before any merge"
             points.append(f"{when} {times(count)}, rank {rank:,}")
     number = "one point" if len(points) == 1 else "two points"
     return f"It occurs at only {number} of the run: {'; '.join(points)}."

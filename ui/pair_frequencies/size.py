@@ -23,7 +23,7 @@ from ui.look import charts
 from ui.look.chart_style import CONFIG
 from ui.look.csv_table import Cell, csv_table
 from ui.look.glossary import tooltip
-from ui.look.labels import file_stem
+from ui.look.labels import counted, file_stem
 from ui.run import results
 from ui.run.page_parts import draw_figure, offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
@@ -258,7 +258,7 @@ def _draw_cut(curves: results.RunCurves, kept: int, words: tuple[str, str, str])
         if further:
             where = "training" if curves.held_out is None else short
             draw_figure(
-                f"Next {further:,} merge{'s' * (further > 1)}",
+                f"Next {counted(further, 'merge')}",
                 f"{gain:+.2f}",
                 f"on {where} text",
                 width=124,

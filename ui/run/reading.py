@@ -13,7 +13,7 @@ from ui.look.labels import plain_markdown
 from ui.work.training_report import duration
 
 _MAX_LISTED = 100
-_LONGEST = 400
+_MAX_LENGTH = 400
 _SECONDS_BEFORE_BAR = 0.5
 _SECONDS_BETWEEN_DRAWINGS = 0.1
 
@@ -22,10 +22,10 @@ def show_reading_notes(notes: Sequence[Note]) -> None:
     """Draw a sentence for each kind of note, and the files of a kind in an expander."""
     groups = group_notes(notes)
     if warnings := [group for group in groups if group.is_warning]:
-        st.warning("\n\n".join(plain_markdown(group.sentence, _LONGEST) for group in warnings))
+        st.warning("\n\n".join(plain_markdown(group.sentence, _MAX_LENGTH) for group in warnings))
     for group in groups:
         if not group.is_warning:
-            st.markdown(f":gray[:small[{plain_markdown(group.sentence, _LONGEST)}]]")
+            st.markdown(f":gray[:small[{plain_markdown(group.sentence, _MAX_LENGTH)}]]")
     if many := [group for group in groups if len(group.notes) > 1]:
         with st.expander("Each file"):
             for group in many:
@@ -33,7 +33,7 @@ def show_reading_notes(notes: Sequence[Note]) -> None:
 
 
 def _list(group: NoteGroup) -> None:
-    lines = [f"- {plain_markdown(note.text, _LONGEST)}" for note in group.notes[:_MAX_LISTED]]
+    lines = [f"- {plain_markdown(note.text, _MAX_LENGTH)}" for note in group.notes[:_MAX_LISTED]]
     if (more := len(group.notes) - _MAX_LISTED) > 0:
         lines.append(f"- and {more:,} more")
     st.markdown("\n".join(lines))

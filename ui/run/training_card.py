@@ -15,7 +15,7 @@ from ui.components.end_in_view import end_in_view
 from ui.host.error_boundary import fragment
 from ui.look import charts
 from ui.look.chart_style import CONFIG
-from ui.look.labels import plain_markdown, size_text
+from ui.look.labels import counted, plain_markdown, size_text
 from ui.shell import frame
 from ui.work import jobs
 from ui.work.jobs import JobStatus
@@ -90,7 +90,7 @@ def _before_first_merge(status: JobStatus, progress: TrainingProgress | None) ->
     others = status.queue_position
     if not others:
         return "Your training run is next."
-    return f"Waiting: {others:,} training run{'s' * (others != 1)} before yours."
+    return f"Waiting: {counted(others, 'training run')} before yours."
 
 
 def _show_progress(report: TrainingReport, progress: TrainingProgress) -> None:
@@ -99,7 +99,7 @@ def _show_progress(report: TrainingReport, progress: TrainingProgress) -> None:
     if report.is_saving:
         done = progress.merges_done
         st.markdown(
-            f"{done:,} merge{'' if done == 1 else 's'} learned. Encoding the held-out text and "
+            f"{counted(done, 'merge')} learned. Encoding the held-out text and "
             f"saving the run{_saving_left(report)}."
         )
     else:

@@ -23,7 +23,7 @@ from ui.shell.visitor import visitor
 from ui.tokenizers.by_name import is_here, pinned, short_name
 from ui.work.background import Background, UnknownWorkError
 from ui.work.task import Progress, Task
-from ui.work.work_part import watch_work
+from ui.work.work_part import how_far, watch_work
 
 _MAX_PER_VISITOR: Final = 4
 
@@ -73,7 +73,8 @@ def draw_downloads() -> None:
         st.link_button(f"{plain_markdown(repo)} on the hub", f"{hub_address()}/{repo}")
     for number, key in enumerate(workspace.get(Downloads).keys):
         what = f"Fetching {plain_markdown(short_name(key))}"
-        watch_work(downloads(), key, what, key=f"download_{number}", written=size_text)
+        describe = partial(how_far, what, size_text)
+        watch_work(downloads(), key, describe, key=f"download_{number}")
 
 
 def _drop(key: str) -> None:

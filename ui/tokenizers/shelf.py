@@ -290,11 +290,9 @@ def open_member(key: str) -> Member:
     """Open a tokenizer by its key; raise BpeError if it cannot be opened."""
     if key == GPT2:
         return Member(key, "GPT-2", gpt2(), GPT2_NOTE)
-    if is_by_name(key):
-        named = open_by_name(key)
-        return Member(key, named.name, named.encoder, named.provenance, named.chat)
-    if key.startswith(FILE_PREFIX):
-        named = load_tokenizer(key.removeprefix(FILE_PREFIX))
-        return Member(key, named.name, named.encoder, named.provenance, named.chat)
-    stored = load_run(key.removeprefix(_RUN))
-    return Member(key, stored.title, stored.run.tokenizer, "Another run")
+    if key.startswith(_RUN):
+        stored = load_run(key.removeprefix(_RUN))
+        return Member(key, stored.title, stored.run.tokenizer, "Another run")
+    by_name = is_by_name(key)
+    named = open_by_name(key) if by_name else load_tokenizer(key.removeprefix(FILE_PREFIX))
+    return Member(key, named.name, named.encoder, named.provenance, named.chat)

@@ -13,7 +13,7 @@ from bpe_core.runs.stop_reasons import stop_sentence, times
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.look import charts
 from ui.look.chart_style import CONFIG
-from ui.look.labels import file_stem, plain_markdown
+from ui.look.labels import counted, file_stem, plain_markdown
 from ui.run.download_rows import offer_downloads
 from ui.run.page_parts import show_composition
 from ui.run.results import run_curves
@@ -111,7 +111,7 @@ def result_sentence(run: TrainingRun) -> str:
         end = f" The last pair still occurred {times(run.merges[-1].count or 0)}." if n else ""
     else:
         end = f" The vocabulary has {run.tokenizer.vocab_size:,} tokens."
-    return f"{n:,} merge{'s' * (n != 1)}. {stop_sentence(run)}{end}"
+    return f"{counted(n, 'merge')}. {stop_sentence(run)}{end}"
 
 
 def _show_figures(stored: StoredRun) -> None:
@@ -131,7 +131,7 @@ def _show_figures(stored: StoredRun) -> None:
         st.metric(
             "Tokens in the corpus",
             f"{int(stored.run.tokens_after[-1]):,}",
-            help=f"From {n_bytes:,} byte{'s' * (n_bytes != 1)}.",
+            help=f"From {counted(n_bytes, 'byte')}.",
         )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from bpe_core.vocabulary.reachability import Reachability
 from ui.components.vocabulary import Finding
+from ui.look.labels import counted
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import FindingKey
 
@@ -72,9 +73,7 @@ def leading_sentence(inspection: Inspection) -> tuple[list[tuple[str, bool]], st
     ordinary = int(lengths.sum())
     half = int(np.searchsorted(np.cumsum(lengths), ordinary / 2))
     longest = len(lengths) - 1
-    aside = (
-        f"The longest has {longest:,} byte{'s' * (longest != 1)}, and half have at most {half:,}."
-    )
+    aside = f"The longest has {counted(longest, 'byte')}, and half have at most {half:,}."
     tokens = (f"{ordinary:,} tokens", True)
     special = len(inspection.special_ids)
     if special:

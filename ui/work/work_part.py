@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -56,7 +57,8 @@ def show_work(
     if status is None:
         explain()
     elif status.is_live:
-        watch_work(background, status.id, unit, key=key, written=written)
+        describe = partial(how_far, unit, written)
+        watch_work(background, status.id, describe, key=key)
     elif status.result is None:
         show_ended(background, status, what, key=key)
 
@@ -68,25 +70,21 @@ SECONDS_BETWEEN_LOOKS = 0.5
 def watch_work(
     background: Background[Any, Any],
     id: str,
-    what: str,
+    describe: Callable[[Status[Any, Any]], str],
     *,
     key: str,
-    written: Callable[[int], str] = "{:,}".format,
-    describe: Callable[[Status[Any, Any]], str] | None = None,
     can_cancel: bool = True,
 ) -> None:
     """Redraw live work twice a second, and the whole page once it has ended.
 
-    `what` is Markdown for the unit of progress, such as "Characters", and `written` formats a
-    number of it; `describe` may say how far the work is instead. Visitors who ask for the same work
-    share its id and wait together, so the help text says that Cancel ends it for all of them.
+    `describe` says how far it is, in Markdown. Visitors who ask for the same work share its id and
+    wait together, so the help text says that Cancel ends it for all of them.
     """
     status = background.status(id)
     if not status.is_live:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_watched"):
-        how_far = _how_far(status, written) if describe is None else describe(status)
-        st.progress(status.share, f"{what}: {how_far}")
+        st.progress(status.share, describe(status))
         if can_cancel:
             st.button(
                 "Cancel",
@@ -110,13 +108,17 @@ def show_ended(
         st.button("Begin again", on_click=background.forget, args=(status.id,), key=f"{key}_again")
 
 
-def _how_far(status: Status[Any, Any], written: Callable[[int], str]) -> str:
+def how_far(unit: str, written: Callable[[int], str], status: Status[Any, Any]) -> str:
+    """Return how far work is in its unit of progress, such as "Characters" or the file it reads.
+
+    `written` formats a number of them.
+    """
     if status.state == "queued":
-        return "waiting for its turn"
+        return f"{unit}: waiting for its turn"
     if status.progress is None:
-        return "beginning"
+        return f"{unit}: beginning"
     done, of = written(status.progress.done), written(status.progress.of)
-    return f"{done} of {of}{_pace(status, written)}"
+    return f"{unit}: {done} of {of}{_pace(status, written)}"
 
 
 def seconds_left(status: Status[Any, Any]) -> float | None:
