@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
+import bpe_core as bpe
 from bpe_core.adapting.reference import ReferenceExtension, encode_word, extend_reference
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import encode_reference
-from bpe_core.types import Merge
 from bpe_core.unicode.kinds import token_script
 from bpe_core.vocabulary.pruning import keep_only
 
 
 def remove_reference(
-    tokenizer: Tokenizer,
-    corpus: Corpus,
+    tokenizer: bpe.Tokenizer,
+    corpus: bpe.Corpus,
     *,
     pinned: Collection[int] = (),
     last_learned: bool = False,
@@ -70,7 +68,7 @@ def remove_reference(
 
 
 def _uses(
-    tokenizer: Tokenizer,
+    tokenizer: bpe.Tokenizer,
     vocab: Mapping[int, bytes],
     merges: list[tuple[int, int, int]],
     words: Mapping[str, int],
@@ -93,7 +91,7 @@ def _uses(
         if tokenizer.end_of_word_id is not None:
             ids.append(tokenizer.end_of_word_id)
         if tokenizer.byte_ids:  # a merge may come before those that make its parts
-            ranked = {(m[0], m[1]): Merge(rank, *m) for rank, m in enumerate(merges)}
+            ranked = {(m[0], m[1]): bpe.Merge(rank, *m) for rank, m in enumerate(merges)}
             ids = encode_reference(ids, ranked)
         for left, right, made in merges:  # rank after rank, each from left to right
             place = 0
@@ -108,7 +106,7 @@ def _uses(
 
 
 def replace_reference(
-    base: Tokenizer,
+    base: bpe.Tokenizer,
     word_counts: Mapping[str, int],
     n_tokens: int,
     *,
@@ -126,7 +124,7 @@ def replace_reference(
     whole = [ids[0] for ids in (encode_word(base, word) for word in words) if len(ids) == 1]
     order, _ = remove_reference(
         base,
-        Corpus.from_word_counts(word_counts),
+        bpe.Corpus.from_word_counts(word_counts),
         pinned=[*pinned, *whole],
         scripts=scripts,
     )

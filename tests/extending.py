@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.reference import ReferenceExtension, extend_reference
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TieBreak
 from tests.strategies import tokenizers
 
@@ -37,7 +35,7 @@ TERMS = st.one_of(
 
 
 @st.composite
-def bases(draw: st.DrawFn) -> Tokenizer:
+def bases(draw: st.DrawFn) -> bpe.Tokenizer:
     """Draw tokenizers with any merges, special tokens, gaps between ids, and unreachable tokens."""
     kind = draw(st.sampled_from(["bytes", "full", "characters", "fallback", "marked"]))
     found = draw(
@@ -70,7 +68,7 @@ def bases(draw: st.DrawFn) -> Tokenizer:
         order.reverse()
     new_id = {old: step * order[old] + offset for old in tokens}
     marker = found.end_of_word_id
-    return Tokenizer(
+    return bpe.Tokenizer(
         vocab={new_id[old]: token for old, token in tokens.items()},
         merges=[(new_id[m.left], new_id[m.right], new_id[m.id]) for m in found.merges],
         pretokenizer="none",
@@ -87,7 +85,7 @@ def bases(draw: st.DrawFn) -> Tokenizer:
 class Case:
     """A base, the words to extend it for, and the settings."""
 
-    base: Tokenizer
+    base: bpe.Tokenizer
     words: dict[str, int]
     n_tokens: int
     min_frequency: int
@@ -96,11 +94,11 @@ class Case:
     left_out: tuple[bytes, ...] = ()
     terms: tuple[str | bytes, ...] = ()
 
-    def extended(self) -> TrainingRun:
+    def extended(self) -> bpe.TrainingRun:
         """Extend the base with `extend`."""
         return extend(
             self.base,
-            Corpus.from_word_counts(self.words),
+            bpe.Corpus.from_word_counts(self.words),
             self.n_tokens,
             min_frequency=self.min_frequency,
             tie_break=self.tie_break,
@@ -161,7 +159,7 @@ def draw_cases(draw: st.DrawFn) -> Case:
 cases = draw_cases()
 
 
-def spell_in_base(run: TrainingRun, ids: list[int]) -> list[int]:
+def spell_in_base(run: bpe.TrainingRun, ids: list[int]) -> list[int]:
     """Replace each new token with its parts in the base."""
     new = run.new_tokens
     return [old for id in ids for old in new.get(id, (id,))]

@@ -10,18 +10,16 @@ import sys
 from collections import Counter
 from functools import partial
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.counting.compiled import count_documents
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import count_pretokens
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
-from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.trainers import compiled, incremental, indexing
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.types import TieBreak, TrainingConfig
+from bpe_core.types import TieBreak
 
 
 def compare() -> None:
@@ -30,7 +28,7 @@ def compare() -> None:
     letters = "aab 'slt12\n\u00e9\u65e5\u3000"
     texts = ["".join(drawn.choices(letters, k=n)) for n in (0, 1, 7, 300, 9_000)] + ["ab" * 2_000]
     for name in (*SCANNERS, "regex:[ab]+"):
-        pretokenizer = get_pretokenizer(name)
+        pretokenizer = bpe.get_pretokenizer(name)
         found = count_documents(texts, pretokenizer)
         words = Counter(word.encode() for text in texts for word in pretokenizer.split(text))
         assert found.words == tuple(words), name
@@ -43,8 +41,10 @@ def compare() -> None:
     ]
     for rule, n_parts in cases:
         indexing.n_threads = partial(int, n_parts)
-        config = TrainingConfig(500, special_tokens=(), tie_break=rule)
-        pretokens = count_pretokens(Corpus.from_text("".join(texts)), get_pretokenizer("gpt2"))
+        config = bpe.TrainingConfig(500, special_tokens=(), tie_break=rule)
+        pretokens = count_pretokens(
+            bpe.Corpus.from_text("".join(texts)), bpe.get_pretokenizer("gpt2")
+        )
         learned = []
         for trainer in (incremental, compiled):
             vocabulary = GrowingVocabulary(config, ())
@@ -53,7 +53,7 @@ def compare() -> None:
         assert learned[0].merges == learned[1].merges
         assert learned[0].counts == learned[1].counts
         assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
-    tokenizer = train(Corpus.from_text("".join(texts)), TrainingConfig(500)).tokenizer
+    tokenizer = bpe.train(bpe.Corpus.from_text("".join(texts)), bpe.TrainingConfig(500)).tokenizer
     encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     for text in texts:
         ids = encoder.encode(text)

@@ -7,25 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
+import bpe_core as bpe
 from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import apply_merge, count_pairs
-from bpe_core.types import Pair, TieBreak, TrainingConfig
+from bpe_core.types import Pair, TieBreak
 
 
-def train_with_ties(tie_break: TieBreak) -> TrainingRun:
+def train_with_ties(tie_break: TieBreak) -> bpe.TrainingRun:
     """Train on short words over few letters, which give ties and overlaps as in `aaa`."""
     draw = np.random.default_rng(1)
     words: dict[str, int] = {}
     for _ in range(90):
         letters = draw.choice(list("aabcé"), size=draw.integers(2, 11))
         words["".join(letters)] = int(draw.integers(1, 9))
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         70, pretokenizer="none", base="characters", special_tokens=(), tie_break=tie_break
     )
-    return train(Corpus.from_word_counts(words), config)
+    return bpe.train(bpe.Corpus.from_word_counts(words), config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class Recount:
     """For each word that changes: how many pairs it contributed, and its symbols before."""
 
     @classmethod
-    def of(cls, run: TrainingRun, step: int) -> Recount:
+    def of(cls, run: bpe.TrainingRun, step: int) -> Recount:
         """Recount the pairs around the merge after `step`."""
         base_ids = run.tokenizer.base_ids
         words = [

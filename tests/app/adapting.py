@@ -8,15 +8,11 @@ from functools import cache
 
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, paste
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.held_out_text import divide
@@ -33,11 +29,11 @@ N_TOKENS = 12
 @cache
 def extended(text: str, terms: tuple[str, ...]) -> Trained:
     """Extend GPT-2 by 12 tokens for a pasted text, as the page does."""
-    corpus = Corpus.from_text(text, "pasted text")
+    corpus = bpe.Corpus.from_text(text, "pasted text")
     training, held_out = divide(corpus, 0.08, "document")
     return Trained(
         "GPT-2 + Pasted text",
-        extend(gpt2(), training, N_TOKENS, terms=terms),
+        extend(bpe.gpt2(), training, N_TOKENS, terms=terms),
         held_out,
         training=training,
         came_from=(CorpusOrigin("paste", "", 8), corpus),
@@ -54,9 +50,9 @@ def open_extended(
 
 
 @cache
-def small_base() -> Tokenizer:
+def small_base() -> bpe.Tokenizer:
     """Return a tokenizer that is sooner reduced than GPT-2 and has tokens of many scripts."""
-    return train(load_sample("multilingual"), TrainingConfig(4_000)).tokenizer
+    return bpe.train(load_sample("multilingual"), bpe.TrainingConfig(4_000)).tokenizer
 
 
 def open_with_base(open_app: OpenApp, files: Mapping[str, bytes], mode: str = "Extend") -> AppTest:

@@ -10,13 +10,12 @@ import pytest
 from sentencepiece import SentencePieceProcessor
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.adapting.adapted import count_with_missing
 from bpe_core.adapting.gains import cut_after, list_new_ids
 from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.app.adapting import choose, read_verdict
 from tests.app.pages import OpenApp, all_sent, paste, sent_table, unescaped_text
 from tests.app.training import in_address, until_ended
@@ -31,9 +30,9 @@ CHARACTERS = {*"東京都庁と市役所"}
 
 
 @cache
-def base() -> Tokenizer:
+def base() -> bpe.Tokenizer:
     """Return a small tokenizer like Llama 2's, whose text had no Japanese."""
-    return train(
+    return bpe.train(
         ["the hugs of a pug 0123456789\n" * 9], replace(CONFIGS[LLAMA], vocab_size=300)
     ).tokenizer
 

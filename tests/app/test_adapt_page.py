@@ -13,13 +13,11 @@ import pytest
 import tokenizers
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.adapting.adapted import trace_ids
 from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.adapted.adapted_files import ROWS, row_files
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.app.adapting import (
     TEXT,
     choose,
@@ -51,7 +49,7 @@ def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
     until_ended(app.button(key="extend").click().run())
     stored = load_run(in_address(app, "run"))
     run = stored.run
-    assert run.base == gpt2()
+    assert run.base == bpe.gpt2()
     assert stored.title == "GPT-2 + Pasted text"
     assert (len(run.merges), run.tokenizer.vocab_size) == (12, 50_257 + 12)
     tokens = stored.held_out_tokens_after
@@ -109,13 +107,13 @@ def test_a_cut_builds_no_tokenizer_again_and_other_formats_once_opened(
     app, stored = open_extended(open_app)
     app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
     built: list[int] = []
-    truncated = Tokenizer.truncated
+    truncated = bpe.Tokenizer.truncated
 
-    def cut(tokenizer: Tokenizer, n_merges: int) -> Tokenizer:
+    def cut(tokenizer: bpe.Tokenizer, n_merges: int) -> bpe.Tokenizer:
         built.append(n_merges)
         return truncated(tokenizer, n_merges)
 
-    monkeypatch.setattr(Tokenizer, "truncated", cut)
+    monkeypatch.setattr(bpe.Tokenizer, "truncated", cut)
     app.slider(key=f"tokens_kept_{stored.id}").set_value(12).run()
     app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
     assert not built
@@ -161,7 +159,7 @@ def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
 
 
 def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
-    files = dumps(gpt2().truncated(0), "huggingface")
+    files = dumps(bpe.gpt2().truncated(0), "huggingface")
     app = open_with_base(open_app, files, "Shrink")
     wait_until(background_work.shrinkings(), begin(app, "Shrink"))
     app.run()
@@ -303,8 +301,8 @@ class Rows(np.ndarray):
 
 
 def test_the_lines_give_each_row_its_old_one_or_the_mean_of_its_parts(tmp_path: Path) -> None:
-    run = extend(gpt2(), Corpus.from_text(TEXT), n_tokens=6)
-    adapted = trace_ids(gpt2(), run.tokenizer)
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), n_tokens=6)
+    adapted = trace_ids(bpe.gpt2(), run.tokenizer)
     (tmp_path / ROWS).write_bytes(row_files(adapted)[ROWS])
     before = np.random.default_rng(0).normal(size=(50_257, 4))
     layer = SimpleNamespace(weight=before.view(Rows))

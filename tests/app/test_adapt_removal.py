@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import Removals, remove_leaves
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import token_script
 from tests.app.adapting import TEXT, choose, open_small_base, read_verdict, small_base
 from tests.app.pages import OpenApp, paste, unescaped_text
@@ -44,7 +42,7 @@ def orders(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
     return begun
 
 
-def last_whole_token(tokenizer: Tokenizer, script: str) -> int:
+def last_whole_token(tokenizer: bpe.Tokenizer, script: str) -> int:
     """Return the last learned token of a script that is valid UTF-8."""
     return max(
         id
@@ -61,9 +59,9 @@ def shrunk(app: AppTest, order: Order) -> Removals:
     return status.result.removals
 
 
-def divided(order: Order) -> tuple[Corpus, Corpus]:
+def divided(order: Order) -> tuple[bpe.Corpus, bpe.Corpus]:
     """Return the training text and the held-out text of an order."""
-    assert isinstance(order.corpus, Corpus)
+    assert isinstance(order.corpus, bpe.Corpus)
     return order.corpus.split(order.held_out_share, seed=HELD_OUT_SEED)
 
 
@@ -152,7 +150,7 @@ def test_replace_takes_terms_scripts_and_tokens_to_keep(
 
 
 def test_other_choices_are_other_work() -> None:
-    text = Corpus.from_text("hug")
+    text = bpe.Corpus.from_text("hug")
     choices = (
         Removable(),
         Removable("last-learned"),
@@ -162,10 +160,10 @@ def test_other_choices_are_other_work() -> None:
         Removable(made_again=("6875",)),
         Removable(left_out=("6875",)),
     )
-    ids = {Order(gpt2(), text, 0.1, removable).id for removable in choices}
+    ids = {Order(bpe.gpt2(), text, 0.1, removable).id for removable in choices}
     assert len(ids) == len(choices)
-    assert Order(gpt2(), text, 0.1).id in ids
-    assert Order(gpt2(), text, 0.2).id not in ids
+    assert Order(bpe.gpt2(), text, 0.1).id in ids
+    assert Order(bpe.gpt2(), text, 0.2).id not in ids
 
 
 def test_the_result_of_replacing_survives_a_reload(open_app: OpenApp, orders: list[Order]) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.runs.sample_check import tokens_by_cut
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, page_text, paste
 from tests.waiting import wait_until
 from ui.shell import workspace
@@ -31,8 +30,8 @@ def test_a_better_cut_is_named_and_used_at_a_press(open_app: OpenApp) -> None:
     app = paste(open_app(), NUMBERS)
     app.select_slider(key="settings_byte_size").set_value(1_536).run()
     measured(app)
-    training, held_out = Corpus.from_text(NUMBERS).split(0.08, seed=HELD_OUT_SEED)
-    tokens = tokens_by_cut(training, held_out, TrainingConfig(1_536), CUTS)
+    training, held_out = bpe.Corpus.from_text(NUMBERS).split(0.08, seed=HELD_OUT_SEED)
+    tokens = tokens_by_cut(training, held_out, bpe.TrainingConfig(1_536), CUTS)
     assert tokens is not None
     better = find_better(tokens, "gpt2")
     assert better is not None

@@ -9,13 +9,11 @@ import huggingface_hub.constants
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import UnavailableError
 from bpe_core.formats.load_save import dumps
 from bpe_core.published.cache import VARIABLE
 from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp
 from tests.app.test_compare_shelf import others, rivals
 from tests.loopback_hub import LoopbackHub, loopback_hub
@@ -142,7 +140,7 @@ def test_without_a_network_the_page_says_so(
     open_app: OpenApp, fetched: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:
-        raise UnavailableError("It could not be downloaded. <b>Check the network</b>.")
+        raise bpe.UnavailableError("It could not be downloaded. <b>Check the network</b>.")
 
     monkeypatch.setattr(downloads, "fetch", fails)
     app = open_app("compare")
@@ -157,7 +155,7 @@ def test_without_a_network_the_page_says_so(
     assert fetched == []
 
 
-SMALL = train(load_sample("notebook"), TrainingConfig(vocab_size=280)).tokenizer
+SMALL = bpe.train(load_sample("notebook"), bpe.TrainingConfig(vocab_size=280)).tokenizer
 FILES = dumps(SMALL, "transformers")
 
 

@@ -6,10 +6,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.comparison.comparison import compare
+import bpe_core as bpe
 from bpe_core.comparison.parts import compute_gain
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.pages import OpenApp, sent, sent_table, sentence
 from ui.compare import evaluation
 from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
@@ -30,8 +28,8 @@ def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> Non
     files = {f"{n} {name}": text[n:] for n in range(12) for name, text in FILES.items()}
     app = open_files(open_app("compare", on="Your own text"), files)
     assert not app.error
-    corpus = Corpus.from_documents(list(files.values()), list(files))
-    comparison = compare(corpus, [load_run(SAMPLE_RUN_ID).run.tokenizer, gpt2()])
+    corpus = bpe.Corpus.from_documents(list(files.values()), list(files))
+    comparison = bpe.compare(corpus, [load_run(SAMPLE_RUN_ID).run.tokenizer, bpe.gpt2()])
     whole = compute_gain(comparison).whole
     said = sentence(app)
     assert said.startswith("On your own text, 24 documents, your tokenizer needs ")
@@ -90,7 +88,7 @@ def test_what_cannot_be_read_or_is_too_large_is_said(open_app: OpenApp) -> None:
 def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
     open_app: OpenApp, monkeypatch: Any
 ) -> None:
-    corpus = Corpus.from_text("hug hugs\n" * 200)
+    corpus = bpe.Corpus.from_text("hug hugs\n" * 200)
     kept = keep_uploaded(UploadedCorpus(corpus, "hugs"))
     said = sentence(open_app("compare", on="Your own text", own=kept))
     assert said.startswith("On your own text, 1 document, ")

@@ -8,16 +8,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import FileUploader
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.load_save import dumps
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, all_sent, sent
 from tests.app.stored import store
 from ui.shell.workspace import state_key
 from ui.tokenizers.shelf import FILE_PREFIX, Shelf, open_member
 
-SMALL = train(load_sample("notebook"), TrainingConfig(vocab_size=280))
+SMALL = bpe.train(load_sample("notebook"), bpe.TrainingConfig(vocab_size=280))
 
 
 def rivals(app: AppTest) -> list[dict[str, Any]]:

@@ -9,15 +9,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.comparison.blocks import Blocks
-from bpe_core.comparison.comparison import compare, measure_on
+from bpe_core.comparison.comparison import measure_on
 from bpe_core.comparison.measurement import Measured
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, sent_table, sentence
 from tests.app.stored import store
 from tests.waiting import wait_until
@@ -36,7 +32,7 @@ class HeldBack:
         self.n_whole = 0
 
     def __call__(
-        self, corpus: Corpus, encoder: Encoder, blocks: Blocks, should_stop: Any = None
+        self, corpus: bpe.Corpus, encoder: bpe.Encoder, blocks: Blocks, should_stop: Any = None
     ) -> Measured:
         if should_stop is None:
             return measure_on(corpus, encoder, blocks)
@@ -65,9 +61,9 @@ def tokens(app: AppTest) -> list[str]:
     return table["rows"][0][1]
 
 
-def count_tokens(corpus: Corpus) -> list[str]:
-    encoders = [load_run(SAMPLE_RUN_ID).run.tokenizer, gpt2()]
-    return [f"{row.n_tokens:,}" for row in compare(corpus, encoders).rows]
+def count_tokens(corpus: bpe.Corpus) -> list[str]:
+    encoders = [load_run(SAMPLE_RUN_ID).run.tokenizer, bpe.gpt2()]
+    return [f"{row.n_tokens:,}" for row in bpe.compare(corpus, encoders).rows]
 
 
 def marked(app: AppTest) -> bool:
@@ -124,7 +120,7 @@ def test_adding_a_tokenizer_measures_only_that_one(open_app: OpenApp, held_back:
     wait_until(compared.works(), work_id())
     assert held_back.n_whole == 2
     compared.works().forget(work_id())
-    run_id = store(train(load_sample("notebook"), TrainingConfig(300)))
+    run_id = store(bpe.train(load_sample("notebook"), bpe.TrainingConfig(300)))
     for with_ in (f"gpt2,run-{run_id}", "gpt2"):
         open_app("compare", **{"with": with_})
         for known in list(compared.works()._known):  # pyright: ignore[reportPrivateUsage]

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.comparison.comparison import compare
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.app.pages import OpenApp, all_sent
 from tests.app.stored import store
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -36,7 +32,7 @@ def test_no_price_width_or_window_is_built_in(open_app: OpenApp) -> None:
 def test_the_costs_follow_from_the_comparison(open_app: OpenApp) -> None:
     app = open_app("compare", price="2.5", width="768", window="8192")
     stored = load_run(SAMPLE_RUN_ID)
-    own, other = compare(stored.held_out, [stored.run.tokenizer, gpt2()]).rows
+    own, other = bpe.compare(stored.held_out, [stored.run.tokenizer, bpe.gpt2()]).rows
     found = costs(app, ON_COMPARE)
     assert found["Cost of held-out text"] == [
         money(row.n_tokens * 2.5 / 1e6) for row in (own, other)
@@ -48,9 +44,9 @@ def test_the_costs_follow_from_the_comparison(open_app: OpenApp) -> None:
 
 
 def test_a_corpus_has_no_estimate_where_text_is_left_out(open_app: OpenApp) -> None:
-    corpus = Corpus.from_text("ab cd ab cd\n" * 200)
-    config = TrainingConfig(8, base="characters", alphabet="seen", special_tokens=())
-    run_id = store(train(corpus, config), "Letters")
+    corpus = bpe.Corpus.from_text("ab cd ab cd\n" * 200)
+    config = bpe.TrainingConfig(8, base="characters", alphabet="seen", special_tokens=())
+    run_id = store(bpe.train(corpus, config), "Letters")
     app = open_app("compare", price="2.5", **{"with": f"gpt2,run-{run_id}"})
     own, other, letters = costs(app, ON_COMPARE)[OF_THE_CORPUS]
     assert letters == "–"
@@ -79,7 +75,7 @@ def test_the_costs_follow_the_slider(open_app: OpenApp) -> None:
     app = open_app("pair_frequencies", merges="1000", price="2.5", width="64")
     stored = load_run(SAMPLE_RUN_ID)
     assert stored.held_out_tokens_after is not None
-    tokens = compare(stored.held_out, [gpt2()]).rows[0].n_tokens
+    tokens = bpe.compare(stored.held_out, [bpe.gpt2()]).rows[0].n_tokens
     found = costs(app, ON_SIZES)
     held_out = [stored.held_out_tokens_after[step] for step in (1_000, -1)]
     assert found["Tokens of held-out text"] == [f"{n:,}" for n in (*held_out, tokens)]

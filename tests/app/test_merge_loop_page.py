@@ -4,12 +4,9 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.close_races import opening_step
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp
 from tests.app.stored import store
 from ui.merge_loop import player_run
@@ -73,7 +70,7 @@ def test_the_address_names_a_step_that_exists(open_app: OpenApp, asked: str, ste
 
 
 def test_an_own_run_opens_at_its_first_close_race_of_letters(open_app: OpenApp) -> None:
-    run = train(load_sample("python-library"), TrainingConfig(400))
+    run = bpe.train(load_sample("python-library"), bpe.TrainingConfig(400))
     step = opening_step(run)
     assert step > 0
     run_id = store(run)
@@ -108,9 +105,9 @@ def test_the_size_of_a_replay_is_shown_before_saving(open_app: OpenApp) -> None:
 
 def test_a_replay_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "the hugs and the pugs " * 40
-    run_id = store(train(Corpus.from_text(text), TrainingConfig(270)))
+    run_id = store(bpe.train(bpe.Corpus.from_text(text), bpe.TrainingConfig(270)))
     first = player_run.replay(run_id, 0, "")
-    monkeypatch.setattr(TrainingRun, "trace", None)
+    monkeypatch.setattr(bpe.TrainingRun, "trace", None)
     again = player_run.replay(run_id, 3, "hugs")
     assert 'data-step="3"' in again
     merges = re.compile(r'id="merges">([^<]+)<')

@@ -9,19 +9,16 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.pair_lives import PairLives
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
 from tests.app.stored import store, store_hugs
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 
 PAGE = "pair_frequencies"
 SIZES = "How large?"
-_, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
+_, NOTHING_HELD_OUT = bpe.Corpus.from_text("x").split(0.08)
 
 
 def _charts(app: AppTest) -> dict[str, Any]:
@@ -82,7 +79,7 @@ def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_freque
     open_app: Callable[..., AppTest],
 ) -> None:
     words = {" Kubernetes": 5, " untokenizable": 50, " tokenizers": 50}
-    run = extend(gpt2(), Corpus.from_word_counts(words), 6, terms=["Kubernetes"])
+    run = extend(bpe.gpt2(), bpe.Corpus.from_word_counts(words), 6, terms=["Kubernetes"])
     run_id = store(run, base=BaseName("gpt2", "GPT-2"))
     for step, n_lines in ((0, 1), (run.n_term_merges, 2)):
         app = open_app(PAGE, run=run_id, step=str(step))
@@ -124,7 +121,7 @@ def test_the_table_lists_the_pairs_with_the_merge_of_each(open_app: Callable[...
 
 
 def test_a_run_without_merges_shows_a_note(open_app: Callable[..., AppTest]) -> None:
-    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=257))
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=257))
     run_id = store(run)
     app = open_app(PAGE, run=run_id)
     assert "The pairs before any merge" in _headers(app)
@@ -139,8 +136,8 @@ def test_a_run_without_merges_shows_a_note(open_app: Callable[..., AppTest]) -> 
 def test_held_out_text_that_was_not_measured_is_not_called_missing(
     open_app: Callable[..., AppTest],
 ) -> None:
-    run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
-    held_out = Corpus.from_text("pug")
+    run = bpe.train(bpe.Corpus.from_text("hug hugs"), bpe.TrainingConfig(vocab_size=259))
+    held_out = bpe.Corpus.from_text("pug")
     app = open_app(PAGE, part=SIZES)
     trained = Trained("Cut short", run, held_out)
     app.query_params["run"] = store_run(trained, should_stop=lambda: True)
@@ -153,7 +150,7 @@ def test_held_out_text_that_was_not_measured_is_not_called_missing(
 
 
 def test_a_run_of_whole_words_has_no_pair_left(open_app: Callable[..., AppTest]) -> None:
-    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=300))
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=300))
     app = open_app(PAGE, run=store(run), step="2")
     assert "No pairs left to merge" in app.info[0].value
 
@@ -165,7 +162,7 @@ def test_an_uploaded_text_replaces_the_held_out_text(
     text = "The quick brown fox jumps over the lazy dog. " * 20
     app = open_app(PAGE, merges="1000")
     app.file_uploader(key="held_out_files").upload("fox.txt", text.encode(), "text/plain").run()
-    figure = len(text) / run.tokens_after_on(Corpus.from_text(text))
+    figure = len(text) / run.tokens_after_on(bpe.Corpus.from_text(text))
     assert _metrics(app)["Your text"] == f"{figure[1000]:.2f}"
     assert _metrics(app)["Next 1,000 merges"] == f"{figure[2000] - figure[1000]:+.2f}"
     names = {trace.get("name") for trace in _charts(app)["bytes per token"]["data"]}

@@ -10,12 +10,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.sample_check import SampleFigures, check_parts, sample_check
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
+from bpe_core.runs.sample_check import check_parts
 from tests.app.pages import OpenApp
 from tests.app.stored import store
 from tests.waiting import wait_until
@@ -24,20 +21,22 @@ from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_files import MAX_KEPT, CorpusOrigin
 from ui.storage.run_store import Trained, load_run, store_run
 
-CONFIG = TrainingConfig(330)
+CONFIG = bpe.TrainingConfig(330)
 SHARE = 8
 UPLOADED = CorpusOrigin("upload", "", SHARE)
 
 
-def _text(n_lines: int) -> Corpus:
+def _text(n_lines: int) -> bpe.Corpus:
     drawn = random.Random(7)
     words = ["".join(drawn.choices("abcdefgh", k=6)) for _ in range(60)]
-    return Corpus.from_text("\n".join(" ".join(drawn.choices(words, k=8)) for _ in range(n_lines)))
+    return bpe.Corpus.from_text(
+        "\n".join(" ".join(drawn.choices(words, k=8)) for _ in range(n_lines))
+    )
 
 
-def _stored(corpus: Corpus, share: float = SHARE / 100) -> str:
+def _stored(corpus: bpe.Corpus, share: float = SHARE / 100) -> str:
     training, held_out = corpus.split(share)
-    run = train(training, CONFIG)
+    run = bpe.train(training, CONFIG)
     return store_run(
         Trained("A text", run, held_out, training=training, came_from=(UPLOADED, corpus))
     )
@@ -58,7 +57,7 @@ def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: O
     assert status is not None
     assert wait_until(checks(), status.id).problem is None
     app.run()
-    found = sample_check(corpus, CONFIG)
+    found = bpe.sample_check(corpus, CONFIG)
     charts: dict[str, Any] = {}
     for element in app.get("plotly_chart"):
         figure = json.loads(element.proto.spec)
@@ -80,11 +79,11 @@ def test_a_check_that_is_stopped_has_no_result() -> None:
 def test_without_held_out_text_the_check_holds_out_some_itself() -> None:
     corpus = _text(500)
     nothing = corpus.split(0)[1]
-    assert check_parts(corpus, nothing, CONFIG) == sample_check(corpus, CONFIG)
+    assert check_parts(corpus, nothing, CONFIG) == bpe.sample_check(corpus, CONFIG)
 
 
 def test_a_run_without_its_text_says_what_to_do(open_app: OpenApp) -> None:
-    words = Corpus.from_word_counts({"hug": 10, "pug": 5})
+    words = bpe.Corpus.from_word_counts({"hug": 10, "pug": 5})
     extended = gpt2_with_more()
     cases = [(_stored(words, 0), "words with their counts"), (extended, "extends a tokenizer")]
     for run_id, why in cases:
@@ -94,7 +93,7 @@ def test_a_run_without_its_text_says_what_to_do(open_app: OpenApp) -> None:
 
 
 def gpt2_with_more() -> str:
-    run = extend(gpt2(), Corpus.from_word_counts({" Kubernetes": 5, " kubectl": 5}), 2)
+    run = extend(bpe.gpt2(), bpe.Corpus.from_word_counts({" Kubernetes": 5, " kubectl": 5}), 2)
     return store(run, base=BaseName("gpt2", "GPT-2"))
 
 
@@ -102,7 +101,7 @@ def test_a_long_text_is_checked_only_while_it_is_uploaded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
-    corpus = Corpus.from_text("a line of hugs\n" * (MAX_KEPT // 10))
+    corpus = bpe.Corpus.from_text("a line of hugs\n" * (MAX_KEPT // 10))
     stored = load_run(_stored(corpus))
     why = stored_text(stored, None)
     assert isinstance(why, str)
@@ -127,6 +126,6 @@ def test_a_long_text_is_checked_only_while_it_is_uploaded(
     ],
 )
 def test_the_sentence_follows_from_the_figures(equal: float, gain: float, meaning: str) -> None:
-    half = SampleFigures(0.5, 1, 1, equal, 0.9, 4.0)
-    whole = SampleFigures(1, 2, 1, 1.0, 1.0, 4.0 * gain)
+    half = bpe.SampleFigures(0.5, 1, 1, equal, 0.9, 4.0)
+    whole = bpe.SampleFigures(1, 2, 1, 1.0, 1.0, 4.0 * gain)
     assert meaning in verdict_on([half, whole])

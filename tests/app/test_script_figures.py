@@ -7,9 +7,8 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import Base, TrainingConfig
+import bpe_core as bpe
+from bpe_core.types import Base
 from tests.app.pages import OpenApp, all_sent
 from tests.app.stored import store
 
@@ -34,9 +33,9 @@ def shown_script_merges(app: AppTest) -> dict[str, int]:
 
 @pytest.mark.parametrize("base", ["bytes", "characters"])
 def test_both_pages_count_the_same_tokens_for_a_script(open_app: OpenApp, base: Base) -> None:
-    corpus = Corpus.from_documents([JAPANESE] * 3)
-    config = TrainingConfig(400, base=base, pretokenizer="gpt2", alphabet="seen")
-    run = train(corpus, config)
+    corpus = bpe.Corpus.from_documents([JAPANESE] * 3)
+    config = bpe.TrainingConfig(400, base=base, pretokenizer="gpt2", alphabet="seen")
+    run = bpe.train(corpus, config)
     stored = store(run)
     tokens = shown_scripts(open_app("vocabulary", run=stored))
     merges = shown_script_merges(open_app("compare", run=stored, measure="Merges of scripts"))

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.browser.serving import running_app
 from ui.serving.metrics import StoreSize, store_size
 from ui.storage.run_store import Trained, store_run
@@ -75,8 +73,8 @@ def test_the_store_is_measured_with_its_own_entries_alone(
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
     assert store_size() == StoreSize(0, 0, 0)
-    corpus = Corpus.from_text("the cat sat on the mat\n" * 20)
-    store_run(Trained("A title", train(corpus, TrainingConfig(vocab_size=260)), corpus))
+    corpus = bpe.Corpus.from_text("the cat sat on the mat\n" * 20)
+    store_run(Trained("A title", bpe.train(corpus, bpe.TrainingConfig(vocab_size=260)), corpus))
     keep_text("A text.")
     before = store_size()
     assert (before.runs, before.uploads) == (1, 1)

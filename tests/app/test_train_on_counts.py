@@ -8,7 +8,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.counting.counts_file import WordCounts
 from tests.app.pages import OpenApp, unescaped_text
 from tests.app.test_train_uploads import figures, open_with, upload
 from tests.app.training import assert_press_is_refused, choose, in_address, train
@@ -19,15 +18,15 @@ SAMPLE = "hugs and buns\n" * 20
 
 
 @pytest.fixture
-def counts() -> WordCounts:
+def counts() -> bpe.WordCounts:
     """Return counts whose rare words were dropped."""
     found = bpe.count_words(bpe.Corpus.from_text(TEXT), "whitespace")
     summary = found.summary._replace(floor=2, dropped_words=7, dropped_occurrences=9)
-    return WordCounts(found.pretokens, summary)
+    return bpe.WordCounts(found.pretokens, summary)
 
 
 @pytest.fixture
-def counts_file(counts: WordCounts, tmp_path: Path) -> bytes:
+def counts_file(counts: bpe.WordCounts, tmp_path: Path) -> bytes:
     path = tmp_path / "counts.parquet"
     bpe.write_counts(counts, path)
     return path.read_bytes()
@@ -40,7 +39,7 @@ def _trained(app: AppTest) -> bpe.TrainingRun:
 
 @pytest.mark.slow
 def test_a_counts_file_trains_the_merges_of_the_command(
-    open_app: OpenApp, counts: WordCounts, counts_file: bytes
+    open_app: OpenApp, counts: bpe.WordCounts, counts_file: bytes
 ) -> None:
     app = open_with(open_app, ("counts.parquet", counts_file))
     assert "7 words that occur fewer than 2 times, 9 occurrences in all" in unescaped_text(app)

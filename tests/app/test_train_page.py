@@ -11,9 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.pretokenizers import pretokenizers
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, page_text
 from tests.app.training import assert_press_is_refused, choose, in_address, train, until_ended
 from tests.waiting import wait_until
@@ -174,7 +173,7 @@ def test_held_out_text_is_shown_to_be_like_the_training_text(open_app: OpenApp) 
         assert list(group) == ["Training text", "Held out"]
         for name, share in group["Training text"].items():
             assert group["Held out"][name] == pytest.approx(share, rel=0.1), name
-    corpus = Corpus.from_documents(list(files.values()), list(files))
+    corpus = bpe.Corpus.from_documents(list(files.values()), list(files))
     _, held_out = corpus.split(0.08, seed=HELD_OUT_SEED)
     assert f"{held_out.n_bytes:,} more bytes from 3 documents are held out." in page_text(app)
     train(app)
@@ -298,8 +297,8 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
     manager = jobs.JobManager(store=keep)
     monkeypatch.setattr(jobs, "manager", lambda: manager)
     job_id = manager.submit(
-        Corpus.from_text(RHYME),
-        TrainingConfig(260),
+        bpe.Corpus.from_text(RHYME),
+        bpe.TrainingConfig(260),
         title="rhyme",
         held_out_share=0,
         origin=CorpusOrigin("paste", "", 0),
@@ -398,11 +397,13 @@ def change(app: AppTest, key: str) -> None:
 def test_a_training_cancelled_in_the_queue_is_reported_once(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste", preset="Custom")
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
-    config = TrainingConfig(80_000, pretokenizer="whitespace")
+    config = bpe.TrainingConfig(80_000, pretokenizer="whitespace")
     manager = jobs.manager()
     origin = CorpusOrigin("paste", "", 0)
     for_long, job_id = (
-        manager.submit(Corpus.from_text(text), config, title=title, held_out_share=0, origin=origin)
+        manager.submit(
+            bpe.Corpus.from_text(text), config, title=title, held_out_share=0, origin=origin
+        )
         for text, title in ((words, "long"), (RHYME, "short"))
     )
     app = open_app(job=job_id)

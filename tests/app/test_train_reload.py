@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.runs.train import train as train_run
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, page_text
 from tests.app.training import assert_press_is_refused, choose, in_address, train
 from tests.waiting import wait_until
@@ -183,8 +182,8 @@ def form_values(app: AppTest) -> dict[str, object]:
 def test_an_older_or_damaged_run_brings_back_its_settings_alone(
     open_app: OpenApp, is_damaged: bool
 ) -> None:
-    corpus = Corpus.from_text(RHYME)
-    config = TrainingConfig(300, pretokenizer="cl100k")
+    corpus = bpe.Corpus.from_text(RHYME)
+    config = bpe.TrainingConfig(300, pretokenizer="cl100k")
     run_id = store_run(Trained("Old", train_run(corpus, config), corpus.split(0)[1]))
     if is_damaged:
         (store_folder() / run_id / "corpus.json.gz").write_bytes(b"\x1f\x8b broken")

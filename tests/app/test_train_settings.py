@@ -10,12 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Button
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING, get_pretokenizer
+import bpe_core as bpe
+from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
 from bpe_core.runs import largest_size
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.train import train as train_run
-from bpe_core.types import TrainingConfig
 from tests.app.pages import OpenApp, page_text
 from tests.app.training import choose, in_address, train
 from ui.run import corpus_summary
@@ -94,14 +93,14 @@ def test_the_largest_size_is_shown_before_training_and_then_reached(
 ) -> None:
     app = paste(open_app(), RHYME, preset)
     if preset == "Classroom":
-        config = TrainingConfig(
+        config = bpe.TrainingConfig(
             500, "whitespace", "characters", "seen", "</w>", (), tie_break="first-seen"
         )
         key = next(k for f in app.number_input if (k := str(f.key)).startswith("settings_exact_"))
         app.number_input(key=key).set_value(500).run()
     else:
         config = replace(CONFIGS[LLAMA], vocab_size=4_096)
-    training, _ = Corpus.from_text(RHYME).split(0.08, seed=HELD_OUT_SEED)
+    training, _ = bpe.Corpus.from_text(RHYME).split(0.08, seed=HELD_OUT_SEED)
     reached = train_run(training, replace(config, vocab_size=10_000)).tokenizer.vocab_size
     assert reached < config.vocab_size
     assert f"This text reaches {reached:,}." in page_text(app)
@@ -128,7 +127,7 @@ def test_the_cuts_are_those_of_the_beginning_of_the_visitors_text(open_app: Open
     own = "\n\n  Zwölf Boxkämpfer jagen Viktor\nquer über den Sylter Deich. " * 20
     paste(app, own)
     shown = cuts(app)
-    whole = list(get_pretokenizer("gpt2").split(own.lstrip("\n")))
+    whole = list(bpe.get_pretokenizer("gpt2").split(own.lstrip("\n")))
     assert len(shown) > 8
     assert shown == whole[: len(shown)]
     assert "Cuts made before training, at the beginning of this text." in page_text(app)
@@ -215,7 +214,7 @@ def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, pres
 
 def test_the_size_of_a_llama_begins_with_its_characters_and_all_bytes(open_app: OpenApp) -> None:
     app = paste(open_app(), RHYME + "漢" * 3, LLAMA)
-    training, _ = Corpus.from_text(RHYME + "漢" * 3).split(0.08, seed=HELD_OUT_SEED)
+    training, _ = bpe.Corpus.from_text(RHYME + "漢" * 3).split(0.08, seed=HELD_OUT_SEED)
     run = train_run(training, replace(CONFIGS[LLAMA], vocab_size=400))
     n_characters = len(run.tokenizer.base_ids)
     assert f"{n_characters:,} characters + 256 bytes + 3 special" in find_sizes(app)[0]

@@ -6,8 +6,7 @@ import shutil
 from pathlib import Path
 
 import bpe_core
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.app.pages import OpenApp, page_text
 from tests.app.training import choose, in_address, train
 from tests.waiting import wait_until
@@ -34,8 +33,8 @@ def test_a_run_that_cannot_be_saved_is_shown_and_downloaded(
 
 def others_train(n: int) -> None:
     """Store runs of other visitors, which stay in memory too if they cannot be saved."""
-    words = Corpus.from_word_counts({"hug": 2})
-    run = bpe_core.train(words, TrainingConfig(257, special_tokens=()))
+    words = bpe.Corpus.from_word_counts({"hug": 2})
+    run = bpe_core.train(words, bpe.TrainingConfig(257, special_tokens=()))
     for _ in range(n):
         store_run(Trained("Hugs", run, words.split(0)[1]))
 

@@ -13,11 +13,8 @@ import pytest
 import tokenizers
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
+import bpe_core as bpe
 from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import audit, uses_in_corpus, uses_in_run
 from bpe_core.vocabulary.pruning import prune
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
@@ -132,7 +129,7 @@ def test_the_card_shows_a_token_with_its_tree_and_the_tokens_built_on_it(
     assert card["built"][0]["token"] == " they"
     assert ["bytes", "20 74 68 65"] in card["facts"]
     assert " tokens are merged from it directly, " in card["built_sentence"]
-    (few,) = gpt2().encode(" few")
+    (few,) = bpe.gpt2().encode(" few")
     card = sent(open_app("vocabulary", vocabulary_of="GPT-2", token=str(few)), "tree")
     assert card["built_sentence"] == "1 token is merged from it directly."
 
@@ -250,9 +247,9 @@ def test_the_preview_of_pruning_matches_the_core(open_app: OpenApp) -> None:
 
 
 def test_hostile_tokens_are_sent_as_data_and_never_as_markup(open_app: OpenApp) -> None:
-    run = train(
-        Corpus.from_word_counts(dict.fromkeys(HOSTILE, 9)),
-        TrainingConfig(500, pretokenizer="none", special_tokens=("<b>",), min_frequency=1),
+    run = bpe.train(
+        bpe.Corpus.from_word_counts(dict.fromkeys(HOSTILE, 9)),
+        bpe.TrainingConfig(500, pretokenizer="none", special_tokens=("<b>",), min_frequency=1),
     )
     run_id = store(run)
     tokenizer = run.tokenizer
@@ -267,7 +264,9 @@ def test_hostile_tokens_are_sent_as_data_and_never_as_markup(open_app: OpenApp) 
 def test_a_run_without_merges_or_held_out_text_can_be_shown(
     open_app: OpenApp,
 ) -> None:
-    run = train(Corpus.from_text("ab"), TrainingConfig(2, alphabet="seen", special_tokens=()))
+    run = bpe.train(
+        bpe.Corpus.from_text("ab"), bpe.TrainingConfig(2, alphabet="seen", special_tokens=())
+    )
     run_id = store(run)
     for view in ("Table", "Trie"):
         app = open_app("vocabulary", run=run_id, seen_as=view)

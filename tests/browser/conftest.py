@@ -18,9 +18,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.published.cache import VARIABLE
-from bpe_core.runs.run import TrainingRun
 from tests.browser.helpers import (
     MAX_WAIT_MS,
     assert_no_traceback,
@@ -57,10 +56,10 @@ class KeepRun(Protocol):
         self,
         run_id: str,
         title: str,
-        run: TrainingRun,
+        run: bpe.TrainingRun,
         *,
-        training: Corpus | None = None,
-        held_out: Corpus | None = None,
+        training: bpe.Corpus | None = None,
+        held_out: bpe.Corpus | None = None,
     ) -> None: ...
 
 
@@ -109,15 +108,15 @@ def keep_run(app_folder: Path) -> KeepRun:
     """Return a function that stores a run under an id on the shared server."""
     store = app_folder / "runs"
     store.mkdir(exist_ok=True)
-    _, nothing_held_out = Corpus.from_text("x").split(0.0)
+    _, nothing_held_out = bpe.Corpus.from_text("x").split(0.0)
 
     def keep(
         run_id: str,
         title: str,
-        run: TrainingRun,
+        run: bpe.TrainingRun,
         *,
-        training: Corpus | None = None,
-        held_out: Corpus | None = None,
+        training: bpe.Corpus | None = None,
+        held_out: bpe.Corpus | None = None,
     ) -> None:
         # A worker may run a module's fixtures twice, and then the run is already stored.
         if not (store / run_id).exists():

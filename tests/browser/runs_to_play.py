@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
-CLASSROOM = TrainingConfig(
+CLASSROOM = bpe.TrainingConfig(
     18,
     pretokenizer="none",
     base="characters",
@@ -20,27 +17,27 @@ CLASSROOM = TrainingConfig(
 )
 _TRAINED_ON = {
     "hug": (
-        Corpus.from_word_counts({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}),
+        bpe.Corpus.from_word_counts({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}),
         CLASSROOM,
     ),
-    "none": (Corpus.from_text("hello there"), TrainingConfig(257)),
+    "none": (bpe.Corpus.from_text("hello there"), bpe.TrainingConfig(257)),
     "hebrew": (
-        Corpus.from_text("שלום לכולם ילד ילדים הילד הילדים ספר ספרים " * 3),
-        TrainingConfig(
+        bpe.Corpus.from_text("שלום לכולם ילד ילדים הילד הילדים ספר ספרים " * 3),
+        bpe.TrainingConfig(
             60, pretokenizer="whitespace", base="characters", alphabet="seen", end_of_word="</w>"
         ),
     ),
     "scripts": (
-        Corpus.from_text("שלום לכולם שלום سلام می‌روم नमस्ते क्षेत्र 日本語 日本 " * 3),
-        TrainingConfig(275),
+        bpe.Corpus.from_text("שלום לכולם שלום سلام می‌روم नमस्ते क्षेत्र 日本語 日本 " * 3),
+        bpe.TrainingConfig(275),
     ),
 }
 
 
 @cache
-def run_to_play(name: str) -> TrainingRun:
+def run_to_play(name: str) -> bpe.TrainingRun:
     """Return a run by its name; "sample" is the app's own, with 3,839 merges."""
     if name == "sample":
         return load_run(SAMPLE_RUN_ID).run
     corpus, config = _TRAINED_ON[name]
-    return train(corpus, config)
+    return bpe.train(corpus, config)

@@ -9,9 +9,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import assert_no_label_is_cut, go_to_address, switch_theme
 from tests.browser.training import choose
@@ -82,9 +81,9 @@ def find_faults(page: Page, scheme: str) -> list[str]:
 def test_every_page_is_accessible_and_fits_its_window(
     tab: Page, keep_run: KeepRun, scheme: Literal["light", "dark"], width: int
 ) -> None:
-    corpus = Corpus.from_text("Kubernetes und Donaudampfschifffahrt, kubelet <b>\n" * 50)
+    corpus = bpe.Corpus.from_text("Kubernetes und Donaudampfschifffahrt, kubelet <b>\n" * 50)
     terms = ["kubelet", "New York", "PostgreSQL", b"bernet"]
-    run = extend(gpt2(), corpus, 8, terms=terms, left_out=[b" Kubernetes"])
+    run = extend(bpe.gpt2(), corpus, 8, terms=terms, left_out=[b" Kubernetes"])
     keep_run(RUN_ID, "Terms", run, training=corpus, held_out=corpus)
     tab.emulate_media(reduced_motion="reduce")  # colours that fade in have less contrast
     tab.set_viewport_size({"width": width, "height": 900})

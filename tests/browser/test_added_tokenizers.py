@@ -6,11 +6,10 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.gguf.gguf_file import write_gguf
 from bpe_core.formats.load_save import dumps
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests.browser.helpers import choose_option, go_to_address, wait_until_idle
 from tests.browser.training import choose
 from tests.loopback_hub import LoopbackHub
@@ -40,8 +39,8 @@ def rival(page: Page, name: str) -> Locator:
 def test_a_published_name_a_model_of_the_hub_and_a_gguf_file_get_a_verdict(
     tab: Page, hub: LoopbackHub
 ) -> None:
-    config = TrainingConfig(700, pretokenizer="qwen2")
-    tokenizer = train(load_sample("multilingual"), config).tokenizer
+    config = bpe.TrainingConfig(700, pretokenizer="qwen2")
+    tokenizer = bpe.train(load_sample("multilingual"), config).tokenizer
     commit = hub.add("org/model", dumps(tokenizer, "transformers"))
     hub.add("org/slow", {"tokenizer.json": b" " * 100_000}, "slow")
     go_to_address(tab, "/compare")

@@ -9,12 +9,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
+import bpe_core as bpe
 from bpe_core.comparison.alignment import disagreements
-from bpe_core.comparison.comparison import compare
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import download, go_to_address
 from tests.browser.training import choose
@@ -24,10 +20,10 @@ from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 def sample_disagreements() -> tuple[str, int]:
     stored = load_run(SAMPLE_RUN_ID)
-    encoders = [stored.run.tokenizer, gpt2()]
-    gain = compare(stored.held_out, encoders).verdict().percent_fewer_tokens
+    encoders = [stored.run.tokenizer, bpe.gpt2()]
+    gain = bpe.compare(stored.held_out, encoders).verdict().percent_fewer_tokens
     text = typical_excerpt(stored.held_out, encoders, gain).text
-    found = disagreements(stored.run.tokenizer.segments(text), gpt2().segments(text), text)
+    found = disagreements(stored.run.tokenizer.segments(text), bpe.gpt2().segments(text), text)
     return text, len(found)
 
 
@@ -166,10 +162,10 @@ def test_text_of_token_boundaries_and_a_typed_word_are_compared_as_text(
 def test_a_word_and_figures_of_six_tokenizers_fit_beside_each_other(
     page: Page, keep_run: KeepRun
 ) -> None:
-    corpus = Corpus.from_text("hug hugs pug pugs bun " * 20)
+    corpus = bpe.Corpus.from_text("hug hugs pug pugs bun " * 20)
     ids = {f"Run {letter}": f"5ab1e{n}" + "0" * 26 for n, letter in enumerate("ABCDE")}
     for size, (name, run_id) in enumerate(ids.items(), 258):
-        keep_run(run_id, name, train(corpus, TrainingConfig(size)))
+        keep_run(run_id, name, bpe.train(corpus, bpe.TrainingConfig(size)))
     page.set_viewport_size({"width": 1280, "height": 900})
     shelf = ",".join(f"run-{run_id}" for run_id in ids.values())
     go_to_address(page, f"/compare?with={shelf}&word=hugs")
@@ -185,8 +181,8 @@ def test_the_verdict_names_the_strongest_until_another_row_is_pressed(
     page: Page, keep_run: KeepRun
 ) -> None:
     texts = [f"word{n % 9} of a text {n}\n" * 30 for n in range(300)]
-    training, held_out = Corpus.from_documents(texts).split(0.1)
-    run = train(training, TrainingConfig(600))
+    training, held_out = bpe.Corpus.from_documents(texts).split(0.1)
+    run = bpe.train(training, bpe.TrainingConfig(600))
     run_id = "d" * 32
     keep_run(run_id, "Words", run, held_out=held_out)
     go_to_address(page, f"/compare?run={run_id}&with=gpt2,run-sample")

@@ -8,10 +8,8 @@ import time
 
 from playwright.sync_api import Page, expect
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.browser.conftest import KeepRun, ShowFigures
 from tests.browser.helpers import SLACK, go_to_address
@@ -31,8 +29,8 @@ def long_text(n_lines: int) -> str:
 def test_the_first_figure_is_there_while_the_whole_text_is_compared(
     tab: Page, keep_run: KeepRun, show_figures: ShowFigures
 ) -> None:
-    run = train(load_sample("notebook"), TrainingConfig(280))
-    keep_run(RUN, "Long", run, held_out=Corpus.from_text(long_text(40_000)))
+    run = bpe.train(load_sample("notebook"), bpe.TrainingConfig(280))
+    keep_run(RUN, "Long", run, held_out=bpe.Corpus.from_text(long_text(40_000)))
     # Leave GPT-2 out, because a slow machine could still show its first figure at the click.
     go_to_address(tab, f"/compare?run={RUN}&with=none")
     expect(tab.get_by_text("Nothing to compare with yet")).to_be_visible()

@@ -6,9 +6,8 @@ import json
 
 from playwright.sync_api import Page, expect
 
+import bpe_core as bpe
 from bpe_core.formats.load_save import dumps
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests.browser.helpers import go_to_address, wait_until_idle
 from tests.browser.training import choose
 
@@ -19,8 +18,8 @@ TEMPLATE = (
 
 
 def files() -> dict[str, bytes]:
-    config = TrainingConfig(300, special_tokens=("<|im_start|>", "<|im_end|>"))
-    tokenizer = train(["hug hugs hugging user assistant"], config).tokenizer
+    config = bpe.TrainingConfig(300, special_tokens=("<|im_start|>", "<|im_end|>"))
+    tokenizer = bpe.train(["hug hugs hugging user assistant"], config).tokenizer
     return {
         "tokenizer.json": dumps(tokenizer, "huggingface")["tokenizer.json"],
         "tokenizer_config.json": json.dumps({"chat_template": TEMPLATE}).encode(),

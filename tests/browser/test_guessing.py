@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.browser.player import Player, saved_replay
 
 # Before the first merge: u g 20, u n 16, h u 15, p u 17, g s 5, b u 4.
@@ -26,8 +24,8 @@ COUNT_ANIMATIONS = """() => {
 
 @pytest.fixture
 def player(offline_page: Page, tmp_path: Path) -> Player:
-    config = TrainingConfig(12, pretokenizer="none", base="characters", special_tokens=())
-    run = train(Corpus.from_word_counts(HUG_WORDS), config)
+    config = bpe.TrainingConfig(12, pretokenizer="none", base="characters", special_tokens=())
+    run = bpe.train(bpe.Corpus.from_word_counts(HUG_WORDS), config)
     offline_page.emulate_media(reduced_motion="reduce")
     return Player.on(offline_page, saved_replay(run, tmp_path, title="hug"))
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.browser.conftest import DESK, KeepRun
 from tests.browser.helpers import (
     MAX_WAIT_MS,
@@ -47,7 +45,11 @@ BLOCKED = """Object.defineProperty(window, "localStorage", {
 @pytest.fixture(scope="module", autouse=True)
 def stored_runs(keep_run: KeepRun) -> None:
     for run_id, title in RUNS.items():
-        keep_run(run_id, title, train(Corpus.from_text("hug hugs " * 20), TrainingConfig(260)))
+        keep_run(
+            run_id,
+            title,
+            bpe.train(bpe.Corpus.from_text("hug hugs " * 20), bpe.TrainingConfig(260)),
+        )
 
 
 @pytest.fixture
@@ -200,8 +202,8 @@ def test_labels_of_runs_of_one_name_are_whole_on_a_phone(tab: Page, keep_run: Ke
     # With the run's settings, this name is wider than a phone.
     name = "the-parser-of-arguments.py"
     for run_id, pretokenizer in (("a1" * 16, "gpt2"), ("a2" * 16, "cl100k")):
-        config = TrainingConfig(260, pretokenizer=pretokenizer)
-        keep_run(run_id, name, train(Corpus.from_text("hug hugs " * 20), config))
+        config = bpe.TrainingConfig(260, pretokenizer=pretokenizer)
+        keep_run(run_id, name, bpe.train(bpe.Corpus.from_text("hug hugs " * 20), config))
         go_to_address(tab, f"/merge_loop?run={run_id}")
     tab.set_viewport_size({"width": 390, "height": 900})
     tab.get_by_role("button", name="Run: ").click()

@@ -12,10 +12,7 @@ import pytest
 from playwright.sync_api import Page, WebSocket, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.browser.conftest import KeepRun, ShowFigures
 from tests.browser.helpers import go_to_address, wait_until_idle
 from tests.browser.player import Player
@@ -26,25 +23,25 @@ FAR_STEPS = (25_000, 49_999, 12_345)
 
 
 @pytest.fixture(scope="module")
-def run() -> TrainingRun:
+def run() -> bpe.TrainingRun:
     draw = np.random.default_rng(0)
     words = {
         "".join(draw.choice(LETTERS, size=draw.integers(4, 9))): 1 + 50_000 // rank
         for rank in range(1, 26_001)
     }
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         50_026, pretokenizer="none", base="characters", special_tokens=(), min_frequency=1
     )
-    return train(Corpus.from_word_counts(words), config)
+    return bpe.train(bpe.Corpus.from_word_counts(words), config)
 
 
 @pytest.fixture(scope="module")
-def address(run: TrainingRun, keep_run: KeepRun) -> str:
+def address(run: bpe.TrainingRun, keep_run: KeepRun) -> str:
     keep_run(RUN_ID, "Generated words", run)
     return f"/merge_loop?run={RUN_ID}&step=0"
 
 
-def expect_traced(player: Player, run: TrainingRun, step: int) -> None:
+def expect_traced(player: Player, run: bpe.TrainingRun, step: int) -> None:
     """Wait for the merges around a step, and compare the race with the core."""
     player.expect_step(step)
     expect(player.page.locator(".player:not(.fetching) .because")).to_contain_text("occur")
@@ -76,7 +73,7 @@ class Sent:
 
 
 def test_distant_merges_are_fetched_and_nothing_is_sent_twice(
-    page: Page, app_url: str, address: str, run: TrainingRun
+    page: Page, app_url: str, address: str, run: bpe.TrainingRun
 ) -> None:
     sent = Sent()
     page.on("websocket", lambda socket: sent.listen(socket))
@@ -109,7 +106,7 @@ def test_distant_merges_are_fetched_and_nothing_is_sent_twice(
 
 
 def test_full_speed_draws_many_merges_per_frame_waits_for_merges_and_ends(
-    tab: Page, address: str, run: TrainingRun, show_figures: ShowFigures
+    tab: Page, address: str, run: bpe.TrainingRun, show_figures: ShowFigures
 ) -> None:
     go_to_address(tab, address)
     player = Player(tab)

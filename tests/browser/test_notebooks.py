@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Locator, Page, expect
 
-from bpe_core.comparison.comparison import compare
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
+import bpe_core as bpe
 from tests.browser.helpers import MAX_WAIT_MS
 from tests.browser.serving import ROOT, running_app
 
@@ -86,7 +84,7 @@ def write_notebook(path: Path, *sources: str) -> None:
 
 
 def expect_tokens(place: Page | Locator) -> None:
-    expect(place.locator(".view .token")).to_have_count(len(gpt2().encode(TEXT)))
+    expect(place.locator(".view .token")).to_have_count(len(bpe.gpt2().encode(TEXT)))
 
 
 def expect_to_play(page: Page) -> None:
@@ -166,8 +164,12 @@ def _save(page: Page, path: Path) -> Any:
 
 
 def test_a_page_of_saved_outputs_draws_each(notebook: Page, tmp_path: Path) -> None:
-    run = train(["hug hugs hugging, a pug and a mug"] * 9, vocab_size=270)
-    views = [gpt2().view(TEXT), run.player(), compare(TEXT, [run.tokenizer, gpt2()]).view()]
+    run = bpe.train(["hug hugs hugging, a pug and a mug"] * 9, vocab_size=270)
+    views = [
+        bpe.gpt2().view(TEXT),
+        run.player(),
+        bpe.compare(TEXT, [run.tokenizer, bpe.gpt2()]).view(),
+    ]
     file = tmp_path / "saved.html"
     page = "\n".join(view._repr_html_() for view in [*views, *views])
     damaged = "<div data-bpe-view><p>a still picture</p></div>"  # its scripts were removed
@@ -176,7 +178,7 @@ def test_a_page_of_saved_outputs_draws_each(notebook: Page, tmp_path: Path) -> N
     notebook.on("console", lambda message: logged.append(message.text))
     notebook.goto(file.as_uri())
     expect(notebook.get_by_text("a still picture")).to_be_visible()
-    expect(notebook.locator(".view .token")).to_have_count(2 * len(gpt2().encode(TEXT)))
+    expect(notebook.locator(".view .token")).to_have_count(2 * len(bpe.gpt2().encode(TEXT)))
     expect(notebook.locator(".player .position b:not(:empty)")).to_have_count(2)
     expect(notebook.locator(".compare .pane:has(.token)")).to_have_count(4)
     assert len(logged) == 1  # of the damaged output

@@ -8,9 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.browser.player import Player, saved_replay
 from tests.browser.test_accessibility import SCHEMES
 
@@ -29,7 +27,7 @@ def broken_rules(page: Page) -> list[str]:
 def replay(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the address of a replay with words of many kinds and a visitor's own words."""
     text = "hug hugs pug \u202eabc 日本 aaaa"
-    run = train(Corpus.from_text(f"{text} {text}"), TrainingConfig(270))
+    run = bpe.train(bpe.Corpus.from_text(f"{text} {text}"), bpe.TrainingConfig(270))
     folder = tmp_path_factory.mktemp("replay")
     return saved_replay(run, folder, title="Words", text="hug \x00 </w>")
 

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.browser.helpers import download, go_to_address
 from tests.browser.player import Player, saved_replay
 
@@ -37,8 +35,8 @@ def test_the_button_saves_a_file_that_plays_to_the_end_offline(
 
 
 def test_markup_in_a_saved_run_is_text(offline_page: Page, tmp_path: Path) -> None:
-    corpus = Corpus.from_text(" ".join([HOSTILE, "\x00", "🧩</w>"] * 4))
-    run = train(corpus, TrainingConfig(400, pretokenizer="whitespace"))
+    corpus = bpe.Corpus.from_text(" ".join([HOSTILE, "\x00", "🧩</w>"] * 4))
+    run = bpe.train(corpus, bpe.TrainingConfig(400, pretokenizer="whitespace"))
     player = Player.on(offline_page, saved_replay(run, tmp_path, title=HOSTILE, text=HOSTILE))
     expect(offline_page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
     player.press("last")

@@ -6,9 +6,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page, expect
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import go_to_address, wait_until_idle
 
@@ -40,8 +38,8 @@ def test_choosing_a_token_shows_its_steps_and_training_lines(tab: Page) -> None:
 
 
 def test_no_markup_in_a_text_or_in_what_was_trained_on_runs(tab: Page, keep_run: KeepRun) -> None:
-    training = Corpus.from_documents([f"{HOSTILE_LINE}\n" * 4], names=["<b>a</b>.txt"])
-    run = train(training, TrainingConfig(300))
+    training = bpe.Corpus.from_documents([f"{HOSTILE_LINE}\n" * 4], names=["<b>a</b>.txt"])
+    run = bpe.train(training, bpe.TrainingConfig(300))
     keep_run(HOSTILE_RUN, "<i>markup</i>", run, training=training)
     go_to_address(tab, f"/token_boundaries?run={HOSTILE_RUN}&text={quote(HOSTILE_LINE)}")
     tab.locator(".view .scroller").focus()

@@ -13,9 +13,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 from tokenizers import Tokenizer as HuggingFaceTokenizer
 
-from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.browser.helpers import (
     choose_option,
     download,
@@ -43,8 +41,8 @@ def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and
 ) -> None:
     picture = tmp_path / "picture.txt"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
-    training, held_out = read_corpus([REAL_FILE]).split(0.08, seed=0)
-    expected = train(training, TrainingConfig(vocab_size=512))
+    training, held_out = bpe.read_corpus([REAL_FILE]).split(0.08, seed=0)
+    expected = bpe.train(training, bpe.TrainingConfig(vocab_size=512))
     n_merges, tokens = len(expected.merges), f"{int(expected.tokens_after[-1]):,}"
 
     page.set_viewport_size({"width": 1_200, "height": 600})  # the result is below what is visible

@@ -8,10 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from bpe_core.vocabulary.audit import audit, uses_in_run
 from tests.browser.conftest import DESK, KeepRun, ShowFigures
 from tests.browser.helpers import SLACK, click_bar, go_to_address, wait_until_idle
@@ -252,18 +249,18 @@ def assert_fits(page: Page, *names: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def large_run() -> TrainingRun:
+def large_run() -> bpe.TrainingRun:
     """Train on words of three letters, which allow for 200,000 merges."""
     letters = "".join(chr(place) for place in range(0x4E00, 0x4E00 + 60))
     words = {"".join(word): 1 for word in product(letters, repeat=3)}
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         200_000, pretokenizer="none", base="characters", special_tokens=(), min_frequency=1
     )
-    return train(Corpus.from_word_counts(words), config)
+    return bpe.train(bpe.Corpus.from_word_counts(words), config)
 
 
 @pytest.fixture(scope="module")
-def large_address(large_run: TrainingRun, keep_run: KeepRun) -> str:
+def large_address(large_run: bpe.TrainingRun, keep_run: KeepRun) -> str:
     assert large_run.tokenizer.vocab_size == 200_000
     keep_run(LARGE_ID, "Words of three", large_run)
     return f"/vocabulary?run={LARGE_ID}"

@@ -11,8 +11,7 @@ from unittest.mock import patch
 
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import Encoder
+import bpe_core as bpe
 from bpe_core.views.component_files import VIEW_STYLES, component_css, join_modules
 from ui.components import token_view
 from ui.corpus.own_reading import read_own_text
@@ -34,10 +33,10 @@ HOSTILE = (
 )
 
 
-def show_tokens(page: Page, folder: Path, text: str, encoder: Encoder | None = None) -> Locator:
+def show_tokens(page: Page, folder: Path, text: str, encoder: bpe.Encoder | None = None) -> Locator:
     """Mount the view of a text's tokens, GPT-2's unless given; return its pane."""
     file = folder / "view.html"
-    file.write_text(_view_page(_view_data(text, encoder or gpt2())), encoding="utf-8")
+    file.write_text(_view_page(_view_data(text, encoder or bpe.gpt2())), encoding="utf-8")
     page.goto(file.as_uri())
     scroller = page.locator(".view .scroller")
     expect(scroller.locator(".token").first).to_be_attached()
@@ -62,13 +61,13 @@ def expect_tokens(page: Page, text: str) -> None:
     The whole count is compared, because “20 tokens” contains “0 tokens”. Another text may have the
     same count, so this also waits for the text in the pane.
     """
-    counts = re.compile(rf"^{len(gpt2().encode(text)):,} tokens?\d")
+    counts = re.compile(rf"^{len(bpe.gpt2().encode(text)):,} tokens?\d")
     expect(figures(page)).to_have_text(counts)
     pane = page.locator(".view .scroller").element_handle()
     page.wait_for_function("([pane, text]) => pane.textContent === text", arg=[pane, text])
 
 
-def _view_data(text: str, encoder: Encoder) -> dict[str, Any]:
+def _view_data(text: str, encoder: bpe.Encoder) -> dict[str, Any]:
     """Return what Python sends to the view."""
     reading = read_own_text(text, encoder, tuple(encoder.special_tokens))
     with patch.object(token_view, "_view") as mount:

@@ -12,25 +12,20 @@ import pytest
 import tiktoken
 import tokenizers
 
+import bpe_core as bpe
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.adapted.adapted_files import adapted_files, parts_table, row_files
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from tests.oracles import TOKENIZERS, one_at_a_time, opened_by_name
 
 GERMAN = "Die Straßenbahnhaltestelle der Universitätsbibliothek. Der Fluß fließt übers Feld. " * 9
-CORPUS = Corpus.from_text(GERMAN)
+CORPUS = bpe.Corpus.from_text(GERMAN)
 TEXTS = [PROBE, GERMAN, *load_sample("multilingual").documents]
 HOW = ["extended", "shrunk", "replaced"]
 NAMES = ["llama3", "qwen2", "gpt2", "deepseek-v3"]
@@ -42,24 +37,24 @@ def base_file(name: str) -> bytes:
     if name == "deepseek-v3":
         return (TOKENIZERS / CATALOGUE[name].file_name).read_bytes()
     encoder = opened_by_name(name).encoder
-    assert isinstance(encoder, Tokenizer)
+    assert isinstance(encoder, bpe.Tokenizer)
     return dumps(encoder, "huggingface")["tokenizer.json"]
 
 
 @cache
 def adapted(name: str, how: str) -> Adapted:
-    base = gpt2() if name == "gpt2" else read_huggingface(base_file(name))
+    base = bpe.gpt2() if name == "gpt2" else read_huggingface(base_file(name))
     return adapt(base, how)
 
 
 name = one_at_a_time(base_file, adapted, opened_by_name)
 
 
-def read_huggingface(data: bytes) -> Tokenizer:
+def read_huggingface(data: bytes) -> bpe.Tokenizer:
     return loads({"tokenizer.json": data})
 
 
-def adapt(base: Tokenizer, how: str, n: int = 9) -> Adapted:
+def adapt(base: bpe.Tokenizer, how: str, n: int = 9) -> Adapted:
     if how == "extended":
         return trace_ids(base, extend(base, CORPUS, n).tokenizer)
     if how == "shrunk":
@@ -97,7 +92,7 @@ def without_vocabulary(described: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", NAMES[:2], indirect=True)
 def test_a_tiktoken_file_gives_equal_ids_in_tiktoken(name: str, how: str) -> None:
     base = opened_by_name(name).encoder
-    assert isinstance(base, Tokenizer)
+    assert isinstance(base, bpe.Tokenizer)
     made = adapt(base, how)
     (written,) = adapted_files(made, dumps(base, "tiktoken")).values()
     again = loads({"a.tiktoken": written}, base.pretokenizer.name, made.tokenizer.special_tokens)
@@ -119,13 +114,13 @@ def test_a_tiktoken_file_gives_equal_ids_in_tiktoken(name: str, how: str) -> Non
 
 
 def test_ranks_that_do_not_imply_the_merges_are_refused() -> None:
-    base = Tokenizer(
+    base = bpe.Tokenizer(
         vocab={**{b: bytes([b]) for b in range(256)}, 256: b"xy", 257: b"ab"},
         merges=[(97, 98, 257), (120, 121, 256)],
         pretokenizer="gpt2",
     )
     made = trace_ids(base, base)
-    with pytest.raises(ConfigError, match="tiktoken merges in the order of ids"):
+    with pytest.raises(bpe.ConfigError, match="tiktoken merges in the order of ids"):
         adapted_files(made, {"a.tiktoken": b"YQ== 0\n"})
 
 
@@ -133,10 +128,10 @@ def test_ranks_that_do_not_imply_the_merges_are_refused() -> None:
 def test_gpt2s_two_files_and_the_native_one(how: str) -> None:
     made = adapted("gpt2", how)
     for format in ("gpt2", "native"):
-        files = adapted_files(made, dumps(gpt2(), format))
+        files = adapted_files(made, dumps(bpe.gpt2(), format))
         assert loads(files) == made.tokenizer
     if how == "extended":
-        old = dumps(gpt2(), "gpt2")
+        old = dumps(bpe.gpt2(), "gpt2")
         new = adapted_files(made, old)
         assert new["merges.txt"].startswith(old["merges.txt"])
         assert new["vocab.json"].startswith(old["vocab.json"][:-1])
@@ -170,10 +165,14 @@ PADDING = {
 }
 
 
-def small_base(post_processor: object, *, last_special: bool) -> tuple[Tokenizer, dict[str, Any]]:
+def small_base(
+    post_processor: object, *, last_special: bool
+) -> tuple[bpe.Tokenizer, dict[str, Any]]:
     """Return a tokenizer and its tokenizer.json, which names ids in every place that it can."""
-    config = TrainingConfig(300, special_tokens=("<unk>", "<s>", "<pad>"))
-    base = train(Corpus.from_text("hug hugs hugging pun puns fun funny bun " * 3), config).tokenizer
+    config = bpe.TrainingConfig(300, special_tokens=("<unk>", "<s>", "<pad>"))
+    base = bpe.train(
+        bpe.Corpus.from_text("hug hugs hugging pun puns fun funny bun " * 3), config
+    ).tokenizer
     described = json.loads(dumps(base, "huggingface")["tokenizer.json"])
     described |= {"post_processor": post_processor, "padding": PADDING}
     if last_special:  # added after training, as with most chat models
@@ -256,12 +255,12 @@ def test_compact_json_as_tokenizers_writes_it_stays_as_it_was() -> None:
     peer = tokenizers.Tokenizer.from_str(base_file("gpt2").decode())
     for pretty in (False, True):
         data = peer.to_str(pretty).encode()
-        unchanged = trace_ids(gpt2(), gpt2())
+        unchanged = trace_ids(bpe.gpt2(), bpe.gpt2())
         assert adapted_files(unchanged, {"tokenizer.json": data})["tokenizer.json"] == data
 
 
 def test_the_files_beside_are_renumbered_or_kept() -> None:
-    base = gpt2()
+    base = bpe.gpt2()
     files = {
         **dumps(base, "transformers"),
         "added_tokens.json": b'{\n  "<|endoftext|>": 50256\n}',
@@ -281,7 +280,7 @@ def test_the_files_beside_are_renumbered_or_kept() -> None:
 def test_other_formats_are_refused_with_what_to_do() -> None:
     made = adapted("gpt2", "extended")
     for files in ({"tekken.json": b'{"config": {}, "vocab": []}'}, {"a.model": b"\n\x0e"}, {}):
-        with pytest.raises(FormatError, match="huggingface format"):
+        with pytest.raises(bpe.FormatError, match="huggingface format"):
             adapted_files(made, files)
 
 
@@ -298,5 +297,5 @@ def test_row_files_name_the_rows_of_each_id(how: str) -> None:
     assert len(parts) == max(made.tokenizer.vocab) + 1
     for id, token in made.tokenizer.vocab.items():
         listed = [part for part in parts[id].tolist() if part >= 0]
-        assert b"".join(gpt2().vocab[part] for part in listed) == token
+        assert b"".join(bpe.gpt2().vocab[part] for part in listed) == token
         assert listed == (rows["parts"].get(str(id)) or [int(old_ids[id])])

@@ -16,13 +16,11 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.errors import FormatError, TokenizationError, UnknownSymbolError
+import bpe_core as bpe
 from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening.engines import choose_engine
 from bpe_core.formats.opening.reading import read_description
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.small_tokenizer_files import (
     as_bytes,
     draw_file,
@@ -34,7 +32,7 @@ from tests.small_tokenizer_files import (
     ranks_as_tokenizer_json,
 )
 
-GPT2 = get_pretokenizer("gpt2").pattern or ""
+GPT2 = bpe.get_pretokenizer("gpt2").pattern or ""
 BYTES = {bytes([byte]): byte for byte in range(256)}
 seeds = st.integers(0, 2**64 - 1)
 
@@ -63,10 +61,10 @@ def peer_ids(peer: tokenizers.Tokenizer, text: str) -> list[int] | None:
         return None
 
 
-def loaded(file: Mapping[str, Any]) -> Tokenizer | None:
+def loaded(file: Mapping[str, Any]) -> bpe.Tokenizer | None:
     try:
         return loads({"tokenizer.json": as_bytes(dict(file))})
-    except FormatError:
+    except bpe.FormatError:
         return None
 
 
@@ -92,7 +90,7 @@ def check_tokenizer_json(file: dict[str, Any], texts: list[str]) -> None:
         for peer, allowed in ((finds_special, "all"), (without, ())):
             expected = peer_ids(peer, text)
             if expected is None:
-                with pytest.raises(TokenizationError):
+                with pytest.raises(bpe.TokenizationError):
                     encoder.encode(text, allowed)
             else:
                 assert encoder.encode(text, allowed) == expected, (text, allowed, encoder.engine)
@@ -106,7 +104,7 @@ def check_tokenizer_json(file: dict[str, Any], texts: list[str]) -> None:
             if allowed == "all" or is_special:
                 try:
                     ids = tokenizer.encode(text, allowed)
-                except UnknownSymbolError:
+                except bpe.UnknownSymbolError:
                     continue  # the library leaves the symbol out
                 assert ids == peer_ids(peer, text), (text, allowed)
 
@@ -166,14 +164,14 @@ def test_an_added_token_that_is_listed_twice_is_found_as_in_tokenizers(is_specia
     file = plain_file(("<s>", 256, is_special), ("<s>", 256, not is_special))
     assert opened(file).encode("a<s>", "all") == [97, 256]
     check_tokenizer_json(file, ["a<s>", "<s><s>", "<s"])
-    with pytest.raises(FormatError, match="listed twice"):
+    with pytest.raises(bpe.FormatError, match="listed twice"):
         loads({"tokenizer.json": as_bytes(file)})
 
 
 def test_an_added_token_behind_a_hole_has_the_id_that_tokenizers_gives_it() -> None:
     file = plain_file(("<s>", 258, True), merges=(("a", "b"),), first=257)
     assert opened(file).encode("<s>ab", "all") == [257, 257]
-    with pytest.raises(FormatError, match="gives it the id 257"):
+    with pytest.raises(bpe.FormatError, match="gives it the id 257"):
         loads({"tokenizer.json": as_bytes(file)})
 
 
@@ -182,7 +180,7 @@ def test_bytes_written_twice_are_left_to_tokenizers() -> None:
     step = file["pre_tokenizer"]
     file["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [step, step]}
     assert opened(file).encode(" a") == [196, 160, 97]
-    with pytest.raises(FormatError, match="twice"):
+    with pytest.raises(bpe.FormatError, match="twice"):
         loads({"tokenizer.json": as_bytes(file)})
 
 
@@ -224,7 +222,7 @@ def check_ranks(ranks: dict[bytes, int], texts: list[str]) -> bool:
         assert [encoder.encode(text) for text in texts] == ids, encoder.engine
         try:
             tokenizer = loads({name: data}, pretokenizer=given)
-        except FormatError as error:
+        except bpe.FormatError as error:
             assert "no order of merges" in str(error)  # noqa: PT017
             assert encoder.engine != "bpe_core"
             accepted.add(False)

@@ -12,15 +12,12 @@ import numpy as np
 import pytest
 import tiktoken
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.kernels.hashing import word_key
 from bpe_core.kernels.word_cache import MAX_ROWS, WORD_ROW
-from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
+from bpe_core.tokenizer.gpt2 import END_OF_TEXT
 from bpe_core.unicode.classes import class_runs
 from tests.oracles import GPT2_PATTERN, tiktoken_gpt2, tokenizers_gpt2
 
@@ -29,7 +26,7 @@ LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 
 @cache
 def encoder() -> CompiledEncoder:
-    return CompiledEncoder(gpt2().table, gpt2().pretokenizer)
+    return CompiledEncoder(bpe.gpt2().table, bpe.gpt2().pretokenizer)
 
 
 def assert_same_ids(text: str) -> None:
@@ -63,7 +60,7 @@ def test_the_word_cache_grows_with_the_words_of_a_text_and_keeps_their_ids() -> 
     ]
     text = "".join(drawn.choices(words, k=400_000))
     expected = tiktoken_gpt2().encode_ordinary(text)
-    growing = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
+    growing = CompiledEncoder(bpe.gpt2().table, bpe.gpt2().pretokenizer)
     sizes: list[int] = []
     for _ in range(2):  # the second time mostly from the cache
         sizes.append(len(growing._workers[0].cache.others) // WORD_ROW)
@@ -94,7 +91,7 @@ def test_long_words_with_equal_keys_keep_their_own_ids() -> None:
     assert one == other
     # Every two adjacent bytes are a token, so that no word is cut.
     pairs = sorted({pair for word in words for pair in pairwise(word)})
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab={
             **{byte: bytes([byte]) for byte in range(256)},
             **{256 + n: bytes(pair) for n, pair in enumerate(pairs)},
@@ -172,7 +169,7 @@ def test_random_letters_without_spaces_equal_tiktoken() -> None:
         assert_same_ids("".join(random.choice(list(letters), 20_000).tolist()))
 
 
-def to_tiktoken(tokenizer: Tokenizer) -> tiktoken.Encoding:
+def to_tiktoken(tokenizer: bpe.Tokenizer) -> tiktoken.Encoding:
     # tiktoken's ids are ranks: first the bytes, then the merged tokens.
     ranks = {bytes([byte]): byte for byte in range(256)}
     for merge in tokenizer.merges:
@@ -185,7 +182,7 @@ def to_tiktoken(tokenizer: Tokenizer) -> tiktoken.Encoding:
 @pytest.mark.parametrize("vocab_size", [257, 300, 1_000, 5_000])
 def test_trained_tokenizers_equal_tiktoken_with_their_merges(vocab_size: int) -> None:
     text = sources("json", "html") + "日本語の文章です。これは文章です。" * 50
-    tokenizer = train(Corpus.from_text(text), TrainingConfig(vocab_size)).tokenizer
+    tokenizer = bpe.train(bpe.Corpus.from_text(text), bpe.TrainingConfig(vocab_size)).tokenizer
     oracle = to_tiktoken(tokenizer)
     trained = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     for sample in (text, text[::-1], "a" * 5_000, "=" * 5_000, text.replace(" ", "")):
@@ -195,8 +192,8 @@ def test_trained_tokenizers_equal_tiktoken_with_their_merges(vocab_size: int) ->
 
 def test_the_tokenizer_encodes_long_texts_with_the_kernels() -> None:
     compile_kernels()
-    tokenizer = gpt2().truncated(50_000)
-    plain = Tokenizer(
+    tokenizer = bpe.gpt2().truncated(50_000)
+    plain = bpe.Tokenizer(
         vocab=tokenizer.vocab,
         merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
         pretokenizer="gpt2",

@@ -11,18 +11,15 @@ from typing import get_args
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import count_pretokens
 from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers import compiled as compiled_training
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.incremental import LearnedMerges, learn_merges
 from bpe_core.trainers.reference import train_reference
-from bpe_core.types import PretokenCounts, TieBreak, TrainingConfig
+from bpe_core.types import PretokenCounts, TieBreak
 from bpe_core.unicode.byte_alphabet import to_printable
 from tests.differential.test_training_against_huggingface import (
     MULTILINGUAL,
@@ -56,7 +53,7 @@ def documents() -> list[str]:
 @pytest.fixture(scope="module")
 def huggingface(documents: list[str]) -> tuple[list[tuple[str, str]], dict[str, int]]:
     """Return Hugging Face's merges and ids; those of a smaller vocabulary are a prefix of these."""
-    config = TrainingConfig(50_257)
+    config = bpe.TrainingConfig(50_257)
     return train_huggingface(documents, config.vocab_size, config.special_tokens)
 
 
@@ -66,7 +63,7 @@ def test_separate_documents_equal_huggingface(
     huggingface: tuple[list[tuple[str, str]], dict[str, int]],
     vocab_size: int,
 ) -> None:
-    run = train(Corpus.from_documents(documents), TrainingConfig(vocab_size))
+    run = bpe.train(bpe.Corpus.from_documents(documents), bpe.TrainingConfig(vocab_size))
     merges, ids = huggingface
     n_merges = vocab_size - 257  # 256 bytes and one special token
     smaller = {token: id for token, id in ids.items() if id < vocab_size}
@@ -80,7 +77,7 @@ def pretokens(documents: list[str]) -> PretokenCounts:
 
 
 def counted(documents: list[str]) -> PretokenCounts:
-    return count_pretokens(Corpus.from_documents(documents), get_pretokenizer("gpt2"))
+    return count_pretokens(bpe.Corpus.from_documents(documents), bpe.get_pretokenizer("gpt2"))
 
 
 @pytest.fixture(scope="module")
@@ -104,12 +101,12 @@ def test_first_seen_ties_are_broken_like_by_recounting_all_pairs(
 ) -> None:
     # Encode each word with the earlier merges, count every pair and take the dict's `max`. This
     # uses none of the state that either trainer updates from merge to merge.
-    config = TrainingConfig(257, special_tokens=())
+    config = bpe.TrainingConfig(257, special_tokens=())
     vocab = dict(enumerate(GrowingVocabulary(config, ()).tokens))
     for left, right, new in first_seen_merges[:step]:
         vocab[new] = vocab[left] + vocab[right]
     merges = first_seen_merges[:step]
-    tokenizer = Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
+    tokenizer = bpe.Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
     counts: dict[tuple[int, int], int] = {}
     for word, count in zip(pretokens.words, pretokens.counts.tolist(), strict=True):
         for pair in pairwise(tokenizer.encode(word.decode())):
@@ -122,7 +119,9 @@ def test_degenerate_texts_equal_huggingface(unit: str) -> None:
     # A word of 20 kB, because tokenizers needs more than 15 s for the benchmarks' megabyte.
     text = unit * (20_000 // len(unit.encode()))
     learned = merges_learned(compiled_training.learn_merges, counted([text]), 400, "smallest-pair")
-    vocab = dict(enumerate(GrowingVocabulary(TrainingConfig(256, special_tokens=()), ()).tokens))
+    vocab = dict(
+        enumerate(GrowingVocabulary(bpe.TrainingConfig(256, special_tokens=()), ()).tokens)
+    )
     ours: list[tuple[str, str]] = []
     for left, right, new in learned:
         ours.append((to_printable(vocab[left]), to_printable(vocab[right])))
@@ -138,7 +137,7 @@ def test_real_text_equals_the_reference(documents: list[str], tie_break: TieBrea
     # 16 kB, six of seven merges tie with the one before.
     some = [*(text[:400] for text in documents[:40]), MULTILINGUAL]
     pretokens = counted(some)
-    config = TrainingConfig(1_000, special_tokens=(), tie_break=tie_break)
+    config = bpe.TrainingConfig(1_000, special_tokens=(), tie_break=tie_break)
     reference = train_reference(pretokens, config).merges
     learned = merges_learned(compiled_training.learn_merges, pretokens, 1_000, tie_break)
     assert learned == [(merge.left, merge.right, merge.id) for merge in reference]
@@ -150,13 +149,13 @@ def merges_learned(
     vocab_size: int,
     tie_break: TieBreak = "first-seen",
 ) -> list[tuple[int, int, int]]:
-    config = TrainingConfig(vocab_size, special_tokens=(), tie_break=tie_break)
+    config = bpe.TrainingConfig(vocab_size, special_tokens=(), tie_break=tie_break)
     vocabulary = GrowingVocabulary(config, ())
     layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
     return learn(layout, vocabulary, config, lambda done, saved, count: False).merges
 
 
 def test_one_large_document_equals_huggingface_up_to_the_last_pair(documents: list[str]) -> None:
-    config = TrainingConfig(500_000, special_tokens=(), min_frequency=3)
+    config = bpe.TrainingConfig(500_000, special_tokens=(), min_frequency=3)
     # The kernels count this text in three blocks.
     assert_equal_to_huggingface(["".join(documents)[:5_000_000]], config)

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import ConfigError
 from bpe_core.lab.contenders import (
     ENCODERS,
     LongestMatch,
@@ -18,31 +17,27 @@ from bpe_core.lab.contenders import (
     merge_by_list_index,
     trainers,
 )
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import encode_reference
-from bpe_core.types import Merge, TrainingConfig
 
 TEXT = "It overwrites 12 files…\n\n\tnaïve café, 日本語 🧩 <|endoftext|> aaaaaaaaaa  unbelievably"
 EXACT = tuple(name for name in ENCODERS if name != "longest-match")
 
 
-def by_name(tokenizer: Tokenizer, name: str) -> list[int]:
+def by_name(tokenizer: bpe.Tokenizer, name: str) -> list[int]:
     contender = next(one for one in encoders(tokenizer) if one.name == name)
     return list(contender.prepare()(TEXT))
 
 
 @pytest.mark.parametrize("name", EXACT)
 def test_each_exact_encoder_returns_the_ids_of_gpt2(name: str) -> None:
-    assert by_name(gpt2(), name) == gpt2().encode(TEXT) == expected_ids(gpt2())(TEXT)
+    assert by_name(bpe.gpt2(), name) == bpe.gpt2().encode(TEXT) == expected_ids(bpe.gpt2())(TEXT)
 
 
-def classroom() -> Tokenizer:
-    config = TrainingConfig(
+def classroom() -> bpe.Tokenizer:
+    config = bpe.TrainingConfig(
         60, pretokenizer="whitespace", base="characters", end_of_word="</w>", special_tokens=()
     )
-    return train(Corpus.from_documents(load_sample("notebook").documents), config).tokenizer
+    return bpe.train(bpe.Corpus.from_documents(load_sample("notebook").documents), config).tokenizer
 
 
 @pytest.mark.parametrize("name", ["list-index", "hash-map", "trie"])
@@ -52,28 +47,28 @@ def test_encoders_agree_on_characters_with_a_marker_and_omit_unknown_ones(name: 
 
 @pytest.mark.parametrize("name", ["engine-cold", "tiktoken"])
 def test_an_encoder_that_does_not_support_the_tokenizer_raises(name: str) -> None:
-    with pytest.raises(ConfigError, match="marker"):
+    with pytest.raises(bpe.ConfigError, match="marker"):
         by_name(classroom(), name)
 
 
 @st.composite
-def small_tokenizers(draw: st.DrawFn) -> Tokenizer:
+def small_tokenizers(draw: st.DrawFn) -> bpe.Tokenizer:
     text = draw(st.text(alphabet="ab", min_size=2, max_size=40))
-    config = TrainingConfig(12, base="characters", pretokenizer="none", special_tokens=())
-    return train(Corpus.from_text(text + "ab"), config).tokenizer
+    config = bpe.TrainingConfig(12, base="characters", pretokenizer="none", special_tokens=())
+    return bpe.train(bpe.Corpus.from_text(text + "ab"), config).tokenizer
 
 
 @given(small_tokenizers(), st.text(alphabet="ab", max_size=30))
-def test_the_list_of_merges_encodes_like_the_reference(tokenizer: Tokenizer, word: str) -> None:
+def test_the_list_of_merges_encodes_like_the_reference(tokenizer: bpe.Tokenizer, word: str) -> None:
     symbols = [tokenizer.base_ids[letter.encode()] for letter in word]
-    merges: dict[tuple[int, int], Merge] = {merge.pair: merge for merge in tokenizer.merges}
+    merges: dict[tuple[int, int], bpe.Merge] = {merge.pair: merge for merge in tokenizer.merges}
     found = merge_by_list_index(symbols, list(merges), [merge.id for merge in tokenizer.merges])
     assert found == encode_reference(symbols, merges)
 
 
 @given(small_tokenizers(), st.text(alphabet="ab", min_size=1, max_size=30))
 def test_longest_match_takes_the_longest_token_at_each_position(
-    tokenizer: Tokenizer, word: str
+    tokenizer: bpe.Tokenizer, word: str
 ) -> None:
     symbols = [tokenizer.base_ids[letter.encode()] for letter in word]
     taken = [tokenizer.vocab[id].decode() for id in LongestMatch(tokenizer).encode(symbols)]
@@ -85,13 +80,13 @@ def test_longest_match_takes_the_longest_token_at_each_position(
 
 
 def test_every_word_on_which_longest_match_differs_is_found() -> None:
-    found = differences(gpt2(), TEXT + " overwrites")
-    words = gpt2().pretokenizer.split(TEXT + " overwrites")
+    found = differences(bpe.gpt2(), TEXT + " overwrites")
+    words = bpe.gpt2().pretokenizer.split(TEXT + " overwrites")
     assert found.n_pretokens == len(words)
     first = found.words[0]
     assert (first.text, first.count, found.n_differing) == (" overwrites", 2, 3)
-    assert [gpt2().vocab[id] for id in first.ids] == [b" overw", b"rites"]
-    assert [gpt2().vocab[id] for id in first.longest_match_ids] == [b" overwrite", b"s"]
+    assert [bpe.gpt2().vocab[id] for id in first.ids] == [b" overw", b"rites"]
+    assert [bpe.gpt2().vocab[id] for id in first.longest_match_ids] == [b" overwrite", b"s"]
 
 
 def test_the_trainers_learn_the_same_merges() -> None:

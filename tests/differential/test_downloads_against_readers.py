@@ -7,14 +7,11 @@ from functools import cache
 
 import pytest
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.checking.opened_elsewhere import check_opens
 from bpe_core.formats.checking.probe import Probe, encodable
 from bpe_core.formats.load_save import FORMATS, Format
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 
 N_TEXTS = 3_000
 SPECIAL = ("<|endoftext|>", "<|user|>", "[SEP]")
@@ -43,16 +40,16 @@ PIECES = (
     *SPECIAL,
 )
 CONFIGS = {
-    "gpt2": TrainingConfig(900, special_tokens=SPECIAL),
-    "cl100k": TrainingConfig(900, pretokenizer="cl100k", special_tokens=SPECIAL),
-    "o200k": TrainingConfig(900, pretokenizer="o200k", special_tokens=SPECIAL),
-    "none": TrainingConfig(600, pretokenizer="none", special_tokens=()),
-    "custom": TrainingConfig(600, pretokenizer=r"regex: ?[a-z]+|\s+", special_tokens=SPECIAL),
-    "whitespace": TrainingConfig(900, pretokenizer="whitespace", special_tokens=SPECIAL),
-    "words": TrainingConfig(900, pretokenizer="words-punctuation", special_tokens=SPECIAL),
-    "seen": TrainingConfig(900, alphabet="seen", special_tokens=SPECIAL),
-    "characters": TrainingConfig(1_500, base="characters", special_tokens=SPECIAL),
-    "llama": TrainingConfig(
+    "gpt2": bpe.TrainingConfig(900, special_tokens=SPECIAL),
+    "cl100k": bpe.TrainingConfig(900, pretokenizer="cl100k", special_tokens=SPECIAL),
+    "o200k": bpe.TrainingConfig(900, pretokenizer="o200k", special_tokens=SPECIAL),
+    "none": bpe.TrainingConfig(600, pretokenizer="none", special_tokens=()),
+    "custom": bpe.TrainingConfig(600, pretokenizer=r"regex: ?[a-z]+|\s+", special_tokens=SPECIAL),
+    "whitespace": bpe.TrainingConfig(900, pretokenizer="whitespace", special_tokens=SPECIAL),
+    "words": bpe.TrainingConfig(900, pretokenizer="words-punctuation", special_tokens=SPECIAL),
+    "seen": bpe.TrainingConfig(900, alphabet="seen", special_tokens=SPECIAL),
+    "characters": bpe.TrainingConfig(1_500, base="characters", special_tokens=SPECIAL),
+    "llama": bpe.TrainingConfig(
         1_500,
         base="characters",
         byte_fallback=True,
@@ -76,10 +73,10 @@ LACKING = {
 
 
 @cache
-def tokenizer_named(name: str) -> Tokenizer:
+def tokenizer_named(name: str) -> bpe.Tokenizer:
     if name == "GPT-2":
-        return gpt2()
-    return train(load_sample("multilingual"), CONFIGS[name]).tokenizer
+        return bpe.gpt2()
+    return bpe.train(load_sample("multilingual"), CONFIGS[name]).tokenizer
 
 
 @cache

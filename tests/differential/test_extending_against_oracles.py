@@ -15,13 +15,10 @@ import pytest
 import tiktoken
 import tokenizers
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.load_save import dumps
 from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.differential.test_training_against_huggingface import MULTILINGUAL
 from tests.extending import spell_in_base
 from tests.oracles import GPT2_PATTERN, opened_by_name, tiktoken_gpt2, tokenizers_gpt2
@@ -60,11 +57,11 @@ def texts() -> list[str]:
 
 
 @cache
-def extended(name: str) -> TrainingRun:
+def extended(name: str) -> bpe.TrainingRun:
     """Extend a published tokenizer for the corpus."""
-    base = gpt2() if name == "gpt2" else opened_by_name(name).encoder
-    assert isinstance(base, Tokenizer)
-    run = extend(base, Corpus.from_text(corpus()), N_TOKENS)
+    base = bpe.gpt2() if name == "gpt2" else opened_by_name(name).encoder
+    assert isinstance(base, bpe.Tokenizer)
+    run = extend(base, bpe.Corpus.from_text(corpus()), N_TOKENS)
     assert len(run.new_tokens) == N_TOKENS
     return run
 
@@ -114,7 +111,9 @@ def test_extended_with_terms_and_without_tokens_left_out_it_keeps_gpt2s_ids() ->
     left_out = [learned.tokenizer.vocab[merge.id] for merge in learned.merges[:40]]
     words = sorted({word for word in corpus().split() if word.isalpha() and len(word) > 7})
     terms = random.Random(7).sample(words, 150)
-    run = extend(gpt2(), Corpus.from_text(corpus()), N_TOKENS, terms=terms, left_out=left_out)
+    run = extend(
+        bpe.gpt2(), bpe.Corpus.from_text(corpus()), N_TOKENS, terms=terms, left_out=left_out
+    )
     assert run.n_term_merges > 30
     made = [run.tokenizer.vocab[id] for id in run.new_tokens]
     assert not {*made} & {*left_out}

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.errors import FormatError
-from bpe_core.formats.opening.open_encoder import open_encoder
+import bpe_core as bpe
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.tokenizer.protocol import NamedEncoder
 from tests.oracles import TOKENIZERS, opened_by_name
@@ -56,7 +55,7 @@ def opened(file: Path) -> NamedEncoder:
     """
     digest = sha256(file.read_bytes()).hexdigest()
     names = [each.name for each in CATALOGUE.values() if each.sha256 == digest]
-    return opened_by_name(*names) if names else open_encoder(file)
+    return opened_by_name(*names) if names else bpe.open_encoder(file)
 
 
 @pytest.mark.parametrize("name", TESTED)
@@ -72,7 +71,7 @@ def test_ids_equal_those_of_the_models_own_tokenizer(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "model"), OPENED.items())
 def test_vocabularies_without_expected_ids_open(name: str, model: str) -> None:
-    encoder = open_encoder(FOLDER / f"ggml-vocab-{name}.gguf")
+    encoder = bpe.open_encoder(FOLDER / f"ggml-vocab-{name}.gguf")
     assert encoder.model == model
     assert encoder.engine.startswith("sentencepiece")
     assert len(encoder.encode("Hello world")) > 1
@@ -80,5 +79,5 @@ def test_vocabularies_without_expected_ids_open(name: str, model: str) -> None:
 
 @pytest.mark.parametrize(("name", "what"), REFUSED.items())
 def test_vocabularies_without_a_cut_are_refused_by_what_is_missing(name: str, what: str) -> None:
-    with pytest.raises(FormatError, match=what):
-        open_encoder(FOLDER / f"ggml-vocab-{name}.gguf")
+    with pytest.raises(bpe.FormatError, match=what):
+        bpe.open_encoder(FOLDER / f"ggml-vocab-{name}.gguf")

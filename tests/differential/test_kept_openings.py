@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.formats.opening.open_encoder import open_encoder
+import bpe_core as bpe
 from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.tokenizer.stored_table import StoredTable
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.differential.test_across_words import hostile_texts
 from tests.oracles import TOKENIZERS
 
@@ -35,10 +34,10 @@ def test_a_second_opening_encodes_as_the_first(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    first, second = (open_encoder(TOKENIZERS / name) for _ in range(2))
+    first, second = (bpe.open_encoder(TOKENIZERS / name) for _ in range(2))
     own = second.encoder
     merges = own.tokenizer if isinstance(own, OwnEncoder) else own
-    assert isinstance(merges, Tokenizer)
+    assert isinstance(merges, bpe.Tokenizer)
     assert isinstance(merges.table, StoredTable)
     assert (first.provenance, first.special_tokens) == (second.provenance, second.special_tokens)
     texts = list(hostile_texts(300, seed=7))

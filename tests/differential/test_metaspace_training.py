@@ -24,18 +24,12 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer as Peer
 from tokenizers import models, pre_tokenizers, trainers
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.words import count_pretokens
-from bpe_core.errors import ConfigError
 from bpe_core.formats.load_save import dumps, load, save
-from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import train_reference
-from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.reachability import find_unreachable
 from tests.differential.test_across_words import hostile_texts
 from tests.strategies import fallback_configs, word_counts
@@ -46,8 +40,8 @@ documents = st.lists(
 )
 
 
-def llama(vocab_size: int, coverage: float = 0.9995) -> TrainingConfig:
-    return TrainingConfig(
+def llama(vocab_size: int, coverage: float = 0.9995) -> bpe.TrainingConfig:
+    return bpe.TrainingConfig(
         vocab_size,
         base="characters",
         byte_fallback=True,
@@ -57,8 +51,8 @@ def llama(vocab_size: int, coverage: float = 0.9995) -> TrainingConfig:
     )
 
 
-def assert_equal_to_huggingface(texts: Sequence[str], config: TrainingConfig) -> Tokenizer:
-    tokenizer = train(Corpus.from_documents(texts), config).tokenizer
+def assert_equal_to_huggingface(texts: Sequence[str], config: bpe.TrainingConfig) -> bpe.Tokenizer:
+    tokenizer = bpe.train(bpe.Corpus.from_documents(texts), config).tokenizer
     written = json.loads(dumps(tokenizer, "huggingface")["tokenizer.json"])["model"]
     alphabet = [symbol.decode().replace(" ", "▁") for symbol in tokenizer.base_ids]
     peer = Peer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
@@ -102,11 +96,11 @@ def test_many_scripts_equal_huggingface() -> None:
 
 @given(word_counts, fallback_configs)
 def test_the_reference_starts_from_the_words_as_they_are_given(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    corpus = Corpus.from_word_counts(words)
-    pretokens = count_pretokens(corpus, get_pretokenizer("metaspace"))
-    run, reference = train(corpus, config), train_reference(pretokens, config)
+    corpus = bpe.Corpus.from_word_counts(words)
+    pretokens = count_pretokens(corpus, bpe.get_pretokenizer("metaspace"))
+    run, reference = bpe.train(corpus, config), train_reference(pretokens, config)
     assert list(run.merges) == reference.merges
     assert dict(run.tokenizer.vocab) == reference.vocab
     assert run.tokenizer.base_ids == reference.base_ids
@@ -114,7 +108,7 @@ def test_the_reference_starts_from_the_words_as_they_are_given(
 
 def test_text_that_begins_with_a_space_gets_none_in_training(tmp_path: Path) -> None:
     # As in Hugging Face's Metaspace; encoding puts one in front of it, as SentencePiece does.
-    run = train([" hug hug", "▁hug", "hug"], llama(300))
+    run = bpe.train([" hug hug", "▁hug", "hug"], llama(300))
     assert dict(zip(run.pretokens.words, run.pretokens.counts.tolist(), strict=True)) == {
         b" hug": 4
     }
@@ -123,8 +117,8 @@ def test_text_that_begins_with_a_space_gets_none_in_training(tmp_path: Path) -> 
 
 
 @cache
-def trained() -> Tokenizer:
-    return train(load_sample("multilingual"), llama(3_000, 0.99)).tokenizer
+def trained() -> bpe.Tokenizer:
+    return bpe.train(load_sample("multilingual"), llama(3_000, 0.99)).tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +136,7 @@ def test_both_files_give_the_ids_of_their_libraries(readers: tuple[Path, Path]) 
     theirs = sentencepiece.SentencePieceProcessor(model_file=str(model))
     peer = Peer.from_file(str(described))
     peer.encode_special_tokens = True
-    opened = [open_encoder(path).encoder for path in readers]
+    opened = [bpe.open_encoder(path).encoder for path in readers]
     for encoder in opened:
         assert isinstance(encoder, AcrossWordsTokenizer)
         assert load(readers[opened.index(encoder)]) == tokenizer
@@ -186,22 +180,24 @@ def test_no_token_that_was_learned_is_called_unreachable() -> None:
 
 
 def test_a_model_that_would_encode_otherwise_is_refused() -> None:
-    tokenizer = train(["<0x41>".join("abcdefgh")], llama(320)).tokenizer
-    with pytest.raises(ConfigError, match="both written '<0x41>'"):
+    tokenizer = bpe.train(["<0x41>".join("abcdefgh")], llama(320)).tokenizer
+    with pytest.raises(bpe.ConfigError, match="both written '<0x41>'"):
         dumps(tokenizer, "sentencepiece")
-    with pytest.raises(ConfigError, match="Train with base='characters'"):
-        dumps(train(["hug"], vocab_size=260).tokenizer, "sentencepiece")
+    with pytest.raises(bpe.ConfigError, match="Train with base='characters'"):
+        dumps(bpe.train(["hug"], vocab_size=260).tokenizer, "sentencepiece")
 
 
 def test_a_model_without_an_unknown_token_uses_the_first_special_one() -> None:
-    config = TrainingConfig(300, base="characters", byte_fallback=True, pretokenizer="metaspace")
-    tokenizer = train(["hug hugs pug"], config).tokenizer
+    config = bpe.TrainingConfig(
+        300, base="characters", byte_fallback=True, pretokenizer="metaspace"
+    )
+    tokenizer = bpe.train(["hug hugs pug"], config).tokenizer
     written = dumps(tokenizer, "sentencepiece")["tokenizer.model"]
     theirs = sentencepiece.SentencePieceProcessor(model_proto=written)
     assert theirs.id_to_piece(theirs.unk_id()) == "<|endoftext|>"
     assert theirs.encode("hugs 漢") == tokenizer.encode("hugs 漢")
-    none = train(["hug"], replace(config, special_tokens=())).tokenizer
-    with pytest.raises(ConfigError, match="an unknown piece"):
+    none = bpe.train(["hug"], replace(config, special_tokens=())).tokenizer
+    with pytest.raises(bpe.ConfigError, match="an unknown piece"):
         dumps(none, "sentencepiece")
 
 
@@ -209,7 +205,7 @@ def test_random_words_make_models_that_read_back_equal() -> None:
     drawn = random.Random(5)
     for _ in range(60):
         texts = ["".join(drawn.choices("abab  c", k=60)) for _ in range(20)]
-        tokenizer = train(texts, llama(320)).tokenizer
+        tokenizer = bpe.train(texts, llama(320)).tokenizer
         written = dumps(tokenizer, "sentencepiece")["tokenizer.model"]
         theirs = sentencepiece.SentencePieceProcessor(model_proto=written)
         for _ in range(30):

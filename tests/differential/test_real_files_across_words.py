@@ -16,16 +16,14 @@ import sentencepiece
 import tokenizers
 from transformers import AutoTokenizer
 
+import bpe_core as bpe
 from bpe_core.adapting.adapted import NO_OLD_ID, Adapted, trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.adapted.adapting_base import BaseFiles, open_base
 from bpe_core.formats.load_save import dumps, write_files
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests.differential.test_across_words import hostile_texts
 from tests.oracles import TOKENIZERS, one_at_a_time
 
@@ -34,7 +32,7 @@ pytestmark = pytest.mark.slow
 
 NAMES = ["llama2.json", "mistral-7b.model", "mistral-large.model"]
 THAI = "ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอน  Straßenbahnhaltestellen überall, überall.\n" * 7
-CORPUS = Corpus.from_text(THAI)
+CORPUS = bpe.Corpus.from_text(THAI)
 TEXTS = [*hostile_texts(300, seed=3), THAI, "Straßenbahn▁ภาษาไทย</s>überall <s>", ""]
 HOW = ["extended", "shrunk", "replaced"]
 # These take ten seconds each; what is replaced was also removed and added.
@@ -116,7 +114,7 @@ def test_an_extension_of_a_base_with_a_first_space_is_a_folder_of_transformers(
 
 
 def test_the_unknown_token_of_a_llama_2_style_folder_is_named(tmp_path: Path) -> None:
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         600,
         base="characters",
         byte_fallback=True,
@@ -124,7 +122,7 @@ def test_the_unknown_token_of_a_llama_2_style_folder_is_named(tmp_path: Path) ->
         special_tokens=("<unk>", "<s>", "</s>"),
     )
     folder = tmp_path / "folder"
-    write_files(dumps(train(CORPUS, config).tokenizer, "transformers"), folder)
+    write_files(dumps(bpe.train(CORPUS, config).tokenizer, "transformers"), folder)
     peer = AutoTokenizer.from_pretrained(folder)
     assert (peer.unk_token, peer.bos_token, peer.eos_token) == ("<unk>", "<s>", "</s>")
     roles = json.loads((folder / "special_tokens_map.json").read_text())

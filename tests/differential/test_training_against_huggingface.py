@@ -17,10 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
+import bpe_core as bpe
 from bpe_core.tokenizer.tokenizer import Tokenizer as BpeTokenizer
-from bpe_core.types import Alphabet, TrainingConfig
+from bpe_core.types import Alphabet
 from bpe_core.unicode.byte_alphabet import to_printable
 from tests.strategies import texts
 
@@ -65,8 +64,8 @@ def train_huggingface(
     return [tuple(pair) for pair in model["merges"]], model["vocab"]
 
 
-def assert_equal_to_huggingface(documents: Sequence[str], config: TrainingConfig) -> None:
-    tokenizer = train(Corpus.from_documents(documents), config).tokenizer
+def assert_equal_to_huggingface(documents: Sequence[str], config: bpe.TrainingConfig) -> None:
+    tokenizer = bpe.train(bpe.Corpus.from_documents(documents), config).tokenizer
     merges, ids = train_huggingface(
         documents,
         config.vocab_size,
@@ -91,27 +90,29 @@ def assert_equals_huggingfaces(
 @pytest.mark.parametrize("vocab_size", [300, 2_000, 20_000])
 def test_the_python_language_reference_equals_huggingface(vocab_size: int) -> None:
     documents = [topics[name] for name in sorted(topics)]
-    assert_equal_to_huggingface(documents, TrainingConfig(vocab_size))
+    assert_equal_to_huggingface(documents, bpe.TrainingConfig(vocab_size))
 
 
 def test_the_language_reference_as_one_document_equals_huggingface() -> None:
     text = "\n".join(topics[name] for name in sorted(topics))
-    assert_equal_to_huggingface([text], TrainingConfig(3_000, special_tokens=()))
+    assert_equal_to_huggingface([text], bpe.TrainingConfig(3_000, special_tokens=()))
 
 
 def test_source_code_equals_huggingface() -> None:
     sources = [inspect.getsource(module) for module in (argparse, inspect, textwrap, pytest, json)]
-    assert_equal_to_huggingface(sources, TrainingConfig(3_000, special_tokens=("<pad>", "[MASK]")))
+    assert_equal_to_huggingface(
+        sources, bpe.TrainingConfig(3_000, special_tokens=("<pad>", "[MASK]"))
+    )
 
 
 @pytest.mark.parametrize("alphabet", ["full", "seen"])
 def test_many_scripts_equal_huggingface(alphabet: Alphabet) -> None:
-    assert_equal_to_huggingface([MULTILINGUAL], TrainingConfig(2_000, alphabet=alphabet))
+    assert_equal_to_huggingface([MULTILINGUAL], bpe.TrainingConfig(2_000, alphabet=alphabet))
 
 
 @pytest.mark.parametrize("min_frequency", [1, 2, 3, 50])
 def test_a_minimum_frequency_equals_huggingface(min_frequency: int) -> None:
-    config = TrainingConfig(5_000, min_frequency=min_frequency)
+    config = bpe.TrainingConfig(5_000, min_frequency=min_frequency)
     assert_equal_to_huggingface([topics["for"], topics["while"], MULTILINGUAL], config)
 
 
@@ -121,7 +122,9 @@ def test_a_merge_that_spells_a_special_token_does_not_make_it() -> None:
     theirs, their_ids = train_huggingface([text], 259, ["ab"])
     assert theirs[0] == ("a", "b")
     assert their_ids["ab"] == 0
-    ours = train(Corpus.from_text(text), TrainingConfig(259, special_tokens=("ab",))).tokenizer
+    ours = bpe.train(
+        bpe.Corpus.from_text(text), bpe.TrainingConfig(259, special_tokens=("ab",))
+    ).tokenizer
     first = ours.merges[0]
     assert (ours.vocab[first.left], ours.vocab[first.right]) == (b"a", b"b")
     assert ours.vocab[first.id] == b"ab"
@@ -131,16 +134,16 @@ def test_a_merge_that_spells_a_special_token_does_not_make_it() -> None:
 
 def test_long_runs_of_one_letter_equal_huggingface() -> None:
     runs = " ".join("a" * n + "b" * (n % 5) for n in range(1, 200))
-    assert_equal_to_huggingface([runs], TrainingConfig(500))
+    assert_equal_to_huggingface([runs], bpe.TrainingConfig(500))
 
 
 def test_a_vocabulary_of_only_the_base_equals_huggingface() -> None:
-    assert_equal_to_huggingface(["hug hugs"], TrainingConfig(257))
+    assert_equal_to_huggingface(["hug hugs"], bpe.TrainingConfig(257))
 
 
 @given(st.lists(texts, min_size=1, max_size=4).filter(any), st.integers(257, 400))
 def test_any_texts_equal_huggingface(documents: list[str], vocab_size: int) -> None:
-    assert_equal_to_huggingface(documents, TrainingConfig(vocab_size))
+    assert_equal_to_huggingface(documents, bpe.TrainingConfig(vocab_size))
 
 
 @given(
@@ -151,7 +154,7 @@ def test_any_texts_equal_huggingface(documents: list[str], vocab_size: int) -> N
 def test_texts_of_two_letters_equal_huggingface(
     documents: list[str], vocab_size: int, min_frequency: int
 ) -> None:
-    config = TrainingConfig(vocab_size, min_frequency=min_frequency)
+    config = bpe.TrainingConfig(vocab_size, min_frequency=min_frequency)
     assert_equal_to_huggingface(documents, config)
 
 
@@ -182,5 +185,5 @@ def test_texts_of_two_letters_equal_huggingface(
     st.integers(100, 200),
 )
 def test_texts_with_a_seen_alphabet_equal_huggingface(pieces: list[str], vocab_size: int) -> None:
-    config = TrainingConfig(vocab_size, alphabet="seen")
+    config = bpe.TrainingConfig(vocab_size, alphabet="seen")
     assert_equal_to_huggingface(["".join(pieces), " ".join(pieces)], config)

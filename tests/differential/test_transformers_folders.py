@@ -14,7 +14,6 @@ from transformers import AutoTokenizer
 import bpe_core as bpe
 from bpe_core.adapting.adapted import trace_ids
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.load_save import dumps, write_files
@@ -106,7 +105,7 @@ def check(folder: Path) -> None:
         for path in (folder, archive):
             try:
                 found = door(path)
-            except BpeError:
+            except bpe.BpeError:
                 assert door is bpe.load
                 continue
             for text in TEXTS:
@@ -169,7 +168,7 @@ def test_a_file_of_ranks_gets_the_special_tokens_next_to_it(tmp_path: Path) -> N
     ordinary = config(added_tokens_decoder=decoder({"content": "<new>", "special": False}))
     refused = written(ordinary, ranks, tmp_path / "refused")
     for door in (bpe.load, bpe.open_encoder):
-        with pytest.raises(FormatError, match="'<new>' is not special"):
+        with pytest.raises(bpe.FormatError, match="'<new>' is not special"):
             door(refused, pretokenizer="gpt2")
 
 
@@ -180,7 +179,7 @@ def test_a_sentencepiece_model_names_the_special_tokens_it_lacks(tmp_path: Path)
     special = {"special_tokens_map.json": {"additional_special_tokens": ["<new>"]}}
     opened = bpe.open_encoder(written(added | special, model, tmp_path / "said"))
     assert "Left out: 1 special tokens of the folder" in opened.provenance
-    with pytest.raises(FormatError, match="'<new>' is not special"):
+    with pytest.raises(bpe.FormatError, match="'<new>' is not special"):
         bpe.open_encoder(written(added, model, tmp_path / "refused"))
 
 
@@ -198,7 +197,7 @@ def test_a_sentencepiece_model_names_the_special_tokens_it_lacks(tmp_path: Path)
 def test_what_cannot_be_honoured_is_refused(files: Files, message: str, tmp_path: Path) -> None:
     folder = written(files, dumps(SMALL, "gpt2"), tmp_path / "folder")
     for door in (bpe.load, bpe.open_encoder):
-        with pytest.raises(FormatError, match=message):
+        with pytest.raises(bpe.FormatError, match=message):
             door(folder)
 
 

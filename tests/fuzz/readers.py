@@ -17,19 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import sentencepiece
 
+import bpe_core as bpe
 from bpe_core.adapting.shrink import shrink
 from bpe_core.comparison.languages import read_parallel
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.read_corpus import describe_columns, read_corpus
+from bpe_core.corpus.read_corpus import describe_columns
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.load_save import Format, dumps, loads
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.run_archive import load_run, save_run
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from bpe_core.unicode.byte_alphabet import to_printable
 
 _TEXT = "Hugs, pugs and naïve cafés:\n\t日本語 🧩 1,234\r\n" * 3
@@ -54,7 +48,7 @@ def _read_corpus(files: Mapping[str, bytes]) -> object:
     for upload in uploads:
         describe_columns(upload)
         upload.seek(0)
-    corpus = read_corpus(uploads)
+    corpus = bpe.read_corpus(uploads)
     return corpus.split(0.1)
 
 
@@ -67,7 +61,7 @@ class _Upload(io.BytesIO):
 def _open(files: Mapping[str, bytes]) -> object:
     opened = open_files(files, pretokenizer="gpt2" if "a.tiktoken" in files else None)
     ids = opened.encode(_TEXT)
-    if isinstance(opened.encoder, Tokenizer) and not opened.encoder.pretokenizer.drops_text:
+    if isinstance(opened.encoder, bpe.Tokenizer) and not opened.encoder.pretokenizer.drops_text:
         assert opened.encoder.decode(ids) == _TEXT
     return opened.segments(_TEXT)
 
@@ -77,7 +71,7 @@ def _adapt(files: Mapping[str, bytes]) -> object:
     beside = ("tokenizer_config.json", "special_tokens_map.json")
     own = {file: data for file, data in files.items() if file not in beside}
     tokenizer = loads(own, pretokenizer=name, special_tokens=special)
-    shrunk = shrink(tokenizer, Corpus.from_text(_TEXT), vocab_size=tokenizer.vocab_size - 2)
+    shrunk = shrink(tokenizer, bpe.Corpus.from_text(_TEXT), vocab_size=tokenizer.vocab_size - 2)
     return adapted_files(shrunk, files)
 
 
@@ -110,8 +104,8 @@ def _parquet() -> bytes:
 
 
 def _trained() -> dict[str, bytes]:
-    config = TrainingConfig(300, special_tokens=("<|end|>", "<pad>"))
-    tokenizer = train(Corpus.from_text(_TEXT), config).tokenizer
+    config = bpe.TrainingConfig(300, special_tokens=("<|end|>", "<pad>"))
+    tokenizer = bpe.train(bpe.Corpus.from_text(_TEXT), config).tokenizer
     return {
         format: next(iter(dumps(tokenizer, format).values()))
         for format in ("native", "huggingface", "tiktoken")
@@ -119,12 +113,12 @@ def _trained() -> dict[str, bytes]:
 
 
 def _parts(format: Format) -> dict[str, bytes]:
-    config = TrainingConfig(300, special_tokens=("<|end|>", "<pad>"))
-    return dumps(train(Corpus.from_text(_TEXT), config).tokenizer, format)
+    config = bpe.TrainingConfig(300, special_tokens=("<|end|>", "<pad>"))
+    return dumps(bpe.train(bpe.Corpus.from_text(_TEXT), config).tokenizer, format)
 
 
 def _transformers_zip() -> bytes:
-    tokenizer = train(Corpus.from_text(_TEXT), TrainingConfig(300)).tokenizer
+    tokenizer = bpe.train(bpe.Corpus.from_text(_TEXT), bpe.TrainingConfig(300)).tokenizer
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in dumps(tokenizer, "transformers").items():
@@ -139,7 +133,7 @@ def _tekken() -> bytes:
         for rank, token in enumerate(tokens)
     ]
     config = {
-        "pattern": get_pretokenizer("gpt2").pattern,
+        "pattern": bpe.get_pretokenizer("gpt2").pattern,
         "default_vocab_size": 268,
         "default_num_special_tokens": 10,
     }
@@ -161,7 +155,7 @@ def _sentencepiece(model_type: str) -> bytes:
 
 
 def _gguf() -> bytes:
-    small = gpt2().truncated(60)
+    small = bpe.gpt2().truncated(60)
     tokens = {id: to_printable(token) for id, token in small.vocab.items()}
     ids = sorted(tokens)
     with tempfile.TemporaryDirectory() as folder:
@@ -178,10 +172,10 @@ def _gguf() -> bytes:
 
 
 def _run() -> bytes:
-    run = train(Corpus.from_text(_TEXT), TrainingConfig(300))
+    run = bpe.train(bpe.Corpus.from_text(_TEXT), bpe.TrainingConfig(300))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.npz"
-        save_run(run, path)
+        bpe.save_run(run, path)
         return path.read_bytes()
 
 
@@ -189,7 +183,7 @@ def _load_run(files: Mapping[str, bytes]) -> object:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.npz"
         path.write_bytes(files["a.npz"])
-        run = load_run(path)
+        run = bpe.load_run(path)
     return run.pair_counts(len(run.merges) // 2)
 
 
@@ -208,7 +202,7 @@ READERS: Mapping[str, Reader] = {
         lambda: {"tokenizer.json": _trained()["huggingface"]}, _open, share=0.1
     ),
     ".tiktoken": Reader(lambda: {"a.tiktoken": _trained()["tiktoken"]}, _open),
-    "vocab.json and merges.txt": Reader(lambda: dumps(gpt2().truncated(60), "gpt2"), _open),
+    "vocab.json and merges.txt": Reader(lambda: dumps(bpe.gpt2().truncated(60), "gpt2"), _open),
     "transformers zip": Reader(lambda: {"a.zip": _transformers_zip()}, _open, share=0.1),
     "Tekken": Reader(lambda: {"tekken.json": _tekken()}, _open, share=0.2),
     "SentencePiece BPE": Reader(lambda: {"a.model": _sentencepiece("bpe")}, _open, share=0.05),
@@ -218,7 +212,7 @@ READERS: Mapping[str, Reader] = {
     "GGUF": Reader(lambda: {"a.gguf": _gguf()}, _open),
     "adapted tokenizer.json": Reader(lambda: _parts("transformers"), _adapt),
     "adapted vocab.json and merges.txt": Reader(
-        lambda: dumps(gpt2().truncated(60), "gpt2"), _adapt
+        lambda: dumps(bpe.gpt2().truncated(60), "gpt2"), _adapt
     ),
     "adapted .tiktoken": Reader(lambda: {"a.tiktoken": _trained()["tiktoken"]}, _adapt),
     "adapted Tekken": Reader(lambda: {"tekken.json": _tekken()}, _adapt),

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.counting.words import count_pretokens, seen_symbols
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
 from bpe_core.trainers.reference import train_reference
-from bpe_core.types import Pair, TieBreak, TrainingConfig
+from bpe_core.types import Pair, TieBreak
 
 FOUR_DOCUMENTS = (
     "This is the first document.",
@@ -26,7 +23,7 @@ FOUR_DOCUMENTS = (
     "And this is the third one.",
     "Is this the first document?",
 )
-FOUR_DOCUMENTS_CONFIG = TrainingConfig(
+FOUR_DOCUMENTS_CONFIG = bpe.TrainingConfig(
     35,
     pretokenizer="whitespace",
     base="characters",
@@ -55,11 +52,11 @@ class Result:
     vocab_size: int
 
 
-ResultOf = Callable[[Corpus, TrainingConfig], Result]
+ResultOf = Callable[[bpe.Corpus, bpe.TrainingConfig], Result]
 
 
-def reference_result(corpus: Corpus, config: TrainingConfig) -> Result:
-    pretokens = count_pretokens(corpus, get_pretokenizer(config.pretokenizer))
+def reference_result(corpus: bpe.Corpus, config: bpe.TrainingConfig) -> Result:
+    pretokens = count_pretokens(corpus, bpe.get_pretokenizer(config.pretokenizer))
     run = train_reference(pretokens, config, seen_symbols(corpus, config.base))
     return Result(
         [symbol.decode() for symbol in run.base_ids],
@@ -70,8 +67,8 @@ def reference_result(corpus: Corpus, config: TrainingConfig) -> Result:
     )
 
 
-def trained_result(corpus: Corpus, config: TrainingConfig) -> Result:
-    run = train(corpus, config)
+def trained_result(corpus: bpe.Corpus, config: bpe.TrainingConfig) -> Result:
+    run = bpe.train(corpus, config)
     vocab = run.tokenizer.vocab
     layout = run.layout_at(len(run.merges))
     words: list[list[str]] = [[]]
@@ -93,11 +90,11 @@ def _text(token: bytes) -> str:
     return token.decode().replace(" ", "Ġ")
 
 
-def spelled_counts(run: TrainingRun, step: int) -> dict[str, int]:
+def spelled_counts(run: bpe.TrainingRun, step: int) -> dict[str, int]:
     return {_spelled(run, pair): count for pair, count in run.pair_counts(step).items()}
 
 
-def _spelled(run: TrainingRun, pair: Pair) -> str:
+def _spelled(run: bpe.TrainingRun, pair: Pair) -> str:
     return "·".join(_text(run.tokenizer.vocab[id]) for id in pair)
 
 
@@ -106,7 +103,7 @@ trainers = pytest.mark.parametrize("result_of", [reference_result, trained_resul
 
 @trainers
 def test_the_four_document_notebook_is_reproduced(result_of: ResultOf) -> None:
-    result = result_of(Corpus.from_documents(FOUR_DOCUMENTS), FOUR_DOCUMENTS_CONFIG)
+    result = result_of(bpe.Corpus.from_documents(FOUR_DOCUMENTS), FOUR_DOCUMENTS_CONFIG)
     assert result.alphabet == list(" .?AITcdefhimnorstu")
     assert " ".join(result.merges) == (
         "s·</w> i·s</w> t·h th·e the·</w> d·o do·c doc·u docu·m docum·e docume·n documen·t "
@@ -121,7 +118,7 @@ def test_the_four_document_notebook_is_reproduced(result_of: ResultOf) -> None:
 
 
 def test_the_first_step_of_the_four_document_notebook_lists_its_pairs_in_order() -> None:
-    run = train(Corpus.from_documents(FOUR_DOCUMENTS), FOUR_DOCUMENTS_CONFIG)
+    run = bpe.train(bpe.Corpus.from_documents(FOUR_DOCUMENTS), FOUR_DOCUMENTS_CONFIG)
     top = [(_spelled(run, (left, right)), n) for left, right, n in run.top_pairs(0, 5)]
     assert top == [("s·</w>", 8), ("i·s", 7), ("t·h", 7), ("h·i", 5), ("h·e", 4)]
     assert run.tokenizer.vocab_size - len(run.merges) == 20
@@ -145,23 +142,23 @@ def test_the_first_step_of_the_four_document_notebook_lists_its_pairs_in_order()
 def test_the_pretokenization_notebook_is_learned_under_both_tie_rules(
     result_of: ResultOf, tie_break: TieBreak, merges: str
 ) -> None:
-    config = TrainingConfig(50, alphabet="seen", tie_break=tie_break)
-    result = result_of(Corpus.from_documents(GPT2_SENTENCES), config)
+    config = bpe.TrainingConfig(50, alphabet="seen", tie_break=tie_break)
+    result = result_of(bpe.Corpus.from_documents(GPT2_SENTENCES), config)
     assert result.alphabet == list(",.CFHTabcdefghiklmnoprstuvwyz ")
     assert " ".join(result.merges) == merges
     assert result.vocab_size == 50
 
 
 def test_the_special_token_of_the_pretokenization_notebook_comes_first() -> None:
-    config = TrainingConfig(50, alphabet="seen")
-    tokenizer = train(Corpus.from_documents(GPT2_SENTENCES), config).tokenizer
+    config = bpe.TrainingConfig(50, alphabet="seen")
+    tokenizer = bpe.train(bpe.Corpus.from_documents(GPT2_SENTENCES), config).tokenizer
     assert dict(tokenizer.special_tokens) == {"<|endoftext|>": 0}
     assert tokenizer.base_ids[b" "] == 30
 
 
 def test_the_pairs_of_the_hug_words_have_the_published_counts() -> None:
-    config = TrainingConfig(9, base="characters", end_of_word="</w>", special_tokens=())
-    run = train(Corpus.from_word_counts(HUG_WORDS), config)
+    config = bpe.TrainingConfig(9, base="characters", end_of_word="</w>", special_tokens=())
+    run = bpe.train(bpe.Corpus.from_word_counts(HUG_WORDS), config)
     assert spelled_counts(run, 0) == {
         "g·</w>": 18,
         "u·g": 15,
@@ -179,6 +176,6 @@ def test_the_pairs_of_the_hug_words_have_the_published_counts() -> None:
 def test_the_first_merge_of_the_hug_words_is_not_hu(
     marker: str | None, pair: str, count: int
 ) -> None:
-    config = TrainingConfig(9, base="characters", end_of_word=marker, special_tokens=())
-    run = train(Corpus.from_word_counts(HUG_WORDS), config)
+    config = bpe.TrainingConfig(9, base="characters", end_of_word=marker, special_tokens=())
+    run = bpe.train(bpe.Corpus.from_word_counts(HUG_WORDS), config)
     assert (_spelled(run, run.merges[0].pair), run.merges[0].count) == (pair, count)

@@ -14,16 +14,11 @@ from typing import Any
 
 import numpy as np
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
 from bpe_core.comparison.alignment import differing_columns, disagreements
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.stop_reasons import stop_sentence
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import (
     apply_merge,
@@ -32,7 +27,7 @@ from bpe_core.trainers.reference import (
     encode_reference,
     train_reference,
 )
-from bpe_core.types import PretokenCounts, TrainingConfig
+from bpe_core.types import PretokenCounts
 from bpe_core.views.run_packing import own_words, pack_block, pack_run
 from bpe_core.views.token_packing import PackedTokens, pack_boundaries, pack_spans
 from tests.recounting import Recount, train_with_ties
@@ -59,7 +54,7 @@ def runs() -> dict[str, Any]:
     return {**ties, "sample": sample(), "hug": hug(), "terms": with_term()}
 
 
-def recounted(run: TrainingRun) -> dict[str, Any]:
+def recounted(run: bpe.TrainingRun) -> dict[str, Any]:
     """Return a run in several blocks, with each merge's figures from a full recount."""
     n_merges = len(run.merges)
     starts = list(range(0, n_merges, BLOCK))
@@ -70,7 +65,7 @@ def recounted(run: TrainingRun) -> dict[str, Any]:
     }
 
 
-def counted(run: TrainingRun, step: int) -> dict[str, Any]:
+def counted(run: bpe.TrainingRun, step: int) -> dict[str, Any]:
     """Return the figures of a merge, recounted."""
     recount = Recount.of(run, step)
     tied = recount.tied(run.config.tie_break)
@@ -104,7 +99,7 @@ def sample() -> dict[str, Any]:
 
 def hug() -> dict[str, Any]:
     """Return a run on characters with an end-of-word marker, and words that it cannot spell."""
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         18,
         pretokenizer="none",
         base="characters",
@@ -113,14 +108,14 @@ def hug() -> dict[str, Any]:
         tie_break="first-seen",
     )
     words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     return {**messages(run, [0]), "own_words": own_words(run.tokenizer, "hug🧩")}
 
 
 def with_term() -> dict[str, Any]:
     """Return an extended run whose first merges make a term, though other pairs are as frequent."""
-    base = Tokenizer(vocab={0: b"a", 1: b"b", 2: b"c"}, merges=[], pretokenizer="none")
-    words = Corpus.from_word_counts({"ab": 9, "ba": 9, "bcc": 4, "ac": 4})
+    base = bpe.Tokenizer(vocab={0: b"a", 1: b"b", 2: b"c"}, merges=[], pretokenizer="none")
+    words = bpe.Corpus.from_word_counts({"ab": 9, "ba": 9, "bcc": 4, "ac": 4})
     run = extend(base, words, 4, terms=["bcc"])
     return {
         **messages(run, [0]),
@@ -129,7 +124,7 @@ def with_term() -> dict[str, Any]:
     }
 
 
-def messages(run: TrainingRun, starts: Sequence[int]) -> dict[str, Any]:
+def messages(run: bpe.TrainingRun, starts: Sequence[int]) -> dict[str, Any]:
     """Return a run and its blocks as the messages that the browser gets."""
     n_merges = len(run.merges)
     ends = [*starts[1:], n_merges]
@@ -152,7 +147,7 @@ def messages(run: TrainingRun, starts: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def symbols(run: TrainingRun, words: Iterable[bytes], steps: Iterable[int]) -> list[Any]:
+def symbols(run: bpe.TrainingRun, words: Iterable[bytes], steps: Iterable[int]) -> list[Any]:
     """Return (base symbols, step, symbols after the step) of words, by the reference encoder."""
     tokenizer = run.tokenizer
     bases = [
@@ -169,27 +164,27 @@ def symbols(run: TrainingRun, words: Iterable[bytes], steps: Iterable[int]) -> l
 def texts() -> dict[str, Any]:
     """Return texts with the position of each token, and the disagreements of two tokenizers."""
     own = load_run(SAMPLE_RUN_ID).run.tokenizer
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         12,
         pretokenizer="whitespace",
         base="characters",
         end_of_word="</w>",
         special_tokens=(),
     )
-    marking = train(Corpus.from_text("hug hugs pug"), config).tokenizer
+    marking = bpe.train(bpe.Corpus.from_text("hug hugs pug"), config).tokenizer
     samples = [CONTROLS, SCRIPTS, MARKUP, LONG, ""]
     return {
         "read": [
-            *(read(text, gpt2()) for text in samples),
+            *(read(text, bpe.gpt2()) for text in samples),
             *(read(text, own) for text in samples),
             read("hug p Ω", marking),
-            read("a<|endoftext|>b", gpt2(), ("<|endoftext|>",)),
+            read("a<|endoftext|>b", bpe.gpt2(), ("<|endoftext|>",)),
         ],
-        "compared": [compared(text, own, gpt2()) for text in samples],
+        "compared": [compared(text, own, bpe.gpt2()) for text in samples],
     }
 
 
-def read(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> dict[str, Any]:
+def read(text: str, tokenizer: bpe.Tokenizer, special: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return a text as it is sent, with its segments and their offsets in UTF-16 units."""
     units = [0]
     for character in text:
@@ -211,12 +206,12 @@ def read(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> dict
     }
 
 
-def packed(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> PackedTokens:
+def packed(text: str, tokenizer: bpe.Tokenizer, special: tuple[str, ...] = ()) -> PackedTokens:
     """Return the tokens of a text as they are sent."""
     return pack_boundaries(boundaries(text, tokenizer, special), tokenizer)
 
 
-def compared(text: str, one: Tokenizer, other: Tokenizer) -> dict[str, Any]:
+def compared(text: str, one: bpe.Tokenizer, other: bpe.Tokenizer) -> dict[str, Any]:
     """Return a text under two tokenizers, and the tokens of each where they disagree."""
     ends = [boundaries(text, each).byte_ends for each in (one, other)]
     found = disagreements(one.segments(text), other.segments(text), text)
@@ -268,15 +263,15 @@ def sentences() -> list[dict[str, Any]]:
 
 def learned(text: str) -> dict[str, Any]:
     """Return a text as words and as the merges that the reference learns from them."""
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         vocab_size=1_000_000,
         base="characters",
         special_tokens=(),
         min_frequency=2,
         tie_break="first-seen",
     )
-    words = get_pretokenizer("gpt2").split(text)
-    counts = count_words([text], get_pretokenizer("gpt2").split)
+    words = bpe.get_pretokenizer("gpt2").split(text)
+    counts = count_words([text], bpe.get_pretokenizer("gpt2").split)
     pretokens = PretokenCounts(
         tuple(word.encode() for word in counts), np.array(list(counts.values()), np.int64)
     )

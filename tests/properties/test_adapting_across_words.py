@@ -12,6 +12,7 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.adapting.adapted import Adapted, count_with_missing, trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.gains import count_after_new_tokens, cut_after, list_new_ids
@@ -19,11 +20,8 @@ from bpe_core.adapting.new_characters import add_characters
 from bpe_core.adapting.reference import extend_reference
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import remove_leaves, shrink
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.load_save import read_merges
-from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
     CONTROL,
@@ -35,7 +33,6 @@ from bpe_core.formats.sentencepiece_model import (
     write_model,
 )
 from bpe_core.runs.continuation import spelled_by
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.adapting_reference import remove_reference
 
 TEXTS = st.lists(
@@ -56,7 +53,7 @@ class Model(NamedTuple):
     json: bytes
 
     @property
-    def tokenizer(self) -> Tokenizer:
+    def tokenizer(self) -> bpe.Tokenizer:
         """The merges of the model."""
         return read_merges({"base.model": self.model}, across_words=True)
 
@@ -132,7 +129,7 @@ def check_invariant(adapted: Adapted, before: list[list[int]], after: list[list[
 def test_new_tokens_spelled_in_the_base_are_its_encoding(
     base: Model, corpus: list[str], texts: list[str], coverage: float
 ) -> None:
-    documents = Corpus.from_documents([*corpus, "ab"])
+    documents = bpe.Corpus.from_documents([*corpus, "ab"])
     run = extend(base.tokenizer, documents, 8, character_coverage=coverage)
     adapted = trace_ids(base.tokenizer, run.tokenizer)
     texts = [*corpus, *texts]
@@ -147,7 +144,7 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(
     )
     n_added = [len(json.loads(data)["model"]["merges"]) for data in (base.json, written)]
     assert n_added[1] - n_added[0] == len(run.merges)
-    other = Corpus.from_documents([*texts, "漢"])
+    other = bpe.Corpus.from_documents([*texts, "漢"])
     curve = count_after_new_tokens(run, run.tokens_after_on(other), other)
     cuts = [cut_after(run, kept) for kept in range(len(run.new_tokens) + 1)]
     assert cuts[0] == base.tokenizer
@@ -157,7 +154,9 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(
 
 @given(models(), st.text("a é漢字", max_size=40))
 def test_characters_that_the_base_lacks_are_added_by_frequency(base: Model, text: str) -> None:
-    run = extend(base.tokenizer, Corpus.from_documents([f"{text}漢漢é"]), 2, character_coverage=1)
+    run = extend(
+        base.tokenizer, bpe.Corpus.from_documents([f"{text}漢漢é"]), 2, character_coverage=1
+    )
     counts = {each: f"{text}漢漢é".count(each) for each in "é漢字" if each in f"{text}漢é"}
     first = sorted(counts, key=lambda each: (-counts[each], each))[:2]
     added = [base.tokenizer.vocab_size + place for place in range(len(first))]
@@ -168,8 +167,8 @@ def test_characters_that_the_base_lacks_are_added_by_frequency(base: Model, text
     in_json = trace_ids(read_merges({"base.json": base.json}, across_words=True), run.tokenizer)
     assert dict(in_json.parts) == run.new_tokens
     with TemporaryDirectory() as folder:
-        save_run(run, f"{folder}/run.npz")
-        again = load_run(f"{folder}/run.npz")
+        bpe.save_run(run, f"{folder}/run.npz")
+        again = bpe.load_run(f"{folder}/run.npz")
     assert again.new_tokens == run.new_tokens
     for given_base in (run.given_base, again.given_base):
         # A model has no rows for the characters that were added.
@@ -185,7 +184,9 @@ def test_it_learns_what_the_naive_twin_learns(base: Model, corpus: list[str]) ->
     for text in [*corpus, "ab"]:
         for word in cut.split(cut.written(text)):
             words[word] = words.get(word, 0) + 1
-    run = extend(base.tokenizer, Corpus.from_word_counts(words), 8, terms=["abca", b"bb", b"a b"])
+    run = extend(
+        base.tokenizer, bpe.Corpus.from_word_counts(words), 8, terms=["abca", b"bb", b"a b"]
+    )
     assert run.continues is not None
     characters = [
         run.tokenizer.vocab[id] for id in run.new_tokens if id not in run.tokenizer.table.parts
@@ -202,7 +203,7 @@ def test_what_is_left_is_encoded_as_by_the_libraries(
     base: Model, texts: list[str], data: st.DataObject
 ) -> None:
     # Counting does not tell a text's own first space from the one that is put in front.
-    corpus = Corpus.from_documents([*(text.lstrip(" ▁") for text in texts), "ab"])
+    corpus = bpe.Corpus.from_documents([*(text.lstrip(" ▁") for text in texts), "ab"])
     removals = remove_leaves(base.tokenizer, corpus)
     order, sizes = remove_reference(base.tokenizer, corpus)
     assert list(removals.order) == order
@@ -222,8 +223,8 @@ def test_replacing_keeps_the_size_and_both_libraries_agree(
     base: Model, texts: list[str], n_tokens: int
 ) -> None:
     try:
-        adapted = replace(base.tokenizer, Corpus.from_documents([*texts, "ab"]), n_tokens)
-    except ConfigError:
+        adapted = replace(base.tokenizer, bpe.Corpus.from_documents([*texts, "ab"]), n_tokens)
+    except bpe.ConfigError:
         return  # too few tokens can go or be made
     model = adapted_files(adapted, {"base.model": base.model})["base.model"]
     written = adapted_files(adapted, {"base.json": base.json})["base.json"]

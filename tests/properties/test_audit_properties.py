@@ -12,13 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import encode_reference
-from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import (
     audit,
     count_uses,
@@ -38,7 +34,7 @@ LONGEST = {2: 9, 3: 7}
 MAX_TOKEN_LENGTH = 3
 
 
-def word_symbols(tokenizer: Tokenizer, word: bytes) -> list[int]:
+def word_symbols(tokenizer: bpe.Tokenizer, word: bytes) -> list[int]:
     symbols = (
         [bytes([byte]) for byte in word]
         if tokenizer.base == "bytes"
@@ -49,14 +45,14 @@ def word_symbols(tokenizer: Tokenizer, word: bytes) -> list[int]:
 
 
 @cache
-def list_pretokens(pretokenizer: Pretokenizer, alphabet: str) -> tuple[str, ...]:
+def list_pretokens(pretokenizer: bpe.Pretokenizer, alphabet: str) -> tuple[str, ...]:
     """Return the distinct pre-tokens of all texts, those of the shortest texts first."""
     longest = LONGEST[len(alphabet)]
     texts = ("".join(t) for n in range(1, longest + 1) for t in product(alphabet, repeat=n))
     return tuple(dict.fromkeys(pretoken for text in texts for pretoken in pretokenizer.split(text)))
 
 
-def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
+def ids_in_all_texts(tokenizer: bpe.Tokenizer, alphabet: str) -> set[int]:
     """Return all ids that some text encodes to.
 
     A pre-token is encoded only if it contains the bytes of a token not found so far.
@@ -100,7 +96,7 @@ SMALL_TOKENIZERS = {
 )
 @given(data=st.data())
 def test_unreachable_tokens_are_those_that_no_text_encodes_to(
-    alphabet: str, some: st.SearchStrategy[Tokenizer], data: st.DataObject
+    alphabet: str, some: st.SearchStrategy[bpe.Tokenizer], data: st.DataObject
 ) -> None:
     tokenizer = data.draw(some)
     found = find_unreachable(tokenizer)
@@ -173,7 +169,7 @@ TOLD_APART = [
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_every_part_of_a_pretoken_is_whole_in_a_context(name: str) -> None:
-    split = get_pretokenizer(name).split
+    split = bpe.get_pretokenizer(name).split
     for alphabet in TOLD_APART:
         texts = ("".join(t) for n in range(1, 7) for t in product(alphabet, repeat=n))
         pretokens = {pretoken for text in texts for pretoken in split(text)}
@@ -185,16 +181,16 @@ def test_every_part_of_a_pretoken_is_whole_in_a_context(name: str) -> None:
 
 def test_a_pretokenizer_that_cuts_parts_in_other_ways_is_not_among_the_proved_ones() -> None:
     # The check above would fail here: 日A is part of the pre-token 日Aa, but is cut if alone.
-    split = get_pretokenizer("o200k").split
+    split = bpe.get_pretokenizer("o200k").split
     assert (split("日Aa"), split("日A")) == (["日Aa"], ["日", "A"])
     assert "deepseek-v3" not in CONTEXTS
 
 
 @given(word_counts, training_configs)
 def test_uses_read_from_a_run_equal_those_of_encoding_its_words(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     merges = {merge.pair: merge for merge in run.merges}
     expected = Counter[int]()
     for word, count in zip(run.pretokens.words, run.pretokens.counts.tolist(), strict=True):
@@ -208,9 +204,9 @@ def test_uses_read_from_a_run_equal_those_of_encoding_its_words(
 @settings(max_examples=60)
 @given(word_counts, training_configs)
 def test_scaffolds_are_the_unused_parts_of_used_tokens(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     tokenizer = run.tokenizer
     audited = audit(tokenizer, uses_in_run(run))
     special = set(tokenizer.special_tokens.values())
@@ -229,9 +225,9 @@ def test_scaffolds_are_the_unused_parts_of_used_tokens(
 @settings(max_examples=60)
 @given(word_counts, training_configs, hostile_texts, st.integers(1, 4))
 def test_a_pruned_tokenizer_encodes_every_text_that_the_original_does(
-    words: dict[str, int], config: TrainingConfig, text: str, min_uses: int
+    words: dict[str, int], config: bpe.TrainingConfig, text: str, min_uses: int
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     pruned = prune(run.tokenizer, uses_in_run(run), min_uses)
     ids = pruned.tokenizer.encode(text, errors="skip")
     # The ids are decoded, since the pre-tokenizer may drop white space from the text.
@@ -248,9 +244,9 @@ def test_a_pruned_tokenizer_encodes_every_text_that_the_original_does(
 @settings(max_examples=60)
 @given(word_counts, training_configs)
 def test_pruning_unused_tokens_leaves_the_encoding_of_the_corpus_unchanged(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     uses = uses_in_run(run)
     pruned = prune(run.tokenizer, uses)
     assert count_uses(pruned.tokenizer, run.pretokens).tolist() == uses[pruned.old_ids].tolist()
@@ -260,9 +256,9 @@ def test_pruning_unused_tokens_leaves_the_encoding_of_the_corpus_unchanged(
 @settings(max_examples=60)
 @given(word_counts, training_configs, st.integers(1, 4))
 def test_tokens_added_to_a_run_by_pruning_match_encoding_all_its_words(
-    words: dict[str, int], config: TrainingConfig, min_uses: int
+    words: dict[str, int], config: bpe.TrainingConfig, min_uses: int
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     uses = uses_in_run(run)
     pruned = prune(run.tokenizer, uses, min_uses)
     after = count_uses(pruned.tokenizer, run.pretokens)
@@ -272,24 +268,26 @@ def test_tokens_added_to_a_run_by_pruning_match_encoding_all_its_words(
 @settings(max_examples=60)
 @given(word_counts, training_configs, st.lists(hostile_texts, min_size=1, max_size=3))
 def test_uses_in_a_corpus_equal_those_of_encoding_its_documents(
-    words: dict[str, int], config: TrainingConfig, texts: list[str]
+    words: dict[str, int], config: bpe.TrainingConfig, texts: list[str]
 ) -> None:
-    tokenizer = train(Corpus.from_word_counts(words), config).tokenizer
+    tokenizer = bpe.train(bpe.Corpus.from_word_counts(words), config).tokenizer
     expected = Counter(id for text in texts for id in tokenizer.encode(text, errors="skip"))
     if any(texts):
-        uses = uses_in_corpus(tokenizer, Corpus.from_documents(texts))
+        uses = uses_in_corpus(tokenizer, bpe.Corpus.from_documents(texts))
         assert {id: int(uses[id]) for id in np.flatnonzero(uses).tolist()} == expected
-    given_words = Corpus.from_word_counts(words)
+    given_words = bpe.Corpus.from_word_counts(words)
     if config.character_coverage < 1:
         return  # the words of the training have no rare characters, and the corpus has them
     assert (
         uses_in_corpus(tokenizer, given_words).tolist()
-        == count_uses(tokenizer, train(given_words, config).pretokens).tolist()
+        == count_uses(tokenizer, bpe.train(given_words, config).pretokens).tolist()
     )
 
 
 def test_a_search_for_unreachable_tokens_can_be_cancelled() -> None:
-    tokenizer = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(300)).tokenizer
+    tokenizer = bpe.train(
+        bpe.Corpus.from_word_counts({"hug": 3}), bpe.TrainingConfig(300)
+    ).tokenizer
     calls: list[tuple[int, int]] = []
 
     def stop_at_64(done: int, of: int) -> bool:

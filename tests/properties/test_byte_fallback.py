@@ -10,13 +10,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.encoding import TextEncoder
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 
 # Some characters of each width in UTF-8 begin alike, so that beginnings are shared.
@@ -32,7 +31,7 @@ added = st.text(st.sampled_from("ab7(>éЖ漢\n<"), min_size=1, max_size=20)
 
 
 @st.composite
-def tokenizers(draw: st.DrawFn) -> Tokenizer:
+def tokenizers(draw: st.DrawFn) -> bpe.Tokenizer:
     """Draw a tokenizer of some characters, with merges of them and bytes for the others.
 
     A merge may come before those that make its parts.
@@ -51,7 +50,7 @@ def tokenizers(draw: st.DrawFn) -> Tokenizer:
             id = max(vocab) + 1
             vocab[id] = vocab[pair[0]] + vocab[pair[1]]
             made.append((*pair, id))
-    return Tokenizer(
+    return bpe.Tokenizer(
         vocab=vocab,
         merges=draw(st.permutations(made)),
         pretokenizer=draw(st.sampled_from(["sentencepiece", "gemma3", "none", "gpt2"])),
@@ -60,7 +59,7 @@ def tokenizers(draw: st.DrawFn) -> Tokenizer:
     )
 
 
-def merge_whole(tokenizer: Tokenizer, word: str) -> list[int]:
+def merge_whole(tokenizer: bpe.Tokenizer, word: str) -> list[int]:
     """Merge a pre-token from its definition: the lowest rank first, the leftmost of equals."""
     characters = {token.decode(): id for token, id in tokenizer.base_ids.items()}
     ids: list[int] = []
@@ -78,7 +77,7 @@ def merge_whole(tokenizer: Tokenizer, word: str) -> list[int]:
 
 
 @given(tokenizers(), texts)
-def test_kernels_and_python_merge_as_defined(tokenizer: Tokenizer, text: str) -> None:
+def test_kernels_and_python_merge_as_defined(tokenizer: bpe.Tokenizer, text: str) -> None:
     words = tokenizer.pretokenizer.split(text)
     expected = [id for word in words for id in merge_whole(tokenizer, word)]
     assert tokenizer.encode(text) == expected
@@ -97,7 +96,7 @@ def test_kernels_and_python_merge_as_defined(tokenizer: Tokenizer, text: str) ->
 
 @given(tokenizers(), st.lists(added, unique=True, min_size=1, max_size=6), long_texts)
 def test_added_tokens_are_isolated_by_kernels_and_in_python(
-    tokenizer: Tokenizer, tokens: list[str], text: str
+    tokenizer: bpe.Tokenizer, tokens: list[str], text: str
 ) -> None:
     assume(tokenizer.pretokenizer.name != "gpt2")  # whose cuts depend on what is around them
     ids = {token: 1_000 + number for number, token in enumerate(tokens)}
@@ -144,7 +143,7 @@ def test_an_added_token_takes_one_place_in_the_word_cache(token: str, stored: li
 
 
 @given(tokenizers())
-def test_copies_and_files_keep_the_bytes(tokenizer: Tokenizer) -> None:
+def test_copies_and_files_keep_the_bytes(tokenizer: bpe.Tokenizer) -> None:
     assert copy.deepcopy(tokenizer) == tokenizer
     assert tokenizer.truncated(tokenizer.n_merges) == tokenizer
     assert tokenizer_from_dict(tokenizer_to_dict(tokenizer)) == tokenizer
@@ -153,7 +152,7 @@ def test_copies_and_files_keep_the_bytes(tokenizer: Tokenizer) -> None:
 @pytest.mark.parametrize("name", ["sentencepiece", "gemma3"])
 @given(st.text(st.sampled_from("ab >\n漢\t\u3000"), max_size=40))
 def test_a_cut_is_before_a_space_that_follows_something_else(name: str, text: str) -> None:
-    words = get_pretokenizer(name).split(text)
+    words = bpe.get_pretokenizer(name).split(text)
     assert "".join(words) == text
     starts = np.cumsum([0, *map(len, words)])[:-1].tolist()
     crossed = " >" if name == "gemma3" else " "

@@ -17,26 +17,22 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError
+import bpe_core as bpe
 from bpe_core.kernels import decoding, encoding, threads
 from bpe_core.kernels.encoding import SCAN_UP_TO
 from bpe_core.kernels.rank_merging import PAIR_ROW
 from bpe_core.kernels.word_cache import SHORT_WORD
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
 from bpe_core.tokenizer import compiled, compiled_tables
 from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan, merge_symbols
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.trie import Trie
 from bpe_core.trainers.reference import encode_reference
-from bpe_core.types import Merge, PretokenCounts, TrainingConfig
+from bpe_core.types import PretokenCounts
 from tests.new_process import run_without_compilation
 from tests.strategies import hostile_texts, texts
 
-WHOLE = get_pretokenizer("none")
+WHOLE = bpe.get_pretokenizer("none")
 
 runs = st.builds(str.__mul__, st.sampled_from(["a", "b", "ab", "aab", "aabb"]), st.integers(1, 60))
 words = st.one_of(
@@ -118,7 +114,7 @@ def test_kernels_encode_like_scan_and_heap(table: TokenTable, some: list[str]) -
 def test_tries_encode_like_the_reference(table: TokenTable, some: list[str]) -> None:
     trie = Trie(table.ranks, table.made)
     by_pair = {
-        (left, right): Merge(rank, left, right, made)
+        (left, right): bpe.Merge(rank, left, right, made)
         for rank, (left, right, made) in enumerate(table.triples)
     }
     encoder = CompiledEncoder(table, WHOLE)
@@ -211,7 +207,7 @@ def test_neighbours_agree_exactly_if_their_bytes_encode_to_them(data: st.DataObj
 def test_a_trie_refuses_two_merges_that_make_one_token() -> None:
     # (ab)c and a(bc) are both token 5.
     ranks = {(0, 1): 0, (1, 2): 1, (3, 2): 2, (0, 4): 3}
-    with pytest.raises(ConfigError, match="4 merges make 3 distinct tokens"):
+    with pytest.raises(bpe.ConfigError, match="4 merges make 3 distinct tokens"):
         Trie(ranks, [3, 4, 5, 5])
 
 
@@ -230,8 +226,8 @@ trained_words = st.dictionaries(words, st.integers(1, 5), min_size=1, max_size=8
 def test_kernels_encode_with_trained_merges_like_the_reference(
     counts: dict[str, int], word: str
 ) -> None:
-    config = TrainingConfig(vocab_size=330, pretokenizer="none", special_tokens=())
-    tokenizer = train(Corpus.from_word_counts(counts), config).tokenizer
+    config = bpe.TrainingConfig(vocab_size=330, pretokenizer="none", special_tokens=())
+    tokenizer = bpe.train(bpe.Corpus.from_word_counts(counts), config).tokenizer
     by_pair = {merge.pair: merge for merge in tokenizer.merges}
     encoder = CompiledEncoder(tokenizer.table, WHOLE)
     for text in [word, *counts]:
@@ -244,7 +240,7 @@ PRETOKENIZERS = ["gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "
 
 @cache
 def gpt2_encoder(name: str) -> CompiledEncoder:
-    return CompiledEncoder(gpt2().table, get_pretokenizer(name))
+    return CompiledEncoder(bpe.gpt2().table, bpe.get_pretokenizer(name))
 
 
 @pytest.mark.slow
@@ -252,10 +248,10 @@ def gpt2_encoder(name: str) -> CompiledEncoder:
 @pytest.mark.parametrize("name", PRETOKENIZERS)
 @given(text=st.one_of(hostile_texts, texts))
 def test_kernels_encode_with_every_pretokenizer_like_plain_python(name: str, text: str) -> None:
-    table = gpt2().table
+    table = bpe.gpt2().table
     expected = [
         id
-        for word in get_pretokenizer(name).split(text)
+        for word in bpe.get_pretokenizer(name).split(text)
         for id in merge_by_scan(base_ids(table, word), table.ranks, table.made)
     ]
     assert gpt2_encoder(name).encode(text).tolist() == expected
@@ -274,7 +270,7 @@ LONG_WORDS = {
 @cache
 def gpt2_word_ids(word: str) -> list[int]:
     """Return the ids of a word, encoded with a heap and cached."""
-    table = gpt2().table
+    table = bpe.gpt2().table
     return merge_symbols(base_ids(table, word), table.ranks, table.made)
 
 
@@ -282,9 +278,9 @@ def gpt2_word_ids(word: str) -> list[int]:
 @pytest.mark.parametrize("text", LONG_WORDS.values(), ids=LONG_WORDS)
 @pytest.mark.parametrize("name", PRETOKENIZERS)
 def test_words_longer_than_a_block_stay_within_the_buffers(name: str, text: str) -> None:
-    words = get_pretokenizer(name).split(text)
+    words = bpe.get_pretokenizer(name).split(text)
     expected = [id for word in words for id in gpt2_word_ids(word)]
-    encoder = CompiledEncoder(gpt2().table, get_pretokenizer(name))  # with new buffers
+    encoder = CompiledEncoder(bpe.gpt2().table, bpe.get_pretokenizer(name))  # with new buffers
     assert encoder.encode(text, 1).tolist() == expected
 
 
@@ -335,7 +331,7 @@ def test_the_librarys_kernel_decodes_lists_and_arrays(monkeypatch: pytest.Monkey
 
 @given(st.lists(gpt2_ids, max_size=300))
 def test_kernels_decode_like_plain_python(ids: list[int]) -> None:
-    expected = gpt2().table.join(ids)
+    expected = bpe.gpt2().table.join(ids)
     encoder = gpt2_encoder("gpt2")
     assert decoded(encoder, ids) == expected
     for dtype in (np.int32, np.int64, np.uint16):
@@ -369,16 +365,16 @@ def test_tokens_longer_than_a_row_are_decoded_completely() -> None:
 
 
 def test_ranks_are_found_behind_full_rows_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    tokenizer = gpt2().truncated(1_000)
+    tokenizer = bpe.gpt2().truncated(1_000)
     monkeypatch.setattr(compiled_tables, "_MERGES_PER_PAIR_ROW", PAIR_ROW)
     encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
-    tokens = [token.decode(errors="replace") for token in gpt2().vocab.values()]
+    tokens = [token.decode(errors="replace") for token in bpe.gpt2().vocab.values()]
     expected = [id for text in tokens for id in tokenizer.encode(text)]
     assert encoder.encode_batch(tokens)[0].tolist() == expected
 
 
 def test_new_words_of_one_batch_are_merged_and_cached_once() -> None:
-    tokenizer = gpt2()
+    tokenizer = bpe.gpt2()
     drawn = random.Random(1)
     words = [" " + "".join(drawn.choices("qxz", k=n)) for n in range(2, 40) for _ in range(3)]
     encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
@@ -392,8 +388,8 @@ def test_new_words_of_one_batch_are_merged_and_cached_once() -> None:
 
 
 def test_a_word_cache_is_cleared_when_its_arena_is_full() -> None:
-    table = gpt2().table
-    encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
+    table = bpe.gpt2().table
+    encoder = CompiledEncoder(table, bpe.get_pretokenizer("gpt2"))
     # Words of 14 rare bytes: none is a token, and most have more ids than fit in an entry.
     some = random.Random(7)
     words = ["".join(chr(some.randrange(0x100, 0x180)) for _ in range(7)) for _ in range(22_000)]
@@ -402,14 +398,14 @@ def test_a_word_cache_is_cleared_when_its_arena_is_full() -> None:
     (worker,) = encoder._workers
     assert 0 < worker.cache.used[0] < worker.cache.arena.size - 15
     text = " ".join(words[:500])
-    assert encoder.encode(text).tolist() == gpt2().encode(text)
+    assert encoder.encode(text).tolist() == bpe.gpt2().encode(text)
 
 
 def test_after_many_concurrent_calls_only_one_worker_per_processor_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     n = 4 * threads.n_threads()
-    encoder = CompiledEncoder(gpt2().table, get_pretokenizer("gpt2"))
+    encoder = CompiledEncoder(bpe.gpt2().table, bpe.get_pretokenizer("gpt2"))
     encode_text, all_at_once = encoding.encode_text, threading.Barrier(n)
 
     def wait_for_the_others(*arguments: Any) -> bool:
@@ -420,7 +416,7 @@ def test_after_many_concurrent_calls_only_one_worker_per_processor_is_kept(
     texts = [f"to be or not to be, {i}" for i in range(n)]
     with ThreadPoolExecutor(n) as pool:
         found = list(pool.map(lambda text: encoder.encode(text, 1).tolist(), texts))
-    assert found == [gpt2().encode(text) for text in texts]
+    assert found == [bpe.gpt2().encode(text) for text in texts]
     assert len(encoder._workers) == threads.n_threads()
     monkeypatch.undo()
     assert encoder.encode(texts[0]).tolist() == found[0]
@@ -464,8 +460,8 @@ def test_counted_words_encode_like_each_alone_in_any_number_of_threads(
     spelled: list[str], n_threads: int
 ) -> None:
     counted = PretokenCounts([word.encode() for word in spelled], np.ones(len(spelled), np.int64))
-    alone = [gpt2().encoder.encode_words([word])[0].tolist() for word in counted.words]
-    encoder = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
+    alone = [bpe.gpt2().encoder.encode_words([word])[0].tolist() for word in counted.words]
+    encoder = CompiledEncoder(bpe.gpt2().table, bpe.gpt2().pretokenizer)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiled, "_threads", lambda n_bytes: n_threads)
         ids, ends = encoder.encode_letters(counted.letters)

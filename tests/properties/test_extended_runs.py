@@ -11,18 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.reference import encode_word
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import FormatError, OutOfRangeError
-from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.kernels.row import BETWEEN, MISSING
 from bpe_core.runs.continuation import reviving_tokens
 from bpe_core.runs.pair_lives import PairLives
 from bpe_core.runs.pair_statistics import vocab_size_after
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import apply_merge, choose_pair, count_pairs
 from bpe_core.types import Pair
 from bpe_core.vocabulary.audit import count_uses, uses_in_run
@@ -30,7 +25,7 @@ from bpe_core.vocabulary.provenance import token_origin
 from tests.extending import Case, cases
 
 
-def words_at(case: Case, run: TrainingRun, step: int) -> list[list[int]]:
+def words_at(case: Case, run: bpe.TrainingRun, step: int) -> list[list[int]]:
     """Encode the words with the base and apply the first merges to them."""
     spelling = {*case.base.byte_ids.values()}  # which no merge joins
     words = [
@@ -41,7 +36,7 @@ def words_at(case: Case, run: TrainingRun, step: int) -> list[list[int]]:
     return words
 
 
-def pairs_at(case: Case, run: TrainingRun, step: int) -> dict[Pair, int]:
+def pairs_at(case: Case, run: bpe.TrainingRun, step: int) -> dict[Pair, int]:
     """Count the pairs that may merge, in order of first occurrence."""
     taken = {*case.base.vocab.values(), *case.left_out, *reviving_tokens(case.base)}
     vocab = run.tokenizer.vocab
@@ -128,13 +123,13 @@ def test_token_curves_equal_encoding_with_each_truncated_tokenizer(
     case: Case, texts: list[str]
 ) -> None:
     run = case.extended()
-    curve = run.tokens_after_on(Corpus.from_documents(texts))
+    curve = run.tokens_after_on(bpe.Corpus.from_documents(texts))
     expected = [
         sum(len(encode_word(run.truncated(step), text)) for text in texts)
         for step in range(len(run.merges) + 1)
     ]
     assert curve.tolist() == expected
-    on_itself = run.tokens_after_on(Corpus.from_word_counts(case.words))
+    on_itself = run.tokens_after_on(bpe.Corpus.from_word_counts(case.words))
     assert on_itself.tolist() == run.tokens_after.tolist()
 
 
@@ -155,7 +150,7 @@ def test_statistics_of_the_vocabulary_start_from_the_base(case: Case) -> None:
                 assert word.word[start:end] == token
 
 
-def assert_same(one: TrainingRun, other: TrainingRun) -> None:
+def assert_same(one: bpe.TrainingRun, other: bpe.TrainingRun) -> None:
     assert one.base == other.base
     assert one.left_out == other.left_out
     assert one.terms == other.terms
@@ -177,14 +172,14 @@ def test_an_extended_run_survives_pickling_and_saving(
     run = case.extended()
     assert_same(run, pickle.loads(pickle.dumps(run)))
     path = tmp_path_factory.mktemp("runs") / "run.npz"
-    save_run(run, path)
-    assert_same(run, load_run(path))
+    bpe.save_run(run, path)
+    assert_same(run, bpe.load_run(path))
 
 
 @pytest.mark.slow
 def test_an_altered_number_of_merges_is_refused(tmp_path: Path) -> None:
-    run = extend(gpt2(), Corpus.from_text("tokenizers untokenized"), n_tokens=3)
-    save_run(run, tmp_path / "run.npz")
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text("tokenizers untokenized"), n_tokens=3)
+    bpe.save_run(run, tmp_path / "run.npz")
     with np.load(tmp_path / "run.npz") as archive:
         arrays = dict(archive)
     head = arrays["head"].tobytes()
@@ -200,14 +195,14 @@ def test_an_altered_number_of_merges_is_refused(tmp_path: Path) -> None:
         assert old in head
         arrays["head"] = np.frombuffer(head.replace(old, new, 1), np.uint8)
         np.savez(tmp_path / "altered.npz", **arrays)
-        with pytest.raises(FormatError):
-            load_run(tmp_path / "altered.npz")
+        with pytest.raises(bpe.FormatError):
+            bpe.load_run(tmp_path / "altered.npz")
 
 
 @pytest.mark.slow
 def test_a_run_saved_before_tokens_could_be_left_out_loads(tmp_path: Path) -> None:
-    run = extend(gpt2(), Corpus.from_text("tokenizers untokenized"), n_tokens=3)
-    save_run(run, tmp_path / "run.npz")
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text("tokenizers untokenized"), n_tokens=3)
+    bpe.save_run(run, tmp_path / "run.npz")
     with np.load(tmp_path / "run.npz") as archive:
         arrays = dict(archive)
     head = arrays["head"].tobytes()
@@ -215,27 +210,27 @@ def test_a_run_saved_before_tokens_could_be_left_out_loads(tmp_path: Path) -> No
     assert lists in head
     arrays["head"] = np.frombuffer(head.replace(lists, b""), np.uint8)
     np.savez(tmp_path / "older.npz", **arrays)
-    assert_same(run, load_run(tmp_path / "older.npz"))
+    assert_same(run, bpe.load_run(tmp_path / "older.npz"))
 
 
 def test_steps_outside_the_run_are_refused() -> None:
-    run = extend(gpt2(), Corpus.from_text("tokenizers untokenized"), n_tokens=2)
-    with pytest.raises(OutOfRangeError, match="from 0 to 2, got"):
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text("tokenizers untokenized"), n_tokens=2)
+    with pytest.raises(bpe.OutOfRangeError, match="from 0 to 2, got"):
         run.truncated(3)
-    assert run.truncated(0) == gpt2()
+    assert run.truncated(0) == bpe.gpt2()
     assert repr(run).startswith("<TrainingRun of 2 merges")
 
 
 def test_a_trace_numbers_the_words_that_hold_symbols_unknown_to_the_base() -> None:
-    base = Tokenizer(vocab={0: b"a", 1: b"b"}, merges=[], pretokenizer="none")
-    run = extend(base, Corpus.from_word_counts({"?ab": 3, "ab": 5, "ba": 9}), 2)
+    base = bpe.Tokenizer(vocab={0: b"a", 1: b"b"}, merges=[], pretokenizer="none")
+    run = extend(base, bpe.Corpus.from_word_counts({"?ab": 3, "ab": 5, "ba": 9}), 2)
     trace = run.trace(0, 2)
     assert trace.touched[0][trace.touched[0] >= 0].tolist() == [2]
     assert trace.touched[1][trace.touched[1] >= 0].tolist() == [1, 0]
 
 
 def test_a_base_of_one_token_is_extended_up_to_a_length() -> None:
-    base = Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="none")
-    corpus = Corpus.from_word_counts({"aaaab": 3, "aa": 2})
+    base = bpe.Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="none")
+    corpus = bpe.Corpus.from_word_counts({"aaaab": 3, "aa": 2})
     run = extend(base, corpus, 3, max_token_bytes=4)
     assert [run.tokenizer.vocab[merge.id] for merge in run.merges] == [b"aa", b"aaaa"]

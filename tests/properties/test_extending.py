@@ -9,13 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.reference import encode_word
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, FormatError
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.extending import Case, cases, spell_in_base
 from tests.strategies import hostile_texts
 
@@ -92,19 +88,19 @@ def test_tokens_given_as_terms_in_their_order_are_merged_as_before(case: Case) -
 
 
 @pytest.fixture(scope="module")
-def extended_gpt2() -> TrainingRun:
-    return extend(gpt2(), Corpus.from_text(TEXT), n_tokens=60)
+def extended_gpt2() -> bpe.TrainingRun:
+    return extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), n_tokens=60)
 
 
-def test_gpt2_gets_as_many_tokens_as_asked(extended_gpt2: TrainingRun) -> None:
+def test_gpt2_gets_as_many_tokens_as_asked(extended_gpt2: bpe.TrainingRun) -> None:
     assert list(extended_gpt2.new_tokens) == list(range(50_257, 50_317))
     assert extended_gpt2.stop_reason == "vocab-size"
 
 
 @given(hostile_texts)
-def test_extended_gpt2_keeps_gpt2s_encoding(extended_gpt2: TrainingRun, text: str) -> None:
+def test_extended_gpt2_keeps_gpt2s_encoding(extended_gpt2: bpe.TrainingRun, text: str) -> None:
     text = text + TEXT[: len(text)]
-    before = gpt2().encode(text, allowed_special="all")
+    before = bpe.gpt2().encode(text, allowed_special="all")
     after = extended_gpt2.tokenizer.encode(text, allowed_special="all")
     assert spell_in_base(extended_gpt2, after) == before
     assert len(after) <= len(before)
@@ -112,37 +108,37 @@ def test_extended_gpt2_keeps_gpt2s_encoding(extended_gpt2: TrainingRun, text: st
 
 def test_a_token_that_no_merge_reaches_is_not_spelled_again() -> None:
     # The word "ab" is looked up whole and stays whole; inside other words, its bytes stay apart.
-    base = Tokenizer(
+    base = bpe.Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"ab"}, merges=[], pretokenizer="none", whole_words_first=True
     )
-    run = extend(base, Corpus.from_word_counts({"ab": 9, "aba": 5, "bb": 2}), n_tokens=5)
+    run = extend(base, bpe.Corpus.from_word_counts({"ab": 9, "aba": 5, "bb": 2}), n_tokens=5)
     assert [run.tokenizer.vocab[id] for id in run.new_tokens] == [b"ba", b"aba", b"bb"]
     assert run.stop_reason == "no-pairs"
     assert run.tokenizer.encode("ab") == [2]
 
 
 def test_a_special_token_is_not_spelled_by_ordinary_text() -> None:
-    base = Tokenizer(
+    base = bpe.Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"ab"},
         merges=[],
         pretokenizer="none",
         special_tokens={"ab": 2},
     )
-    run = extend(base, Corpus.from_word_counts({"ab": 9, "abb": 1}), n_tokens=5)
+    run = extend(base, bpe.Corpus.from_word_counts({"ab": 9, "abb": 1}), n_tokens=5)
     assert [run.tokenizer.vocab[id] for id in run.new_tokens] == [b"bb", b"abb"]
 
 
 def test_a_token_left_out_is_not_made_but_others_are() -> None:
     text = "A tokenizer, two tokenizers"
-    run = extend(gpt2(), Corpus.from_text(text), n_tokens=2, left_out=[b" tokenizer"])
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text(text), n_tokens=2, left_out=[b" tokenizer"])
     assert [run.tokenizer.vocab[id] for id in run.new_tokens] == [b" tokenizers"]
     assert run.left_out == (b" tokenizer",)
 
 
 @pytest.mark.parametrize("left_out", [" tokenizer", b" tokenizer", [" tokenizer"], [b""], None, 3])
 def test_what_is_left_out_must_be_bytes(left_out: object) -> None:
-    with pytest.raises(ConfigError, match=r"Expected .*tokens to leave out, got"):
-        extend(gpt2(), Corpus.from_text(TEXT), 1, left_out=left_out)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(bpe.ConfigError, match=r"Expected .*tokens to leave out, got"):
+        extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), 1, left_out=left_out)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_cancelled_run_keeps_the_tokens_so_far() -> None:
@@ -151,8 +147,8 @@ def test_a_cancelled_run_keeps_the_tokens_so_far() -> None:
     words = {"".join(letters.choices("qxzvkjQXZVKJW", k=12)): 1 for _ in range(400)}
     done = [0]
     run = extend(
-        gpt2(),
-        Corpus.from_word_counts(words),
+        bpe.gpt2(),
+        bpe.Corpus.from_word_counts(words),
         n_tokens=1_500,
         on_progress=lambda progress: done.append(progress.merges_done),
         should_stop=lambda: done[-1] > 0,
@@ -164,8 +160,8 @@ def test_a_cancelled_run_keeps_the_tokens_so_far() -> None:
 def test_progress_is_reported() -> None:
     reports: list[tuple[int, int]] = []
     extend(
-        gpt2(),
-        Corpus.from_text(TEXT),
+        bpe.gpt2(),
+        bpe.Corpus.from_text(TEXT),
         n_tokens=3,
         on_progress=lambda progress: reports.append((progress.merges_done, progress.merges_wanted)),
     )
@@ -175,33 +171,33 @@ def test_progress_is_reported() -> None:
 
 @pytest.mark.parametrize("n_tokens", [0, -1, 2.0, None, True, "9"])
 def test_a_wrong_number_of_tokens_is_refused(n_tokens: object) -> None:
-    with pytest.raises(ConfigError, match="Expected n_tokens as a whole number, 1 or more"):
-        extend(gpt2(), Corpus.from_text(TEXT), n_tokens)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(bpe.ConfigError, match="Expected n_tokens as a whole number, 1 or more"):
+        extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), n_tokens)  # pyright: ignore[reportArgumentType]
 
 
 def test_more_tokens_than_ids_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"vocab_size as a whole number.* got \d+"):
-        extend(gpt2(), Corpus.from_text(TEXT), 2**31)
+    with pytest.raises(bpe.ConfigError, match=r"vocab_size as a whole number.* got \d+"):
+        extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), 2**31)
 
 
 def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(ConfigError, match="Expected a tokenizer to adapt, got 7 "):
-        extend(7, Corpus.from_text(TEXT), 1)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ArgumentTypeError, match="got 'hug'"):
-        extend(gpt2(), "hug", 1)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ConfigError, match="tie_break is 'first'"):
-        extend(gpt2(), Corpus.from_text(TEXT), 1, tie_break="first")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ConfigError, match=r"min_frequency as a whole number.* got -1"):
-        extend(gpt2(), Corpus.from_text(TEXT), 1, min_frequency=-1)
+    with pytest.raises(bpe.ConfigError, match="Expected a tokenizer to adapt, got 7 "):
+        extend(7, bpe.Corpus.from_text(TEXT), 1)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(bpe.ArgumentTypeError, match="got 'hug'"):
+        extend(bpe.gpt2(), "hug", 1)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(bpe.ConfigError, match="tie_break is 'first'"):
+        extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), 1, tie_break="first")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(bpe.ConfigError, match=r"min_frequency as a whole number.* got -1"):
+        extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), 1, min_frequency=-1)
 
 
 def test_a_text_without_pretokens_is_refused() -> None:
-    base = Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="whitespace")
-    with pytest.raises(EmptyCorpusError, match="finds no pre-token"):
-        extend(base, Corpus.from_text("  "), 1)
+    base = bpe.Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="whitespace")
+    with pytest.raises(bpe.EmptyCorpusError, match="finds no pre-token"):
+        extend(base, bpe.Corpus.from_text("  "), 1)
 
 
 def test_ids_that_reach_too_far_are_refused() -> None:
-    base = Tokenizer(vocab={0: b"a", 2**30: b"b"}, merges=[], pretokenizer="none")
-    with pytest.raises(FormatError, match=r"its 2 ids range from 0 to 1,073,741,824"):
-        extend(base, Corpus.from_text("ab"), 1)
+    base = bpe.Tokenizer(vocab={0: b"a", 2**30: b"b"}, merges=[], pretokenizer="none")
+    with pytest.raises(bpe.FormatError, match=r"its 2 ids range from 0 to 1,073,741,824"):
+        extend(base, bpe.Corpus.from_text("ab"), 1)

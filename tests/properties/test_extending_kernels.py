@@ -9,18 +9,16 @@ from typing import get_args
 import pytest
 from hypothesis import given
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.counting.word_row import Layout, lay_out, lay_out_encoded
 from bpe_core.counting.words import count_pretokens
 from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.continuation import reviving_tokens
 from bpe_core.runs.token_curves import lay_out_tokens
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers import compiled, forbidden_pairs, incremental
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.incremental import LearnedMerges
-from bpe_core.types import TieBreak, TrainingConfig
+from bpe_core.types import TieBreak
 from tests.extending import Case, cases
 from tests.new_process import run_without_compilation
 
@@ -33,7 +31,7 @@ def _kernels() -> None:
 def learn_both(
     vocab: dict[int, bytes],
     layout: Layout,
-    config: TrainingConfig,
+    config: bpe.TrainingConfig,
     left_out: tuple[bytes, ...] = (),
     reviving: Collection[bytes] = (),
 ) -> list[LearnedMerges]:
@@ -61,8 +59,10 @@ def without_terms(case: Case) -> Case:
 
 
 def learn_case(case: Case) -> list[LearnedMerges]:
-    pretokens = count_pretokens(Corpus.from_word_counts(case.words), get_pretokenizer("none"))
-    config = TrainingConfig(
+    pretokens = count_pretokens(
+        bpe.Corpus.from_word_counts(case.words), bpe.get_pretokenizer("none")
+    )
+    config = bpe.TrainingConfig(
         case.base.vocab_size + case.n_tokens,
         min_frequency=case.min_frequency,
         tie_break=case.tie_break,
@@ -99,7 +99,7 @@ def test_a_frequent_forbidden_pair_does_not_stop_the_others(tie_break: TieBreak)
     vocab = {0: b"a", 1: b"b", 2: b"c", 5: b"ab", 9: b"cab"}
     words = [[0, 1], [2, 0], [2, 0, 1], [1, 1, 1], [1, 0]]
     layout = lay_out(words, [10**9, 10**6, 10**5, 100, 1])
-    config = TrainingConfig(100, tie_break=tie_break)
+    config = bpe.TrainingConfig(100, tie_break=tie_break)
     plain, fast = learn_both(vocab, layout, config)
     assert_alike(plain, fast)
     assert [merge[:2] for merge in fast.merges] == [(2, 0), (1, 1), (11, 1), (1, 0)]
@@ -111,12 +111,12 @@ def test_a_frequent_forbidden_pair_does_not_stop_the_others(tie_break: TieBreak)
 def test_long_runs_are_extended_alike(unit: str, tie_break: TieBreak) -> None:
     words = (unit.encode() * 999, unit.encode() * 77 + b"a")
     pretokens = count_pretokens(
-        Corpus.from_word_counts({word.decode(): n for n, word in enumerate(words, 1)}),
-        get_pretokenizer("none"),
+        bpe.Corpus.from_word_counts({word.decode(): n for n, word in enumerate(words, 1)}),
+        bpe.get_pretokenizer("none"),
     )
-    layout = lay_out_encoded(pretokens, *gpt2().encoder.encode_words(words))
-    config = TrainingConfig(gpt2().vocab_size + 40, tie_break=tie_break)
-    assert_alike(*learn_both(dict(gpt2().vocab), layout, config))
+    layout = lay_out_encoded(pretokens, *bpe.gpt2().encoder.encode_words(words))
+    config = bpe.TrainingConfig(bpe.gpt2().vocab_size + 40, tie_break=tie_break)
+    assert_alike(*learn_both(dict(bpe.gpt2().vocab), layout, config))
 
 
 def test_kernels_are_also_right_without_compilation() -> None:

@@ -10,9 +10,7 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.comparison.comparison import compare
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.types import Segment
+import bpe_core as bpe
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 
@@ -71,7 +69,7 @@ def test_each_byte_is_in_exactly_one_segment(name: str, text: str) -> None:
     assert ids == FOREIGN[name].encode(text)
 
 
-def segments_one_by_one(name: str, text: str) -> list[Segment]:
+def segments_one_by_one(name: str, text: str) -> list[bpe.Segment]:
     """Place the library's tokens by its offsets, token by token."""
     encoding = UNPROCESSED[name].encode(text, add_special_tokens=False)
     placed = [(id, *place) for id, place in zip(encoding.ids, encoding.offsets, strict=True)]
@@ -79,11 +77,13 @@ def segments_one_by_one(name: str, text: str) -> list[Segment]:
     byte_at = [0]
     for character in text:
         byte_at.append(byte_at[-1] + len(character.encode()))
-    found: list[Segment] = []
+    found: list[bpe.Segment] = []
 
     def add(id: int | None, token: bytes, a: int, b: int) -> None:
         first = bisect_right(byte_at, a) - 1
-        found.append(Segment(id, token, first, bisect_left(byte_at, b) if a < b else first, a, b))
+        found.append(
+            bpe.Segment(id, token, first, bisect_left(byte_at, b) if a < b else first, a, b)
+        )
 
     def add_gap(start: int, end: int) -> None:
         if start < end:
@@ -142,8 +142,8 @@ def test_byte_level_tokens_cover_exactly_their_bytes(text: str) -> None:
 @each
 @given(text=TEXTS.filter(bool))
 def test_the_figures_agree_with_the_segments(name: str, text: str) -> None:
-    foreign: Encoder = FOREIGN[name]
-    (row,) = compare(text, [foreign]).rows
+    foreign: bpe.Encoder = FOREIGN[name]
+    (row,) = bpe.compare(text, [foreign]).rows
     segments = foreign.segments(text)
     assert row.n_tokens == sum(segment.id is not None for segment in segments)
     lost = [s for s in segments if s.id is None or s.id == foreign.unknown_id]

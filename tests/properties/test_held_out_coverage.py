@@ -8,13 +8,8 @@ from statistics import mean
 
 import pytest
 
-from bpe_core.comparison.comparison import compare
+import bpe_core as bpe
 from bpe_core.comparison.parts import TextPart, compute_gain
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 
 N_CORPORA = 20
 N_SPLITS = 10
@@ -45,23 +40,23 @@ class NewDocuments:
 
     def __init__(self, draw: random.Random) -> None:
         self.counts = Counter(
-            word for _ in range(2_000) for word in gpt2().pretokenizer.split(document(draw))
+            word for _ in range(2_000) for word in bpe.gpt2().pretokenizer.split(document(draw))
         )
-        self.n_of_gpt2 = self.count(gpt2())
+        self.n_of_gpt2 = self.count(bpe.gpt2())
 
-    def count(self, tokenizer: Tokenizer) -> int:
+    def count(self, tokenizer: bpe.Tokenizer) -> int:
         """Return the number of tokens; all tokenizers here are cut by GPT-2's pattern."""
         words = tokenizer.encode_batch(list(self.counts))
         return sum(len(ids) * n for ids, n in zip(words, self.counts.values(), strict=True))
 
-    def judge(self, training: Corpus, held_out: Corpus) -> tuple[TextPart, float]:
+    def judge(self, training: bpe.Corpus, held_out: bpe.Corpus) -> tuple[TextPart, float]:
         """Return the figure on held-out text, and the true one."""
-        tokenizer = train(training, TrainingConfig(1_000)).tokenizer
-        gain = compute_gain(compare(held_out, [tokenizer, gpt2()]))
+        tokenizer = bpe.train(training, bpe.TrainingConfig(1_000)).tokenizer
+        gain = compute_gain(bpe.compare(held_out, [tokenizer, bpe.gpt2()]))
         return gain.whole, 100 * (1 - self.count(tokenizer) / self.n_of_gpt2)
 
 
-def lines_apart(documents: list[str], draw: random.Random) -> tuple[Corpus, Corpus]:
+def lines_apart(documents: list[str], draw: random.Random) -> tuple[bpe.Corpus, bpe.Corpus]:
     """Hold out a tenth of the lines of every document, as blocks of lines would."""
     training: list[str] = []
     held_out: list[str] = []
@@ -70,7 +65,7 @@ def lines_apart(documents: list[str], draw: random.Random) -> tuple[Corpus, Corp
         chosen = draw.randrange(10)
         training.append("".join(line for n, line in enumerate(lines) if n % 10 != chosen))
         held_out.append("".join(lines[chosen::10]))
-    return Corpus.from_documents(training), Corpus.from_documents(held_out)
+    return bpe.Corpus.from_documents(training), bpe.Corpus.from_documents(held_out)
 
 
 @pytest.mark.slow
@@ -82,7 +77,7 @@ def test_nine_of_ten_intervals_have_the_figure_of_new_documents_in_them() -> Non
     flattery: list[float] = []
     for _ in range(N_CORPORA):
         documents = [document(draw) for _ in range(N_DOCUMENTS)]
-        corpus = Corpus.from_documents(documents)
+        corpus = bpe.Corpus.from_documents(documents)
         for seed in range(N_SPLITS):
             part, truth = new.judge(*corpus.split(0.1, seed))
             covered += part.low <= truth <= part.high

@@ -16,21 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.counting import compiled as compiled_counting
 from bpe_core.counting import metaspace_words, word_row
 from bpe_core.counting.compiled import count_documents, count_sections
 from bpe_core.counting.metaspace_words import choose_characters, write_words
 from bpe_core.counting.word_row import Layout, lay_out, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens, seen_symbols
-from bpe_core.errors import CorpusError
 from bpe_core.kernels import counting, hashing, scanning
 from bpe_core.kernels.compiling.decorate import kernel
 from bpe_core.kernels.pair_index import PAIRS, SLOTS
 from bpe_core.kernels.row import JOINED
 from bpe_core.pretokenizers import automaton, blocks
 from bpe_core.pretokenizers.blocks import sections
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, class_table
 from bpe_core.pretokenizers.shadows import REPRESENTATIVES, cast_shadow
 from bpe_core.trainers import compiled as compiled_training
@@ -38,13 +36,13 @@ from bpe_core.trainers import incremental, indexing
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.reference import train_reference
-from bpe_core.types import PretokenCounts, TrainingConfig
+from bpe_core.types import PretokenCounts
 from bpe_core.unicode.classes import class_runs, unicode_class
 from tests.new_process import run_without_compilation
 from tests.scanned import scan
 from tests.strategies import texts, training_configs, word_counts
 
-scanned = st.sampled_from([get_pretokenizer(name) for name in SCANNERS])
+scanned = st.sampled_from([bpe.get_pretokenizer(name) for name in SCANNERS])
 
 noise = st.text(
     st.sampled_from("aAbB12'  \n\r\tslltvereDMS'.,/_éÉ日²\u3000\u00a0\u0301\u1680\U0001f9e9ſǅʰª"),
@@ -81,13 +79,13 @@ def test_the_class_table_covers_every_code_point() -> None:
 
 @given(noise, scanned, st.sampled_from([24, 40, 80]))
 def test_a_scanner_finds_the_same_pretokens_as_the_pattern(
-    text: str, pretokenizer: Pretokenizer, room: int
+    text: str, pretokenizer: bpe.Pretokenizer, room: int
 ) -> None:
     assert scan(text, pretokenizer, room) == pretokenizer.split(text)
 
 
 @given(texts, scanned)
-def test_a_scanner_accepts_any_text(text: str, pretokenizer: Pretokenizer) -> None:
+def test_a_scanner_accepts_any_text(text: str, pretokenizer: bpe.Pretokenizer) -> None:
     assert scan(text, pretokenizer, 64) == pretokenizer.split(text)
 
 
@@ -98,13 +96,13 @@ def test_a_scanner_is_right_at_the_edges_of_every_class_in_every_context(name: s
     characters = [chr(c) for c in edges if not 0xD800 <= c <= 0xDFFF]
     contexts = "a{0}b A{0}B {0}1{0} {0}\n {0}{0}'s'{0}LL  {0}/\r\n,{0}  "
     text = "".join(contexts.format(character) for character in characters)
-    pretokenizer = get_pretokenizer(name)
+    pretokenizer = bpe.get_pretokenizer(name)
     assert scan(text, pretokenizer, 8192) == pretokenizer.split(text)
 
 
 @given(noise, scanned, st.data())
 def test_a_text_cut_in_two_at_a_safe_place_has_the_same_pretokens(
-    text: str, pretokenizer: Pretokenizer, data: st.DataObject
+    text: str, pretokenizer: bpe.Pretokenizer, data: st.DataObject
 ) -> None:
     encoded = text.encode()
     near = data.draw(st.integers(0, len(encoded)))
@@ -130,7 +128,7 @@ def test_words_that_differ_in_two_letters_are_spread_over_a_table(n_bytes: int) 
 # -- counting -----------------------------------------------------------------------------------
 
 
-def assert_counted(found: PretokenCounts, documents: list[str], by: Pretokenizer) -> None:
+def assert_counted(found: PretokenCounts, documents: list[str], by: bpe.Pretokenizer) -> None:
     wanted = Counter(word for document in documents for word in by.split(document))
     assert found.words == tuple(word.encode() for word in wanted)
     assert found.counts.tolist() == list(wanted.values())
@@ -143,7 +141,7 @@ def assert_counted(found: PretokenCounts, documents: list[str], by: Pretokenizer
     st.integers(1, 20),
 )
 def test_blocks_and_threads_do_not_change_counts_or_order(
-    documents: list[list[str]], pretokenizer: Pretokenizer, block_bytes: int, look_back: int
+    documents: list[list[str]], pretokenizer: bpe.Pretokenizer, block_bytes: int, look_back: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "_LONG", 3)
@@ -159,11 +157,11 @@ def test_an_error_in_the_text_ends_counting_in_all_threads() -> None:
         for number in range(1000):
             taken.append(number)
             if number == 5:
-                raise CorpusError("damaged")
+                raise bpe.CorpusError("damaged")
             yield [b"hug"]
 
-    with pytest.raises(CorpusError, match="damaged"):
-        count_sections(text(), get_pretokenizer("gpt2"), n_threads=3, block_bytes=1)
+    with pytest.raises(bpe.CorpusError, match="damaged"):
+        count_sections(text(), bpe.get_pretokenizer("gpt2"), n_threads=3, block_bytes=1)
     assert taken == [0, 1, 2, 3, 4, 5]
 
 
@@ -175,7 +173,7 @@ def test_only_the_calling_thread_asks_whether_to_stop() -> None:
         return len(asked) == 3
 
     text = ([b"hug"] for _ in itertools.count())
-    found = count_sections(text, get_pretokenizer("gpt2"), should_stop, 3, block_bytes=1)
+    found = count_sections(text, bpe.get_pretokenizer("gpt2"), should_stop, 3, block_bytes=1)
     assert asked == [threading.get_ident()] * 3
     assert found.words == (b"hug",)
 
@@ -184,7 +182,7 @@ def test_only_the_calling_thread_asks_whether_to_stop() -> None:
 def test_a_table_grows_while_the_words_of_another_are_added(width: int) -> None:
     # The tables share no words, so the first must grow; with wide words, it runs out of letters.
     documents = [" ".join(f"{n:0{width}x}" for n in range(k, 90_000, 3)) for k in range(3)]
-    by = get_pretokenizer("none")
+    by = bpe.get_pretokenizer("none")
     tables = []
     for number, document in enumerate(documents):
         table = compiled_counting._Table()
@@ -232,13 +230,13 @@ def found_entry(entries: NDArray[np.uint64], key: tuple[int, int]) -> int:
     st.sampled_from(["none", "regex:[0-9]", "regex:\\w+", "regex:(?r)a|b", "regex:x*"]),
 )
 def test_custom_patterns_are_also_counted(documents: list[str], name: str) -> None:
-    pretokenizer = get_pretokenizer(name)
+    pretokenizer = bpe.get_pretokenizer(name)
     assert_counted(count_documents(documents, pretokenizer), documents, pretokenizer)
 
 
 @pytest.mark.parametrize("name", [*SCANNERS, "none", "regex:[^5]+5?"])
 def test_many_words_and_long_ones_make_the_table_grow(name: str) -> None:
-    pretokenizer = get_pretokenizer(name)
+    pretokenizer = bpe.get_pretokenizer(name)
     many = " ".join(f"{n:x}" for n in range(30_000))
     documents = [many, "a" * 300_000, "12345" * 3, "é" * 200_000 + " " + "日" * 100_000, many]
     assert_counted(count_documents(documents, pretokenizer), documents, pretokenizer)
@@ -272,12 +270,12 @@ def test_long_words_with_the_same_key_are_distinguished_by_their_bytes() -> None
     assert words[0] != words[1]
     a, b = (word.decode() for word in words)
     documents = [f"{a} {b} {a}"]
-    pretokenizer = get_pretokenizer("whitespace")
+    pretokenizer = bpe.get_pretokenizer("whitespace")
     assert_counted(count_documents(documents, pretokenizer), documents, pretokenizer)
 
 
 def test_counting_can_be_cancelled() -> None:
-    found = count_documents(["hug hugs"], get_pretokenizer("gpt2"), lambda: True)
+    found = count_documents(["hug hugs"], bpe.get_pretokenizer("gpt2"), lambda: True)
     assert found.words == ()
 
 
@@ -285,7 +283,7 @@ def test_counting_can_be_cancelled() -> None:
 
 
 def learn_both(
-    layout: Layout, symbols: Collection[bytes], config: TrainingConfig
+    layout: Layout, symbols: Collection[bytes], config: bpe.TrainingConfig
 ) -> list[LearnedMerges]:
     learned: list[LearnedMerges] = []
     for learn in (incremental.learn_merges, compiled_training.learn_merges):
@@ -305,11 +303,11 @@ def assert_alike(one: LearnedMerges, other: LearnedMerges) -> None:
 
 
 def laid_out(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> tuple[PretokenCounts, frozenset[bytes], Layout]:
-    corpus = Corpus.from_word_counts(words)
+    corpus = bpe.Corpus.from_word_counts(words)
     symbols = frozenset(seen_symbols(corpus, config.base))
-    pretokens = count_pretokens(corpus, get_pretokenizer(config.pretokenizer))
+    pretokens = count_pretokens(corpus, bpe.get_pretokenizer(config.pretokenizer))
     if config.byte_fallback:
         pretokens, symbols = choose_characters(pretokens, config.character_coverage)
     vocabulary = GrowingVocabulary(config, symbols)
@@ -321,7 +319,7 @@ def laid_out(
 
 @given(word_counts, training_configs)
 def test_the_kernel_learns_the_same_merges_as_the_other_trainers(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     pretokens, symbols, layout = laid_out(words, config)
     slow, fast = learn_both(layout, symbols, config)
@@ -346,7 +344,7 @@ def test_kernels_write_words_and_choose_characters_alike(
         with pytest.MonkeyPatch.context() as patch:
             for module in (metaspace_words, word_row):
                 patch.setattr(module, "use_kernels", lambda n_bytes, is_kernel=is_kernel: is_kernel)
-            written = write_words(pretokens, get_pretokenizer("metaspace"))
+            written = write_words(pretokens, bpe.get_pretokenizer("metaspace"))
             chosen, alphabet = choose_characters(written, coverage)
             layout = lay_out_pretokens(
                 written, "characters", {each: id for id, each in enumerate(sorted(alphabet))}
@@ -358,7 +356,7 @@ def test_kernels_write_words_and_choose_characters_alike(
 
 @given(word_counts, training_configs)
 def test_words_too_frequent_for_a_weight_merge_alike(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     most = np.iinfo(np.int32).max
     frequent = {word: count + most - 2 for word, count in words.items()}
@@ -370,7 +368,7 @@ def test_words_too_frequent_for_a_weight_merge_alike(
 
 @given(word_counts, training_configs, st.integers(2, 4))
 def test_threads_that_share_a_row_learn_the_same_merges(
-    words: dict[str, int], config: TrainingConfig, n_threads: int
+    words: dict[str, int], config: bpe.TrainingConfig, n_threads: int
 ) -> None:
     _, symbols, layout = laid_out(words, config)
     with pytest.MonkeyPatch.context() as patch:
@@ -398,7 +396,7 @@ def test_a_token_has_its_id_in_its_first_slot_and_below_zero_in_its_last(
         "list_ranks",
         lambda row, tokens, never: rows.append(row.ids.tolist()),
     )
-    config = TrainingConfig(4 + n_merges, base="characters", special_tokens=("<s>",))
+    config = bpe.TrainingConfig(4 + n_merges, base="characters", special_tokens=("<s>",))
     vocabulary = GrowingVocabulary(config, {b"a", b"b", b"c"})
     layout = lay_out([vocabulary.start(word) for word in (b"abc", b"bc")], [1, 1])
     compiled_training.learn_merges(layout, vocabulary, config, never)
@@ -417,7 +415,7 @@ def test_a_token_has_its_id_in_its_first_slot_and_below_zero_in_its_last(
 def test_the_kernel_handles_counts_up_to_two_to_the_fortieth(
     words: list[tuple[str, int]], tie_break: str, vocab_size: int
 ) -> None:
-    config = TrainingConfig(vocab_size, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
+    config = bpe.TrainingConfig(vocab_size, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
     vocabulary = GrowingVocabulary(config, ())
     layout = lay_out(
         [vocabulary.start(word.encode()) for word, _ in words], [1 << n for _, n in words]
@@ -428,7 +426,7 @@ def test_the_kernel_handles_counts_up_to_two_to_the_fortieth(
 @pytest.mark.parametrize("tie_break", ["smallest-pair", "first-seen"])
 @pytest.mark.parametrize("unit", ["a", "ab", "aab", "abcabd"])
 def test_the_kernel_handles_long_runs_of_a_letter(unit: str, tie_break: str) -> None:
-    config = TrainingConfig(300, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
+    config = bpe.TrainingConfig(300, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
     vocabulary = GrowingVocabulary(config, ())
     words = [(unit * 3_000).encode(), (unit * 77 + "a").encode()]
     layout = lay_out([vocabulary.start(word) for word in words], [1, 3])
@@ -437,9 +435,9 @@ def test_the_kernel_handles_long_runs_of_a_letter(unit: str, tie_break: str) -> 
 
 @given(word_counts, st.integers(0, 40))
 def test_cancelled_training_returns_the_first_merges(words: dict[str, int], most: int) -> None:
-    config = TrainingConfig(400, special_tokens=())
-    corpus = Corpus.from_word_counts(words)
-    pretokens = count_pretokens(corpus, get_pretokenizer("none"))
+    config = bpe.TrainingConfig(400, special_tokens=())
+    corpus = bpe.Corpus.from_word_counts(words)
+    pretokens = count_pretokens(corpus, bpe.get_pretokenizer("none"))
 
     def learn(stop_at: int) -> LearnedMerges:
         vocabulary = GrowingVocabulary(config, ())
@@ -460,7 +458,7 @@ def test_cancelled_training_returns_the_first_merges(words: dict[str, int], most
 
 def test_a_token_spelled_like_an_older_one_reuses_its_id() -> None:
     # This happens only with symbols that are themselves merged, never with single characters.
-    config = TrainingConfig(8, base="characters", special_tokens=())
+    config = bpe.TrainingConfig(8, base="characters", special_tokens=())
     symbols = {b"a", b"b", b"c", b"ab"}
     start = GrowingVocabulary(config, symbols).base_ids
     words = [[start[b"a"], start[b"b"], start[b"c"]]] * 2 + [[start[b"ab"], start[b"c"]]]
@@ -470,7 +468,7 @@ def test_a_token_spelled_like_an_older_one_reuses_its_id() -> None:
 
 
 def test_memory_depends_on_the_words_and_not_on_the_vocabulary_size() -> None:
-    config = TrainingConfig(2**31 - 1, special_tokens=())
+    config = bpe.TrainingConfig(2**31 - 1, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
     layout = lay_out([vocabulary.start(b"abababab")], [3])
     learned = compiled_training.learn_merges(layout, vocabulary, config, never)
@@ -478,7 +476,7 @@ def test_memory_depends_on_the_words_and_not_on_the_vocabulary_size() -> None:
 
 
 def test_new_pairs_take_the_room_of_the_pair_that_was_merged() -> None:
-    config = TrainingConfig(400, special_tokens=())
+    config = bpe.TrainingConfig(400, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
     words = [("abcdefgh" * 500).encode(), *(f"ab{n}cd".encode() for n in range(500))]
     work = compiled_training._Work(

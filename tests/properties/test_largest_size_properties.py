@@ -8,22 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.words import count_pretokens, seen_symbols
-from bpe_core.errors import EmptyCorpusError
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.largest_size import LargestSize, largest_vocab_size
-from bpe_core.runs.train import train
 from bpe_core.trainers.reference import train_reference
-from bpe_core.types import TrainingConfig
 from tests.strategies import texts, training_configs, word_counts
 
 ENOUGH = 100_000
 
 
-def largest(corpus: Corpus, config: TrainingConfig, max_slots: int | None = None) -> LargestSize:
-    pretokens = count_pretokens(corpus, get_pretokenizer(config.pretokenizer))
+def largest(
+    corpus: bpe.Corpus, config: bpe.TrainingConfig, max_slots: int | None = None
+) -> LargestSize:
+    pretokens = count_pretokens(corpus, bpe.get_pretokenizer(config.pretokenizer))
     return largest_vocab_size(
         pretokens, config, seen_symbols(corpus, config.base), max_slots=max_slots
     )
@@ -31,11 +29,11 @@ def largest(corpus: Corpus, config: TrainingConfig, max_slots: int | None = None
 
 @given(word_counts, training_configs, st.sampled_from([0, 2, 3, 7, 100, 2**41]))
 def test_words_reach_the_exact_size_and_never_more_than_the_bound(
-    words: dict[str, int], config: TrainingConfig, min_frequency: int
+    words: dict[str, int], config: bpe.TrainingConfig, min_frequency: int
 ) -> None:
     config = replace(config, min_frequency=min_frequency)
-    corpus = Corpus.from_word_counts(words)
-    pretokens = count_pretokens(corpus, get_pretokenizer(config.pretokenizer))
+    corpus = bpe.Corpus.from_word_counts(words)
+    pretokens = count_pretokens(corpus, bpe.get_pretokenizer(config.pretokenizer))
     reference = train_reference(pretokens, replace(config, vocab_size=ENOUGH))
     assert reference.stop_reason != "vocab-size"
     assert largest(corpus, config) == LargestSize(len(reference.vocab), is_exact=True)
@@ -46,12 +44,12 @@ def test_words_reach_the_exact_size_and_never_more_than_the_bound(
 
 @given(texts, training_configs)
 def test_a_text_reaches_the_exact_size_even_if_a_larger_one_is_asked_for(
-    text: str, config: TrainingConfig
+    text: str, config: bpe.TrainingConfig
 ) -> None:
     try:
-        corpus = Corpus.from_text(text)
-        run = train(corpus, replace(config, vocab_size=ENOUGH))
-    except EmptyCorpusError:
+        corpus = bpe.Corpus.from_text(text)
+        run = bpe.train(corpus, replace(config, vocab_size=ENOUGH))
+    except bpe.EmptyCorpusError:
         return
     assert run.stop_reason != "vocab-size"
     assert largest(corpus, config).size == run.tokenizer.vocab_size
@@ -62,16 +60,16 @@ def test_a_text_reaches_the_exact_size_even_if_a_larger_one_is_asked_for(
 @pytest.mark.parametrize("min_frequency", [0, 5])
 def test_a_sample_reaches_the_exact_size(sample: str, min_frequency: int) -> None:
     corpus = load_sample(sample)
-    config = TrainingConfig(ENOUGH, min_frequency=min_frequency)
-    run = train(corpus, config)
+    config = bpe.TrainingConfig(ENOUGH, min_frequency=min_frequency)
+    run = bpe.train(corpus, config)
     assert largest(corpus, config, max_slots=ENOUGH).size == run.tokenizer.vocab_size
     assert largest(corpus, config, max_slots=0).size >= run.tokenizer.vocab_size
 
 
 def test_the_bound_counts_what_can_merge_at_most() -> None:
     # "aaaa" has three pairs but at most two merges, so the bound is one more than the exact size.
-    corpus = Corpus.from_word_counts({"aaaa": 1, "abc": 7})
-    config = TrainingConfig(special_tokens=())
+    corpus = bpe.Corpus.from_word_counts({"aaaa": 1, "abc": 7})
+    config = bpe.TrainingConfig(special_tokens=())
     assert largest(corpus, config) == LargestSize(256 + 4, is_exact=True)
     assert largest(corpus, config, max_slots=0) == LargestSize(256 + 5, is_exact=False)
     rare = replace(config, min_frequency=8)

@@ -10,9 +10,8 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.errors import FormatError
+import bpe_core as bpe
 from bpe_core.formats.live_merges import find_live_merges
-from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer, merge_whole
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
@@ -68,7 +67,7 @@ def test_live_merges_join_as_the_whole_list_does(
 
 def test_two_merges_of_one_pair_are_refused() -> None:
     texts = {0: "a", 1: "aa"}
-    with pytest.raises(FormatError, match="same pair"):
+    with pytest.raises(bpe.FormatError, match="same pair"):
         find_live_merges(to_triples([(0, 0, 1), (0, 0, 1)]), texts)
 
 
@@ -98,7 +97,7 @@ def test_any_model_gives_the_ids_of_sentencepiece(model: bytes, texts: list[str]
     with TemporaryDirectory() as folder:
         file = Path(folder, "any.model")
         file.write_bytes(model)
-        encoder = open_encoder(file).encoder
+        encoder = bpe.open_encoder(file).encoder
     for text in texts:
         assert encoder.encode(text) == peer.encode(text), encoder.engine
         if isinstance(encoder, AcrossWordsTokenizer):

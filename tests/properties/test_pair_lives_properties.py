@@ -7,21 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.counting.word_row import NEVER
 from bpe_core.runs import pair_changes
 from bpe_core.runs.pair_changes import count_changes, nearest_later_after, nearest_later_before
 from bpe_core.runs.pair_lives import PairLives
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
 from bpe_core.trainers.reference import apply_merge, count_pairs
-from bpe_core.types import Pair, TieBreak, TrainingConfig
+from bpe_core.types import Pair, TieBreak
 from tests.strategies import training_configs, word_counts
 
 TIE_BREAKS: tuple[TieBreak, ...] = ("smallest-pair", "first-seen")
 
 
-def recounted(run: TrainingRun) -> list[dict[Pair, int]]:
+def recounted(run: bpe.TrainingRun) -> list[dict[Pair, int]]:
     """Return the counts of all pairs that may merge, before each merge and after the last."""
     words: list[list[int]] = [[]]
     for id in run.layout_at(0).ids.tolist()[1:]:
@@ -46,7 +44,7 @@ def recounted(run: TrainingRun) -> list[dict[Pair, int]]:
     return steps
 
 
-def check_every_life(run: TrainingRun) -> None:
+def check_every_life(run: bpe.TrainingRun) -> None:
     steps = recounted(run)
     lives = PairLives(run)
     for pair in {pair for counts in steps for pair in counts}:
@@ -65,7 +63,7 @@ def check_every_life(run: TrainingRun) -> None:
         ]
 
 
-def changes_recounted(run: TrainingRun) -> list[tuple[Pair, int, int]]:
+def changes_recounted(run: bpe.TrainingRun) -> list[tuple[Pair, int, int]]:
     """Return each change of a pair's count, as (pair, step, change)."""
     steps = [{}, *recounted(run)]
     return sorted(
@@ -79,9 +77,9 @@ def changes_recounted(run: TrainingRun) -> list[tuple[Pair, int, int]]:
 
 @given(word_counts, training_configs)
 def test_changes_equal_those_found_by_recounting(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     codes, changes = count_changes(run)
     n_ids, n_steps = run.tokenizer.vocab_size, len(run.merges) + 1
     found = [
@@ -109,18 +107,18 @@ def test_pointer_jumping_agrees_with_a_linear_search(between: list[int]) -> None
 
 @given(word_counts, training_configs)
 def test_every_life_equals_that_found_by_recounting(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    check_every_life(train(Corpus.from_word_counts(words), config))
+    check_every_life(bpe.train(bpe.Corpus.from_word_counts(words), config))
 
 
 @given(word_counts, training_configs)
 def test_lives_are_the_same_if_the_row_is_processed_in_pieces(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_changes, "_SLOTS_AT_ONCE", 5)
-        check_every_life(train(Corpus.from_word_counts(words), config))
+        check_every_life(bpe.train(bpe.Corpus.from_word_counts(words), config))
 
 
 @given(
@@ -130,7 +128,7 @@ def test_lives_are_the_same_if_the_row_is_processed_in_pieces(
 def test_every_life_in_one_long_pretoken_equals_that_found_by_recounting(
     documents: list[str], tie_break: TieBreak
 ) -> None:
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         vocab_size=60,
         pretokenizer="none",
         base="characters",
@@ -138,4 +136,4 @@ def test_every_life_in_one_long_pretoken_equals_that_found_by_recounting(
         special_tokens=(),
         tie_break=tie_break,
     )
-    check_every_life(train(Corpus.from_documents(["".join(documents), *documents]), config))
+    check_every_life(bpe.train(bpe.Corpus.from_documents(["".join(documents), *documents]), config))

@@ -7,21 +7,18 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from bpe_core.vocabulary.provenance import source_lines, token_origin
 
 words = st.text("abé", min_size=1, max_size=8)
 configs = st.builds(
-    TrainingConfig,
+    bpe.TrainingConfig,
     vocab_size=st.just(272),
     pretokenizer=st.just("whitespace"),
     end_of_word=st.sampled_from([None, "</w>"]),
     special_tokens=st.just(()),
 ) | st.builds(
-    TrainingConfig,
+    bpe.TrainingConfig,
     vocab_size=st.integers(6, 16),
     pretokenizer=st.just("whitespace"),
     base=st.just("characters"),
@@ -30,7 +27,7 @@ configs = st.builds(
 )
 
 
-def slow_counts(run: TrainingRun, counts: dict[str, int]) -> tuple[Counter[int], Counter[int]]:
+def slow_counts(run: bpe.TrainingRun, counts: dict[str, int]) -> tuple[Counter[int], Counter[int]]:
     """Count how often each id is made in the words, and how often it is left at the end."""
     made: Counter[int] = Counter()
     kept: Counter[int] = Counter()
@@ -49,9 +46,9 @@ def slow_counts(run: TrainingRun, counts: dict[str, int]) -> tuple[Counter[int],
 
 @given(st.dictionaries(words, st.integers(1, 9), min_size=1, max_size=8), configs)
 def test_counts_equal_those_of_explaining_each_word(
-    counts: dict[str, int], config: TrainingConfig
+    counts: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    run = train(Corpus.from_word_counts(counts), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(counts), config)
     made, kept = slow_counts(run, counts)
     for id, token in run.tokenizer.vocab.items():
         origin = token_origin(run, id, n_words=100)
@@ -73,9 +70,9 @@ def test_counts_equal_those_of_explaining_each_word(
 def test_lines_are_those_where_the_tokenizer_truncated_after_the_merge_finds_the_token(
     text: str,
 ) -> None:
-    config = TrainingConfig(264, "whitespace", special_tokens=())
-    corpus = Corpus.from_text(text)
-    run = train(corpus, config)
+    config = bpe.TrainingConfig(264, "whitespace", special_tokens=())
+    corpus = bpe.Corpus.from_text(text)
+    run = bpe.train(corpus, config)
     for merge in run.merges:
         # With no later merges to absorb it, the token is found wherever it was made.
         truncated = run.tokenizer.truncated(merge.rank + 1)

@@ -11,15 +11,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.streamed import stream_corpus
-from bpe_core.errors import ConfigError
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
 from tests.adapting_reference import replace_reference
 from tests.strategies import word_counts
 
@@ -30,13 +26,13 @@ TEXT = "Der Fluss fließt, die Flüsse fließen; das Schiff schifft auf dem Flus
 def test_the_result_is_shrink_then_extend(
     old: dict[str, int], new: dict[str, int], n_tokens: int
 ) -> None:
-    base = train(Corpus.from_word_counts(old), TrainingConfig(275)).tokenizer
-    corpus = Corpus.from_word_counts(new)
+    base = bpe.train(bpe.Corpus.from_word_counts(old), bpe.TrainingConfig(275)).tokenizer
+    corpus = bpe.Corpus.from_word_counts(new)
     assume(base.n_merges >= n_tokens)
     smaller = shrink(base, corpus, base.vocab_size - n_tokens)
     run = extend(smaller.tokenizer, corpus, n_tokens)
     if len(run.new_tokens) < n_tokens:
-        with pytest.raises(ConfigError, match="Replace fewer"):
+        with pytest.raises(bpe.ConfigError, match="Replace fewer"):
             replace(base, corpus, n_tokens)
         return
     swapped = replace(base, corpus, n_tokens)
@@ -70,14 +66,14 @@ def test_the_result_equals_the_naive_twin(
     scripts: tuple[str, ...] | None,
     left_out: list[bytes],
 ) -> None:
-    base = train(Corpus.from_word_counts(old), TrainingConfig(270)).tokenizer
-    corpus = Corpus.from_word_counts(new)
+    base = bpe.train(bpe.Corpus.from_word_counts(old), bpe.TrainingConfig(270)).tokenizer
+    corpus = bpe.Corpus.from_word_counts(new)
     expected = replace_reference(
         base, new, n_tokens, scripts=scripts, terms=terms, left_out=left_out
     )
     try:
         swapped = replace(base, corpus, n_tokens, scripts=scripts, terms=terms, left_out=left_out)
-    except ConfigError:
+    except bpe.ConfigError:
         assert expected is None or len(expected[1].merges) < n_tokens
         return
     assert expected is not None
@@ -90,8 +86,10 @@ def test_the_result_equals_the_naive_twin(
 
 
 def test_terms_come_first_also_those_that_the_text_does_not_contain() -> None:
-    base = train(Corpus.from_word_counts({"hug": 3, "pun": 2}), TrainingConfig(261)).tokenizer
-    corpus = Corpus.from_word_counts({"bugs": 9, "bag": 5})
+    base = bpe.train(
+        bpe.Corpus.from_word_counts({"hug": 3, "pun": 2}), bpe.TrainingConfig(261)
+    ).tokenizer
+    corpus = bpe.Corpus.from_word_counts({"bugs": 9, "bag": 5})
     hug = next(id for id, token in base.vocab.items() if token == b"hug")
     swapped = replace(base, corpus, 2, terms=["hug", b"xg"])
     assert hug not in swapped.removed
@@ -102,31 +100,35 @@ def test_terms_come_first_also_those_that_the_text_does_not_contain() -> None:
 
 
 def test_a_stream_and_counted_words_give_the_same_as_a_corpus(tmp_path: Path) -> None:
-    base = train(Corpus.from_text("hug pun hugs puns " * 9), TrainingConfig(264)).tokenizer
+    base = bpe.train(
+        bpe.Corpus.from_text("hug pun hugs puns " * 9), bpe.TrainingConfig(264)
+    ).tokenizer
     path = tmp_path / "text.txt"
     path.write_text(TEXT, encoding="utf-8")
-    expected = replace(base, Corpus.from_text(TEXT), 3, order="last-learned")
+    expected = replace(base, bpe.Corpus.from_text(TEXT), 3, order="last-learned")
     assert replace(base, stream_corpus([path]), 3, order="last-learned").tokenizer == (
         expected.tokenizer
     )
     shrunk = shrink(base, stream_corpus([path]), 260)
-    assert shrunk.removed == shrink(base, Corpus.from_text(TEXT), 260).removed
+    assert shrunk.removed == shrink(base, bpe.Corpus.from_text(TEXT), 260).removed
 
 
 @pytest.mark.slow
 def test_gpt2_takes_fewer_tokens_at_the_same_size() -> None:
-    swapped = replace(gpt2(), Corpus.from_text(TEXT), n_tokens=12)
+    swapped = replace(bpe.gpt2(), bpe.Corpus.from_text(TEXT), n_tokens=12)
     tokenizer = swapped.tokenizer
     assert tokenizer.vocab_size == 50_257
     assert tokenizer.decode(tokenizer.encode(TEXT)) == TEXT
-    assert len(tokenizer.encode(TEXT)) < 0.8 * len(gpt2().encode(TEXT))
+    assert len(tokenizer.encode(TEXT)) < 0.8 * len(bpe.gpt2().encode(TEXT))
     (special,) = tokenizer.special_tokens.values()
     assert swapped.old_ids[special] == 50_256
 
 
 def test_a_removed_token_that_is_learned_again_keeps_its_row() -> None:
-    base = train(Corpus.from_word_counts({"hug": 3, "pun": 2}), TrainingConfig(261)).tokenizer
-    corpus = Corpus.from_word_counts({"hugging": 9, "hug": 5})
+    base = bpe.train(
+        bpe.Corpus.from_word_counts({"hug": 3, "pun": 2}), bpe.TrainingConfig(261)
+    ).tokenizer
+    corpus = bpe.Corpus.from_word_counts({"hugging": 9, "hug": 5})
     swapped = replace(base, corpus, n_tokens=4)
     assert swapped.tokenizer.vocab_size == 261
     again = {base.vocab[int(id)]: int(id) for id in swapped.old_ids[257:] if id >= 0}
@@ -135,8 +137,10 @@ def test_a_removed_token_that_is_learned_again_keeps_its_row() -> None:
 
 
 def test_a_token_built_on_one_that_is_learned_again_starts_from_it() -> None:
-    base = train(Corpus.from_word_counts({"hug": 3, "pun": 2}), TrainingConfig(261)).tokenizer
-    corpus = Corpus.from_word_counts({"hugs": 9, "hug": 5, "ab": 2})
+    base = bpe.train(
+        bpe.Corpus.from_word_counts({"hug": 3, "pun": 2}), bpe.TrainingConfig(261)
+    ).tokenizer
+    corpus = bpe.Corpus.from_word_counts({"hugs": 9, "hug": 5, "ab": 2})
     swapped = replace(base, corpus, n_tokens=4)
     spelled = {
         swapped.tokenizer.vocab[id]: [base.vocab[part] for part in parts]
@@ -147,23 +151,23 @@ def test_a_token_built_on_one_that_is_learned_again_starts_from_it() -> None:
 
 @pytest.mark.parametrize("tokenizer", [None, 7])
 def test_anything_but_a_tokenizer_is_refused(tokenizer: Any) -> None:
-    with pytest.raises(ConfigError, match="open_encoder"):
-        replace(tokenizer, Corpus.from_text(TEXT), 2)
+    with pytest.raises(bpe.ConfigError, match="open_encoder"):
+        replace(tokenizer, bpe.Corpus.from_text(TEXT), 2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_looks", range(5))
 def test_replacing_stops_whenever_it_is_asked_to(n_looks: int) -> None:
     looks = iter(range(100))
-    corpus = Corpus.from_text(TEXT)
+    corpus = bpe.Corpus.from_text(TEXT)
     with pytest.raises(CancelledError):
-        replace(gpt2(), corpus, 3, should_stop=lambda: next(looks) >= n_looks)
+        replace(bpe.gpt2(), corpus, 3, should_stop=lambda: next(looks) >= n_looks)
     assert next(looks) == n_looks + 1  # not called again after it returned True
 
 
 @pytest.mark.slow
 def test_shrinking_stops_while_words_are_counted_and_laid_out() -> None:
-    base = gpt2()
+    base = bpe.gpt2()
     steps: list[tuple[int, int]] = []
     # It is called while counting (1), before the words are laid out (2), and during that (3).
     for n_looks in (1, 2, 3):
@@ -171,7 +175,7 @@ def test_shrinking_stops_while_words_are_counted_and_laid_out() -> None:
         with pytest.raises(CancelledError):
             shrink(
                 base,
-                Corpus.from_text(TEXT),
+                bpe.Corpus.from_text(TEXT),
                 50_000,
                 on_progress=lambda *step: steps.append(step),
                 should_stop=lambda looks=looks, n=n_looks: next(looks) + 1 >= n,
@@ -181,6 +185,6 @@ def test_shrinking_stops_while_words_are_counted_and_laid_out() -> None:
 
 @pytest.mark.slow
 def test_without_a_reason_to_stop_the_result_is_the_same() -> None:
-    corpus = Corpus.from_text(TEXT)
-    swapped = replace(gpt2(), corpus, 3, should_stop=lambda: False)
-    assert swapped.tokenizer == replace(gpt2(), corpus, 3).tokenizer
+    corpus = bpe.Corpus.from_text(TEXT)
+    swapped = replace(bpe.gpt2(), corpus, 3, should_stop=lambda: False)
+    assert swapped.tokenizer == replace(bpe.gpt2(), corpus, 3).tokenizer

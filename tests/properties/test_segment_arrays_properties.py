@@ -6,24 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+import bpe_core as bpe
 from bpe_core.pretokenizers.special_tokens import SpecialToken, find_special_tokens, list_pieces
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from tests.strategies import texts
 
-CLASSROOM = train(
-    Corpus.from_text("hug hugs bug bugs pug"),
-    TrainingConfig(20, "whitespace", base="characters", end_of_word="</w>", special_tokens=()),
+CLASSROOM = bpe.train(
+    bpe.Corpus.from_text("hug hugs bug bugs pug"),
+    bpe.TrainingConfig(20, "whitespace", base="characters", end_of_word="</w>", special_tokens=()),
 ).tokenizer
-TOKENIZERS = (gpt2(), gpt2().truncated(40), CLASSROOM)
+TOKENIZERS = (bpe.gpt2(), bpe.gpt2().truncated(40), CLASSROOM)
 
 
-def pretoken_byte_starts(text: str, tokenizer: Tokenizer, special: tuple[str, ...]) -> set[int]:
+def pretoken_byte_starts(text: str, tokenizer: bpe.Tokenizer, special: tuple[str, ...]) -> set[int]:
     """Return the offset of the first byte of each pre-token and special token, found slowly."""
     starts: set[int] = set()
     found = find_special_tokens(text, tokenizer.special_tokens, frozenset(special))
@@ -37,7 +32,7 @@ def pretoken_byte_starts(text: str, tokenizer: Tokenizer, special: tuple[str, ..
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=["gpt2", "few merges", "classroom"])
 @given(data=st.data())
-def test_columns_agree_with_segments(tokenizer: Tokenizer, data: st.DataObject) -> None:
+def test_columns_agree_with_segments(tokenizer: bpe.Tokenizer, data: st.DataObject) -> None:
     text = data.draw(texts | st.text("hugs <|endoftext|> é🧩\r\n"))
     special = data.draw(st.sampled_from([(), tuple(tokenizer.special_tokens)]))
     found = boundaries(text, tokenizer, special)
@@ -56,7 +51,7 @@ def test_columns_agree_with_segments(tokenizer: Tokenizer, data: st.DataObject) 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=["gpt2", "few merges", "classroom"])
 @given(data=st.data())
 def test_the_first_pretokens_are_those_of_the_whole(
-    tokenizer: Tokenizer, data: st.DataObject
+    tokenizer: bpe.Tokenizer, data: st.DataObject
 ) -> None:
     text = data.draw(texts | st.text("hugs <|endoftext|> é🧩\r\n"))
     most = data.draw(st.integers(0, 40))
@@ -71,14 +66,14 @@ def test_the_first_pretokens_are_those_of_the_whole(
 @pytest.mark.parametrize("name", ["gpt2", "whitespace", "none", "regex:[a-z]"])
 @given(text=texts, before=st.integers(0, 40))
 def test_starts_are_those_of_the_spans(name: str, text: str, before: int) -> None:
-    pretokenizer = get_pretokenizer(name)
+    pretokenizer = bpe.get_pretokenizer(name)
     starts = [start for start, _ in pretokenizer.spans(text) if start < before]
     assert pretokenizer.starts(text, before).tolist() == starts
 
 
 @given(texts, st.integers(0, 40))
 def test_the_first_tokens_cover_whole_characters(text: str, n: int) -> None:
-    found = boundaries(text, gpt2())
+    found = boundaries(text, bpe.gpt2())
     some, part = found.first(n, text)
     assert text.startswith(part)
     assert len(some.ids) >= min(n, len(found.ids))

@@ -6,15 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import UnknownSymbolError
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
+import bpe_core as bpe
 from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan, merge_steps
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import encode_reference
-from bpe_core.types import Merge, TrainingConfig
 from tests.strategies import hostile_texts
 
 TEXT = (
@@ -23,23 +18,25 @@ TEXT = (
 )
 
 
-def trained(config: TrainingConfig) -> Tokenizer:
-    return train(Corpus.from_text(TEXT), config).tokenizer
+def trained(config: bpe.TrainingConfig) -> bpe.Tokenizer:
+    return bpe.train(bpe.Corpus.from_text(TEXT), config).tokenizer
 
 
 TOKENIZERS = [
-    gpt2(),
-    gpt2().truncated(1_000),
+    bpe.gpt2(),
+    bpe.gpt2().truncated(1_000),
     *(
-        trained(TrainingConfig(290, pretokenizer=name, special_tokens=("<|endoftext|>", "é")))
+        trained(bpe.TrainingConfig(290, pretokenizer=name, special_tokens=("<|endoftext|>", "é")))
         for name in ("gpt2", "cl100k", "o200k", "none", r"regex:\w+|\s+")
     ),
 ]
 DROPPING = [
-    trained(TrainingConfig(300, pretokenizer="whitespace", end_of_word="</w>")),
-    trained(TrainingConfig(70, pretokenizer="whitespace", base="characters", end_of_word="</w>")),
-    trained(TrainingConfig(70, pretokenizer="words-punctuation", base="characters")),
-    trained(TrainingConfig(90, pretokenizer="gpt2", alphabet="seen", special_tokens=())),
+    trained(bpe.TrainingConfig(300, pretokenizer="whitespace", end_of_word="</w>")),
+    trained(
+        bpe.TrainingConfig(70, pretokenizer="whitespace", base="characters", end_of_word="</w>")
+    ),
+    trained(bpe.TrainingConfig(70, pretokenizer="words-punctuation", base="characters")),
+    trained(bpe.TrainingConfig(90, pretokenizer="gpt2", alphabet="seen", special_tokens=())),
 ]
 some_symbols = st.one_of(
     st.lists(st.integers(0, 2), max_size=60),
@@ -48,18 +45,18 @@ some_symbols = st.one_of(
 
 
 @st.composite
-def merge_tables(draw: st.DrawFn) -> dict[tuple[int, int], Merge]:
+def merge_tables(draw: st.DrawFn) -> dict[tuple[int, int], bpe.Merge]:
     """Draw merges over three symbols, each of parts that exist before it."""
-    merges: dict[tuple[int, int], Merge] = {}
+    merges: dict[tuple[int, int], bpe.Merge] = {}
     for rank in range(draw(st.integers(0, 12))):
         known = st.integers(0, 2 + rank)
         pair = draw(st.tuples(known, known).filter(lambda pair: pair not in merges))
-        merges[pair] = Merge(rank, *pair, 3 + rank)
+        merges[pair] = bpe.Merge(rank, *pair, 3 + rank)
     return merges
 
 
 @given(st.sampled_from(TOKENIZERS), hostile_texts)
-def test_decoding_restores_the_text(tokenizer: Tokenizer, text: str) -> None:
+def test_decoding_restores_the_text(tokenizer: bpe.Tokenizer, text: str) -> None:
     assert tokenizer.decode(tokenizer.encode(text), errors="strict") == text
     with_specials = tokenizer.encode(text, allowed_special="all")
     assert tokenizer.decode(with_specials, errors="strict") == text
@@ -67,7 +64,7 @@ def test_decoding_restores_the_text(tokenizer: Tokenizer, text: str) -> None:
 
 @given(st.sampled_from(TOKENIZERS + DROPPING), hostile_texts, st.sampled_from([(), "all"]))
 def test_segments_cover_every_byte_once(
-    tokenizer: Tokenizer, text: str, allowed_special: tuple[str, ...]
+    tokenizer: bpe.Tokenizer, text: str, allowed_special: tuple[str, ...]
 ) -> None:
     data = text.encode()
     segments = tokenizer.segments(text, allowed_special)
@@ -96,7 +93,7 @@ def test_segments_cover_every_byte_once(
 
 
 @given(st.sampled_from(TOKENIZERS + DROPPING), hostile_texts)
-def test_explaining_ends_with_the_ids_of_encoding(tokenizer: Tokenizer, text: str) -> None:
+def test_explaining_ends_with_the_ids_of_encoding(tokenizer: bpe.Tokenizer, text: str) -> None:
     explained = tokenizer.explain(text, errors="skip")
     assert [id for each in explained for id in each.ids] == tokenizer.encode(text, errors="skip")
     for each in explained:
@@ -107,7 +104,7 @@ def test_explaining_ends_with_the_ids_of_encoding(tokenizer: Tokenizer, text: st
 
 
 @given(st.sampled_from(DROPPING), hostile_texts)
-def test_strict_raises_exactly_if_skip_omits_something(tokenizer: Tokenizer, text: str) -> None:
+def test_strict_raises_exactly_if_skip_omits_something(tokenizer: bpe.Tokenizer, text: str) -> None:
     unknown = [
         symbol
         for word in tokenizer.pretokenizer.split(text)
@@ -115,7 +112,7 @@ def test_strict_raises_exactly_if_skip_omits_something(tokenizer: Tokenizer, tex
         if symbol not in tokenizer.base_ids
     ]
     if unknown:
-        with pytest.raises(UnknownSymbolError, match="has no"):
+        with pytest.raises(bpe.UnknownSymbolError, match="has no"):
             tokenizer.encode(text)
     else:
         assert tokenizer.encode(text) == tokenizer.encode(text, errors="skip")
@@ -123,7 +120,7 @@ def test_strict_raises_exactly_if_skip_omits_something(tokenizer: Tokenizer, tex
 
 @given(merge_tables(), some_symbols)
 def test_both_encoders_equal_the_reference(
-    merges: dict[tuple[int, int], Merge], symbols: list[int]
+    merges: dict[tuple[int, int], bpe.Merge], symbols: list[int]
 ) -> None:
     ranks = {pair: merge.rank for pair, merge in merges.items()}
     made = [merge.id for merge in merges.values()]
@@ -138,7 +135,7 @@ def test_both_encoders_equal_the_reference(
 @settings(max_examples=15, deadline=None)  # each makes a tokenizer of up to 50,000 merges
 @given(st.integers(0, 50_000), hostile_texts)
 def test_a_truncated_tokenizer_uses_only_its_first_merges(n_merges: int, text: str) -> None:
-    whole = gpt2()
+    whole = bpe.gpt2()
     merges = {merge.pair: merge for merge in whole.merges[:n_merges]}
     ids: list[int] = []
     for word in whole.pretokenizer.split(text):

@@ -9,18 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.counting import words as counting
 from bpe_core.counting.words import count_pretokens
-from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.trainers.reference import apply_merge, count_pairs, train_reference
-from bpe_core.types import PretokenCounts, TrainingConfig
+from bpe_core.types import PretokenCounts
 from tests.strategies import hostile_texts, texts, training_configs, word_counts
 
 
-def start_symbols(run: TrainingRun) -> list[list[int]]:
+def start_symbols(run: bpe.TrainingRun) -> list[list[int]]:
     tokenizer = run.tokenizer
     marker = [] if tokenizer.end_of_word_id is None else [tokenizer.end_of_word_id]
     if run.config.base == "bytes":
@@ -30,7 +28,7 @@ def start_symbols(run: TrainingRun) -> list[list[int]]:
     return [[tokenizer.base_ids[symbol] for symbol in word] + marker for word in split]
 
 
-def allowed(run: TrainingRun, counts: dict[tuple[int, int], int]) -> dict[tuple[int, int], int]:
+def allowed(run: bpe.TrainingRun, counts: dict[tuple[int, int], int]) -> dict[tuple[int, int], int]:
     longest = run.config.max_token_bytes
     vocab = run.tokenizer.vocab
     return {
@@ -42,9 +40,9 @@ def allowed(run: TrainingRun, counts: dict[tuple[int, int], int]) -> dict[tuple[
 
 @given(word_counts, training_configs)
 def test_the_trainer_learns_the_same_merges_as_the_reference(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     # The words of a run have only characters of the alphabet.
     reference = train_reference(run.pretokens, replace(config, character_coverage=1.0))
     assert list(run.merges) == reference.merges
@@ -56,9 +54,9 @@ def test_the_trainer_learns_the_same_merges_as_the_reference(
 
 @given(word_counts, training_configs)
 def test_every_step_of_a_run_agrees_with_recounting(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     symbols = start_symbols(run)
     weights: list[int] = run.pretokens.counts.tolist()
     for step in range(len(run.merges) + 1):
@@ -88,9 +86,9 @@ def test_every_step_of_a_run_agrees_with_recounting(
 
 @given(word_counts, training_configs, st.data())
 def test_a_trace_agrees_with_recounting(
-    words: dict[str, int], config: TrainingConfig, data: st.DataObject
+    words: dict[str, int], config: bpe.TrainingConfig, data: st.DataObject
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     start = data.draw(st.integers(0, len(run.merges)))
     stop = data.draw(st.integers(start, len(run.merges)))
     trace = run.trace(start, stop, k=4, n_touched=3, n_changes=2)
@@ -154,10 +152,10 @@ def test_a_trace_agrees_with_recounting(
 
 @given(word_counts, training_configs, st.text("abc ", max_size=60).filter(bool))
 def test_token_counts_on_another_corpus_agree_with_encoding_it(
-    words: dict[str, int], config: TrainingConfig, text: str
+    words: dict[str, int], config: bpe.TrainingConfig, text: str
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
-    other = Corpus.from_text(text)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
+    other = bpe.Corpus.from_text(text)
     tokens = run.tokens_after_on(other)
     if config.byte_fallback:
         for step in (0, len(run.merges) // 2, len(run.merges)):
@@ -182,10 +180,10 @@ def test_token_counts_on_another_corpus_agree_with_encoding_it(
 
 @given(word_counts, training_configs)
 def test_token_counts_on_the_training_corpus_agree_with_training(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    corpus = Corpus.from_word_counts(words)
-    run = train(corpus, config)
+    corpus = bpe.Corpus.from_word_counts(words)
+    run = bpe.train(corpus, config)
     on_text = run.tokens_after_on(corpus)
     if config.character_coverage < 1:  # rare characters are in no word of the training
         assert (on_text >= run.tokens_after).all()
@@ -197,8 +195,8 @@ def test_token_counts_on_the_training_corpus_agree_with_training(
 def test_pretokens_are_counted_separately_in_each_document(
     first: str, second: str, name: str
 ) -> None:
-    corpus = Corpus.from_documents([first, second, "."])
-    pretokenizer = get_pretokenizer(name)
+    corpus = bpe.Corpus.from_documents([first, second, "."])
+    pretokenizer = bpe.get_pretokenizer(name)
     found = count_pretokens(corpus, pretokenizer)
     split = [p for text in (first, second, ".") for p in pretokenizer.split(text)]
     assert found.words == tuple(word.encode() for word in dict.fromkeys(split))
@@ -206,17 +204,17 @@ def test_pretokens_are_counted_separately_in_each_document(
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in PRETOKENIZER_NAMES if get_pretokenizer(name).ends_before_space]
+    "name", [name for name in PRETOKENIZER_NAMES if bpe.get_pretokenizer(name).ends_before_space]
 )
 @pytest.mark.parametrize("block_characters", [1, 2, 3])
 @given(st.one_of(hostile_texts, st.text("aZé1!'/ \n\r")))
 def test_counting_a_text_in_blocks_finds_the_same_pretokens(
     name: str, block_characters: int, text: str
 ) -> None:
-    pretokenizer = get_pretokenizer(name)
+    pretokenizer = bpe.get_pretokenizer(name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_BLOCK_CHARACTERS", block_characters)
-        found = count_pretokens(Corpus.from_documents([text, "."]), pretokenizer)
+        found = count_pretokens(bpe.Corpus.from_documents([text, "."]), pretokenizer)
     words = [word.encode() for document in (text, ".") for word in pretokenizer.split(document)]
     assert found.words == tuple(dict.fromkeys(words))
     assert found.counts.tolist() == [words.count(word) for word in found.words]
@@ -226,8 +224,8 @@ def test_a_long_text_is_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(counting, "_BLOCK_CHARACTERS", 2)
     answers = iter([False, True])
     found = count_pretokens(
-        Corpus.from_text("one two three"),
-        get_pretokenizer("gpt2"),
+        bpe.Corpus.from_text("one two three"),
+        bpe.get_pretokenizer("gpt2"),
         should_stop=lambda: next(answers),
     )
     assert found.words == (b"one",)
@@ -235,5 +233,5 @@ def test_a_long_text_is_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_training_on_no_words_gives_an_empty_run() -> None:
     nothing = PretokenCounts((), np.zeros(0, np.int64))
-    reference = train_reference(nothing, TrainingConfig(300, special_tokens=()))
+    reference = train_reference(nothing, bpe.TrainingConfig(300, special_tokens=()))
     assert (reference.merges, reference.stop_reason) == ([], "no-pairs")

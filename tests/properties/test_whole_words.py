@@ -11,13 +11,12 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.errors import ConfigError, FormatError
+import bpe_core as bpe
 from bpe_core.formats.huggingface import write_huggingface
 from bpe_core.formats.load_save import Format, dumps, loads
 from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.formats.tiktoken_file import build_from_ranks
 from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.byte_alphabet import to_printable
 from bpe_core.vocabulary.audit import count_uses
@@ -28,12 +27,12 @@ BYTES = {bytes([byte]): byte for byte in range(256)}
 LONG = "incomprehensibilities"
 
 
-def of_ranks(tokens: list[str], pretokenizer: str = "llama3") -> Tokenizer:
+def of_ranks(tokens: list[str], pretokenizer: str = "llama3") -> bpe.Tokenizer:
     ranks = {**BYTES, **{token.encode(): 256 + n for n, token in enumerate(tokens)}}
     return build_from_ranks(ranks, pretokenizer=pretokenizer, special_tokens={})
 
 
-def by_tiktoken(tokenizer: Tokenizer, text: str) -> list[int]:
+def by_tiktoken(tokenizer: bpe.Tokenizer, text: str) -> list[int]:
     encoding = tiktoken.Encoding(
         "peer",
         pat_str=tokenizer.pretokenizer.pattern or "",
@@ -43,7 +42,7 @@ def by_tiktoken(tokenizer: Tokenizer, text: str) -> list[int]:
     return encoding.encode_ordinary(text)
 
 
-def by_kernels(tokenizer: Tokenizer, text: str) -> list[int]:
+def by_kernels(tokenizer: bpe.Tokenizer, text: str) -> list[int]:
     table = tokenizer.table
     compiled = CompiledEncoder(table, tokenizer.pretokenizer)
     first = compiled.encode(text, 1).tolist()
@@ -55,7 +54,7 @@ def by_kernels(tokenizer: Tokenizer, text: str) -> list[int]:
 def test_a_part_that_spells_a_long_token_is_not_remembered_for_the_whole_word() -> None:
     token = "a" * 16
     vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: token.encode()}
-    tokenizer = Tokenizer(vocab=vocab, merges=[], pretokenizer="gpt2", whole_words_first=True)
+    tokenizer = bpe.Tokenizer(vocab=vocab, merges=[], pretokenizer="gpt2", whole_words_first=True)
     # No token contains the é and its neighbour, so the word is cut there and its part is `token`.
     part = f"{token}é"
     for text in (f"{part}\n{token}", f"{token}\n{part}\n{token}", f"\n{token} {part}"):
@@ -74,7 +73,7 @@ def test_any_ranks_encode_as_in_tiktoken_or_are_refused(
 ) -> None:
     try:
         tokenizer = of_ranks(tokens, "gpt2")
-    except FormatError as error:
+    except bpe.FormatError as error:
         assert "no order of merges" in str(error)  # noqa: PT017
         return
     text = " ".join([*tokens, *texts, "".join(tokens)])
@@ -114,7 +113,7 @@ def test_a_part_cut_from_a_long_word_is_not_looked_up() -> None:
 def test_the_lowest_of_several_ids_of_a_word_is_used_however_long_the_text_is() -> None:
     # A merge makes the other one, as it does in a longer word.
     vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b"ab", 300: b"ab"}
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab=vocab, merges=[(97, 98, 300)], pretokenizer="whitespace", whole_words_first=True
     )
     assert tokenizer.encode("ab xab") == [256, 120, 300]
@@ -128,14 +127,16 @@ def test_the_flag_is_set_only_where_it_makes_a_difference() -> None:
 
 
 def test_ranks_without_an_order_of_merges_are_refused() -> None:
-    with pytest.raises(FormatError, match="no order of merges"):
+    with pytest.raises(bpe.FormatError, match="no order of merges"):
         of_ranks(["aba", "ab"])
 
 
 def test_the_fingerprint_and_equality_know_the_flag() -> None:
     vocab = {0: b"a", 1: b"b", 2: b"ab"}
-    one = Tokenizer(vocab=vocab, merges=[(0, 1, 2)], pretokenizer="none")
-    other = Tokenizer(vocab=vocab, merges=[(0, 1, 2)], pretokenizer="none", whole_words_first=True)
+    one = bpe.Tokenizer(vocab=vocab, merges=[(0, 1, 2)], pretokenizer="none")
+    other = bpe.Tokenizer(
+        vocab=vocab, merges=[(0, 1, 2)], pretokenizer="none", whole_words_first=True
+    )
     assert one != other
 
 
@@ -146,7 +147,7 @@ def test_every_writer_keeps_the_flag(format: str) -> None:
 
 
 def test_gpt2_files_refuse_the_flag() -> None:
-    with pytest.raises(ConfigError, match="whole words"):
+    with pytest.raises(bpe.ConfigError, match="whole words"):
         dumps(SMALL, "gpt2")
 
 
@@ -195,8 +196,8 @@ def test_the_audit_and_pruning_know_the_flag() -> None:
 
 
 def test_an_end_of_word_marker_and_the_flag_exclude_each_other() -> None:
-    with pytest.raises(ConfigError, match="whole_words_first"):
-        Tokenizer(
+    with pytest.raises(bpe.ConfigError, match="whole_words_first"):
+        bpe.Tokenizer(
             vocab={0: b"a", 1: b"</w>"},
             merges=[],
             pretokenizer="whitespace",

@@ -10,24 +10,23 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+import bpe_core as bpe
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.adapted.adapted_files import row_files
 from bpe_core.formats.load_save import write_files
-from bpe_core.tokenizer.gpt2 import gpt2
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "adapt.md"
-CORPUS = Corpus.from_text("Der Fluss fließt, die Flüsse fließen. " * 9)
+CORPUS = bpe.Corpus.from_text("Der Fluss fließt, die Flüsse fließen. " * 9)
 
 
 @cache
 def adapt(how: str) -> Adapted:
     if how == "extend":
-        return trace_ids(gpt2(), extend(gpt2(), CORPUS, 7).tokenizer)
-    return shrink(gpt2(), CORPUS, 900) if how == "shrink" else replace(gpt2(), CORPUS, 7)
+        return trace_ids(bpe.gpt2(), extend(bpe.gpt2(), CORPUS, 7).tokenizer)
+    return shrink(bpe.gpt2(), CORPUS, 900) if how == "shrink" else replace(bpe.gpt2(), CORPUS, 7)
 
 
 @pytest.mark.slow

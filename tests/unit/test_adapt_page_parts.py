@@ -10,13 +10,10 @@ from typing import cast
 
 import pytest
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.comparison.costs import embedding_rows
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.adapt import background_work
 from ui.adapt.figures import count_cut_rows
@@ -35,8 +32,8 @@ def test_names_of_uploaded_files_are_no_markup_and_no_paths() -> None:
 
 @pytest.mark.slow
 def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> None:
-    corpus = Corpus.from_word_counts({"łłł": 7, "qzqz": 3})
-    run = extend(gpt2(), corpus, n_tokens=3)
+    corpus = bpe.Corpus.from_word_counts({"łłł": 7, "qzqz": 3})
+    run = extend(bpe.gpt2(), corpus, n_tokens=3)
     stored = cast(StoredRun, SimpleNamespace(run=run, title="łłł", base=None))
     before = [run.truncated(n) for n in range(len(run.merges) + 1)]
     tokens = [7 * len(t.encode("łłł")) + 3 * len(t.encode("qzqz")) for t in before]
@@ -53,11 +50,11 @@ def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> N
 
 @pytest.mark.slow
 def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
-    config = TrainingConfig(14, base="characters", special_tokens=())
-    base = train(Corpus.from_text("hug pug hugs pugs bun hug " * 5), config).tokenizer
+    config = bpe.TrainingConfig(14, base="characters", special_tokens=())
+    base = bpe.train(bpe.Corpus.from_text("hug pug hugs pugs bun hug " * 5), config).tokenizer
     text = "".join(f"hug bun pug hugs zebra {n}\n" for n in range(100))
-    assert "zebra" in Corpus.from_text(text).split(0.2)[1].documents[0]
-    order = background_work.Order(base, Corpus.from_text(text), 0.2)
+    assert "zebra" in bpe.Corpus.from_text(text).split(0.2)[1].documents[0]
+    order = background_work.Order(base, bpe.Corpus.from_text(text), 0.2)
     try:
         background_work.begin_replacing(order, 1, "visitor")
         status = background_work.replacing(order, 1)
@@ -74,8 +71,8 @@ def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
 
 
 def test_tokens_that_were_learned_again_are_not_gone() -> None:
-    corpus = Corpus.from_text("the then zzxqkvbnmjhg " * 3)
-    adapted = replace(gpt2().truncated(12), corpus, n_tokens=12)
+    corpus = bpe.Corpus.from_text("the then zzxqkvbnmjhg " * 3)
+    adapted = replace(bpe.gpt2().truncated(12), corpus, n_tokens=12)
     old, new = adapted.base.vocab, set(adapted.tokenizer.vocab.values())
     gone = gone_for_good(adapted)
     assert gone == [id for id in adapted.removed if old[id] not in new]
@@ -83,8 +80,8 @@ def test_tokens_that_were_learned_again_are_not_gone() -> None:
 
 
 def test_the_rows_and_size_of_a_cut_are_those_of_its_tokenizer() -> None:
-    base = gpt2().truncated(40)  # its special token keeps the id 50256, after a gap
-    run = extend(base, Corpus.from_text("hugging hugged " * 3), n_tokens=4, terms=["hugging"])
+    base = bpe.gpt2().truncated(40)  # its special token keeps the id 50256, after a gap
+    run = extend(base, bpe.Corpus.from_text("hugging hugged " * 3), n_tokens=4, terms=["hugging"])
     n = len(run.merges)
     assert n > 1
     for kept in range(n + 1):

@@ -10,24 +10,21 @@ import gguf
 import numpy as np
 import pytest
 
+import bpe_core as bpe
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
 from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.gguf.gguf_header import key_places
 from bpe_core.formats.load_save import loads
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import to_printable
 
 GERMAN: Final = "Die Straßenbahnhaltestelle der Universitätsbibliothek. " * 9
-CORPUS: Final = Corpus.from_text(GERMAN)
-SMALL: Final = gpt2().truncated(300)
+CORPUS: Final = bpe.Corpus.from_text(GERMAN)
+SMALL: Final = bpe.gpt2().truncated(300)
 NONE: Final = 0xFFFFFFFF
 
 
@@ -66,7 +63,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @cache
-def adapted(how: str, base: Tokenizer) -> Adapted:
+def adapted(how: str, base: bpe.Tokenizer) -> Adapted:
     if how == "extended":
         return trace_ids(base, extend(base, CORPUS, 9).tokenizer)
     return shrink(base, CORPUS, 400) if how == "shrunk" else replace(base, CORPUS, 9)
@@ -163,14 +160,14 @@ def test_an_id_that_would_name_another_token_is_refused(
     data = write_model(tmp_path / "x.gguf", eos=eos)
     base = loads({"x.gguf": data})
     made = shrink(base, CORPUS, 258) if how == "shrunk" else adapted(how, base)
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(bpe.ConfigError, match=message):
         adapted_files(made, {"x.gguf": data})
 
 
 def test_a_file_of_another_tokenizer_is_refused(model: bytes) -> None:
     made = adapted("extended", loads({"small.gguf": model}))
     other = model.replace(b"<think>", b"<thank>")
-    with pytest.raises(ConfigError, match="encode differently"):
+    with pytest.raises(bpe.ConfigError, match="encode differently"):
         adapted_files(made, {"small.gguf": other})
-    with pytest.raises(FormatError, match="cut short"):
+    with pytest.raises(bpe.FormatError, match="cut short"):
         adapted_files(made, {"small.gguf": model[:4000]})

@@ -10,22 +10,18 @@ from typing import Any
 import pytest
 import tiktoken
 
+import bpe_core as bpe
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import ConfigError
 from bpe_core.formats.adapted.adapted_files import adapted_files, tekken_json
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.load_save import loads
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 
 GERMAN = "Die Straßenbahnhaltestelle der Universitätsbibliothek. Der Fluß fließt übers Feld. " * 9
-CORPUS = Corpus.from_text(GERMAN)
+CORPUS = bpe.Corpus.from_text(GERMAN)
 SPECIAL = ("<unk>", "<s>", "</s>")
 N_UNUSED = 5
 
@@ -33,8 +29,8 @@ N_UNUSED = 5
 @cache
 def base_file() -> bytes:
     """Return a Tekken file with special tokens, and with ranks that its model does not use."""
-    config = TrainingConfig(700, pretokenizer="tekken", special_tokens=SPECIAL)
-    tokenizer = train(load_sample("multilingual"), config).tokenizer
+    config = bpe.TrainingConfig(700, pretokenizer="tekken", special_tokens=SPECIAL)
+    tokenizer = bpe.train(load_sample("multilingual"), config).tokenizer
     tokens = [tokenizer.vocab[id] for id in range(len(SPECIAL), tokenizer.vocab_size)]
     tokens += [b"unused %d" % n for n in range(N_UNUSED)]
     described = {
@@ -55,7 +51,7 @@ def base_file() -> bytes:
 
 
 @cache
-def base() -> Tokenizer:
+def base() -> bpe.Tokenizer:
     return loads({"tekken.json": base_file()})
 
 
@@ -106,7 +102,7 @@ def test_other_special_tokens_than_the_files_are_refused() -> None:
     described = json.loads(base_file())
     described["config"]["default_num_special_tokens"] += 1
     described["config"]["default_vocab_size"] += 1
-    with pytest.raises(ConfigError, match="needs every special token under its id"):
+    with pytest.raises(bpe.ConfigError, match="needs every special token under its id"):
         tekken_json(adapted("extended"), json.dumps(described).encode(), "tekken.json")
 
 

@@ -10,29 +10,27 @@ from pathlib import Path
 import pytest
 import tokenizers
 
+import bpe_core as bpe
 from bpe_core.adapting.adapted import trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.gpt2_files import write_gpt2_files
 from bpe_core.formats.load_save import dumps, loads, write_files
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 
 TEXT = "Der Fluss fließt, die Flüsse fließen; 12 Schiffe im Jahr 1912. " * 9
-CORPUS = Corpus.from_text(TEXT)
+CORPUS = bpe.Corpus.from_text(TEXT)
 
 
 @pytest.fixture
-def qwen_like() -> Tokenizer:
+def qwen_like() -> bpe.Tokenizer:
     """Train a tokenizer with Qwen's pre-tokenizer, and with added tokens after its vocabulary."""
     special = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
-    plain = train(CORPUS, TrainingConfig(290, pretokenizer="qwen2", special_tokens=())).tokenizer
-    return Tokenizer(
+    plain = bpe.train(
+        CORPUS, bpe.TrainingConfig(290, pretokenizer="qwen2", special_tokens=())
+    ).tokenizer
+    return bpe.Tokenizer(
         vocab={**plain.vocab, **{290 + i: text.encode() for i, text in enumerate(special)}},
         merges=[(merge.left, merge.right, merge.id) for merge in plain.merges],
         pretokenizer="qwen2",
@@ -40,7 +38,7 @@ def qwen_like() -> Tokenizer:
     )
 
 
-def write_pair(tokenizer: Tokenizer) -> dict[str, bytes]:
+def write_pair(tokenizer: bpe.Tokenizer) -> dict[str, bytes]:
     """Return the two files kept next to a tokenizer.json, without the added tokens."""
     files = write_gpt2_files(tokenizer)
     ids = json.loads(files["vocab.json"])
@@ -50,7 +48,7 @@ def write_pair(tokenizer: Tokenizer) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("how", ["extend", "shrink"])
 def test_a_tokenizer_json_goes_before_the_two_files_beside_it(
-    how: str, qwen_like: Tokenizer, tmp_path: Path
+    how: str, qwen_like: bpe.Tokenizer, tmp_path: Path
 ) -> None:
     write_files({**dumps(qwen_like, "transformers"), **write_pair(qwen_like)}, tmp_path)
     base = open_base(tmp_path)
@@ -74,7 +72,7 @@ def test_a_tokenizer_json_goes_before_the_two_files_beside_it(
 
 
 @pytest.mark.parametrize("mark", [b"", BOM_UTF8])
-def test_a_byte_order_mark_is_kept(mark: bytes, qwen_like: Tokenizer) -> None:
+def test_a_byte_order_mark_is_kept(mark: bytes, qwen_like: bpe.Tokenizer) -> None:
     files = {**dumps(qwen_like, "transformers"), "added_tokens.json": b'{"<|im_end|>": 292}'}
     marked = {name: mark + data for name, data in files.items()}
     adapted = shrink(qwen_like, CORPUS, 280)
@@ -96,15 +94,15 @@ def test_a_byte_order_mark_is_kept(mark: bytes, qwen_like: Tokenizer) -> None:
     ],
 )
 def test_damaged_files_beside_are_named(
-    name: str, data: bytes, message: str, qwen_like: Tokenizer
+    name: str, data: bytes, message: str, qwen_like: bpe.Tokenizer
 ) -> None:
     files = {**dumps(qwen_like, "huggingface"), name: data}
-    with pytest.raises(FormatError, match=message) as raised:
+    with pytest.raises(bpe.FormatError, match=message) as raised:
         adapted_files(shrink(qwen_like, CORPUS, 280), files)
     assert name in str(raised.value)
 
 
-def test_a_config_without_added_tokens_is_kept(qwen_like: Tokenizer) -> None:
+def test_a_config_without_added_tokens_is_kept(qwen_like: bpe.Tokenizer) -> None:
     config = b'{"added_tokens_decoder": null}'
     files = {**dumps(qwen_like, "huggingface"), "tokenizer_config.json": config}
     written = adapted_files(shrink(qwen_like, CORPUS, 280), files)
@@ -119,15 +117,17 @@ def test_a_config_without_added_tokens_is_kept(qwen_like: Tokenizer) -> None:
     ],
 )
 def test_ids_of_another_form_in_a_tokenizer_json_are_named(
-    part: str, value: object, qwen_like: Tokenizer
+    part: str, value: object, qwen_like: bpe.Tokenizer
 ) -> None:
     described = json.loads(dumps(qwen_like, "huggingface")["tokenizer.json"])
     data = json.dumps({**described, part: value}).encode()
-    with pytest.raises(FormatError, match=part):
+    with pytest.raises(bpe.FormatError, match=part):
         adapted_files(shrink(qwen_like, CORPUS, 280), {"tokenizer.json": data})
 
 
-def test_a_zip_is_unpacked_and_written_as_its_folder(qwen_like: Tokenizer, tmp_path: Path) -> None:
+def test_a_zip_is_unpacked_and_written_as_its_folder(
+    qwen_like: bpe.Tokenizer, tmp_path: Path
+) -> None:
     files = {**dumps(qwen_like, "transformers"), "chat_template.jinja": b"{{ x }}"}
     path = tmp_path / "mine.zip"
     with zipfile.ZipFile(path, "w") as archive:
@@ -140,7 +140,7 @@ def test_a_zip_is_unpacked_and_written_as_its_folder(qwen_like: Tokenizer, tmp_p
     assert adapted_files(adapted, base.files) == adapted_files(adapted, files)
 
 
-def test_a_pair_with_longer_names_keeps_them(qwen_like: Tokenizer) -> None:
+def test_a_pair_with_longer_names_keeps_them(qwen_like: bpe.Tokenizer) -> None:
     files = dumps(qwen_like, "gpt2")
     adapted = shrink(qwen_like, CORPUS, 280)
     written = adapted_files(adapted, {f"my-{name}": data for name, data in files.items()})
@@ -148,7 +148,7 @@ def test_a_pair_with_longer_names_keeps_them(qwen_like: Tokenizer) -> None:
     assert written == {f"my-{name}": data for name, data in expected.items()}
 
 
-def test_files_that_would_not_read_back_are_refused(qwen_like: Tokenizer) -> None:
+def test_files_that_would_not_read_back_are_refused(qwen_like: bpe.Tokenizer) -> None:
     adapted = shrink(qwen_like, CORPUS, 280)
     twice = b'{"<|im_end|>": 292, "<|im_end|>": 292}'
     decoder = {"added_tokens_decoder": {"292": {"content": "<|im_end|>"}}}
@@ -156,15 +156,15 @@ def test_files_that_would_not_read_back_are_refused(qwen_like: Tokenizer) -> Non
     assert json.loads(adapted_files(adapted, files)["added_tokens.json"]) == {"<|im_end|>": 279}
     twice = json.dumps(decoder)[:-1].encode() + b', "added_tokens_decoder": {"291": {}}}'
     files = {**dumps(qwen_like, "huggingface"), "tokenizer_config.json": twice}
-    with pytest.raises(ConfigError, match="a key occurs twice"):
+    with pytest.raises(bpe.ConfigError, match="a key occurs twice"):
         adapted_files(adapted, files)
     # A vocab.json of another tokenizer next to the tokenizer.json.
-    other = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(262)).tokenizer
+    other = bpe.train(bpe.Corpus.from_text("hug hugs hugging"), bpe.TrainingConfig(262)).tokenizer
     files = {**dumps(qwen_like, "huggingface"), **dumps(other, "gpt2")}
-    with pytest.raises(BpeError):
+    with pytest.raises(bpe.BpeError):
         adapted_files(adapted, files)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match=r"a\.json does not exist\. Check the path\."):
+    with pytest.raises(bpe.MissingFileError, match=r"a\.json does not exist\. Check the path\."):
         open_base(tmp_path / "a.json")

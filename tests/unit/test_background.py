@@ -9,8 +9,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from bpe_core.errors import ConfigError
-from bpe_core.tokenizer.gpt2 import gpt2
+import bpe_core as bpe
 from bpe_core.vocabulary.reachability import find_unreachable
 from tests.waiting import wait_until
 from ui.host.sized_cache import server_cache
@@ -141,7 +140,7 @@ def test_an_expected_error_is_shown_and_an_unexpected_one_is_logged_without_its_
     background: TextWork, caplog: pytest.LogCaptureFixture
 ) -> None:
     def foreseen(_task: Task[Progress]) -> str:
-        raise ConfigError("too small")
+        raise bpe.ConfigError("too small")
 
     typed = "".join(["sec", "ret"])
 
@@ -205,7 +204,7 @@ def test_closing_cancels_running_and_queued_work() -> None:
 
 def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
     task: Task[Progress] = Task()
-    tokenizer = gpt2().truncated(500)
+    tokenizer = bpe.gpt2().truncated(500)
     assert find_unreachable(tokenizer, stopper(task)).undecided == ()
     assert task.progress is not None
     assert (task.progress.done > 0, task.progress.of) == (True, tokenizer.vocab_size - 1)

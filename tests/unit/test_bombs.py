@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import bpe_core as bpe
 from bpe_core.corpus import budget
-from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.structure import has_more_cells, has_more_values
-from bpe_core.errors import UnsupportedFileError
 from tests.bombs import BOMBS
 from tests.new_process import run_python
 
@@ -68,7 +67,7 @@ def test_rows_are_counted_over_all_files(monkeypatch: pytest.MonkeyPatch, tmp_pa
     names = [tmp_path / f"{letter}.csv" for letter in "abc"]
     for path in names:
         path.write_text("text\n" + "hug\n" * 512)
-    corpus = read_corpus(names)
+    corpus = bpe.read_corpus(names)
     assert len(corpus.documents) == 1_024
     assert "c.csv exceeds the 1,100 rows" in " ".join(corpus.notes)
 
@@ -77,7 +76,7 @@ def test_a_packed_table_has_a_row_for_every_two_of_its_bytes() -> None:
     allowed = budget.Budget()
     allowed.begin(2_000_000)
     allowed.take_rows(1_000_000, "a.csv")
-    with pytest.raises(UnsupportedFileError, match=r"a\.csv has more than 1,000,000 rows"):
+    with pytest.raises(bpe.UnsupportedFileError, match=r"a\.csv has more than 1,000,000 rows"):
         allowed.take_rows(1, "a.csv")
 
 

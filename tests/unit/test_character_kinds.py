@@ -7,8 +7,7 @@ import pytest
 from tokenizers import Regex
 from tokenizers.normalizers import Replace
 
-from bpe_core.comparison.comparison import compare
-from bpe_core.tokenizer.gpt2 import gpt2
+import bpe_core as bpe
 from bpe_core.unicode.kinds import (
     PUNCTUATION,
     WHITE_SPACE,
@@ -40,9 +39,9 @@ def test_every_character_has_the_same_kind_as_in_hugging_face(kind: int, pattern
 
 
 def test_words_end_where_pre_tokens_do() -> None:
-    (row,) = compare(f"ab{NO_LETTER_IN_UNICODE_16}cd", [gpt2()]).rows
+    (row,) = bpe.compare(f"ab{NO_LETTER_IN_UNICODE_16}cd", [bpe.gpt2()]).rows
     assert row.words.n_words == 2
-    (row,) = compare(f"ab{LETTER_SINCE_UNICODE_16}cd", [gpt2()]).rows
+    (row,) = bpe.compare(f"ab{LETTER_SINCE_UNICODE_16}cd", [bpe.gpt2()]).rows
     assert row.words.n_words == 1
 
 

@@ -12,17 +12,14 @@ from typing import cast, get_args
 import click
 import pytest
 
+import bpe_core as bpe
 from bpe_core import types
 from bpe_core.cli import commands, options, sources
 from bpe_core.corpus.samples import load_sample
-from bpe_core.counting.counts_file import read_counts
-from bpe_core.errors import UnavailableError
 from bpe_core.formats import load_save
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.readers import Reader
 from bpe_core.formats.load_save import load
-from bpe_core.formats.run_archive import load_run
-from bpe_core.tokenizer.gpt2 import gpt2
 from tests.commands import run, succeed
 from tests.new_process import run_python
 
@@ -120,7 +117,7 @@ def test_text_of_folders_and_patterns_is_held_out_and_decoded(tmp_path: Path) ->
         encoding = ("--encoding", "cp1252", "--pretokenizer", "whitespace")
         counts = tmp_path / "counts.parquet"
         succeed("count", source, "--out", counts, *encoding)
-        assert "Größe,".encode() in read_counts(counts).pretokens.words
+        assert "Größe,".encode() in bpe.read_counts(counts).pretokens.words
     result = run("train", folder, "--vocab-size", "300", "--out", out, "--floor", "2", *option)
     assert "Omit --held-out, --encoding and -." in result.stderr
     result = run("train", folder / "*.md", "--vocab-size", "300", "--out", out, *option)
@@ -149,10 +146,10 @@ def test_encode_and_decode_preserve_every_byte(trained: Path) -> None:
 
 
 def test_decode_accepts_a_json_list_and_writes_partial_characters_as_bytes() -> None:
-    ids = gpt2().encode("😀")
+    ids = bpe.gpt2().encode("😀")
     assert len(ids) > 1
     result = run("decode", "gpt2", stdin=f"[{ids[0]}]".encode())
-    assert result.stdout_bytes == gpt2().decode_bytes(ids[:1])
+    assert result.stdout_bytes == bpe.gpt2().decode_bytes(ids[:1])
     for written in (str(ids), ", ".join(map(str, ids)), f" [ {ids[0]} ,\n{ids[1]}]\n"):
         assert run("decode", "gpt2", stdin=written.encode()).stdout == "😀", written
     assert run("decode", "gpt2", stdin=b"[ ]").stdout_bytes == b""
@@ -195,7 +192,7 @@ def test_characters_with_bytes_for_the_rest_are_trained_and_checked(tmp_path: Pa
     ids = succeed("encode", out, stdin="hug é".encode()).stdout
     assert succeed("decode", out, stdin=ids.encode()).stdout == "hug é"
     assert "same ids" in succeed("convert", out, tmp_path / "tokenizer.json", "--check").stderr
-    run_again = load_run(saved)
+    run_again = bpe.load_run(saved)
     assert run_again.config.character_coverage == 0.9
     assert run_again.tokenizer == load(out) == load(tmp_path / "tokenizer.json")
     refused = run("train", "-", "--vocab-size", "280", "--out", out, "--byte-fallback", stdin=b"a")
@@ -440,7 +437,7 @@ def test_a_published_tokenizer_is_fetched_when_it_is_first_named(
 
     def fetch(name: str, on_progress: object) -> str:
         wanted.append(name)
-        raise UnavailableError("There is no network.")
+        raise bpe.UnavailableError("There is no network.")
 
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(tmp_path))
     monkeypatch.setattr("bpe_core.published.fetch.fetch", fetch)

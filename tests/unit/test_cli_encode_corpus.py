@@ -16,7 +16,6 @@ import tokenizers
 import bpe_core as bpe
 from bpe_core.cli.encode_corpus import parse_count
 from bpe_core.cli.streams import StandardInput
-from bpe_core.errors import ConfigError
 from tests.commands import run, succeed
 
 TEXT = "It's 2024: größer,\n\tdef f(x): pass  # 🧩\n"
@@ -225,5 +224,5 @@ def test_wrong_options_are_one_line(corpus: Path, tmp_path: Path) -> None:
     assert parse_count("100M", "") == 10**8
     assert parse_count("1.001k", "") == 1_001
     for wrong in ("-1", "1.5", "K"):
-        with pytest.raises(ConfigError, match="--pack N such as"):
+        with pytest.raises(bpe.ConfigError, match="--pack N such as"):
             parse_count(wrong, "--pack")

@@ -13,8 +13,6 @@ import pytest
 from click.testing import Result
 
 import bpe_core as bpe
-from bpe_core.errors import BpeError
-from bpe_core.formats.run_archive import save_run
 from tests import commands
 
 TEXT = "hug hugs hugging, the hugs of a pug\n" * 9
@@ -55,7 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "store"))
     (tmp_path / "store" / ID).mkdir(parents=True)
-    save_run(RUN, tmp_path / "store" / ID / "run.npz")
+    bpe.save_run(RUN, tmp_path / "store" / ID / "run.npz")
     (tmp_path / "notes.txt").write_text(TEXT)
     (tmp_path / "ids.txt").write_text("104 117 103\n")
     bpe.save(RUN.tokenizer, "mine.json")
@@ -390,7 +388,7 @@ def test_the_library_writes_to_devices_through_links_and_keeps_modes() -> None:
     make_null_device()
     bpe.save(RUN.tokenizer, "null")
     bpe.write_counts(bpe.read_counts("counts.parquet"), "null")
-    save_run(RUN, "null")
+    bpe.save_run(RUN, "null")
     assert stat.S_ISCHR(os.stat("null").st_mode)
     Path("mine.json").chmod(0o640)
     Path("link.json").symlink_to("mine.json")
@@ -399,5 +397,5 @@ def test_the_library_writes_to_devices_through_links_and_keeps_modes() -> None:
     assert bpe.load("mine.json") == RUN.tokenizer.truncated(1)
     assert stat.S_IMODE(os.stat("mine.json").st_mode) == 0o640
     Path("loop").symlink_to("loop")
-    with pytest.raises(BpeError, match="loop cannot be written"):
+    with pytest.raises(bpe.BpeError, match="loop cannot be written"):
         bpe.save(RUN.tokenizer, "loop")

@@ -7,23 +7,21 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.runs.close_races import CLOSE_RACE, has_letters, opening_step
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import Base, TrainingConfig
+from bpe_core.types import Base
 from tests.strategies import training_configs, word_counts
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 
-def run_on(words: Mapping[str, int], n_merges: int, base: Base = "bytes") -> TrainingRun:
-    config = TrainingConfig(
+def run_on(words: Mapping[str, int], n_merges: int, base: Base = "bytes") -> bpe.TrainingRun:
+    config = bpe.TrainingConfig(
         256 + n_merges, base=base, pretokenizer="none", special_tokens=(), max_token_bytes=None
     )
-    return train(Corpus.from_word_counts(dict(words)), config)
+    return bpe.train(bpe.Corpus.from_word_counts(dict(words)), config)
 
 
-def expected_step(run: TrainingRun) -> int:
+def expected_step(run: bpe.TrainingRun) -> int:
     """Find the step by counting all pairs at every step, without the trace."""
     of_letters = [m.rank for m in run.merges if has_letters(run.tokenizer, m.pair)]
     for step in of_letters:
@@ -46,8 +44,10 @@ def test_the_sample_opens_at_a_race_of_two_pairs_of_letters() -> None:
 
 
 @given(word_counts, training_configs)
-def test_any_run_opens_where_all_counts_say(words: dict[str, int], config: TrainingConfig) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+def test_any_run_opens_where_all_counts_say(
+    words: dict[str, int], config: bpe.TrainingConfig
+) -> None:
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     assert opening_step(run) == expected_step(run)
 
 

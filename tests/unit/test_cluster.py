@@ -23,7 +23,6 @@ import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.cli.scale import parse_size
 from bpe_core.counting.count_files import CountingProgress, count_files
-from bpe_core.errors import ConfigError, CorpusError, TextDecodingError
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
 from tests.new_process import ROOT
@@ -118,7 +117,9 @@ def test_losing_the_scheduler_is_an_error_and_the_next_run_goes_on(
     work, out = tmp_path / "work", tmp_path / "counts.parquet"
     with (
         cluster(idle.scheduler_address) as client,
-        pytest.raises(ConfigError, match=r"The Dask cluster at tcp://.* failed .*resumes where"),
+        pytest.raises(
+            bpe.ConfigError, match=r"The Dask cluster at tcp://.* failed .*resumes where"
+        ),
     ):
         count_files(
             files,
@@ -178,9 +179,9 @@ def test_processes_within_a_memory_limit_count_the_same(files: list[Path], tmp_p
 
 
 def test_too_little_memory_and_sizes_that_are_none_are_refused() -> None:
-    with pytest.raises(ConfigError, match="at least 1 GB, got"), local_processes(5 << 20):
+    with pytest.raises(bpe.ConfigError, match="at least 1 GB, got"), local_processes(5 << 20):
         pass
-    with pytest.raises(ConfigError, match="such as 4GB, got 'much'"):
+    with pytest.raises(bpe.ConfigError, match="such as 4GB, got 'much'"):
         parse_size("much")
 
 
@@ -188,7 +189,7 @@ def test_a_read_error_on_a_worker_is_raised_here(client: Client, tmp_path: Path)
     path = tmp_path / "broken.txt"
     # The byte is behind what is looked at to find the encoding.
     path.write_bytes(b"hug " * (1 << 18) + b"\xff")
-    with pytest.raises(TextDecodingError, match="at byte 1,048,576 "):
+    with pytest.raises(bpe.TextDecodingError, match="at byte 1,048,576 "):
         count_files(
             [path],
             tmp_path / "a",
@@ -211,7 +212,9 @@ def test_an_error_of_another_kind_on_a_worker_ends_the_counting(client: Client) 
     def too_late(item: int) -> None:
         raise TimeoutError("the drive does not answer")
 
-    with pytest.raises(ConfigError, match=r"failed \(TimeoutError: the drive does not answer\)"):
+    with pytest.raises(
+        bpe.ConfigError, match=r"failed \(TimeoutError: the drive does not answer\)"
+    ):
         list(DaskWorkers(client).run(too_late, [1]))
 
 
@@ -228,7 +231,7 @@ def test_a_worker_that_keeps_dying_raises_an_error() -> None:
         ) as frail,
         cluster(frail.scheduler_address) as client,
     ):
-        with pytest.raises(ConfigError, match=r"failed \(KilledWorker: "):
+        with pytest.raises(bpe.ConfigError, match=r"failed \(KilledWorker: "):
             list(DaskWorkers(client).run(die, [1]))
         # Wait for the replacement: closing a cluster while it starts a worker raises an error.
         client.wait_for_workers(1, timeout=60)
@@ -238,14 +241,14 @@ def test_a_cluster_without_workers_raises_an_error() -> None:
     with (
         closing(LocalCluster(n_workers=0, dashboard_address=":0")) as idle,
         cluster(idle.scheduler_address) as client,
-        pytest.raises(ConfigError, match=r"has had no worker for 0\.5 s\. Start some: `dask w"),
+        pytest.raises(bpe.ConfigError, match=r"has had no worker for 0\.5 s\. Start some: `dask w"),
     ):
         list(DaskWorkers(client, patience_seconds=0.5).run(abs, [1]))
 
 
 def test_the_error_for_an_address_without_a_scheduler_names_it() -> None:
     with (
-        pytest.raises(ConfigError, match=r"No Dask scheduler answers at 'nonsense://1'"),
+        pytest.raises(bpe.ConfigError, match=r"No Dask scheduler answers at 'nonsense://1'"),
         cluster("nonsense://1"),
     ):
         pass
@@ -253,7 +256,7 @@ def test_the_error_for_an_address_without_a_scheduler_names_it() -> None:
 
 def test_a_work_folder_that_workers_do_not_see_is_an_error(client: Client, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hug")
-    with pytest.raises(CorpusError, match="cannot be read"):
+    with pytest.raises(bpe.CorpusError, match="cannot be read"):
         count_files(
             [tmp_path / "a.txt"],
             tmp_path / "a.parquet",

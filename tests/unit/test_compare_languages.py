@@ -13,18 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bpe_core as bpe
 from bpe_core.comparison.languages import (
     LanguageMetrics,
     compare_languages,
     measure_languages,
     read_parallel,
 )
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText, parallel_texts
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.compare import charts, compared
 from ui.compare.compared import cached_language_costs, compare_languages_on, hash_sentences
@@ -43,7 +39,7 @@ from ui.compare.language_figures import (
 from ui.host.sized_cache import server_cache
 from ui.work.task import Status
 
-BYTES = gpt2().truncated(0)
+BYTES = bpe.gpt2().truncated(0)
 # Bytes alone: 2, 6 and 4 tokens.
 TEXTS = [
     ParallelText("", "A", ("Latin",), ("ab",)),
@@ -51,9 +47,11 @@ TEXTS = [
     ParallelText("", "C", ("Latin",), ("abcd",)),
 ]
 COSTS = compare_languages(TEXTS, [BYTES, BYTES], "A")
-SPELLS_ONLY_A = train(
-    Corpus.from_word_counts({"ab": 3}),
-    TrainingConfig(10, pretokenizer="none", base="characters", alphabet="seen", special_tokens=()),
+SPELLS_ONLY_A = bpe.train(
+    bpe.Corpus.from_word_counts({"ab": 3}),
+    bpe.TrainingConfig(
+        10, pretokenizer="none", base="characters", alphabet="seen", special_tokens=()
+    ),
 ).tokenizer
 
 
@@ -87,15 +85,15 @@ def test_adding_a_tokenizer_or_another_reference_measures_no_other_again(
     server_cache.forget()
     asked: list[str] = []
 
-    def count(texts: Sequence[ParallelText], encoder: Encoder, _: object) -> LanguageMetrics:
+    def count(texts: Sequence[ParallelText], encoder: bpe.Encoder, _: object) -> LanguageMetrics:
         asked.append(encoder.fingerprint)
         return measure_languages(texts, encoder)
 
     monkeypatch.setattr(compared, "measure_languages", count)
     assert cached_language_costs(TEXTS, [BYTES], "A") == COSTS[:1]
-    found = cached_language_costs(TEXTS, [BYTES, gpt2()], "C")
-    assert found == compare_languages(TEXTS, [BYTES, gpt2()], "C")
-    assert asked == [BYTES.fingerprint, gpt2().fingerprint]
+    found = cached_language_costs(TEXTS, [BYTES, bpe.gpt2()], "C")
+    assert found == compare_languages(TEXTS, [BYTES, bpe.gpt2()], "C")
+    assert asked == [BYTES.fingerprint, bpe.gpt2().fingerprint]
 
 
 def test_the_first_sentences_are_compared_while_all_of_them_are(
@@ -104,7 +102,7 @@ def test_the_first_sentences_are_compared_while_all_of_them_are(
     server_cache.forget()
     monkeypatch.setattr(compared, "SAMPLE_BYTES", 300)
     texts = [replace(text, sentences=text.sentences * 100) for text in TEXTS]
-    encoders = [BYTES, gpt2()]
+    encoders = [BYTES, bpe.gpt2()]
     first = compare_languages_on(texts, encoders, "A")
     assert first.pending is not None
     assert 100 < first.pending.sample_bytes <= 150 < first.pending.n_bytes == 1_200
@@ -130,8 +128,8 @@ def test_measuring_languages_stops_between_them() -> None:
 
 def test_a_tokenizer_that_needs_more_tokens_in_every_language_is_never_marked() -> None:
     # Bytes alone are even: 2, 6 and 4 tokens. The other needs 1, 6 and 3, so its parity is worse.
-    ab = train(
-        Corpus.from_word_counts({"ab": 3}), TrainingConfig(257, "none", special_tokens=())
+    ab = bpe.train(
+        bpe.Corpus.from_word_counts({"ab": 3}), bpe.TrainingConfig(257, "none", special_tokens=())
     ).tokenizer
     costs = compare_languages(TEXTS, [BYTES, ab], "A")
     assert [[row.n_tokens for row in one.metrics] for one in costs] == [[2, 6, 4], [1, 6, 3]]

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 import bpe_core
-from bpe_core.comparison.comparison import Comparison, compare
+import bpe_core as bpe
 from bpe_core.comparison.languages import (
     LanguageCosts,
     ScriptMerges,
@@ -20,11 +20,8 @@ from bpe_core.comparison.languages import (
 )
 from bpe_core.comparison.parts import compute_gain
 from bpe_core.comparison.terms import cut_terms, terms_by_loss
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
-from bpe_core.types import TrainingConfig
+from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 from ui.compare.costs_part import CostTable
@@ -40,7 +37,7 @@ from ui.run.page_parts import composition_groups
 from ui.tokenizers.shelf import Member
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
-OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
+OWN = bpe.train(load_sample("multilingual"), bpe.TrainingConfig(400)).tokenizer
 FOREIGN = library_encoder(models.described(models.word_piece()))
 
 
@@ -75,7 +72,7 @@ class Parsed(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def judged(comparison: Comparison, name: str) -> Judged:
+def judged(comparison: bpe.Comparison, name: str) -> Judged:
     gains = tuple(compute_gain(comparison, 0, place) for place in range(1, len(comparison.rows)))
     return Judged(
         place=1,
@@ -88,8 +85,8 @@ def judged(comparison: Comparison, name: str) -> Judged:
 
 @cache
 def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> ComparisonReport:
-    corpus = Corpus.from_documents([passage, "and the rest"])
-    comparison = compare(corpus, [OWN, gpt2(), FOREIGN])
+    corpus = bpe.Corpus.from_documents([passage, "and the rest"])
+    comparison = bpe.compare(corpus, [OWN, bpe.gpt2(), FOREIGN])
     return ComparisonReport(
         title=name,
         made_on=date(2031, 5, 3),
@@ -98,7 +95,7 @@ def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> 
         judged=judged(comparison, name),
         members=[
             Member("own", "Yours", OWN, name),
-            Member("gpt2", name, gpt2(), ""),
+            Member("gpt2", name, bpe.gpt2(), ""),
             Member("file-1", "third", FOREIGN, name),
         ],
         comparison=comparison,
@@ -112,12 +109,12 @@ def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> 
 
 @cache
 def scripts() -> tuple[ScriptMerges, ScriptMerges]:
-    return merges_per_script(OWN), merges_per_script(gpt2())
+    return merges_per_script(OWN), merges_per_script(bpe.gpt2())
 
 
 @cache
 def languages() -> tuple[LanguageCosts, ...]:
-    return compare_languages(parallel_texts(), [OWN, gpt2(), FOREIGN], "English")
+    return compare_languages(parallel_texts(), [OWN, bpe.gpt2(), FOREIGN], "English")
 
 
 def parsed(one: ComparisonReport) -> Parsed:
@@ -131,7 +128,7 @@ def plain() -> Parsed:
 
 
 def test_the_report_has_the_shares_of_training_and_held_out_text() -> None:
-    corpus = Corpus.from_documents(["hug pug\n" * 900, "да нет\n" * 900], ["a.txt", "b.md"])
+    corpus = bpe.Corpus.from_documents(["hug pug\n" * 900, "да нет\n" * 900], ["a.txt", "b.md"])
     training, held_out = (part.composition() for part in corpus.split(0.1))
     one = replace(report(), compositions=composition_groups(training, held_out))
     rows = parsed(one).rows
@@ -145,7 +142,7 @@ def test_the_report_has_the_shares_of_training_and_held_out_text() -> None:
 
 def test_the_report_has_the_shares_of_the_largest_files_and_of_the_others() -> None:
     names = [f"{n}.txt" for n in range(15)]
-    corpus = Corpus.from_documents(["hug pug\n" * (900 + n) for n in range(15)], names)
+    corpus = bpe.Corpus.from_documents(["hug pug\n" * (900 + n) for n in range(15)], names)
     training, held_out = (part.composition() for part in corpus.split(0.1))
     rows = parsed(replace(report(), compositions=composition_groups(training, held_out))).rows
     of_held_out = {part.name: part.share for part in held_out.files}
@@ -178,12 +175,12 @@ def test_the_report_has_the_verdict_the_golden_cases_and_all_definitions() -> No
     for definition in (*FIGURES, *LANGUAGES):
         assert definition.meaning in said
         assert definition.source in said
-    assert gpt2().fingerprint in said
+    assert bpe.gpt2().fingerprint in said
 
 
 def test_the_report_says_what_its_runs_can_be_repeated_with() -> None:
     training, _ = load_sample("multilingual").split(0.1, seed=7)
-    run = train(training, TrainingConfig(300, pretokenizer=f"regex:{re.escape('<b>')}|."))
+    run = bpe.train(training, bpe.TrainingConfig(300, pretokenizer=f"regex:{re.escape('<b>')}|."))
     one = replace(report(), runs=[("Yours", run.to_dict())])
     rows = {row[0]: row[1:] for row in parsed(one).rows if row}
     assert rows["vocab_size"] == ["300"]
@@ -259,11 +256,11 @@ def test_a_passage_without_disagreements_has_a_note(passage: str) -> None:
 
 
 def test_the_parts_and_their_intervals_are_in_the_report() -> None:
-    corpus = Corpus.from_documents(
+    corpus = bpe.Corpus.from_documents(
         ["hug the pug\n" * (20 + n % 3) if n % 2 else "x = 1\n" * 30 for n in range(60)],
         [f"{'<i>' if n % 2 else 'b'}.csv row {n}" for n in range(60)],
     )
-    comparison = compare(corpus, [OWN, gpt2()])
+    comparison = bpe.compare(corpus, [OWN, bpe.gpt2()])
     one = replace(
         report(),
         comparison=comparison,
@@ -287,7 +284,7 @@ def test_the_parts_and_their_intervals_are_in_the_report() -> None:
 
 
 def own_terms(terms: list[str]) -> Terms:
-    encoders = [OWN, gpt2(), FOREIGN]
+    encoders = [OWN, bpe.gpt2(), FOREIGN]
     cuts = [[cut.in_text for cut in cut_terms(terms, encoder)] for encoder in encoders]
     found = terms_by_loss(terms, cuts)
     return Terms(term_rows(found, encoders), "1 of 2 terms", "After a space.", len(found))

@@ -12,17 +12,12 @@ from typing import Any
 import pytest
 
 import bpe_core
+import bpe_core as bpe
 from bpe_core.comparison.blocks import divide_units
-from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.interval_words import method_words
 from bpe_core.comparison.parts import TextPart, TokenSaving, compute_gain
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.spans import Place
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from ui.compare.charts import part_dots
 from ui.compare.figures_part import figure_rows
 from ui.compare.verdict_part import differences_csv, rival_rows, shown_parts
@@ -47,33 +42,33 @@ def words(sentence: list[tuple[str, bool]]) -> str:
     return "".join(text for text, _ in sentence)
 
 
-def said(comparison: Comparison, on_text: str = "On your text") -> str:
+def said(comparison: bpe.Comparison, on_text: str = "On your text") -> str:
     return words(verdict_sentence(comparison, compute_gain(comparison), on_text))
 
 
-def members(*encoders: Tokenizer, names: Sequence[str] = ("Yours", "GPT-2")) -> list[Member]:
+def members(*encoders: bpe.Tokenizer, names: Sequence[str] = ("Yours", "GPT-2")) -> list[Member]:
     return [Member(name, name, each, "") for name, each in zip(names, encoders, strict=True)]
 
 
 @pytest.fixture(scope="module")
-def small() -> Tokenizer:
-    return train(Corpus.from_text(CODE), TrainingConfig(vocab_size=400)).tokenizer
+def small() -> bpe.Tokenizer:
+    return bpe.train(bpe.Corpus.from_text(CODE), bpe.TrainingConfig(vocab_size=400)).tokenizer
 
 
-def several(text: str) -> Corpus:
+def several(text: str) -> bpe.Corpus:
     """Make a corpus of enough documents for an interval."""
-    return Corpus.from_documents([text * (1 + n % 3) for n in range(30)])
+    return bpe.Corpus.from_documents([text * (1 + n % 3) for n in range(30)])
 
 
-def test_a_figure_on_one_text_is_said_without_an_interval(small: Tokenizer) -> None:
-    sentence = said(compare(Corpus.from_text(CODE), [small, gpt2()]))
+def test_a_figure_on_one_text_is_said_without_an_interval(small: bpe.Tokenizer) -> None:
+    sentence = said(bpe.compare(bpe.Corpus.from_text(CODE), [small, bpe.gpt2()]))
     assert "fewer tokens than GPT-2, with" in sentence
     assert "interval" not in sentence
     assert "nan" not in sentence
 
 
-def test_a_gain_is_said_with_its_share(small: Tokenizer) -> None:
-    comparison = compare(several(CODE), [small, gpt2()])
+def test_a_gain_is_said_with_its_share(small: bpe.Tokenizer) -> None:
+    comparison = bpe.compare(several(CODE), [small, bpe.gpt2()])
     sentence = verdict_sentence(comparison, compute_gain(comparison), "On held-out text")
     share = 100 * (1 - comparison.rows[0].n_tokens / comparison.rows[1].n_tokens)
     assert share > 1
@@ -83,22 +78,26 @@ def test_a_gain_is_said_with_its_share(small: Tokenizer) -> None:
     assert f"GPT-2 (95% interval {whole.low:.1f}–{whole.high:.1f}%), with" in words(sentence)
 
 
-def test_the_strongest_other_has_the_fewest_tokens_and_leaves_nothing_out(small: Tokenizer) -> None:
-    others = [gpt2().truncated(0), gpt2(), small.truncated(9)]
-    comparison = compare(Corpus.from_text(PROSE), [small, *others])
+def test_the_strongest_other_has_the_fewest_tokens_and_leaves_nothing_out(
+    small: bpe.Tokenizer,
+) -> None:
+    others = [bpe.gpt2().truncated(0), bpe.gpt2(), small.truncated(9)]
+    comparison = bpe.compare(bpe.Corpus.from_text(PROSE), [small, *others])
     assert strongest(comparison) == 2
-    config = TrainingConfig(20, pretokenizer="whitespace", base="characters", alphabet="seen")
-    blind = train(Corpus.from_text("hug hugs pug"), config).tokenizer
-    comparison = compare(Corpus.from_text(PROSE), [small, blind, gpt2().truncated(0)])
+    config = bpe.TrainingConfig(20, pretokenizer="whitespace", base="characters", alphabet="seen")
+    blind = bpe.train(bpe.Corpus.from_text("hug hugs pug"), config).tokenizer
+    comparison = bpe.compare(bpe.Corpus.from_text(PROSE), [small, blind, bpe.gpt2().truncated(0)])
     assert comparison.rows[1].n_tokens < comparison.rows[2].n_tokens
     assert strongest(comparison) == 2
-    assert strongest(compare(Corpus.from_text(PROSE), [small, blind])) == 1
+    assert strongest(bpe.compare(bpe.Corpus.from_text(PROSE), [small, blind])) == 1
 
 
-def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: Tokenizer) -> None:
-    comparison = compare(several(PROSE), [small, gpt2().truncated(0), gpt2()])
+def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: bpe.Tokenizer) -> None:
+    comparison = bpe.compare(several(PROSE), [small, bpe.gpt2().truncated(0), bpe.gpt2()])
     gains = [compute_gain(comparison, 0, place) for place in (1, 2)]
-    shelf = members(small, gpt2().truncated(0), gpt2(), names=("Yours", "<b>bytes</b>", "GPT-2"))
+    shelf = members(
+        small, bpe.gpt2().truncated(0), bpe.gpt2(), names=("Yours", "<b>bytes</b>", "GPT-2")
+    )
     rows = rival_rows(shelf, comparison, gains)
     assert [row.name for row in rows] == ["GPT-2", "<b>bytes</b>"]
     assert [row.place for row in rows] == [2, 1]
@@ -106,8 +105,8 @@ def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: Toke
     assert rows[0].low == gains[1].whole.low
     assert rows[1].percent == gains[0].whole.percent_fewer > 0
     assert rows[0].tokens == f"{comparison.rows[2].n_tokens:,}"
-    one_text = compare(Corpus.from_text(PROSE), [small, gpt2()])
-    (row,) = rival_rows(members(small, gpt2()), one_text, [compute_gain(one_text)])
+    one_text = bpe.compare(bpe.Corpus.from_text(PROSE), [small, bpe.gpt2()])
+    (row,) = rival_rows(members(small, bpe.gpt2()), one_text, [compute_gain(one_text)])
     assert (row.low, row.high, row.interval) == (None, None, "")
     assert row.percent is not None
     assert [each.tokens for each in rival_rows(shelf)] == ["", ""]
@@ -123,14 +122,14 @@ def test_folders_that_go_the_other_way_are_named() -> None:
     assert "It depends" not in folder_words(fewer, fewer)
 
 
-def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
-    comparison = compare(Corpus.from_text(PROSE), [small, gpt2()])
+def test_a_loss_is_said_as_a_loss(small: bpe.Tokenizer) -> None:
+    comparison = bpe.compare(bpe.Corpus.from_text(PROSE), [small, bpe.gpt2()])
     assert "more tokens than GPT-2" in said(comparison)
     assert figure_rows(comparison)[0].better == (1,)
 
 
 def test_an_even_use_of_the_vocabulary_alone_is_not_marked_as_best() -> None:
-    comparison = compare(Corpus.from_text(PROSE), [gpt2().truncated(0), gpt2()])
+    comparison = bpe.compare(bpe.Corpus.from_text(PROSE), [bpe.gpt2().truncated(0), bpe.gpt2()])
     own, theirs = comparison.rows
     assert own.renyi_efficiency > theirs.renyi_efficiency
     assert own.n_tokens > 3 * theirs.n_tokens
@@ -138,7 +137,7 @@ def test_an_even_use_of_the_vocabulary_alone_is_not_marked_as_best() -> None:
 
 
 def test_a_tie_has_no_winner_and_no_dot() -> None:
-    comparison = compare(Corpus.from_text(PROSE), [gpt2(), gpt2()])
+    comparison = bpe.compare(bpe.Corpus.from_text(PROSE), [bpe.gpt2(), bpe.gpt2()])
     sentence = words(verdict_sentence(comparison, compute_gain(comparison), "On held-out text"))
     assert sentence == (
         "On held-out text, your tokenizer needs as many tokens as GPT-2, "
@@ -148,15 +147,15 @@ def test_a_tie_has_no_winner_and_no_dot() -> None:
 
 
 def test_text_that_no_token_stands_for_is_said_and_takes_the_dots_away() -> None:
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         vocab_size=20,
         pretokenizer="whitespace",
         base="characters",
         alphabet="seen",
         special_tokens=(),
     )
-    tokenizer = train(Corpus.from_text("hug hugs pug"), config).tokenizer
-    comparison = compare(Corpus.from_text("hug pug Ω"), [tokenizer, gpt2()])
+    tokenizer = bpe.train(bpe.Corpus.from_text("hug hugs pug"), config).tokenizer
+    comparison = bpe.compare(bpe.Corpus.from_text("hug pug Ω"), [tokenizer, bpe.gpt2()])
     aside = uncovered_words(comparison)
     assert "2 bytes that its alphabet lacks" in aside
     assert "2 bytes of white space that its pre-tokenizer drops" in aside
@@ -167,7 +166,7 @@ def test_text_that_no_token_stands_for_is_said_and_takes_the_dots_away() -> None
 
 
 def test_a_text_that_cannot_be_spelled_wins_nothing() -> None:
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         vocab_size=20,
         pretokenizer="whitespace",
         base="characters",
@@ -175,12 +174,12 @@ def test_a_text_that_cannot_be_spelled_wins_nothing() -> None:
         end_of_word="</w>",
         special_tokens=(),
     )
-    tokenizer = train(Corpus.from_word_counts({"hug": 10, "ugg": 5}), config).tokenizer
-    comparison = compare("zzz yyy www", [tokenizer, gpt2()])
+    tokenizer = bpe.train(bpe.Corpus.from_word_counts({"hug": 10, "ugg": 5}), config).tokenizer
+    comparison = bpe.compare("zzz yyy www", [tokenizer, bpe.gpt2()])
     sentence = verdict_sentence(comparison, compute_gain(comparison), "On your text")
     assert words(sentence) == "On your text, your tokenizer cannot spell 81.8% of the text."
     assert not is_fair(comparison)
-    spelled = compare("hug ugg", [tokenizer, gpt2()])
+    spelled = bpe.compare("hug ugg", [tokenizer, bpe.gpt2()])
     assert words(verdict_sentence(spelled, compute_gain(spelled), "On your text")) == (
         "On your text, your tokenizer leaves out 14.3% of the text: "
         "its pre-tokenizer drops white space."
@@ -188,33 +187,33 @@ def test_a_text_that_cannot_be_spelled_wins_nothing() -> None:
 
 
 def test_a_difference_too_small_for_percent_is_said_in_tokens_and_the_right_way_round() -> None:
-    more = Tokenizer(
+    more = bpe.Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"x", 3: b"ab"}, merges=[(0, 1, 3)], pretokenizer="none"
     )
     fewer = more.truncated(0)
-    corpus = Corpus.from_documents(["ab" + "x" * 4_000, *["x"] * 30])
-    gain = said(compare(corpus, [more, fewer]))
-    loss = said(compare(corpus, [fewer, more]))
+    corpus = bpe.Corpus.from_documents(["ab" + "x" * 4_000, *["x"] * 30])
+    gain = said(bpe.compare(corpus, [more, fewer]))
+    loss = said(bpe.compare(corpus, [fewer, more]))
     assert "about as many tokens as GPT-2: 1 fewer token, between" in gain
     assert "about as many tokens as GPT-2: 1 more token, between" in loss
-    corpus = Corpus.from_documents(["abab" + "x" * 8_000, *["x"] * 30])
-    assert ": 2 fewer tokens, between" in said(compare(corpus, [more, fewer]))
+    corpus = bpe.Corpus.from_documents(["abab" + "x" * 8_000, *["x"] * 30])
+    assert ": 2 fewer tokens, between" in said(bpe.compare(corpus, [more, fewer]))
 
 
-def test_white_space_alone_has_no_figures_for_words(small: Tokenizer) -> None:
-    comparison = compare(Corpus.from_text(" \n "), [small, gpt2()])
+def test_white_space_alone_has_no_figures_for_words(small: bpe.Tokenizer) -> None:
+    comparison = bpe.compare(bpe.Corpus.from_text(" \n "), [small, bpe.gpt2()])
     rows = {row.name: row for row in figure_rows(comparison)}
     assert rows["Words kept whole"].figures == ("–", "–")
 
 
 def test_parts_that_disagree_are_named() -> None:
     russian = "Шёл дождь, и на улице никого не было; только кошка сидела под крыльцом.\n"
-    own = train(Corpus.from_text(CODE + russian * 20), TrainingConfig(700)).tokenizer
-    corpus = Corpus.from_documents(
+    own = bpe.train(bpe.Corpus.from_text(CODE + russian * 20), bpe.TrainingConfig(700)).tokenizer
+    corpus = bpe.Corpus.from_documents(
         [text * (1 + n % 3) for text in (PROSE, russian * 50, CODE) for n in range(30)],
         [f"{name} row {n}" for name in ("<b>a.csv", "b.csv", "c.csv") for n in range(30)],
     )
-    comparison = compare(corpus, [own, gpt2()])
+    comparison = bpe.compare(corpus, [own, bpe.gpt2()])
     gain = compute_gain(comparison)
     parts = {part.name: part for _, found in gain.divisions for part in found}
     assert gain.whole.way == "fewer"
@@ -227,22 +226,22 @@ def test_parts_that_disagree_are_named() -> None:
 
 
 def test_parts_that_agree_are_not_named() -> None:
-    corpus = Corpus.from_text("clock " * 4_000)
-    comparison = compare(corpus, [gpt2(), gpt2().truncated(1_000)])
+    corpus = bpe.Corpus.from_text("clock " * 4_000)
+    comparison = bpe.compare(corpus, [bpe.gpt2(), bpe.gpt2().truncated(1_000)])
     assert disagreement(compute_gain(comparison)) == ""
 
 
 def test_an_interval_over_zero_is_no_clear_difference() -> None:
     lines = ["aa bb\n", "bb aa aa\n", "bb bb aa\n", "aa\n", "bb\n"] * 80
     one, two = (
-        Tokenizer(
+        bpe.Tokenizer(
             vocab={0: b"a", 1: b"b", 2: b" ", 3: b"\n", 4: pair},
             merges=[(n, n, 4)],
             pretokenizer="none",
         )
         for n, pair in ((0, b"aa"), (1, b"bb"))
     )
-    comparison = compare(Corpus.from_documents([*lines, "aa\n"]), [one, two])
+    comparison = bpe.compare(bpe.Corpus.from_documents([*lines, "aa\n"]), [one, two])
     assert compute_gain(comparison).whole.way == "unclear"
     sentence = said(comparison)
     assert "your tokenizer needs about as many tokens as GPT-2: " in sentence
@@ -250,12 +249,16 @@ def test_an_interval_over_zero_is_no_clear_difference() -> None:
 
 
 def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
-    long = compute_gain(compare(Corpus.from_text(PROSE), [gpt2(), gpt2().truncated(99)]))
+    long = compute_gain(
+        bpe.compare(bpe.Corpus.from_text(PROSE), [bpe.gpt2(), bpe.gpt2().truncated(99)])
+    )
     assert no_verdict(long, "your text", is_placeholder=False) is None
     found = no_verdict(long, "your text", is_placeholder=True)
     assert found is not None
     assert words(found[0]).startswith("No verdict yet: the text is only an example.")
-    short = compute_gain(compare(Corpus.from_text("hug " * 20), [gpt2(), gpt2().truncated(99)]))
+    short = compute_gain(
+        bpe.compare(bpe.Corpus.from_text("hug " * 20), [bpe.gpt2(), bpe.gpt2().truncated(99)])
+    )
     found = no_verdict(short, "your text", is_placeholder=False)
     assert found is not None
     assert "your text has only 22 tokens, and a verdict needs 300" in words(found[0])
@@ -267,20 +270,20 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
 
 def test_the_method_is_said_with_what_was_held_out() -> None:
     texts = [f"{n} {PROSE}" for n in range(200)]
-    corpus = Corpus.from_documents(texts, [f"{n // 2}/{n}.txt" for n in range(200)])
+    corpus = bpe.Corpus.from_documents(texts, [f"{n // 2}/{n}.txt" for n in range(200)])
     told = method_words(divide_units(corpus.split(0.2)[1]))
     assert told == "95% intervals over whole documents, 2,000 resamples."
     told = method_words(divide_units(corpus.split(0.3, by="folder")[1]))
     assert told == "95% intervals over whole folders, 2,000 resamples."
-    told = method_words(divide_units(Corpus.from_text(PROSE * 99).split(0.2)[1]))
+    told = method_words(divide_units(bpe.Corpus.from_text(PROSE * 99).split(0.2)[1]))
     assert told == (
         "No interval: it takes 20 documents, and there is 1. From within documents that training "
         "saw: all of the held-out text. This flatters."
     )
-    old = Corpus(("a", "b"), ("x", "x"), places=(Place(0, 1), Place(9, 2)))
+    old = bpe.Corpus(("a", "b"), ("x", "x"), places=(Place(0, 1), Place(9, 2)))
     old = replace(old, how=HeldOut("block", 1, 1.0))
     assert "An earlier version held out blocks of lines" in method_words(divide_units(old))
-    counts = Corpus.from_word_counts({"hug": 3, "ugg": 4})
+    counts = bpe.Corpus.from_word_counts({"hug": 3, "ugg": 4})
     assert "2 groups of words" in method_words(divide_units(counts))
 
 
@@ -304,11 +307,11 @@ def test_the_sentence_says_what_is_new_about_the_text(how: HeldOut, words: str) 
 
 
 def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
-    corpus = Corpus.from_documents(
+    corpus = bpe.Corpus.from_documents(
         [PROSE, CODE] * 20, [f"{'=cmd()' if n % 2 else 'b'}.csv row {n}" for n in range(40)]
     )
-    encoders = [gpt2(), gpt2().truncated(99), gpt2().truncated(9)]
-    comparison = compare(corpus, encoders)
+    encoders = [bpe.gpt2(), bpe.gpt2().truncated(99), bpe.gpt2().truncated(9)]
+    comparison = bpe.compare(corpus, encoders)
     gains = [compute_gain(comparison, 0, place) for place in (1, 2)]
     shelf = members(*encoders, names=("Yours", "@two", "three"))
     written = differences_csv(gains, shelf, "ab").decode("utf-8-sig")
@@ -324,8 +327,8 @@ def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
 
 
 def test_the_chart_holds_the_figures_and_no_name_as_markup() -> None:
-    corpus = Corpus.from_documents([PROSE, CODE], ["<b>x</b>", "b.py"])
-    gain = compute_gain(compare(corpus, [gpt2(), gpt2().truncated(99)]))
+    corpus = bpe.Corpus.from_documents([PROSE, CODE], ["<b>x</b>", "b.py"])
+    gain = compute_gain(bpe.compare(corpus, [bpe.gpt2(), bpe.gpt2().truncated(99)]))
     parts = shown_parts(gain, "file")
     figure: Any = part_dots(parts, theme="light")
     dots = [trace for trace in figure.data if trace.mode == "markers"]

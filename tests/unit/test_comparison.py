@@ -9,21 +9,15 @@ from collections import Counter
 import pytest
 import regex
 
+import bpe_core as bpe
 from bpe_core.comparison import spans
-from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.measurement import TokenizerMetrics, measure
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.errors import ConfigError, EmptyCorpusError, InvalidTextError, OutOfRangeError
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from tests.foreign_models import byte_fallback, described, library_encoder, word_piece
 
 
-def trained(corpus: Corpus, vocab_size: int, **settings: object) -> Tokenizer:
-    return train(corpus, TrainingConfig(vocab_size, **settings)).tokenizer  # type: ignore[arg-type]
+def trained(corpus: bpe.Corpus, vocab_size: int, **settings: object) -> bpe.Tokenizer:
+    return bpe.train(corpus, bpe.TrainingConfig(vocab_size, **settings)).tokenizer  # type: ignore[arg-type]
 
 
 MULTILINGUAL = load_sample("multilingual")
@@ -55,10 +49,10 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("tokenizer", [BYTES, WORDS, gpt2()], ids=["bytes", "words", "gpt2"])
+@pytest.mark.parametrize("tokenizer", [BYTES, WORDS, bpe.gpt2()], ids=["bytes", "words", "gpt2"])
 @pytest.mark.parametrize("text", TEXTS)
-def test_every_figure_equals_that_of_the_segments(tokenizer: Tokenizer, text: str) -> None:
-    (row,) = compare(text, [tokenizer]).rows
+def test_every_figure_equals_that_of_the_segments(tokenizer: bpe.Tokenizer, text: str) -> None:
+    (row,) = bpe.compare(text, [tokenizer]).rows
     segments = tokenizer.segments(text)
     tokens = [segment for segment in segments if segment.id is not None]
     assert row.n_tokens == len(tokens)
@@ -103,8 +97,8 @@ def test_every_figure_equals_that_of_the_segments(tokenizer: Tokenizer, text: st
 
 def test_the_figures_of_a_corpus_are_the_sums_of_its_documents() -> None:
     tokenizers = [BYTES, WORDS]
-    whole = compare(Corpus.from_documents(TEXTS), tokenizers)
-    alone = [compare(text, tokenizers) for text in TEXTS]
+    whole = bpe.compare(bpe.Corpus.from_documents(TEXTS), tokenizers)
+    alone = [bpe.compare(text, tokenizers) for text in TEXTS]
     assert whole.n_documents == len(TEXTS)
     assert whole.segments == ()
     for place in range(2):
@@ -128,8 +122,8 @@ def test_the_figures_do_not_depend_on_how_a_corpus_is_divided(
     no_place = "漢字" * 30
     long = " ".join([*TEXTS, "zhug hug hugz", no_place, "\ufb01\u2167 \u0130\u0307", *TEXTS])
     corpora = [
-        Corpus.from_text(long),
-        Corpus.from_documents([long, no_place, *TEXTS, "é", "", "ab" * 50]),
+        bpe.Corpus.from_text(long),
+        bpe.Corpus.from_documents([long, no_place, *TEXTS, "é", "", "ab" * 50]),
     ]
     found: list[list[list[TokenizerMetrics]]] = []
     for n_bytes in (1 << 30, 1, 40):
@@ -141,16 +135,16 @@ def test_the_figures_do_not_depend_on_how_a_corpus_is_divided(
 
 @pytest.mark.parametrize("n_documents", [1, 300])
 def test_a_large_corpus_needs_only_a_few_times_its_size_in_memory(n_documents: int) -> None:
-    corpus = Corpus.from_documents(
+    corpus = bpe.Corpus.from_documents(
         ["naïve words, no more. " * (60_000 // n_documents)] * n_documents
     )
     # First load what a process loads only once: tables of characters, and the kernels, which are
     # loaded only after twice this text has been encoded.
-    gpt2().encode_to_numpy("".join(corpus.documents) * 2)
-    measure([corpus], gpt2())
+    bpe.gpt2().encode_to_numpy("".join(corpus.documents) * 2)
+    measure([corpus], bpe.gpt2())
     tracemalloc.start()
     try:
-        measure([corpus], gpt2())
+        measure([corpus], bpe.gpt2())
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -160,8 +154,8 @@ def test_a_large_corpus_needs_only_a_few_times_its_size_in_memory(n_documents: i
 def test_weighted_words_count_as_often_as_they_occur() -> None:
     word_counts = {"hug": 10, "ugg": 5, "the": 7, "é is\t!": 3}
     documents = [word for word, count in word_counts.items() for _ in range(count)]
-    weighted = compare(Corpus.from_word_counts(word_counts), [BYTES, WORDS])
-    spelled = compare(Corpus.from_documents(documents), [BYTES, WORDS])
+    weighted = bpe.compare(bpe.Corpus.from_word_counts(word_counts), [BYTES, WORDS])
+    spelled = bpe.compare(bpe.Corpus.from_documents(documents), [BYTES, WORDS])
     assert weighted.rows == spelled.rows
     assert weighted.rows[1].dropped_bytes == 3 * len(" \t")
     assert weighted.rows[1].unknown_bytes == 10 + 5 * 2 + 3 * len("é!".encode())
@@ -169,7 +163,7 @@ def test_weighted_words_count_as_often_as_they_occur() -> None:
 
 
 def test_gpt2_on_a_sentence_by_hand() -> None:
-    comparison = compare("The quick brown fox", [gpt2()])
+    comparison = bpe.compare("The quick brown fox", [bpe.gpt2()])
     (row,) = comparison.rows
     assert (row.n_tokens, row.bytes_per_token, row.tokens_per_word) == (4, 19 / 4, 1.0)
     assert row.share_of_words_whole == 1.0
@@ -179,10 +173,10 @@ def test_gpt2_on_a_sentence_by_hand() -> None:
 
 
 def test_vocabulary_counts_exclude_special_tokens_and_compare_bytes() -> None:
-    comparison = compare("a", [BYTES, gpt2()])
+    comparison = bpe.compare("a", [BYTES, bpe.gpt2()])
     ordinary = [
         {t for i, t in tok.vocab.items() if i not in tok.special_tokens.values()}
-        for tok in (BYTES, gpt2())
+        for tok in (BYTES, bpe.gpt2())
     ]
     assert [row.n_exclusive for row in comparison.rows] == [
         len(ordinary[0] - ordinary[1]),
@@ -192,14 +186,14 @@ def test_vocabulary_counts_exclude_special_tokens_and_compare_bytes() -> None:
 
 def test_exclusive_tokens_of_a_text_are_those_that_only_one_tokenizer_has() -> None:
     text = TEXTS[5]
-    own = set(BYTES.vocab.values()) - set(gpt2().vocab.values())
-    row = compare(text, [BYTES, gpt2()]).rows[0]
+    own = set(BYTES.vocab.values()) - set(bpe.gpt2().vocab.values())
+    row = bpe.compare(text, [BYTES, bpe.gpt2()]).rows[0]
     assert row.n_tokens_exclusive == sum(BYTES.vocab[i] in own for i in BYTES.encode(text))
 
 
 def test_the_verdict_compares_two_tokenizers() -> None:
     text = " ".join(parallel_texts()[0].sentences)
-    comparison = compare(text, [BYTES, gpt2()])
+    comparison = bpe.compare(text, [BYTES, bpe.gpt2()])
     verdict = comparison.verdict()
     mine, theirs = comparison.rows
     assert verdict.percent_fewer_tokens == 100 * (1 - mine.n_tokens / theirs.n_tokens)
@@ -215,7 +209,7 @@ def test_the_verdict_compares_two_tokenizers() -> None:
 
 
 def test_a_text_without_tokens_has_no_ratio() -> None:
-    comparison = compare(" \n", [WORDS, BYTES])
+    comparison = bpe.compare(" \n", [WORDS, BYTES])
     assert comparison.rows[0].n_tokens == 0
     assert math.isnan(comparison.rows[0].bytes_per_token)
     assert math.isnan(comparison.rows[0].renyi_efficiency)
@@ -223,7 +217,7 @@ def test_a_text_without_tokens_has_no_ratio() -> None:
 
 
 def test_a_tokenizer_that_can_spell_nothing_keeps_no_word_whole_and_saves_no_white_space() -> None:
-    row, other = compare("zzz yyy www", [CLASSROOM, gpt2()]).rows
+    row, other = bpe.compare("zzz yyy www", [CLASSROOM, bpe.gpt2()]).rows
     assert (row.n_tokens, row.unknown_bytes, row.dropped_bytes) == (3, 9, 2)
     assert row.words.n_whole_words == 0
     assert row.kinds == (3, 0, 0)
@@ -234,22 +228,24 @@ def test_a_tokenizer_that_can_spell_nothing_keeps_no_word_whole_and_saves_no_whi
 
 def test_a_letter_not_in_the_alphabet_affects_only_its_word() -> None:
     for text in ("zhug hug", "hugz hug", "hzug hug"):
-        (row,) = compare(text, [CLASSROOM]).rows
+        (row,) = bpe.compare(text, [CLASSROOM]).rows
         assert (row.words.n_words, row.words.n_whole_words) == (2, 1)
 
 
 def test_a_comparison_without_tokenizers_or_text_is_refused() -> None:
-    with pytest.raises(ConfigError):
-        compare("text", [])
-    with pytest.raises(EmptyCorpusError):
-        compare("", [BYTES])
-    with pytest.raises(EmptyCorpusError):
-        compare(Corpus.from_text("a").split(0.08)[1], [BYTES])
-    with pytest.raises(InvalidTextError):
-        compare("\ud800", [BYTES])
+    with pytest.raises(bpe.ConfigError):
+        bpe.compare("text", [])
+    with pytest.raises(bpe.EmptyCorpusError):
+        bpe.compare("", [BYTES])
+    with pytest.raises(bpe.EmptyCorpusError):
+        bpe.compare(bpe.Corpus.from_text("a").split(0.08)[1], [BYTES])
+    with pytest.raises(bpe.InvalidTextError):
+        bpe.compare("\ud800", [BYTES])
 
 
 def test_a_verdict_needs_two_valid_indices() -> None:
-    comparison = compare("bytes", [gpt2()])
-    with pytest.raises(OutOfRangeError, match="a tokenizer as a whole number from 0 to 0, got 1"):
+    comparison = bpe.compare("bytes", [bpe.gpt2()])
+    with pytest.raises(
+        bpe.OutOfRangeError, match="a tokenizer as a whole number from 0 to 0, got 1"
+    ):
         comparison.verdict()

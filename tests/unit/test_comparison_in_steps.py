@@ -6,11 +6,9 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from bpe_core.comparison.comparison import compare
+import bpe_core as bpe
 from bpe_core.comparison.parts import compute_gain
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import TokenColumns
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
@@ -18,11 +16,11 @@ from tests.foreign_models import library_encoder
 FOREIGN = library_encoder(models.described(models.word_piece()))
 TEXT = "".join(f"Line {n} of the hugs, {n * n % 97} naïve words (漢字).\n" for n in range(2_000))
 CORPORA = {
-    "one document": Corpus.from_text(TEXT * 7),
-    "held-out blocks": Corpus.from_text(TEXT * 30).split(0.2)[1],
-    "short documents": Corpus.from_documents(TEXT.splitlines(keepends=True)),
-    "words": Corpus.from_word_counts({f"word{n}": n + 1 for n in range(1_200)}),
-    "a few words": Corpus.from_word_counts({"hug": 3, "hugs": 5, " ": 2}),
+    "one document": bpe.Corpus.from_text(TEXT * 7),
+    "held-out blocks": bpe.Corpus.from_text(TEXT * 30).split(0.2)[1],
+    "short documents": bpe.Corpus.from_documents(TEXT.splitlines(keepends=True)),
+    "words": bpe.Corpus.from_word_counts({f"word{n}": n + 1 for n in range(1_200)}),
+    "a few words": bpe.Corpus.from_word_counts({"hug": 3, "hugs": 5, " ": 2}),
 }
 each = pytest.mark.parametrize("name", CORPORA)
 
@@ -37,9 +35,9 @@ def test_progress_is_even_and_changes_no_figure(name: str) -> None:
         reports.append((done, of))
         return False
 
-    encoders = [gpt2(), FOREIGN]
-    whole = compare(corpus, encoders)
-    noted = compare(corpus, encoders, note)
+    encoders = [bpe.gpt2(), FOREIGN]
+    whole = bpe.compare(corpus, encoders)
+    noted = bpe.compare(corpus, encoders, note)
     assert noted == whole
     assert noted is not None
     # As text, because nan is not equal to itself.
@@ -59,7 +57,7 @@ def test_one_long_document_is_encoded_in_parts_without_another_figure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     text = "".join(f"line {n} of the naïve hugs, {n} words (漢字).\n" for n in range(16_000))
-    corpus = Corpus.from_documents([text, "short", text[:200_000], ""])
+    corpus = bpe.Corpus.from_documents([text, "short", text[:200_000], ""])
     lengths: list[int] = []
     place = ForeignTokenizer.place_tokens
 
@@ -68,12 +66,12 @@ def test_one_long_document_is_encoded_in_parts_without_another_figure(
         return place(self, texts)
 
     monkeypatch.setattr(ForeignTokenizer, "place_tokens", noted)
-    found = compare(corpus, [gpt2(), FOREIGN])
+    found = bpe.compare(corpus, [bpe.gpt2(), FOREIGN])
     assert max(lengths) < 150_000
     assert len(lengths) > 8
     lengths.clear()
     monkeypatch.setattr(ForeignTokenizer, "parts", lambda _self, text, _size: iter([text]))
-    whole = compare(corpus, [gpt2(), FOREIGN])
+    whole = bpe.compare(corpus, [bpe.gpt2(), FOREIGN])
     assert max(lengths) > 600_000
     assert found == whole
     assert repr(compute_gain(found)) == repr(compute_gain(whole))
@@ -88,22 +86,22 @@ def test_it_stops_when_asked(name: str) -> None:
         return len(asked) == 2
 
     with pytest.raises(CancelledError):
-        compare(CORPORA[name], [gpt2(), FOREIGN], stop)
+        bpe.compare(CORPORA[name], [bpe.gpt2(), FOREIGN], stop)
     assert len(asked) == 2
 
 
 @pytest.mark.slow
 def test_tokenizers_alone_and_together_have_the_same_figures() -> None:
     corpus = CORPORA["short documents"]
-    alone = [compare(corpus, [encoder]).rows[0].n_tokens for encoder in (gpt2(), FOREIGN)]
-    n_own = sum(len(gpt2().encode(text)) for text in corpus.documents)
+    alone = [bpe.compare(corpus, [encoder]).rows[0].n_tokens for encoder in (bpe.gpt2(), FOREIGN)]
+    n_own = sum(len(bpe.gpt2().encode(text)) for text in corpus.documents)
     n_foreign = sum(len(FOREIGN.encode(text)) for text in corpus.documents)
-    assert [row.n_tokens for row in compare(corpus, [gpt2(), FOREIGN]).rows] == alone
+    assert [row.n_tokens for row in bpe.compare(corpus, [bpe.gpt2(), FOREIGN]).rows] == alone
     assert alone == [n_own, n_foreign]
 
 
 def test_a_sample_is_the_same_each_time_and_spread_over_the_corpus() -> None:
-    corpus = Corpus.from_documents([TEXT * 2, TEXT], names=["a.txt", "b.py"])
+    corpus = bpe.Corpus.from_documents([TEXT * 2, TEXT], names=["a.txt", "b.py"])
     sample = corpus.sample(20_000)
     assert sample == corpus.sample(20_000) != corpus.sample(20_000, seed=1)
     assert abs(sample.n_bytes - 20_000) < 1_000
@@ -127,4 +125,4 @@ def test_a_sample_of_weighted_words_has_about_its_size() -> None:
 
 
 def test_text_without_a_place_to_cut_has_an_empty_sample() -> None:
-    assert Corpus.from_text("x" * 500_000).sample(1_000).n_bytes == 0
+    assert bpe.Corpus.from_text("x" * 500_000).sample(1_000).n_bytes == 0

@@ -14,18 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import bpe_core as bpe
 import bpe_core.corpus.budget as budget
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.read_corpus import describe_columns, read_corpus
+from bpe_core.corpus.read_corpus import describe_columns
 from bpe_core.corpus.word_counts import MAX_COUNT, parse_word_counts
-from bpe_core.errors import (
-    ConfigError,
-    CorpusError,
-    EmptyCorpusError,
-    InvalidTextError,
-    TextDecodingError,
-    UnsupportedFileError,
-)
 from tests.zipping import make_zip
 
 
@@ -61,13 +53,13 @@ def parquet(columns: dict[str, list[object]]) -> bytes:
 def test_a_text_file_of_any_extension_is_one_document(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes("é line\r\n\tnext\n".encode())
-    corpus = read_corpus([path])
+    corpus = bpe.read_corpus([path])
     assert corpus.documents == ("é line\r\n\tnext\n",)
     assert corpus.names == (name,)
     assert corpus.encodings == ("utf-8",)
     assert corpus.notes == ()
     assert (corpus.n_bytes, corpus.n_characters) == (15, 14)
-    assert read_corpus(str(path)) == read_corpus(path) == corpus
+    assert bpe.read_corpus(str(path)) == bpe.read_corpus(path) == corpus
 
 
 @pytest.mark.parametrize(
@@ -78,15 +70,17 @@ def test_a_byte_order_mark_names_the_encoding_and_is_removed(encoding: str) -> N
     marked = text.encode(encoding)
     if encoding.endswith("e"):
         marked = "\ufeff".encode(encoding) + marked
-    corpus = read_corpus(Upload("a.txt", marked))
+    corpus = bpe.read_corpus(Upload("a.txt", marked))
     assert corpus.documents == (text,)
     assert "byte order mark" in corpus.notes[0]
 
 
 def test_pasted_text_keeps_byte_order_marks_nuls_and_line_endings() -> None:
     text = "\ufeffa\x00b\r\n\u0085"
-    assert Corpus.from_text(text).documents == (text,)
-    assert read_corpus(Upload("a.txt", b"one NUL \x00 in a long enough text")).n_characters == 31
+    assert bpe.Corpus.from_text(text).documents == (text,)
+    assert (
+        bpe.read_corpus(Upload("a.txt", b"one NUL \x00 in a long enough text")).n_characters == 31
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,7 +94,7 @@ def test_pasted_text_keeps_byte_order_marks_nuls_and_line_endings() -> None:
     ],
 )
 def test_a_legacy_encoding_is_guessed_and_noted(encoding: str, text: str) -> None:
-    corpus = read_corpus(Upload("old.txt", text.encode(encoding)))
+    corpus = bpe.read_corpus(Upload("old.txt", text.encode(encoding)))
     assert corpus.documents == (text,)
     assert corpus.encodings == (encoding,)
     assert "guess" in corpus.notes[0]
@@ -108,7 +102,7 @@ def test_a_legacy_encoding_is_guessed_and_noted(encoding: str, text: str) -> Non
 
 def test_the_note_on_stray_bytes_names_the_byte_and_the_encodings_tried() -> None:
     data = b"plain English words, then " + b"\x9d\xfe\xe9" + b" and words again\n"
-    corpus = read_corpus(Upload("stray.txt", data))
+    corpus = bpe.read_corpus(Upload("stray.txt", data))
     (note,) = corpus.notes
     assert "byte 26 (0x9D)" in note
     assert "Tried in order: utf-8, " in note
@@ -116,19 +110,21 @@ def test_the_note_on_stray_bytes_names_the_byte_and_the_encodings_tried() -> Non
 
 
 def test_the_error_for_json_nested_too_deeply_offers_remedies() -> None:
-    with pytest.raises(UnsupportedFileError, match=r"nested too deeply.*list of strings.*\.txt"):
-        read_corpus(Upload("deep.json", b"[" * 200_000 + b"]" * 200_000))
+    with pytest.raises(
+        bpe.UnsupportedFileError, match=r"nested too deeply.*list of strings.*\.txt"
+    ):
+        bpe.read_corpus(Upload("deep.json", b"[" * 200_000 + b"]" * 200_000))
 
 
 def test_utf16_without_a_byte_order_mark_is_read() -> None:
-    corpus = read_corpus(Upload("a.txt", "plain English words".encode("utf-16-le")))
+    corpus = bpe.read_corpus(Upload("a.txt", "plain English words".encode("utf-16-le")))
     assert corpus.documents == ("plain English words",)
 
 
 def test_the_error_for_damaged_utf8_names_the_byte_the_line_and_the_encodings_tried() -> None:
     data = "première ligne\ndéjà vu é".encode() + b"\xff" + "été".encode()
-    with pytest.raises(TextDecodingError) as caught:
-        read_corpus(Upload("broken.txt", data))
+    with pytest.raises(bpe.TextDecodingError) as caught:
+        bpe.read_corpus(Upload("broken.txt", data))
     message = str(caught.value)
     assert f"byte {data.index(0xFF)}" in message
     assert "broken.txt" in message
@@ -138,8 +134,8 @@ def test_the_error_for_damaged_utf8_names_the_byte_the_line_and_the_encodings_tr
 
 
 def test_the_offset_of_damage_includes_the_byte_order_mark() -> None:
-    with pytest.raises(TextDecodingError, match="byte 5 "):
-        read_corpus(Upload("a.txt", b"\xef\xbb\xbfab\xff"))
+    with pytest.raises(bpe.TextDecodingError, match="byte 5 "):
+        bpe.read_corpus(Upload("a.txt", b"\xef\xbb\xbfab\xff"))
 
 
 @pytest.mark.parametrize(
@@ -155,8 +151,8 @@ def test_the_offset_of_damage_includes_the_byte_order_mark() -> None:
 def test_a_binary_file_is_recognised_by_its_content_and_refused(
     name: str, data: bytes, kind: str
 ) -> None:
-    with pytest.raises(UnsupportedFileError, match=kind):
-        read_corpus(Upload(name, data))
+    with pytest.raises(bpe.UnsupportedFileError, match=kind):
+        bpe.read_corpus(Upload(name, data))
 
 
 # Empty and missing
@@ -164,31 +160,31 @@ def test_a_binary_file_is_recognised_by_its_content_and_refused(
 
 @pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", gzipped(b"")])
 def test_a_single_empty_file_is_an_error(data: bytes) -> None:
-    with pytest.raises(EmptyCorpusError):
-        read_corpus([Upload("a.txt", data)])
+    with pytest.raises(bpe.EmptyCorpusError):
+        bpe.read_corpus([Upload("a.txt", data)])
 
 
 def test_an_empty_list_of_files_is_an_error() -> None:
-    with pytest.raises(EmptyCorpusError):
-        read_corpus([])
+    with pytest.raises(bpe.EmptyCorpusError):
+        bpe.read_corpus([])
 
 
 def test_if_all_files_fail_the_error_names_each() -> None:
-    with pytest.raises(UnsupportedFileError, match=r"empty\.txt.*photo\.png"):
-        read_corpus([Upload("empty.txt", b""), Upload("photo.png", b"\x89PNG\r\n\x1a\n\0")])
+    with pytest.raises(bpe.UnsupportedFileError, match=r"empty\.txt.*photo\.png"):
+        bpe.read_corpus([Upload("empty.txt", b""), Upload("photo.png", b"\x89PNG\r\n\x1a\n\0")])
 
 
 @pytest.mark.parametrize("path", ["no/such/file.txt", "a\0b"])
 def test_the_error_for_a_path_that_cannot_be_opened_names_it(path: str) -> None:
-    with pytest.raises(CorpusError, match="cannot be read"):
-        read_corpus(path)
+    with pytest.raises(bpe.CorpusError, match="cannot be read"):
+        bpe.read_corpus(path)
 
 
 # Archives
 
 
 def test_gzip_and_zip_are_unpacked_with_members_in_order() -> None:
-    assert read_corpus(Upload("a.txt.gz", gzipped(b"hug"))).documents == ("hug",)
+    assert bpe.read_corpus(Upload("a.txt.gz", gzipped(b"hug"))).documents == ("hug",)
     packed = make_zip(
         {
             "b.txt": b"second",
@@ -198,7 +194,7 @@ def test_gzip_and_zip_are_unpacked_with_members_in_order() -> None:
             "__MACOSX/b.txt": b"\x00\x05",
         }
     )
-    corpus = read_corpus(Upload("all.zip", packed))
+    corpus = bpe.read_corpus(Upload("all.zip", packed))
     assert corpus.documents == ("second", "row", "nested")
     assert corpus.names == ("all.zip/b.txt", "all.zip/a/c.csv row 1", "all.zip/d.txt")
     assert any("photo.png" in note for note in corpus.notes)
@@ -214,8 +210,8 @@ def test_an_archive_that_unpacks_beyond_the_limit_is_refused(
 ) -> None:
     monkeypatch.setattr(budget, "MAX_UNPACKED_BYTES", 10_000)
     for upload in gzip_and_zip(b"hug " * 5_000):
-        with pytest.raises(UnsupportedFileError, match=r"^a\.(gz|zip) .* 10,000 bytes"):
-            read_corpus(upload)
+        with pytest.raises(bpe.UnsupportedFileError, match=r"^a\.(gz|zip) .* 10,000 bytes"):
+            bpe.read_corpus(upload)
 
 
 def test_a_repetitive_archive_can_unpack_to_a_hundred_times_its_size(
@@ -223,11 +219,11 @@ def test_a_repetitive_archive_can_unpack_to_a_hundred_times_its_size(
 ) -> None:
     line = b"hug " * 50_000
     for upload in gzip_and_zip(line):
-        assert read_corpus(upload).n_bytes == len(line)
+        assert bpe.read_corpus(upload).n_bytes == len(line)
     monkeypatch.setattr(budget, "FREELY_UNPACKED_BYTES", len(line) - 1)
     for upload in gzip_and_zip(line):
-        with pytest.raises(UnsupportedFileError, match=r"^a\.(gz|zip) .* 100 times its size"):
-            read_corpus(upload)
+        with pytest.raises(bpe.UnsupportedFileError, match=r"^a\.(gz|zip) .* 100 times its size"):
+            bpe.read_corpus(upload)
 
 
 @pytest.mark.slow
@@ -236,7 +232,7 @@ def test_reading_reports_progress_and_stops_if_the_callback_raises(tmp_path: Pat
     (tmp_path / "b.csv").write_bytes(rows)
     sources = [tmp_path / "b.csv", Upload("a.zip", make_zip({"a.csv": rows, "b.csv": rows}))]
     parts: list[float] = []
-    read_corpus(sources, on_progress=parts.append)
+    bpe.read_corpus(sources, on_progress=parts.append)
     assert len(parts) > 10
     assert parts == sorted(parts)
     assert 0 < parts[0] < parts[-1] <= 1
@@ -245,7 +241,7 @@ def test_reading_reports_progress_and_stops_if_the_callback_raises(tmp_path: Pat
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        read_corpus(sources, on_progress=stop)
+        bpe.read_corpus(sources, on_progress=stop)
 
 
 @pytest.mark.parametrize(
@@ -260,8 +256,8 @@ def test_reading_reports_progress_and_stops_if_the_callback_raises(tmp_path: Pat
     ],
 )
 def test_a_damaged_or_nested_archive_is_refused(name: str, data: bytes) -> None:
-    with pytest.raises(CorpusError, match=name):
-        read_corpus(Upload(name, data))
+    with pytest.raises(bpe.CorpusError, match=name):
+        bpe.read_corpus(Upload(name, data))
 
 
 # Tables
@@ -291,7 +287,7 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("column", [None, "text"])
 def test_each_row_of_a_table_is_a_document(name: str, column: str | None) -> None:
-    corpus = read_corpus(Upload(name, TABLES[name]), text_column=column)
+    corpus = bpe.read_corpus(Upload(name, TABLES[name]), text_column=column)
     assert corpus.documents == (ROWS[0][1], ROWS[2][1])
     assert any("1 row without text" in note for note in corpus.notes)
     assert any("took the column 'text'" in note for note in corpus.notes) is (column is None)
@@ -302,22 +298,22 @@ def test_each_row_of_a_table_is_a_document(name: str, column: str | None) -> Non
 
 
 def test_a_file_that_is_not_a_table_is_read_whole_and_noted() -> None:
-    corpus = read_corpus(Upload("a.txt", b"hug"), text_column="body")
+    corpus = bpe.read_corpus(Upload("a.txt", b"hug"), text_column="body")
     assert corpus.documents == ("hug",)
     assert corpus.notes == ("a.txt is not a table: read all of it, not a column 'body'.",)
-    with pytest.raises(CorpusError, match="no column of text"):
-        read_corpus(Upload("a.csv", b"a,b\n1,2\n"))
-    with pytest.raises(CorpusError, match="no column of text"):
-        read_corpus(Upload("a.parquet", parquet({"a": [1, 2]})))
+    with pytest.raises(bpe.CorpusError, match="no column of text"):
+        bpe.read_corpus(Upload("a.csv", b"a,b\n1,2\n"))
+    with pytest.raises(bpe.CorpusError, match="no column of text"):
+        bpe.read_corpus(Upload("a.parquet", parquet({"a": [1, 2]})))
 
 
 def test_each_string_of_a_json_list_is_a_document() -> None:
-    assert read_corpus(Upload("a.json", b'["hug", "ugg"]')).documents == ("hug", "ugg")
+    assert bpe.read_corpus(Upload("a.json", b'["hug", "ugg"]')).documents == ("hug", "ugg")
 
 
 def test_a_row_of_json_with_a_lone_surrogate_is_left_out_and_noted() -> None:
     data = rb'["good", "bad \ud800", "\ud83d\ude00"]'
-    corpus = read_corpus(Upload("a.json", data))
+    corpus = bpe.read_corpus(Upload("a.json", data))
     assert corpus.documents == ("good", "😀")
     assert "lone surrogate" in corpus.notes[0]
     assert "item 2" in corpus.notes[0]
@@ -328,7 +324,7 @@ def json_lines(n_lines: int, broken: dict[int, bytes]) -> bytes:
 
 
 def test_a_line_that_is_not_json_is_skipped_and_named_with_what_it_holds() -> None:
-    corpus = read_corpus(Upload("a.jsonl", b'{"text": "hug"}\n{oops\n"ugg"\n'))
+    corpus = bpe.read_corpus(Upload("a.jsonl", b'{"text": "hug"}\n{oops\n"ugg"\n'))
     assert corpus.documents == ("hug", "ugg")
     (note,) = corpus.notes
     assert note == "a.jsonl: skipped line 2, which is not valid JSON: found '{oops'."
@@ -336,7 +332,7 @@ def test_a_line_that_is_not_json_is_skipped_and_named_with_what_it_holds() -> No
 
 def test_several_broken_lines_are_counted_and_the_first_are_named() -> None:
     broken = dict.fromkeys(range(1000, 10001, 1000), b"[oops")
-    (note,) = read_corpus(Upload("a.jsonl", json_lines(10_000, broken))).notes
+    (note,) = bpe.read_corpus(Upload("a.jsonl", json_lines(10_000, broken))).notes
     assert "skipped 10 of 10,000 lines" in note
     assert "lines 1,000, 2,000, 3,000, 4,000, 5,000 and 5 more." in note
     assert "found '[oops'" in note
@@ -344,11 +340,11 @@ def test_several_broken_lines_are_counted_and_the_first_are_named() -> None:
 
 def test_json_lines_that_are_mostly_broken_are_refused_with_the_first_line() -> None:
     broken = dict.fromkeys(range(3, 9), b"plain words")
-    with pytest.raises(UnsupportedFileError) as caught:
-        read_corpus(Upload("a.jsonl", json_lines(10, broken)))
+    with pytest.raises(bpe.UnsupportedFileError) as caught:
+        bpe.read_corpus(Upload("a.jsonl", json_lines(10, broken)))
     assert "6 invalid lines of 10" in str(caught.value)
     assert "line 3: found 'plain words'" in str(caught.value)
-    assert len(read_corpus(Upload("a.jsonl", json_lines(12, broken))).documents) == 6
+    assert len(bpe.read_corpus(Upload("a.jsonl", json_lines(12, broken))).documents) == 6
 
 
 @pytest.mark.parametrize(
@@ -365,13 +361,13 @@ def test_json_lines_that_are_mostly_broken_are_refused_with_the_first_line() -> 
     ],
 )
 def test_a_table_without_rows_of_text_is_refused(name: str, data: bytes) -> None:
-    with pytest.raises(CorpusError, match=name):
-        read_corpus(Upload(name, data))
+    with pytest.raises(bpe.CorpusError, match=name):
+        bpe.read_corpus(Upload(name, data))
 
 
 def test_a_csv_field_of_a_megabyte_is_read() -> None:
     data = b'text\n"' + b"word " * 200_000 + b'"\n'
-    assert read_corpus(Upload("a.csv", data)).n_bytes == 1_000_000
+    assert bpe.read_corpus(Upload("a.csv", data)).n_bytes == 1_000_000
 
 
 # Messages
@@ -425,8 +421,8 @@ FOREIGN_WORDS = (
 )
 def test_no_message_holds_the_words_of_a_library(name: str, data: bytes) -> None:
     try:
-        corpus = read_corpus(Upload(name, data))
-    except CorpusError as error:
+        corpus = bpe.read_corpus(Upload(name, data))
+    except bpe.CorpusError as error:
         message = str(error)
     else:
         message = " ".join(corpus.notes)
@@ -437,34 +433,34 @@ def test_an_encrypted_member_of_a_zip_is_called_so() -> None:
     packed = bytearray(make_zip({"a.txt": b"hug"}))
     for header, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         packed[packed.index(header) + place] |= 1
-    with pytest.raises(UnsupportedFileError, match=r"a\.zip/a\.txt.*: it is encrypted\."):
-        read_corpus(Upload("a.zip", bytes(packed)))
+    with pytest.raises(bpe.UnsupportedFileError, match=r"a\.zip/a\.txt.*: it is encrypted\."):
+        bpe.read_corpus(Upload("a.zip", bytes(packed)))
 
 
 # The corpus itself
 
 
 def test_the_error_for_a_lone_surrogate_names_its_place() -> None:
-    with pytest.raises(InvalidTextError, match=r"U\+D800.*character 3 \(line 2\)"):
-        Corpus.from_text("ok\n\ud800")
+    with pytest.raises(bpe.InvalidTextError, match=r"U\+D800.*character 3 \(line 2\)"):
+        bpe.Corpus.from_text("ok\n\ud800")
 
 
 def test_the_hash_depends_on_document_boundaries_and_counts() -> None:
     hashes = {
-        Corpus.from_documents(["ab", "c"]).sha256,
-        Corpus.from_documents(["a", "bc"]).sha256,
-        Corpus.from_documents(["abc"]).sha256,
-        Corpus.from_word_counts({"abc": 1}).sha256,
-        Corpus.from_word_counts({"abc": 2}).sha256,
+        bpe.Corpus.from_documents(["ab", "c"]).sha256,
+        bpe.Corpus.from_documents(["a", "bc"]).sha256,
+        bpe.Corpus.from_documents(["abc"]).sha256,
+        bpe.Corpus.from_word_counts({"abc": 1}).sha256,
+        bpe.Corpus.from_word_counts({"abc": 2}).sha256,
     }
     assert len(hashes) == 5
-    assert Corpus.from_documents(["ab", "c"], names=["x", "y"]) == Corpus.from_documents(
+    assert bpe.Corpus.from_documents(["ab", "c"], names=["x", "y"]) == bpe.Corpus.from_documents(
         ["ab", "c"]
     )
 
 
 def test_sizes_are_weighted_by_word_counts_which_are_read_only() -> None:
-    corpus = Corpus.from_word_counts({"hug": 10, "é": 2})
+    corpus = bpe.Corpus.from_word_counts({"hug": 10, "é": 2})
     assert (corpus.documents, corpus.n_bytes, corpus.n_characters) == ((), 34, 32)
     assert corpus.word_counts is not None
     with pytest.raises(TypeError):
@@ -474,20 +470,20 @@ def test_sizes_are_weighted_by_word_counts_which_are_read_only() -> None:
 
 @pytest.mark.parametrize("counts", [{"": 1}, {"a": 0}, {"a": -1}, {"a": True}, {"a": 1.5}, {}])
 def test_invalid_word_counts_are_refused(counts: dict[str, int]) -> None:
-    with pytest.raises(CorpusError):
-        Corpus.from_word_counts(counts)
+    with pytest.raises(bpe.CorpusError):
+        bpe.Corpus.from_word_counts(counts)
 
 
 def test_a_corpus_without_text_or_with_too_few_names_is_refused() -> None:
-    with pytest.raises(EmptyCorpusError):
-        Corpus.from_documents(["", ""])
-    with pytest.raises(ConfigError):
-        Corpus.from_documents(["a"], names=[])
+    with pytest.raises(bpe.EmptyCorpusError):
+        bpe.Corpus.from_documents(["", ""])
+    with pytest.raises(bpe.ConfigError):
+        bpe.Corpus.from_documents(["a"], names=[])
 
 
 def test_scripts_count_every_character_once() -> None:
     text = "Hi, мир! 漢字 नमस्ते 42😀\n"
-    shares = Corpus.from_documents([text, "x"]).scripts()
+    shares = bpe.Corpus.from_documents([text, "x"]).scripts()
     found = {share.name: share.characters for share in shares}
     assert found == {
         "Latin letters": 3,
@@ -507,8 +503,8 @@ def test_scripts_count_every_character_once() -> None:
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
 def test_an_invalid_share_is_refused(share: float) -> None:
-    with pytest.raises(ConfigError):
-        Corpus.from_text("a").split(share)
+    with pytest.raises(bpe.ConfigError):
+        bpe.Corpus.from_text("a").split(share)
 
 
 # Weighted words
@@ -520,7 +516,7 @@ def test_word_counts_are_read_line_by_line() -> None:
 
 @pytest.mark.parametrize("line", ["hug", "hug x", "hug 0", "hug -1", "hug 1 2", "hug ٣", "hug 1.5"])
 def test_the_error_for_a_line_without_word_and_count_names_the_line(line: str) -> None:
-    with pytest.raises(CorpusError, match="Line 2"):
+    with pytest.raises(bpe.CorpusError, match="Line 2"):
         parse_word_counts(f"ugg 5\n{line}")
 
 
@@ -528,7 +524,7 @@ def test_the_largest_count_is_read_and_a_larger_one_is_refused() -> None:
     assert parse_word_counts(f"hug 000{MAX_COUNT}") == {"hug": MAX_COUNT}
     for count in ("1" + "0" * 15, "9" * 20, "9" * 5_000):
         with pytest.raises(
-            CorpusError, match=r"Line 2: the count \d.* at most 999,999,999,999,999"
+            bpe.CorpusError, match=r"Line 2: the count \d.* at most 999,999,999,999,999"
         ):
             parse_word_counts(f"ugg 5\nhug {count}")
 
@@ -536,18 +532,18 @@ def test_the_largest_count_is_read_and_a_larger_one_is_refused() -> None:
 @pytest.mark.filterwarnings("error")
 def test_counts_whose_sum_exceeds_64_bits_are_refused() -> None:
     many = "\n".join(f"{'a' * 99}{n} {MAX_COUNT}" for n in range(99))
-    with pytest.raises(CorpusError, match="64 bits"):
+    with pytest.raises(bpe.CorpusError, match="64 bits"):
         parse_word_counts(many)
-    with pytest.raises(CorpusError, match="64 bits"):
-        Corpus.from_word_counts({"hug": 2**62})
+    with pytest.raises(bpe.CorpusError, match="64 bits"):
+        bpe.Corpus.from_word_counts({"hug": 2**62})
     # Four symbols for each "hug": three bytes, and a marker that training may add.
     most = (2**63 - 1) // 4
-    (letters,) = Corpus.from_word_counts({"hug": most}).scripts()
+    (letters,) = bpe.Corpus.from_word_counts({"hug": most}).scripts()
     assert letters.characters == 3 * most
 
 
 def test_a_text_without_words_is_an_error() -> None:
-    with pytest.raises(EmptyCorpusError):
+    with pytest.raises(bpe.EmptyCorpusError):
         parse_word_counts(" \n")
 
 
@@ -558,8 +554,8 @@ def test_the_error_for_a_damaged_zip_names_the_file() -> None:
         for value in (0x00, 0x7F, 0xFF):
             damaged = whole[:place] + bytes([value]) + whole[place + 1 :]
             try:
-                read_corpus(Upload("a.zip", damaged))
-            except CorpusError as error:
+                bpe.read_corpus(Upload("a.zip", damaged))
+            except bpe.CorpusError as error:
                 messages.append(str(error))
     assert messages
     assert all("a.zip" in message for message in messages)
@@ -568,8 +564,8 @@ def test_the_error_for_a_damaged_zip_names_the_file() -> None:
 def test_documents_written_to_a_file_are_those_in_memory(tmp_path: Path) -> None:
     table = "text,author\r\nGröße,a\r\nsüß,b\r\n漢字 🙂,a\r\n" * 20
     uploads = [Upload("a.txt", b"hug\n" * 30), Upload("b.csv", table.encode())]
-    in_memory = read_corpus(uploads, kept_column="author")
-    on_disk = read_corpus(uploads, kept_column="author", texts_file=tmp_path / "texts")
+    in_memory = bpe.read_corpus(uploads, kept_column="author")
+    on_disk = bpe.read_corpus(uploads, kept_column="author", texts_file=tmp_path / "texts")
     assert on_disk == in_memory
     assert (on_disk.names, on_disk.columns) == (in_memory.names, in_memory.columns)
     assert (on_disk.n_characters, on_disk.notes) == (in_memory.n_characters, in_memory.notes)
@@ -577,14 +573,14 @@ def test_documents_written_to_a_file_are_those_in_memory(tmp_path: Path) -> None
     for ours, theirs in zip(on_disk.split(0.3), in_memory.split(0.3), strict=True):
         assert ours.documents[:] == theirs.documents
     with pytest.raises(FileExistsError):
-        read_corpus(uploads, texts_file=tmp_path / "texts")
+        bpe.read_corpus(uploads, texts_file=tmp_path / "texts")
 
 
 def test_documents_that_find_no_room_are_an_error(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
     try:
-        with pytest.raises(CorpusError, match="texts cannot be written: File too large"):
-            read_corpus(Upload("a.txt", b"hug" * 1_000), texts_file=tmp_path / "texts")
+        with pytest.raises(bpe.CorpusError, match="texts cannot be written: File too large"):
+            bpe.read_corpus(Upload("a.txt", b"hug" * 1_000), texts_file=tmp_path / "texts")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

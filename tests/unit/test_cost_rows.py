@@ -9,9 +9,8 @@ import math
 import numpy as np
 import pytest
 
+import bpe_core as bpe
 from bpe_core.comparison.costs import Rates, Usage, embedding_rows
-from bpe_core.errors import ConfigError
-from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.figures import FigureRow
 from ui.pair_frequencies.size import COST_COLUMNS, Sizes, cost_rows, costs_csv
 from ui.tokenizers.cost_fields import rates_with
@@ -117,7 +116,7 @@ def test_every_amount_has_digits_that_tell_it_apart() -> None:
     ],
 )
 def test_what_no_model_has_is_refused(key: str, value: float) -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(bpe.ConfigError):
         rates_with(Rates(), key, value)
 
 
@@ -127,7 +126,7 @@ def test_the_cut_stands_beside_the_whole_run_and_gpt2() -> None:
     assert rows["Tokens of held-out text"] == ("45", "40", "20")
     assert rows["Window saved against GPT-2"][2] == "–"
     assert rows["Window saved against GPT-2"][1] == "−100.0%, −1,000 tokens"
-    assert rows["Rows of the embedding"] == ("257", "258", f"{embedding_rows(gpt2()):,}")
+    assert rows["Rows of the embedding"] == ("257", "258", f"{embedding_rows(bpe.gpt2()):,}")
 
 
 def test_the_csv_has_a_line_for_each_size() -> None:

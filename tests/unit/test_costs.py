@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bpe_core.comparison.comparison import compare
+import bpe_core as bpe
 from bpe_core.comparison.costs import (
     MAX_MODEL_WIDTH,
     MAX_PRICE,
@@ -20,9 +20,6 @@ from bpe_core.comparison.costs import (
     count_tokens,
     embedding_rows,
 )
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError
-from bpe_core.tokenizer.gpt2 import gpt2
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 
@@ -86,21 +83,23 @@ def test_the_largest_figures_stay_finite() -> None:
     ],
 )
 def test_figures_that_no_model_has_raise(rates: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match=r"Expected (a price|the (model width|context window)) "):
+    with pytest.raises(
+        bpe.ConfigError, match=r"Expected (a price|the (model width|context window)) "
+    ):
         Rates(**rates)
 
 
-@pytest.mark.parametrize("encoder", [gpt2(), FOREIGN], ids=["gpt2", "foreign"])
+@pytest.mark.parametrize("encoder", [bpe.gpt2(), FOREIGN], ids=["gpt2", "foreign"])
 def test_tokens_are_counted_as_in_a_comparison(encoder: Any) -> None:
     for corpus in (
-        Corpus.from_documents(["the quick", "", "fox\n\njumps <|endoftext|>"]),
-        Corpus.from_word_counts({"hug": 3, " quickly": 5}),
+        bpe.Corpus.from_documents(["the quick", "", "fox\n\njumps <|endoftext|>"]),
+        bpe.Corpus.from_word_counts({"hug": 3, " quickly": 5}),
     ):
-        [row] = compare(corpus, [encoder]).rows
+        [row] = bpe.compare(corpus, [encoder]).rows
         assert count_tokens(corpus, encoder) == row.n_tokens
 
 
 def test_an_embedding_has_a_row_for_the_highest_id_even_if_there_are_gaps() -> None:
     sparse: Any = SimpleNamespace(vocab={0: b"a", 9: b"b"})
     assert embedding_rows(sparse) == 10
-    assert embedding_rows(gpt2()) == gpt2().vocab_size
+    assert embedding_rows(bpe.gpt2()) == bpe.gpt2().vocab_size

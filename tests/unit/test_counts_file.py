@@ -15,13 +15,6 @@ from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.counts_cut import as_corpus
 from bpe_core.counting.counts_file import KEY, make_counts
-from bpe_core.errors import (
-    BpeError,
-    ConfigError,
-    CorpusError,
-    EmptyCorpusError,
-    UnsupportedFileError,
-)
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.types import TieBreak
 from tests.commands import run, succeed
@@ -107,25 +100,31 @@ def test_the_same_word_in_several_rows_is_added_up(tmp_path: Path) -> None:
 
 def refusals() -> list[Any]:
     return [
-        (["a"], [1.0], pa.float64(), UnsupportedFileError, "must hold whole numbers"),
-        ([1], [1], None, UnsupportedFileError, "must hold strings or bytes"),
-        (["a", None], [1, 1], None, CorpusError, "a row without a word"),
-        (["a"], [None], None, CorpusError, "a row without a count"),
-        ([""], [1], None, CorpusError, "is empty"),
-        (["a"], [-1], None, CorpusError, "has the count -1"),
-        (["a"], [0], None, CorpusError, "has the count 0"),
-        ([b"a", b"\xff"], [1, 1], None, CorpusError, "row 2 of a.parquet|row 2 of .*is not valid"),
-        (["a"], [2**63], pa.uint64(), CorpusError, "more than the 9,223,372,036,854,775,807"),
-        (["a", "a"], [LARGEST, 1], None, CorpusError, "add up to 9,223,372,036,854,775,808, "),
-        (["a"], [2**62], None, CorpusError, "9,223,372,036,854,775,808 symbols in all"),
-        ([], [], None, UnsupportedFileError, "must hold strings"),
-        (pa.array([], pa.string()), [], None, EmptyCorpusError, "has no words"),
+        (["a"], [1.0], pa.float64(), bpe.UnsupportedFileError, "must hold whole numbers"),
+        ([1], [1], None, bpe.UnsupportedFileError, "must hold strings or bytes"),
+        (["a", None], [1, 1], None, bpe.CorpusError, "a row without a word"),
+        (["a"], [None], None, bpe.CorpusError, "a row without a count"),
+        ([""], [1], None, bpe.CorpusError, "is empty"),
+        (["a"], [-1], None, bpe.CorpusError, "has the count -1"),
+        (["a"], [0], None, bpe.CorpusError, "has the count 0"),
+        (
+            [b"a", b"\xff"],
+            [1, 1],
+            None,
+            bpe.CorpusError,
+            "row 2 of a.parquet|row 2 of .*is not valid",
+        ),
+        (["a"], [2**63], pa.uint64(), bpe.CorpusError, "more than the 9,223,372,036,854,775,807"),
+        (["a", "a"], [LARGEST, 1], None, bpe.CorpusError, "add up to 9,223,372,036,854,775,808, "),
+        (["a"], [2**62], None, bpe.CorpusError, "9,223,372,036,854,775,808 symbols in all"),
+        ([], [], None, bpe.UnsupportedFileError, "must hold strings"),
+        (pa.array([], pa.string()), [], None, bpe.EmptyCorpusError, "has no words"),
     ]
 
 
 @pytest.mark.parametrize(("words", "counts", "kind", "error", "said"), refusals())
 def test_invalid_rows_are_refused(
-    tmp_path: Path, words: Any, counts: Any, kind: Any, error: type[BpeError], said: str
+    tmp_path: Path, words: Any, counts: Any, kind: Any, error: type[bpe.BpeError], said: str
 ) -> None:
     path = write(tmp_path / "a.parquet", words, counts, kind)
     with pytest.raises(error, match=said):
@@ -139,20 +138,20 @@ def test_invalid_rows_are_refused(
 def test_damaged_files_are_refused(tmp_path: Path, data: bytes, said: str) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(data)
-    with pytest.raises(UnsupportedFileError, match=said):
+    with pytest.raises(bpe.UnsupportedFileError, match=said):
         bpe.read_counts(path)
 
 
 def test_files_without_the_columns_and_of_a_newer_version_are_refused(tmp_path: Path) -> None:
     table = pa.table({"word": ["a"], "n": [1]})
     pq.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(UnsupportedFileError, match="has no column 'count'"):
+    with pytest.raises(bpe.UnsupportedFileError, match="has no column 'count'"):
         bpe.read_counts(tmp_path / "a.parquet")
     newer = pa.table({"word": ["a"], "count": [1]}).replace_schema_metadata(
         {"bpe_core": '{"version": 2}'}
     )
     pq.write_table(newer, tmp_path / "a.parquet")
-    with pytest.raises(UnsupportedFileError, match="version 2"):
+    with pytest.raises(bpe.UnsupportedFileError, match="version 2"):
         bpe.read_counts(tmp_path / "a.parquet")
 
 
@@ -166,10 +165,10 @@ def test_counts_up_to_the_border_are_added_and_not_beyond(tmp_path: Path) -> Non
     run = bpe.train(found, bpe.TrainingConfig(257, special_tokens=()))
     assert run.tokens_after.tolist() == [2**62 - 1]
     bpe.merge_counts([tmp_path / "c.parquet", tmp_path / "b.parquet"], tmp_path / "d.parquet")
-    with pytest.raises(CorpusError, match="symbols in all"):
+    with pytest.raises(bpe.CorpusError, match="symbols in all"):
         bpe.read_counts(tmp_path / "d.parquet")
     write(tmp_path / "e.parquet", ["b"], [LARGEST])
-    with pytest.raises(CorpusError, match="more than 64 bits can hold"):
+    with pytest.raises(bpe.CorpusError, match="more than 64 bits can hold"):
         bpe.merge_counts([tmp_path / "e.parquet", tmp_path / "b.parquet"], tmp_path / "f.parquet")
     assert not (tmp_path / "f.parquet").exists()
 
@@ -195,26 +194,26 @@ def test_counts_are_not_taken_for_a_table_of_text(tmp_path: Path) -> None:
     bpe.write_counts(bpe.count_words(bpe.Corpus.from_text("hug hugs"), "gpt2"), ours)
     pq.write_table(pa.table({"word": ["hug", "hugs"], "count": [3, 1]}), theirs)
     for path in (ours, theirs):
-        with pytest.raises(UnsupportedFileError, match="bpe train --counts"):
+        with pytest.raises(bpe.UnsupportedFileError, match="bpe train --counts"):
             bpe.read_corpus(path)
     assert bpe.read_corpus(theirs, text_column="word").documents == ("hug", "hugs")
 
 
 def test_words_of_another_cut_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", ["hug", "hug me"], [1, 2])
-    with pytest.raises(ConfigError, match="gpt2 splits the word 'hug me'"):
+    with pytest.raises(bpe.ConfigError, match="gpt2 splits the word 'hug me'"):
         bpe.train(bpe.read_counts(path), bpe.TrainingConfig(300))
     counts = bpe.count_words(bpe.Corpus.from_text("hug me"), "cl100k")
-    with pytest.raises(ConfigError, match="cut by the pre-tokenizer cl100k, not by gpt2"):
+    with pytest.raises(bpe.ConfigError, match="cut by the pre-tokenizer cl100k, not by gpt2"):
         bpe.train(counts, bpe.TrainingConfig(300))
     bpe.write_counts(counts, tmp_path / "b.parquet")
-    with pytest.raises(ConfigError, match=r"an unknown pre-tokenizer and .* by cl100k"):
+    with pytest.raises(bpe.ConfigError, match=r"an unknown pre-tokenizer and .* by cl100k"):
         bpe.merge_counts([path, tmp_path / "b.parquet"], tmp_path / "c.parquet")
 
 
 def test_many_words_of_another_cut_are_checked_by_kernels() -> None:
     words = {f"word{n}": 1 for n in range(60_000)}
-    with pytest.raises(ConfigError, match="gpt2 splits the word 'word0'"):
+    with pytest.raises(bpe.ConfigError, match="gpt2 splits the word 'word0'"):
         bpe.train(make_counts(words), bpe.TrainingConfig(300))
 
 
@@ -254,7 +253,7 @@ def test_counts_as_a_corpus_train_the_same_and_survive_the_disk(tmp_path: Path) 
         assert b"\n" in run.tokenizer.vocab.values()
         assert run.tokenizer == expected.tokenizer
         assert run.corpus_bytes == expected.corpus_bytes
-    with pytest.raises(ConfigError, match="cut by the pre-tokenizer whitespace, not by gpt2"):
+    with pytest.raises(bpe.ConfigError, match="cut by the pre-tokenizer whitespace, not by gpt2"):
         bpe.train(training, bpe.TrainingConfig(270))
 
 
@@ -266,5 +265,5 @@ def test_characters_that_cannot_be_those_of_the_words_are_refused(
     described = json.dumps({"version": 1, **summary._asdict()}).encode()
     table = pa.table({"word": [b"hug"], "count": [1]}).replace_schema_metadata({KEY: described})
     pq.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(UnsupportedFileError, match="metadata"):
+    with pytest.raises(bpe.UnsupportedFileError, match="metadata"):
         bpe.read_counts(tmp_path / "a.parquet")

@@ -7,22 +7,21 @@ from dataclasses import replace
 
 import pytest
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.sample_check import tokens_by_cut
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from ui.train.best_cut import find_better
 from ui.train.presets import CUTS
 
 TRAINING, HELD_OUT = load_sample("alice").split(0.08)
-CONFIG = TrainingConfig(600, pretokenizer="none")
+CONFIG = bpe.TrainingConfig(600, pretokenizer="none")
 
 
 def test_the_figures_are_those_of_a_training_with_each_cut() -> None:
     found = tokens_by_cut(TRAINING, HELD_OUT, CONFIG, CUTS)
     assert list(found) == list(CUTS)
     for cut, n_tokens in found.items():
-        tokenizer = train(TRAINING, replace(CONFIG, pretokenizer=cut)).tokenizer
+        tokenizer = bpe.train(TRAINING, replace(CONFIG, pretokenizer=cut)).tokenizer
         assert n_tokens == sum(len(tokenizer.encode(text)) for text in HELD_OUT.documents)
     assert len(set(found.values())) > 1
 

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.formats.checking.opened_elsewhere import Difference, Opened
 from bpe_core.formats.load_save import loads
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from ui.host.sized_cache import server_cache
 from ui.look.labels import plain_markdown
 from ui.run.download_rows import check_sentence
@@ -27,8 +25,8 @@ TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20
 @pytest.fixture
 def run_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=300))
-    return store_run(Trained("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1]))
+    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=300))
+    return store_run(Trained("Hugs", run, bpe.Corpus.from_text(TEXT).split(0.0)[1]))
 
 
 def offered(run_id: str) -> dict[str, Download]:
@@ -128,9 +126,9 @@ def test_a_format_that_cannot_represent_the_tokenizer_shows_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
-    config = TrainingConfig(12, pretokenizer="whitespace", base="characters", special_tokens=())
-    run = train(Corpus.from_text("hug hugs pug"), config)
-    found = offered(store_run(Trained("Hugs", run, Corpus.from_text("x").split(0.0)[1])))
+    config = bpe.TrainingConfig(12, pretokenizer="whitespace", base="characters", special_tokens=())
+    run = bpe.train(bpe.Corpus.from_text("hug hugs pug"), config)
+    found = offered(store_run(Trained("Hugs", run, bpe.Corpus.from_text("x").split(0.0)[1])))
     assert found[".tiktoken"].data is None
     assert found[".tiktoken"].problem
     assert found["BPE Explorer (.json)"].problem is None

@@ -19,14 +19,6 @@ import pytest
 import tiktoken
 
 import bpe_core as bpe
-from bpe_core.errors import (
-    ConfigError,
-    CorpusError,
-    EmptyCorpusError,
-    FormatError,
-    IntegrityError,
-    TextDecodingError,
-)
 from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import ThisProcess
@@ -221,7 +213,7 @@ def test_columns_that_cannot_be_kept_are_refused_before_text_is_encoded(
 ) -> None:
     def refusal(*sources: Path, columns: Sequence[Any], **options: Any) -> str:
         options = {"format": "parquet", "text_column": "text", **options}
-        with pytest.raises((ConfigError, CorpusError)) as raised:
+        with pytest.raises((bpe.ConfigError, bpe.CorpusError)) as raised:
             encode(sources, tmp_path / "out", keep_columns=columns, **options)
         assert not WorkFolder(f"{tmp_path}/out.work").done()
         return str(raised.value)
@@ -241,7 +233,7 @@ def test_columns_that_cannot_be_kept_are_refused_before_text_is_encoded(
     missing = "a.parquet has no column 'link' to keep. Found: 'text', 'url'."
     # Neither is it skipped as damaged, nor as a file of a folder that cannot be read.
     assert missing in refusal(rows, tmp_path / "rows", columns=["link"], skip_damaged=True)
-    with pytest.raises(ConfigError, match="No file has the column 'url'"):
+    with pytest.raises(bpe.ConfigError, match="No file has the column 'url'"):
         preparing.estimate_corpus([rows], "gpt2", format="parquet", keep_columns=["url"])
 
 
@@ -360,7 +352,7 @@ def test_files_of_others_with_such_names_are_not_replaced(
     folder: Path, tmp_path: Path, name: str
 ) -> None:
     (tmp_path / name).write_text('{"name": "mine"}')
-    with pytest.raises(ConfigError, match=f"has other files, such as '{name}'"):
+    with pytest.raises(bpe.ConfigError, match=f"has other files, such as '{name}'"):
         encode([folder], tmp_path)
     assert contents(tmp_path) == {name: b'{"name": "mine"}'}
 
@@ -376,11 +368,11 @@ def test_shards_of_an_earlier_run_are_replaced_and_other_files_are_not(
         "train-00000.bin",
     ]
     (tmp_path / "out" / "notes.txt").write_text("mine")
-    with pytest.raises(ConfigError, match=r"has other files, such as 'notes\.txt'"):
+    with pytest.raises(bpe.ConfigError, match=r"has other files, such as 'notes\.txt'"):
         encode([folder / "b.txt"], tmp_path / "out")
     encode([folder / "b.txt"], tmp_path / "out", overwrite=True)
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
-    with pytest.raises(ConfigError, match="where this command writes"):
+    with pytest.raises(bpe.ConfigError, match="where this command writes"):
         encode([tmp_path / "out" / "train-00000.bin"], tmp_path / "out", overwrite=True)
 
 
@@ -436,9 +428,13 @@ def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_bytes(b"hugs")
     out = tmp_path / "out"
     sources = [tmp_path / name for name in ("a.txt", "b.jsonl.gz", "c.txt")]
-    with pytest.raises(TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte 1,200,000 "):
+    with pytest.raises(
+        bpe.TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte 1,200,000 "
+    ):
         encode(sources, out, stretch_bytes=1 << 20)
-    with pytest.raises(CorpusError, match=r"b\.jsonl\.gz is damaged .* read before that: [0-9,]+"):
+    with pytest.raises(
+        bpe.CorpusError, match=r"b\.jsonl\.gz is damaged .* read before that: [0-9,]+"
+    ):
         encode(sources[1:], out)
     manifest = encode(sources, out, stretch_bytes=1 << 20, skip_damaged=True)
     assert manifest.damaged == 2
@@ -466,7 +462,7 @@ def test_an_error_in_a_thread_stops_the_others(tmp_path: Path) -> None:
     (corpus / "a.txt").write_bytes(long.encode() + b"\xff" + TEXT.encode())
     for n in range(9):
         (corpus / f"b{n}.txt").write_bytes(TEXT.encode())
-    with pytest.raises(TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte"):
+    with pytest.raises(bpe.TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte"):
         encode([corpus], tmp_path / "out", engine=ThisProcess(3), stretch_bytes=60_000)
     assert len(WorkFolder(f"{tmp_path}/out.work").done()) < 40
     (corpus / "a.txt").write_bytes(TEXT.encode())
@@ -500,14 +496,16 @@ def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) ->
         ({"format": "txt"}, "format"),
         ({"eos": "</s>"}, r"no special token '</s>'; its special tokens: <\|endoftext\|>"),
     ):
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(bpe.ConfigError, match=said):
             encode([folder], tmp_path / "out", **options)
     manifest = encode([folder / "b.txt"], tmp_path / "out")
-    with pytest.raises(EmptyCorpusError, match="fill no row"):
+    with pytest.raises(bpe.EmptyCorpusError, match="fill no row"):
         encode([folder / "b.txt"], tmp_path / "out", pack=4096)
     assert read_manifest(str(tmp_path / "out")) == manifest
     tokenizer = bpe.Tokenizer(vocab={97: b"a"}, merges=[], pretokenizer="none")
-    with pytest.raises(ConfigError, match="no known end-of-text token; its special tokens: none"):
+    with pytest.raises(
+        bpe.ConfigError, match="no known end-of-text token; its special tokens: none"
+    ):
         encode_corpus([folder], tokenizer, tmp_path / "out")
 
 
@@ -521,7 +519,7 @@ def test_urls_are_read_and_written(tmp_path: Path) -> None:
     assert ids == [71, 1018, 40657, EOS]
     again = encode_corpus(["memory://"], "gpt2", "memory://out/here")
     assert again.tokens == manifest.tokens
-    with pytest.raises(ConfigError, match="where this command writes"):
+    with pytest.raises(bpe.ConfigError, match="where this command writes"):
         encode_corpus(["memory://out/here/train-00000.bin"], "gpt2", "memory://out/here")
     memory.rm("/", recursive=True)
 
@@ -530,19 +528,21 @@ def test_changed_files_and_manifests_are_named(folder: Path, tmp_path: Path) -> 
     out = tmp_path / "out"
     manifest = encode([folder / "b.txt"], out)
     (out / "train-00000.bin").write_bytes(b"12345678")
-    with pytest.raises(IntegrityError, match=r"train-00000\.bin has the right size, and another"):
+    with pytest.raises(
+        bpe.IntegrityError, match=r"train-00000\.bin has the right size, and another"
+    ):
         verify_files(str(out), manifest)
     (out / "train-00000.bin").write_bytes(b"")
-    with pytest.raises(IntegrityError, match="has 0 bytes instead of 8"):
+    with pytest.raises(bpe.IntegrityError, match="has 0 bytes instead of 8"):
         verify_files(str(out), manifest)
     (out / "train-00000.bin").unlink()
-    with pytest.raises(IntegrityError, match="is missing"):
+    with pytest.raises(bpe.IntegrityError, match="is missing"):
         verify_files(str(out), manifest)
     (out / "manifest.json").write_text('{"bpe_core": 9}')
-    with pytest.raises(FormatError, match="has version 9"):
+    with pytest.raises(bpe.FormatError, match="has version 9"):
         read_manifest(str(out))
     (out / "manifest.json").write_text('{"bpe_core": 1}')
-    with pytest.raises(FormatError, match="does not describe an encoded corpus"):
+    with pytest.raises(bpe.FormatError, match="does not describe an encoded corpus"):
         read_manifest(str(out))
 
 

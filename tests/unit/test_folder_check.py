@@ -10,21 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.files.store import new_id
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import Trained, folder_check, load_run, store_run
 from ui.storage.training_requests import TrainingRequest
 from ui.work.training import StoredTraining, train_and_store
 
-CONFIG = TrainingConfig(400)
+CONFIG = bpe.TrainingConfig(400)
 ORIGIN = CorpusOrigin("upload", "", 10)
 
 
-def projects() -> Corpus:
+def projects() -> bpe.Corpus:
     """Make documents of forty folders; each folder has words that no other has."""
     draw = random.Random(0)
     names, texts = [], []
@@ -34,10 +31,10 @@ def projects() -> Corpus:
             words = draw.choices([*own, "the", "of", "and", "in", "is"], k=200)
             names.append(f"{folder}/{file}.txt")
             texts.append(" ".join(words))
-    return Corpus.from_documents(texts, names)
+    return bpe.Corpus.from_documents(texts, names)
 
 
-def trained(corpus: Corpus, by: str = "document") -> str:
+def trained(corpus: bpe.Corpus, by: str = "document") -> str:
     request = TrainingRequest(
         id=new_id(),
         title="Projects",
@@ -77,14 +74,14 @@ def test_a_tokenizer_of_other_folders_is_kept_where_folders_are_newer() -> None:
     check = folder_check(run_id)
     assert check is not None
     training, held_out = corpus.split(0.1, 0, "folder")
-    assert check.tokenizer == train(training, CONFIG).tokenizer
+    assert check.tokenizer == bpe.train(training, CONFIG).tokenizer
     assert check.held_out == held_out
     assert (check.held_out.units, check.held_out.how) == (held_out.units, held_out.how)
 
 
 def test_where_folders_are_no_newer_or_were_held_out_there_is_no_second_tokenizer() -> None:
     assert folder_check(trained(projects(), "folder")) is None
-    alike = Corpus.from_documents([f"the same {n % 7} words\n" * 20 for n in range(300)])
+    alike = bpe.Corpus.from_documents([f"the same {n % 7} words\n" * 20 for n in range(300)])
     run_id = trained(alike)
     assert folder_check(run_id) is None
     newness = load_run(run_id).newness
@@ -95,7 +92,7 @@ def test_where_folders_are_no_newer_or_were_held_out_there_is_no_second_tokenize
 def test_how_text_was_held_out_is_stored_and_older_runs_say_by_blocks(tmp_path: Path) -> None:
     corpus = projects()
     training, held_out = corpus.split(0.1)
-    run: TrainingRun = train(training, CONFIG)
+    run: bpe.TrainingRun = bpe.train(training, CONFIG)
     run_id = store_run(Trained("Projects", run, held_out, training=training))
     stored = load_run(run_id).held_out
     assert (stored.units, stored.how, stored.places) == (

@@ -10,11 +10,8 @@ import tokenizers
 from tokenizers import models as library
 from tokenizers import normalizers, pre_tokenizers
 
-from bpe_core.comparison.comparison import compare
-from bpe_core.errors import FormatError, InvalidTextError, TokenizationError
+import bpe_core as bpe
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import Encoder
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 
@@ -23,7 +20,7 @@ def foreign(peer: tokenizers.Tokenizer) -> ForeignTokenizer:
     return library_encoder(models.described(peer))
 
 
-def places(encoder: Encoder, text: str) -> list[tuple[bytes, int, int]]:
+def places(encoder: bpe.Encoder, text: str) -> list[tuple[bytes, int, int]]:
     return [(s.token, s.byte_start, s.byte_end) for s in encoder.segments(text)]
 
 
@@ -68,7 +65,7 @@ def test_an_added_leading_space_covers_no_bytes() -> None:
 
 
 def test_an_unknown_character_makes_its_word_unknown() -> None:
-    row = compare("fine zzz", [small_word_piece(), gpt2()]).rows[0]
+    row = bpe.compare("fine zzz", [small_word_piece(), bpe.gpt2()]).rows[0]
     assert (row.n_tokens, row.unknown_bytes, row.dropped_bytes) == (3, 3, 1)
     assert (row.words.n_words, row.words.n_whole_words) == (2, 0)
     assert (row.bytes_per_token, row.covered_bytes_per_token) == (8 / 3, 4 / 3)
@@ -82,7 +79,7 @@ def test_special_tokens_are_text_unless_all_are_allowed() -> None:
     assert encoder.encode(text)[0] != 1
     assert encoder.encode(text, allowed_special="all")[0] == 1
     assert encoder.encode(text, allowed_special=list(encoder.special_tokens))[0] == 1
-    with pytest.raises(TokenizationError, match="1 of 3"):
+    with pytest.raises(bpe.TokenizationError, match="1 of 3"):
         encoder.encode(text, allowed_special=["[CLS]"])
 
 
@@ -114,11 +111,12 @@ def test_each_model_has_its_own_fingerprint() -> None:
 
 
 def test_a_lone_surrogate_and_a_text_that_the_library_fails_on_are_refused() -> None:
-    with pytest.raises(InvalidTextError):
+    with pytest.raises(bpe.InvalidTextError):
         foreign(models.unigram()).encode("\ud800")
     without_unknown = tokenizers.Tokenizer(library.WordPiece({"a": 0}, unk_token="[UNK]"))
     with pytest.raises(
-        TokenizationError, match=r"an unknown token that its vocabulary lacks: check its file\.$"
+        bpe.TokenizationError,
+        match=r"an unknown token that its vocabulary lacks: check its file\.$",
     ):
         foreign(without_unknown).segments("zebra")
 
@@ -128,7 +126,7 @@ def test_a_lone_surrogate_and_a_text_that_the_library_fails_on_are_refused() -> 
     [{}, {"model": None}, {"model": {"type": "BPE", "vocab": {"a": -1}, "merges": []}}, {"x": []}],
 )
 def test_a_file_that_the_library_cannot_read_is_a_clear_error(described: dict[str, Any]) -> None:
-    with pytest.raises(FormatError, match="cannot read this") as raised:
+    with pytest.raises(bpe.FormatError, match="cannot read this") as raised:
         library_encoder(described)
     # None of the library's own words, such as "untagged enum ModelWrapper".
     assert re.fullmatch(

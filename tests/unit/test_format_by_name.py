@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.errors import ConfigError
 from bpe_core.formats.format_by_name import Format
 from bpe_core.formats.load_save import dumps
 from tests.commands import run, succeed
@@ -114,7 +113,7 @@ def test_an_ending_that_says_no_format_is_reported() -> None:
 @pytest.mark.parametrize("name", ["vocab.json", "merges.txt", "encoder.json"])
 def test_one_of_two_files_is_not_an_output(name: str) -> None:
     for format in (None, "gpt2"):
-        with pytest.raises(ConfigError, match="Name their folder"):
+        with pytest.raises(bpe.ConfigError, match="Name their folder"):
             bpe.save(TOKENIZER, name, format)
     assert not Path(name).exists()
 

@@ -16,21 +16,14 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError, FormatError
+import bpe_core as bpe
 from bpe_core.formats import native
 from bpe_core.formats.checking.probe import last_tokens
-from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
 from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save, write_files
-from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.formats.patterns import STEPS, name_steps
 from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
 from bpe_core.tokenizer.rank_merging import merge_by_scan
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from tests.oracles import tiktoken_gpt2, tokenizers_gpt2
 from tests.strategies import hostile_texts
 from tests.strategies import tokenizers as any_tokenizers
@@ -43,12 +36,14 @@ TEXT = (
 )
 
 
-def read_huggingface(data: bytes) -> Tokenizer:
+def read_huggingface(data: bytes) -> bpe.Tokenizer:
     return loads({"tokenizer.json": data})
 
 
-def trained(vocab_size: int = 330, **choices: Any) -> Tokenizer:
-    return train(Corpus.from_text(TEXT), TrainingConfig(vocab_size, **choices)).tokenizer
+def trained(vocab_size: int = 330, **choices: Any) -> bpe.Tokenizer:
+    return bpe.train(
+        bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size, **choices)
+    ).tokenizer
 
 
 BYTE_TOKENIZERS = {
@@ -83,11 +78,11 @@ LLAMA = trained(
 ALL = BYTE_TOKENIZERS | DROPPING | WITH_MARKER | {"GPT-2": gpt2(), "Llama": LLAMA}
 
 
-def specials_for(format: Format, tokenizer: Tokenizer) -> Mapping[str, int] | None:
+def specials_for(format: Format, tokenizer: bpe.Tokenizer) -> Mapping[str, int] | None:
     return tokenizer.special_tokens if format == "tiktoken" else None
 
 
-def pretokenizer_for(format: Format, tokenizer: Tokenizer) -> str | None:
+def pretokenizer_for(format: Format, tokenizer: bpe.Tokenizer) -> str | None:
     return tokenizer.pretokenizer.name if format in ("gpt2", "tiktoken") else None
 
 
@@ -142,7 +137,7 @@ def test_characters_with_bytes_for_the_rest_survive(format: Format, tmp_path: Pa
 
 @pytest.mark.parametrize("format", ["gpt2", "tiktoken", "gguf"])
 def test_formats_of_bytes_alone_refuse_characters(format: Format) -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(bpe.ConfigError):
         dumps(LLAMA, format)
 
 
@@ -219,19 +214,19 @@ def test_hugging_face_reads_the_pair_of_gpt2_files(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_tokenizers_of_other_libraries_are_converted_exactly() -> None:
-    assert from_tiktoken(tiktoken_gpt2()) == gpt2()
+    assert bpe.from_tiktoken(tiktoken_gpt2()) == gpt2()
     # Copy the oracle, because other tests share it.
     peer = tokenizers.Tokenizer.from_str(tokenizers_gpt2().to_str())
     peer.add_special_tokens([END_OF_TEXT])
-    assert from_huggingface(peer) == gpt2()
+    assert bpe.from_huggingface(peer) == gpt2()
     for name in ("gpt2", "cl100k", "o200k"):
-        assert from_tiktoken(exported_to_tiktoken(name)) == BYTE_TOKENIZERS[name]
+        assert bpe.from_tiktoken(exported_to_tiktoken(name)) == BYTE_TOKENIZERS[name]
 
 
 def test_a_tokenizer_that_hugging_face_trained_is_read_exactly() -> None:
     peer = tokenizers.ByteLevelBPETokenizer()
     peer.train_from_iterator([TEXT], vocab_size=300, special_tokens=["<s>"], show_progress=False)
-    tokenizer = from_huggingface(tokenizers.Tokenizer.from_str(peer.to_str()))
+    tokenizer = bpe.from_huggingface(tokenizers.Tokenizer.from_str(peer.to_str()))
     assert tokenizer.encode(TEXT) == peer.encode(TEXT).ids
     assert tokenizer.special_tokens == {"<s>": 0}
 
@@ -239,8 +234,8 @@ def test_a_tokenizer_that_hugging_face_trained_is_read_exactly() -> None:
 def test_a_tiktoken_pattern_that_could_drop_text_is_refused() -> None:
     ranks = {bytes([byte]): byte for byte in range(256)}
     words = tiktoken.Encoding("w", pat_str=r"\w+", mergeable_ranks=ranks, special_tokens={})
-    with pytest.raises(FormatError, match="drops text that other patterns do not match"):
-        from_tiktoken(words)
+    with pytest.raises(bpe.FormatError, match="drops text that other patterns do not match"):
+        bpe.from_tiktoken(words)
 
 
 # What a format cannot represent
@@ -249,7 +244,7 @@ def test_a_tiktoken_pattern_that_could_drop_text_is_refused() -> None:
 @pytest.mark.parametrize("format", ["huggingface", "gpt2", "tiktoken"])
 @pytest.mark.parametrize("name", ["marker", "marker, characters"])
 def test_formats_without_a_marker_refuse_one(name: str, format: Format) -> None:
-    with pytest.raises(ConfigError, match="native"):
+    with pytest.raises(bpe.ConfigError, match="native"):
         dumps(WITH_MARKER[name], format)
 
 
@@ -264,31 +259,31 @@ def test_formats_without_a_marker_refuse_one(name: str, format: Format) -> None:
 def test_a_tokenizer_that_tiktoken_would_encode_differently_is_refused(
     name: str, message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(bpe.ConfigError, match=message):
         dumps(DROPPING[name], "tiktoken")
 
 
 def test_ambiguous_special_tokens_are_refused_for_tiktoken() -> None:
     tokenizer = trained(special_tokens=("<a>", "<", "<a>b"))
-    with pytest.raises(ConfigError, match="'<a>' begins with '<'"):
+    with pytest.raises(bpe.ConfigError, match="'<a>' begins with '<'"):
         dumps(tokenizer, "tiktoken")
 
 
 def test_merges_not_in_order_of_id_are_refused_for_tiktoken() -> None:
     base = {byte: bytes([byte]) for byte in range(256)}
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab={**base, 256: b"bc", 257: b"ab"},
         merges=[(97, 98, 257), (98, 99, 256)],
         pretokenizer="gpt2",
     )
-    with pytest.raises(ConfigError, match="order of ids"):
+    with pytest.raises(bpe.ConfigError, match="order of ids"):
         dumps(tokenizer, "tiktoken")
     assert loads(dumps(tokenizer, "huggingface")).encode("abc") == [257, 99]
 
 
 @given(tokenizer=any_tokenizers("ab", n_merges=9, longest=9), data=st.data())
 def test_ranks_imply_merges_exactly_if_the_merges_can_be_recovered(
-    tokenizer: Tokenizer, data: st.DataObject
+    tokenizer: bpe.Tokenizer, data: st.DataObject
 ) -> None:
     ranks = {token: id for id, token in tokenizer.vocab.items()}
     merges = list(tokenizer.merges)
@@ -297,7 +292,7 @@ def test_ranks_imply_merges_exactly_if_the_merges_can_be_recovered(
         merges = [replace(merge, rank=rank) for rank, merge in enumerate(merges)]
     try:
         recovered = recover_merges(ranks)
-    except FormatError:
+    except bpe.FormatError:
         recovered = None
     expected = recovered == [(merge.left, merge.right, merge.id) for merge in merges]
     # `ranks_imply` leaves merges that are out of order to the search.
@@ -308,7 +303,7 @@ def test_ranks_imply_merges_exactly_if_the_merges_can_be_recovered(
 def test_a_probe_uses_only_the_start_of_long_tokens() -> None:
     n_letters = 3_000
     pairs = [(0, 0), *((id, 0) for id in range(1, n_letters - 1))]
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab={id: b"a" * (id + 1) for id in range(n_letters)},
         merges=[(left, right, id) for id, (left, right) in enumerate(pairs, start=1)],
         pretokenizer="none",
@@ -318,30 +313,30 @@ def test_a_probe_uses_only_the_start_of_long_tokens() -> None:
 
 def test_a_special_token_spelled_like_another_token_is_refused_for_text_formats() -> None:
     base = {byte: bytes([byte]) for byte in range(256)}
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab={**base, 256: b"a"}, merges=[], pretokenizer="gpt2", special_tokens={"a": 256}
     )
     for format in ("huggingface", "gpt2"):
-        with pytest.raises(ConfigError, match="both be written 'a'"):
+        with pytest.raises(bpe.ConfigError, match="both be written 'a'"):
             dumps(tokenizer, format)
     assert loads(dumps(tokenizer, "native")) == tokenizer
 
 
 def test_a_special_token_that_looks_ordinary_is_refused_for_gpt2_files() -> None:
     tokenizer = trained(100, alphabet="seen", special_tokens=("<s>", "("))
-    with pytest.raises(ConfigError, match=r"'\(' would be read as an ordinary one"):
+    with pytest.raises(bpe.ConfigError, match=r"'\(' would be read as an ordinary one"):
         dumps(tokenizer, "gpt2")
     assert loads(dumps(tokenizer, "huggingface")) == tokenizer
 
 
 def test_a_pattern_that_hugging_face_reads_differently_is_refused() -> None:
     tokenizer = trained(pretokenizer=r"regex:(?r)\p{Sentence_Break=Lower}+")
-    with pytest.raises(ConfigError, match=r"Save (it|this tokenizer) in the native format"):
+    with pytest.raises(bpe.ConfigError, match=r"Save (it|this tokenizer) in the native format"):
         dumps(tokenizer, "huggingface")
 
 
 def test_the_error_for_an_unknown_format_lists_the_formats(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="gpt2, tiktoken, gguf, sentencepiece, native"):
+    with pytest.raises(bpe.ConfigError, match="gpt2, tiktoken, gguf, sentencepiece, native"):
         save(gpt2(), tmp_path / "x", format="pickle")  # pyright: ignore[reportArgumentType]
     assert list(tmp_path.iterdir()) == []
 
@@ -416,7 +411,7 @@ def huggingface_changed(part: str, value: object) -> bytes:
 def test_the_error_for_a_damaged_file_says_what_is_wrong_and_where(
     data: bytes, message: str
 ) -> None:
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(bpe.FormatError, match=message):
         loads({"file": data}, pretokenizer=None if data.startswith(b"{") else "gpt2")
 
 
@@ -433,7 +428,7 @@ def test_the_error_for_a_damaged_file_says_what_is_wrong_and_where(
 def test_the_error_for_damaged_gpt2_files_says_what_is_wrong_and_where(
     vocab: bytes, merges: bytes, message: str
 ) -> None:
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(bpe.FormatError, match=message):
         loads({"vocab.json": vocab, "merges.txt": merges})
 
 
@@ -462,7 +457,9 @@ def test_merges_recovered_from_ranks_join_the_parts_that_each_token_encodes_to(
 
 def test_a_token_too_long_to_look_for_its_merges_is_named() -> None:
     ranks = {b"a": 0, b"b" * 40_000: 1, b"b": 2}
-    with pytest.raises(FormatError, match=r"rank 1, has 40,000 bytes \(b'bbb.* Remove such tokens"):
+    with pytest.raises(
+        bpe.FormatError, match=r"rank 1, has 40,000 bytes \(b'bbb.* Remove such tokens"
+    ):
         recover_merges(ranks)
 
 
@@ -481,22 +478,22 @@ def test_an_invalid_file_is_reported_before_a_missing_pretokenizer(
     name: str, data: bytes, message: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(bpe.FormatError, match=message):
         load(tmp_path / name)
 
 
 @pytest.mark.parametrize("format", ["tiktoken", "gpt2"])
 def test_the_error_for_a_wrong_pretokenizer_does_not_blame_the_files(format: Format) -> None:
     files = dumps(BYTE_TOKENIZERS["gpt2"], format)
-    with pytest.raises(ConfigError, match=r"^There is no pre-tokenizer named 'nope'"):
+    with pytest.raises(bpe.ConfigError, match=r"^There is no pre-tokenizer named 'nope'"):
         loads(files, pretokenizer="nope")
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\ud800"])
 def test_an_invalid_path_is_a_clear_error(path: str, tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="is not a path"):
+    with pytest.raises(bpe.FormatError, match="is not a path"):
         load(tmp_path / path)
-    with pytest.raises(FormatError, match="is not a path"):
+    with pytest.raises(bpe.FormatError, match="is not a path"):
         save(BYTE_TOKENIZERS["none"], tmp_path / path)
 
 
@@ -512,7 +509,7 @@ def test_the_error_for_one_of_gpt2s_two_files_names_the_missing_one(
 ) -> None:
     save(BYTE_TOKENIZERS["gpt2"], tmp_path, format="gpt2")
     (tmp_path / lacks).unlink()
-    with pytest.raises(FormatError, match=f"but not {lacks}. Add it"):
+    with pytest.raises(bpe.FormatError, match=f"but not {lacks}. Add it"):
         load(tmp_path)
     save(BYTE_TOKENIZERS["gpt2"], tmp_path)
     assert load(tmp_path) == BYTE_TOKENIZERS["gpt2"]
@@ -524,32 +521,34 @@ def test_a_tokenizer_json_is_read_rather_than_the_two_files_next_to_it(tmp_path:
     archive = tmp_path / "all.zip"
     archive.write_bytes(make_zip(files))
     for path in (tmp_path, archive):
-        assert load(path) == open_encoder(path).encoder == BYTE_TOKENIZERS["none"]
+        assert load(path) == bpe.open_encoder(path).encoder == BYTE_TOKENIZERS["none"]
     assert load(tmp_path / "vocab.json") == gpt2()
     assert [*file_groups([*files.items()])[0]] == ["tokenizer.json"]
 
 
 def test_arguments_that_contradict_a_file_are_refused() -> None:
     files = dumps(BYTE_TOKENIZERS["none"], "native")
-    with pytest.raises(ConfigError, match="Leave pretokenizer out"):
+    with pytest.raises(bpe.ConfigError, match="Leave pretokenizer out"):
         loads(files, pretokenizer="gpt2")
-    with pytest.raises(ConfigError, match="Leave special_tokens out"):
+    with pytest.raises(bpe.ConfigError, match="Leave special_tokens out"):
         loads(files, special_tokens={"x": 1})
 
 
 def test_a_file_that_names_its_pretokenizer_is_opened_by_no_other(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     save(BYTE_TOKENIZERS["gpt2"], path)
-    for door in (load, open_encoder):
+    for door in (load, bpe.open_encoder):
         assert door(path, pretokenizer="gpt2").encode("hug") == [72, 85, 71]
-        with pytest.raises(ConfigError, match=r"is 'gpt2', not 'llama3'\. Leave pretokenizer"):
+        with pytest.raises(bpe.ConfigError, match=r"is 'gpt2', not 'llama3'\. Leave pretokenizer"):
             door(path, pretokenizer="llama3")
-    with pytest.raises(ConfigError, match="The pre-tokenizer of GPT-2 is 'gpt2'"):
-        open_encoder("gpt2", "llama3")
+    with pytest.raises(bpe.ConfigError, match="The pre-tokenizer of GPT-2 is 'gpt2'"):
+        bpe.open_encoder("gpt2", "llama3")
     model = tokenizers.models.WordPiece({"a": 0}, unk_token="a")
     tokenizers.Tokenizer(model).save(str(path))
-    with pytest.raises(ConfigError, match=r"itself says how text is cut, and tokenizers .* cuts"):
-        open_encoder(path, "gpt2")
+    with pytest.raises(
+        bpe.ConfigError, match=r"itself says how text is cut, and tokenizers .* cuts"
+    ):
+        bpe.open_encoder(path, "gpt2")
 
 
 def test_special_tokens_of_gpt2_files_are_those_that_no_merge_makes() -> None:
@@ -562,7 +561,7 @@ def test_an_added_token_that_depends_on_its_surroundings_is_refused(trait: str) 
     added = {"id": 0, "content": END_OF_TEXT, "special": True}
     plain = read_huggingface(huggingface_changed("added_tokens", [{**added, trait: False}]))
     assert plain.special_tokens == {END_OF_TEXT: 0}
-    with pytest.raises(FormatError, match=f"has {trait} set, so"):
+    with pytest.raises(bpe.FormatError, match=f"has {trait} set, so"):
         read_huggingface(huggingface_changed("added_tokens", [{**added, trait: True}]))
 
 
@@ -582,12 +581,12 @@ def test_a_split_with_another_behavior_is_refused(
     name: str, behavior: str, invert: bool | None
 ) -> None:
     # Removing the matches leaves only the text between them: for "to be", the space.
-    pattern = {"Regex": get_pretokenizer(name).pattern}
+    pattern = {"Regex": bpe.get_pretokenizer(name).pattern}
     split = {"type": "Split", "pattern": pattern, "behavior": behavior}
     split |= {} if invert is None else {"invert": invert}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
     parts = {"type": "Sequence", "pretokenizers": [split, byte_level]}
-    with pytest.raises(FormatError, match="no exact equivalent"):
+    with pytest.raises(bpe.FormatError, match="no exact equivalent"):
         read_huggingface(huggingface_changed("pre_tokenizer", parts))
 
 
@@ -596,7 +595,7 @@ def test_a_pattern_that_hugging_face_interprets_differently_is_refused(pattern: 
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
     parts = {"type": "Sequence", "pretokenizers": [{**split, "invert": False}, byte_level]}
-    with pytest.raises(FormatError, match="Encode with that library instead"):
+    with pytest.raises(bpe.FormatError, match="Encode with that library instead"):
         read_huggingface(huggingface_changed("pre_tokenizer", parts))
 
 
@@ -604,7 +603,7 @@ def test_an_unknown_token_is_refused_if_it_could_be_used() -> None:
     model = json.loads(dumps(DROPPING["gpt2 characters"], "huggingface")["tokenizer.json"])
     model["model"]["unk_token"] = END_OF_TEXT
     with pytest.raises(
-        FormatError, match=r"only .* characters, and the model uses the token '<.endoftext"
+        bpe.FormatError, match=r"only .* characters, and the model uses the token '<.endoftext"
     ):
         read_huggingface(json.dumps(model).encode())
     # With all bytes in the vocabulary, the unknown token is never used.
@@ -648,7 +647,7 @@ def test_several_steps_that_cut_as_a_named_pretokenizer_are_read_and_written(
 def test_a_named_pattern_is_written_and_read(name: str) -> None:
     gpt2 = BYTE_TOKENIZERS["gpt2"]
     merges = [(merge.left, merge.right, merge.id) for merge in gpt2.merges]
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab=gpt2.vocab,
         merges=merges,
         pretokenizer=name,
@@ -663,7 +662,7 @@ def test_an_empty_sequence_of_normalizers_is_none() -> None:
 
 
 def test_patterns_of_other_tools_are_recognised() -> None:
-    pattern = get_pretokenizer("o200k").pattern
+    pattern = bpe.get_pretokenizer("o200k").pattern
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
     parts = {"type": "Sequence", "pretokenizers": [split, byte_level]}

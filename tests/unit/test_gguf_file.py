@@ -7,27 +7,23 @@ from pathlib import Path
 
 import pytest
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import ConfigError
 from bpe_core.formats.gguf.gguf_cuts import KNOWN_CUTS
 from bpe_core.formats.gguf.gguf_file import find_pre, write_gguf
 from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.load_save import dumps, loads, save
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 
 SAMPLE = load_sample("multilingual")
 
 
-def trained(pretokenizer: str, **choices: object) -> Tokenizer:
-    config = TrainingConfig(700, pretokenizer=pretokenizer, special_tokens=("<s>", "</s>"))
-    return train(SAMPLE, replace(config, **choices)).tokenizer
+def trained(pretokenizer: str, **choices: object) -> bpe.Tokenizer:
+    config = bpe.TrainingConfig(700, pretokenizer=pretokenizer, special_tokens=("<s>", "</s>"))
+    return bpe.train(SAMPLE, replace(config, **choices)).tokenizer
 
 
-def looking_up_words(tokenizer: Tokenizer) -> Tokenizer:
-    return Tokenizer(
+def looking_up_words(tokenizer: bpe.Tokenizer) -> bpe.Tokenizer:
+    return bpe.Tokenizer(
         vocab=tokenizer.vocab,
         merges=[(each.left, each.right, each.id) for each in tokenizer.merges],
         pretokenizer=tokenizer.pretokenizer.name,
@@ -80,12 +76,12 @@ def test_the_keys_name_the_ends_and_no_token_is_added_to_a_text() -> None:
         (looking_up_words(trained("gpt2")), "'gpt2' it looks whole words up only after merging"),
         (trained("gpt2", alphabet="seen"), "all 256 bytes"),
         (trained("gpt2", base="characters", vocab_size=1_500), "only byte tokens"),
-        (gpt2().truncated(10), "none for id 266"),
+        (bpe.gpt2().truncated(10), "none for id 266"),
     ],
 )
 def test_what_gguf_cannot_express_is_refused_and_nothing_is_written(
-    tokenizer: Tokenizer, why: str, tmp_path: Path
+    tokenizer: bpe.Tokenizer, why: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=why):
+    with pytest.raises(bpe.ConfigError, match=why):
         save(tokenizer, tmp_path / "vocabulary.gguf", format="gguf")
     assert not list(tmp_path.iterdir())

@@ -13,7 +13,6 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.adapting.replace import replace
-from bpe_core.errors import ArgumentTypeError, BpeError
 
 TEXTS = ["hug hugs", "a hug"]
 FRAME = pd.DataFrame({"text": TEXTS, "label": [0, 1]})
@@ -43,7 +42,7 @@ TAKERS: Mapping[str, Callable[[Any], object]] = {
 )
 def test_a_table_is_refused_and_its_column_asked_for(taker: str, table: object) -> None:
     column = r"pass its column of text, such as table\['text'\]"
-    with pytest.raises(ArgumentTypeError, match=column):
+    with pytest.raises(bpe.ArgumentTypeError, match=column):
         TAKERS.get(taker, bpe.Corpus.from_documents)(table)
 
 
@@ -79,12 +78,12 @@ def test_texts_may_come_one_by_one() -> None:
     ],
 )
 def test_what_is_not_a_text_is_refused_with_the_remedy(given: Any, remedy: str) -> None:
-    with pytest.raises(BpeError, match=remedy):
+    with pytest.raises(bpe.BpeError, match=remedy):
         bpe.Corpus.from_documents(given)
 
 
 def test_a_table_is_not_a_text() -> None:
-    with pytest.raises(BpeError, match="Pass its column of text"):
+    with pytest.raises(bpe.BpeError, match="Pass its column of text"):
         bpe.Corpus.from_text(FRAME)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentTypeError, match="pass one of its columns"):
+    with pytest.raises(bpe.ArgumentTypeError, match="pass one of its columns"):
         bpe.read_corpus(FRAME)  # type: ignore[arg-type]

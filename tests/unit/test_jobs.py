@@ -12,10 +12,7 @@ from itertools import pairwise
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig, TrainingProgress
+import bpe_core as bpe
 from tests.new_process import run_python
 from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
@@ -29,10 +26,10 @@ from ui.work.jobs import (
 from ui.work.training_report import CURVE_POINTS, EndingTime, merges_a_second, note_recent
 
 # Numbered, so that each line shows whether it was held out.
-LINES = Corpus.from_text(
+LINES = bpe.Corpus.from_text(
     "".join(f"line {n}: the cat sat on the mat and the rat sat on the hat\n" for n in range(200))
 )
-CONFIG = TrainingConfig(vocab_size=270)
+CONFIG = bpe.TrainingConfig(vocab_size=270)
 ORIGIN = CorpusOrigin("paste", "", 10)
 
 
@@ -40,7 +37,7 @@ class Shelf:
     """A store in memory that can be made to block, so that a test decides when a job may end."""
 
     def __init__(self) -> None:
-        self.runs: dict[str, tuple[str, TrainingRun, Corpus]] = {}
+        self.runs: dict[str, tuple[str, bpe.TrainingRun, bpe.Corpus]] = {}
         self.reached = threading.Event()
         self.open = threading.Event()
         self.open.set()
@@ -68,7 +65,10 @@ def manager(shelf: Shelf) -> Iterator[JobManager]:
 
 
 def submit(
-    manager: JobManager, corpus: Corpus = LINES, config: TrainingConfig = CONFIG, share: float = 0.1
+    manager: JobManager,
+    corpus: bpe.Corpus = LINES,
+    config: bpe.TrainingConfig = CONFIG,
+    share: float = 0.1,
 ) -> str:
     return manager.submit(corpus, config, title="Rhymes", held_out_share=share, origin=ORIGIN)
 
@@ -92,7 +92,7 @@ def test_a_job_trains_on_one_part_and_stores_the_other_with_the_run(
 
 
 def test_a_job_extends_a_tokenizer(manager: JobManager, shelf: Shelf) -> None:
-    base = train(LINES, TrainingConfig(260)).tokenizer
+    base = bpe.train(LINES, bpe.TrainingConfig(260)).tokenizer
     extension = Extension(BaseName("gpt2", "A base"), n_tokens=5)
     status = ended(
         manager,
@@ -174,8 +174,8 @@ def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
 ) -> None:
     # Merging words that share little takes many seconds, so training outlasts the request.
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
-    config = TrainingConfig(vocab_size=80_000, pretokenizer="whitespace")
-    job = submit(manager, Corpus.from_text(words), config, share=0)
+    config = bpe.TrainingConfig(vocab_size=80_000, pretokenizer="whitespace")
+    job = submit(manager, bpe.Corpus.from_text(words), config, share=0)
     wait_until(manager, job, lambda job: job.report.done > 0)
     manager.cancel(job)
     status = ended(manager, job)
@@ -188,7 +188,7 @@ def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
 def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
     manager: JobManager, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nothing = train(LINES, TrainingConfig(257), should_stop=lambda: True)
+    nothing = bpe.train(LINES, bpe.TrainingConfig(257), should_stop=lambda: True)
     assert nothing.stop_reason == "cancelled"
     monkeypatch.setattr("ui.work.training.train", lambda *_, **__: nothing)
     status = ended(manager, submit(manager))
@@ -200,7 +200,7 @@ def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
 def test_a_job_with_an_impossible_vocabulary_size_fails_with_the_reason(
     manager: JobManager,
 ) -> None:
-    status = ended(manager, submit(manager, config=TrainingConfig(vocab_size=100)))
+    status = ended(manager, submit(manager, config=bpe.TrainingConfig(vocab_size=100)))
     assert status.state == "failed"
     assert status.error is not None
     assert "257" in status.error
@@ -230,7 +230,7 @@ def test_the_error_for_an_unknown_job_names_a_remedy(manager: JobManager) -> Non
         manager.status("nothing")
 
 
-class WatchedCorpus(Corpus):
+class WatchedCorpus(bpe.Corpus):
     """A corpus without slots, so that weak references to it are possible."""
 
 
@@ -245,7 +245,7 @@ def test_an_ended_job_releases_its_corpus(manager: JobManager, shelf: Shelf) -> 
     corpora = [watched() for _ in range(3)]
     seen = [weakref.ref(corpus) for corpus in corpora]
     finished = submit(manager, corpora[0])
-    failed = submit(manager, corpora[1], TrainingConfig(vocab_size=1))
+    failed = submit(manager, corpora[1], bpe.TrainingConfig(vocab_size=1))
     cancelled = submit(manager, corpora[2])
     del corpora
     manager.cancel(cancelled)
@@ -262,8 +262,8 @@ def test_an_ended_job_releases_its_corpus(manager: JobManager, shelf: Shelf) -> 
 def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:
     text = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(4_000))
     # With this many merges requested, points are further apart than reports.
-    config = TrainingConfig(vocab_size=200_000, pretokenizer="whitespace")
-    status = ended(manager, submit(manager, Corpus.from_text(text), config, share=0))
+    config = bpe.TrainingConfig(vocab_size=200_000, pretokenizer="whitespace")
+    status = ended(manager, submit(manager, bpe.Corpus.from_text(text), config, share=0))
     assert status.report.progress is not None
     done = [point.merges_done for point in status.report.curve]
     assert len(done) > 3
@@ -272,12 +272,12 @@ def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:
     assert min(gaps) >= spacing > 100
 
 
-def progress(done: int, seconds: float, compiling: float | None = None) -> TrainingProgress:
-    return TrainingProgress(done, 40_000, seconds, 9, 2, compiling)
+def progress(done: int, seconds: float, compiling: float | None = None) -> bpe.TrainingProgress:
+    return bpe.TrainingProgress(done, 40_000, seconds, 9, 2, compiling)
 
 
-def rate_after(*reports: TrainingProgress) -> float | None:
-    recent = deque[TrainingProgress]()
+def rate_after(*reports: bpe.TrainingProgress) -> float | None:
+    recent = deque[bpe.TrainingProgress]()
     for report in reports:
         note_recent(recent, report)
     return merges_a_second(recent)
@@ -300,7 +300,7 @@ def test_there_is_no_rate_in_the_first_half_second_of_merges() -> None:
 def test_the_time_left_includes_saving_and_counts_down(manager: JobManager, shelf: Shelf) -> None:
     shelf.open.clear()
     # Saving takes seconds if there is much held-out text to count.
-    corpus = Corpus.from_text(LINES.documents[0] * 300)
+    corpus = bpe.Corpus.from_text(LINES.documents[0] * 300)
     job = submit(manager, corpus, share=0.9)
     assert shelf.reached.wait(30)
     first = manager.status(job)
@@ -344,13 +344,13 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
     manager: JobManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def train_after_a_wait(
-        corpus: Corpus,
-        config: TrainingConfig,
-        on_progress: Callable[[TrainingProgress], None],
+        corpus: bpe.Corpus,
+        config: bpe.TrainingConfig,
+        on_progress: Callable[[bpe.TrainingProgress], None],
         should_stop: Callable[[], bool],
-    ) -> TrainingRun:
-        on_progress(TrainingProgress(0, 13, 1.0, 0, 0, seconds_compiling=1.0))
-        return train(corpus, config, on_progress=on_progress, should_stop=should_stop)
+    ) -> bpe.TrainingRun:
+        on_progress(bpe.TrainingProgress(0, 13, 1.0, 0, 0, seconds_compiling=1.0))
+        return bpe.train(corpus, config, on_progress=on_progress, should_stop=should_stop)
 
     monkeypatch.setattr("ui.work.training.train", train_after_a_wait)
     status = ended(manager, submit(manager))

@@ -14,24 +14,20 @@ from typing import Any
 import pytest
 
 import bpe_core as bpe
-from bpe_core.errors import FormatError
 from bpe_core.formats import json_files
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import kept_encoders
-from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.stored_table import StoredTable, table_to_arrays
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.commands import succeed
 from tests.new_process import run_without_compilation
 from tests.unit.test_across_words import TEXTS, described
 
-SMALL = gpt2().truncated(1_000)
+SMALL = bpe.gpt2().truncated(1_000)
 HOSTILE = (
     *TEXTS,
     "",
@@ -60,7 +56,7 @@ def write(folder: Path, described: dict[str, Any]) -> Path:
     return path
 
 
-def to_json(tokenizer: Tokenizer = SMALL, **parts: Any) -> dict[str, Any]:
+def to_json(tokenizer: bpe.Tokenizer = SMALL, **parts: Any) -> dict[str, Any]:
     return {**json.loads(dumps(tokenizer, "huggingface")["tokenizer.json"]), **parts}
 
 
@@ -90,10 +86,10 @@ def test_the_chat_template_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyP
     write(model, to_json())
     config = {"chat_template": "{{ bos_token }}", "bos_token": "<s>"}
     (model / "tokenizer_config.json").write_text(json.dumps(config))
-    first = open_encoder(model)
+    first = bpe.open_encoder(model)
     refuse_to_read(monkeypatch)
     assert first.chat is not None
-    assert open_encoder(model).chat == first.chat
+    assert bpe.open_encoder(model).chat == first.chat
 
 
 NFC = {"type": "NFC"}
@@ -102,7 +98,7 @@ NFC = {"type": "NFC"}
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
-        (to_json, Tokenizer),
+        (to_json, bpe.Tokenizer),
         (lambda: to_json(normalizer=NFC), NativeTokenizer),
         (described, AcrossWordsTokenizer),
     ],
@@ -114,13 +110,13 @@ def test_the_second_opening_reads_nothing_and_encodes_alike(
     kind: type,
 ) -> None:
     path = write(folder, make())
-    first = open_encoder(path)
+    first = bpe.open_encoder(path)
     assert isinstance(first.encoder, kind)
     refuse_to_read(monkeypatch)
-    second = open_encoder(path)
+    second = bpe.open_encoder(path)
     own = second.encoder
     merges = own.tokenizer if isinstance(own, OwnEncoder) else own
-    assert isinstance(merges, Tokenizer)
+    assert isinstance(merges, bpe.Tokenizer)
     table = merges.table
     assert isinstance(table, StoredTable)
     assert_alike(first, second)
@@ -129,9 +125,9 @@ def test_the_second_opening_reads_nothing_and_encodes_alike(
 
 def test_what_is_kept_of_loading_is_another_thing(folder: Path) -> None:
     path = write(folder, to_json(normalizer=NFC))
-    assert open_encoder(path).encode("ab ab")
+    assert bpe.open_encoder(path).encode("ab ab")
     for _ in range(2):
-        with pytest.raises(FormatError, match="has a normalizer"):
+        with pytest.raises(bpe.FormatError, match="has a normalizer"):
             bpe.load(path)
     plain = write(folder, to_json())
     assert bpe.load(plain) == bpe.load(plain) == SMALL
@@ -148,20 +144,20 @@ def test_each_pretokenizer_has_its_own(folder: Path) -> None:
 def test_a_changed_file_is_noticed(folder: Path) -> None:
     path = write(folder, to_json())
     before = path.stat()
-    assert open_encoder(path).special_tokens == {"<|endoftext|>": 50_256}
+    assert bpe.open_encoder(path).special_tokens == {"<|endoftext|>": 50_256}
     path.write_text(path.read_text().replace("<|endoftext|>", "<|endoftexT|>"))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert open_encoder(path).special_tokens == {"<|endoftexT|>": 50_256}
+    assert bpe.open_encoder(path).special_tokens == {"<|endoftexT|>": 50_256}
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda _: b""])
 def test_damage_is_repaired(folder: Path, damage: Callable[[bytes], bytes]) -> None:
     path = write(folder, to_json())
-    first = open_encoder(path)
+    first = bpe.open_encoder(path)
     (file,) = kept_files(folder)
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
-    assert_alike(first, open_encoder(path))
+    assert_alike(first, bpe.open_encoder(path))
     assert file.read_bytes() == whole
 
 
@@ -169,15 +165,15 @@ def test_another_version_of_a_library_compares_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(folder, described())
-    open_encoder(path)
+    bpe.open_encoder(path)
     monkeypatch.setattr(kept_encoders.metadata, "version", lambda _: "99.0")
-    open_encoder(path)
+    bpe.open_encoder(path)
     assert len(kept_files(folder)) == 2
 
 
 def test_what_is_kept_serves_plain_python_too(folder: Path) -> None:
-    path = write(folder, to_json(gpt2()))
-    expected = [open_encoder(path).encode(text) for text in HOSTILE]
+    path = write(folder, to_json(bpe.gpt2()))
+    expected = [bpe.open_encoder(path).encode(text) for text in HOSTILE]
     code = f"""
 import json, sys
 from bpe_core.formats.opening import kept_encoders
@@ -196,7 +192,7 @@ print(json.dumps([opened.encode(text) for text in texts]))
 
 
 def test_processes_that_open_a_file_together_all_open_it(folder: Path) -> None:
-    path = write(folder, to_json(gpt2()))
+    path = write(folder, to_json(bpe.gpt2()))
     code = f"import bpe_core; print(bpe_core.open_encoder({str(path)!r}).encode('The quick'))"
     running = [
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
@@ -204,12 +200,12 @@ def test_processes_that_open_a_file_together_all_open_it(folder: Path) -> None:
     ]
     assert {each.communicate()[0] for each in running} == {"[464, 2068]\n"}
     assert len(kept_files(folder)) == 1
-    assert open_encoder(path).encode("The quick") == [464, 2068]
+    assert bpe.open_encoder(path).encode("The quick") == [464, 2068]
 
 
 def test_a_file_that_only_a_library_runs_is_not_kept(folder: Path) -> None:
     path = write(folder, to_json(normalizer={"type": "Lowercase"}))
-    assert open_encoder(path).engine.startswith("tokenizers")
+    assert bpe.open_encoder(path).engine.startswith("tokenizers")
     assert not (folder / "cache").exists()
 
 
@@ -250,7 +246,7 @@ def test_a_stored_table_has_all_that_its_table_has() -> None:
         whole_words_first=True,
         special_tokens={"<s>": 5},
     )
-    for table in (byte_fallback, twice, whole, gpt2().table):
+    for table in (byte_fallback, twice, whole, bpe.gpt2().table):
         stored = StoredTable(*table_to_arrays(table))
         for name in TokenTable.__slots__:
             assert getattr(stored, name) == getattr(table, name), name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.lab.contenders import ENCODERS, trainers
 from bpe_core.lab.measurements import (
     SMALL_CHARACTERS,
@@ -16,12 +16,10 @@ from bpe_core.lab.measurements import (
 )
 from bpe_core.lab.measuring import LabProgress, ignore_progress
 from bpe_core.processes.limits import Limits
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 
 LINE = "hug hugs, hugging 12 pugs: naïve 日本\n"
 TEXT = LINE * 20
-TOKENIZER = train(Corpus.from_text(TEXT), TrainingConfig(280)).tokenizer
+TOKENIZER = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(280)).tokenizer
 
 
 @pytest.mark.slow

@@ -8,17 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bpe_core.comparison.comparison import compare
+import bpe_core as bpe
 from bpe_core.comparison.languages import (
     compare_languages,
     merges_per_script,
     read_parallel,
 )
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText, parallel_texts
-from bpe_core.errors import ConfigError, CorpusError
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, find_script
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
@@ -26,14 +22,14 @@ from tests.foreign_models import library_encoder
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 
 
-def tokenizer(*merges: tuple[int, int]) -> Tokenizer:
+def tokenizer(*merges: tuple[int, int]) -> bpe.Tokenizer:
     vocab = dict(BYTES)
     triples = []
     for left, right in merges:
         made = len(vocab)
         vocab[made] = vocab[left] + vocab[right]
         triples.append((left, right, made))
-    return Tokenizer(vocab=vocab, merges=triples, pretokenizer="none")
+    return bpe.Tokenizer(vocab=vocab, merges=triples, pretokenizer="none")
 
 
 def make_text(name: str, *sentences: str) -> ParallelText:
@@ -55,7 +51,7 @@ def test_costs_of_two_languages_by_hand() -> None:
 
 def test_every_figure_of_the_sample_equals_the_one_computed_slowly() -> None:
     texts = parallel_texts()
-    encoders = [gpt2(), library_encoder(models.described(models.unigram()))]
+    encoders = [bpe.gpt2(), library_encoder(models.described(models.unigram()))]
     for encoder, costs in zip(encoders, compare_languages(texts, encoders, "English"), strict=True):
         counts = [sum(len(encoder.encode(s)) for s in text.sentences) for text in texts]
         assert [row.n_tokens for row in costs.metrics] == counts
@@ -68,16 +64,16 @@ def test_every_figure_of_the_sample_equals_the_one_computed_slowly() -> None:
         shares = [used.count(id) / len(used) for id in set(used)]
         entropy = math.log(sum(share**2.5 for share in shares)) / (1 - 2.5)
         assert costs.renyi_efficiency == pytest.approx(entropy / math.log(encoder.vocab_size))
-        corpus = Corpus.from_documents(list(texts[7].sentences))
-        assert costs.metrics[7].words == compare(corpus, [encoder]).rows[0].words
+        corpus = bpe.Corpus.from_documents(list(texts[7].sentences))
+        assert costs.metrics[7].words == bpe.compare(corpus, [encoder]).rows[0].words
 
 
 def test_languages_that_cannot_be_compared_are_refused() -> None:
     two = [make_text("A", "a"), make_text("B", "b")]
-    with pytest.raises(ConfigError):
-        compare_languages(two[:1], [gpt2()], "A")
-    with pytest.raises(ConfigError, match="'C' has no tokens"):
-        compare_languages(two, [gpt2()], "C")
+    with pytest.raises(bpe.ConfigError):
+        compare_languages(two[:1], [bpe.gpt2()], "A")
+    with pytest.raises(bpe.ConfigError, match="'C' has no tokens"):
+        compare_languages(two, [bpe.gpt2()], "C")
 
 
 def test_merges_count_for_the_script_of_their_letters() -> None:
@@ -96,11 +92,11 @@ def test_merges_count_for_the_script_of_their_letters() -> None:
 
 
 def test_the_merges_of_all_scripts_add_up_to_the_number_of_merges() -> None:
-    spent = merges_per_script(gpt2().truncated(2_000))
+    spent = merges_per_script(bpe.gpt2().truncated(2_000))
     assert np.array_equal(spent.after.sum(axis=0), np.arange(2_001))
     latin = sum(
-        any(find_script(c) == "Latin" for c in gpt2().vocab[merge.id].decode(errors="ignore"))
-        for merge in gpt2().merges[:2_000]
+        any(find_script(c) == "Latin" for c in bpe.gpt2().vocab[merge.id].decode(errors="ignore"))
+        for merge in bpe.gpt2().merges[:2_000]
     )
     assert abs(int(spent.after[spent.names.index("Latin"), -1]) - latin) < 5
     assert merges_per_script(tokenizer()).after.shape == (0, 1)
@@ -140,13 +136,13 @@ def test_a_table_and_separate_files_give_the_same_texts() -> None:
 def test_texts_that_are_not_parallel_are_a_clear_error(
     files: dict[str, bytes], message: str
 ) -> None:
-    with pytest.raises(CorpusError, match=message):
+    with pytest.raises(bpe.CorpusError, match=message):
         read_parallel(list(files.items()))
 
 
 def test_two_files_of_the_same_language_are_a_clear_error() -> None:
     for second in ("s.txt", "s.md"):
-        with pytest.raises(CorpusError, match="Two files name the language 's'"):
+        with pytest.raises(bpe.CorpusError, match="Two files name the language 's'"):
             read_parallel([("s.txt", b"x\n"), (second, b"y\n")])
 
 

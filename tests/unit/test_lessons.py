@@ -7,11 +7,8 @@ import inspect
 import pytest
 from hypothesis import given
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import EmptyCorpusError
-from bpe_core.runs.train import train
+import bpe_core as bpe
 from bpe_core.trainers import reference
-from bpe_core.types import TrainingConfig
 from tests.strategies import plain_configs, word_counts
 from ui.lessons.printing import format_sum, format_token, printed
 from ui.lessons.questions import choose_most_frequent, choose_number
@@ -19,14 +16,14 @@ from ui.lessons.source_code import source_lines
 from ui.lessons.walk import walk
 
 HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
-CHARACTERS = TrainingConfig(50, base="characters", end_of_word="</w>", special_tokens=())
+CHARACTERS = bpe.TrainingConfig(50, base="characters", end_of_word="</w>", special_tokens=())
 
 
 @given(word_counts, plain_configs)
 def test_a_walk_agrees_with_the_trainer_at_every_step(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     walked = walk(words, config)
     assert list(walked.merges) == list(run.merges)
     assert walked.n_start == len(run.tokenizer.vocab) - len({merge.id for merge in run.merges})
@@ -37,7 +34,7 @@ def test_a_walk_agrees_with_the_trainer_at_every_step(
 
 @given(word_counts, plain_configs)
 def test_the_terms_of_a_pair_add_up_to_its_count(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     walked = walk(words, config)
     for pair, count in walked.pair_counts_at(0).items():
@@ -46,7 +43,7 @@ def test_the_terms_of_a_pair_add_up_to_its_count(
 
 @given(word_counts, plain_configs)
 def test_encoding_step_by_step_ends_with_the_ids_of_the_reference(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     walked = walk(words, config)
     for start in walked.starts:
@@ -60,13 +57,13 @@ def test_encoding_a_word_with_an_unknown_symbol_is_refused() -> None:
 
 
 def test_training_on_no_words_is_refused() -> None:
-    with pytest.raises(EmptyCorpusError, match="There are no words to learn from"):
+    with pytest.raises(bpe.EmptyCorpusError, match="There are no words to learn from"):
         walk({}, CHARACTERS)
 
 
 @given(word_counts, plain_configs)
 def test_the_rules_for_ties_agree_before_the_first_split(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     walked = walk(words, config)
     split = walked.first_split()
@@ -78,7 +75,7 @@ def test_the_rules_for_ties_agree_before_the_first_split(
 
 @given(word_counts, plain_configs)
 def test_every_pair_as_frequent_as_the_winner_is_a_right_answer(
-    words: dict[str, int], config: TrainingConfig
+    words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     walked = walk(words, config)
     asked = choose_most_frequent("Which?", walked, "")

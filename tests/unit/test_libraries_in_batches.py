@@ -13,17 +13,13 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.comparison.comparison import compare
+import bpe_core as bpe
 from bpe_core.comparison.terms import cut_terms
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import parallel_texts
-from bpe_core.errors import InvalidTextError, TokenizationError
 from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import BatchEncoder, Encoder, NamedEncoder, TokenColumns
-from bpe_core.types import Segment
+from bpe_core.tokenizer.protocol import BatchEncoder, NamedEncoder, TokenColumns
 
 SENTENCES = [sentence for text in parallel_texts() for sentence in text.sentences]
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
@@ -49,8 +45,8 @@ def model(kind: str) -> bytes:
 def encoder(name: str) -> SentencePieceTokenizer | TiktokenTokenizer:
     if name != "tiktoken":
         return SentencePieceTokenizer(model(name))
-    special = gpt2().special_tokens
-    ranks = {token: id for id, token in gpt2().vocab.items() if id not in special.values()}
+    special = bpe.gpt2().special_tokens
+    ranks = {token: id for id, token in bpe.gpt2().vocab.items() if id not in special.values()}
     # A gap between the ids, as some published tokenizers have.
     return TiktokenTokenizer(ranks, GPT2_PATTERN, {"<|endoftext|>": 60_000})
 
@@ -121,7 +117,7 @@ def test_short_documents_are_encoded_together_without_another_figure(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokenizer = encoder(name)
-    corpus = Corpus.from_documents(SENTENCES * 5)
+    corpus = bpe.Corpus.from_documents(SENTENCES * 5)
     place = tokenizer.place_tokens
     sizes: list[int] = []
 
@@ -130,7 +126,7 @@ def test_short_documents_are_encoded_together_without_another_figure(
         return place(texts)
 
     monkeypatch.setattr(type(tokenizer), "place_tokens", noted)
-    together = compare(corpus, [tokenizer])
+    together = bpe.compare(corpus, [tokenizer])
     assert sum(sizes) == len(corpus.documents)
     assert len(sizes) < 5
 
@@ -138,22 +134,22 @@ def test_short_documents_are_encoded_together_without_another_figure(
         return [columns for text in texts for columns in place([text])]
 
     monkeypatch.setattr(type(tokenizer), "place_tokens", one_by_one)
-    assert compare(corpus, [tokenizer]) == together
+    assert bpe.compare(corpus, [tokenizer]) == together
 
 
 @pytest.mark.parametrize("name", ["bpe", "tiktoken", "gpt2"])
 def test_a_named_encoder_is_compared_as_the_encoder_in_it(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tokenizer: Encoder = gpt2() if name == "gpt2" else encoder(name)
-    corpus = Corpus.from_documents(SENTENCES)
-    expected = compare(corpus, [tokenizer, gpt2()])
+    tokenizer: bpe.Encoder = bpe.gpt2() if name == "gpt2" else encoder(name)
+    corpus = bpe.Corpus.from_documents(SENTENCES)
+    expected = bpe.compare(corpus, [tokenizer, bpe.gpt2()])
 
-    def refuse(*_: object) -> list[Segment]:
+    def refuse(*_: object) -> list[bpe.Segment]:
         raise AssertionError("one object for each token")
 
     monkeypatch.setattr(type(tokenizer), "segments", refuse)
-    assert compare(corpus, [NamedEncoder("A name", tokenizer), gpt2()]) == expected
+    assert bpe.compare(corpus, [NamedEncoder("A name", tokenizer), bpe.gpt2()]) == expected
 
 
 @each
@@ -187,7 +183,7 @@ def raised(name: str, many: list[str], allowed: str | tuple[str, ...] = ()) -> I
         lambda: tokenizer.place_tokens(many, allowed),
         lambda: [tokenizer.segments(text, allowed) for text in many],
     ):
-        with pytest.raises((InvalidTextError, TokenizationError)) as failed:
+        with pytest.raises((bpe.InvalidTextError, bpe.TokenizationError)) as failed:
             call()
         yield failed.value
 
@@ -210,7 +206,7 @@ def test_a_pattern_that_drops_part_of_one_text_is_an_error_of_the_batch() -> Non
     letters = TiktokenTokenizer(ranks, "[a-z]+", {})
     assert [each.ids.tolist() for each in letters.place_tokens(["ab", ""])] == [[97, 98], []]
     for many in (["ab", "a b"], ["x" * 1_000] * 9 + ["-" * 1_000]):
-        with pytest.raises(TokenizationError, match="drops a part of this text"):
+        with pytest.raises(bpe.TokenizationError, match="drops a part of this text"):
             letters.place_tokens(many)
 
 

@@ -14,11 +14,10 @@ from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.foreign_models import word_piece
 
 
-def trained(pretokenizer: str) -> Tokenizer:
+def trained(pretokenizer: str) -> bpe.Tokenizer:
     return bpe.train(["hug hugs"], vocab_size=258, pretokenizer=pretokenizer).tokenizer
 
 

@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import BpeError
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from tests.new_process import ROOT
 from tests.waiting import wait_until
 from ui.host.logs import (
@@ -214,13 +212,13 @@ def test_a_flood_of_one_kind_leaves_a_few_lines_and_their_number(
 
 
 def test_trainings_are_logged_without_title_or_id(log: Log) -> None:
-    corpus = Corpus.from_text(f"the cat {SECRET} sat on the mat\n" * 50)
+    corpus = bpe.Corpus.from_text(f"the cat {SECRET} sat on the mat\n" * 50)
 
     def store(*_: object, **__: object) -> str:
         return "f" * 32
 
     manager = JobManager(store)
-    size = TrainingConfig(vocab_size=260)
+    size = bpe.TrainingConfig(vocab_size=260)
     job_id = manager.submit(corpus, size, title=HOSTILE, held_out_share=0.0, origin=ORIGIN)
     assert wait_until(manager, job_id).state == "finished"
     manager.close()
@@ -234,10 +232,10 @@ def test_trainings_are_logged_without_title_or_id(log: Log) -> None:
 
 def test_a_failed_training_is_logged_by_the_type_of_its_error(log: Log) -> None:
     def store(*_: object, **__: object) -> str:
-        raise BpeError(HOSTILE)
+        raise bpe.BpeError(HOSTILE)
 
     manager = JobManager(store)
-    corpus, size = Corpus.from_text("the cat sat " * 50), TrainingConfig(vocab_size=260)
+    corpus, size = bpe.Corpus.from_text("the cat sat " * 50), bpe.TrainingConfig(vocab_size=260)
     job_id = manager.submit(corpus, size, title="A title", held_out_share=0.0, origin=ORIGIN)
     assert wait_until(manager, job_id).state == "failed"
     manager.close()

@@ -3,14 +3,9 @@ import json
 import numpy as np
 import pytest
 
+import bpe_core as bpe
 from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.stop_reasons import stop_sentence
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from bpe_core.views.run_packing import (
     MAX_WORD_LENGTH,
     N_GIVEN,
@@ -22,7 +17,7 @@ from bpe_core.views.run_packing import (
 )
 
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
-CLASSROOM = TrainingConfig(
+CLASSROOM = bpe.TrainingConfig(
     20,
     pretokenizer="none",
     base="characters",
@@ -43,22 +38,22 @@ def unpacked(message: bytes) -> dict:
     return content
 
 
-def packed(run: TrainingRun) -> dict:
+def packed(run: bpe.TrainingRun) -> dict:
     """Return the message that is sent once per run."""
     last = run.top_pairs(len(run.merges), 10)
     ending = stop_sentence(run)
     return unpacked(pack_run(run, last, player="p", ending=ending, opening=0, starts=[0]))
 
 
-def block(run: TrainingRun, start: int = 0, stop: int | None = None) -> dict:
+def block(run: bpe.TrainingRun, start: int = 0, stop: int | None = None) -> dict:
     """Return the message for some of a run's merges."""
     trace = run.trace(start, len(run.merges) if stop is None else stop)
     return unpacked(pack_block(run, trace, player="p"))
 
 
 @pytest.fixture(scope="module")
-def hug_run() -> TrainingRun:
-    return train(Corpus.from_word_counts(HUG_WORDS), CLASSROOM)
+def hug_run() -> bpe.TrainingRun:
+    return bpe.train(bpe.Corpus.from_word_counts(HUG_WORDS), CLASSROOM)
 
 
 def word_in(content: dict, word: int) -> list[int]:
@@ -66,7 +61,7 @@ def word_in(content: dict, word: int) -> list[int]:
     return content["word_symbols"][start:stop].tolist()
 
 
-def test_the_message_holds_the_merges_with_their_counts(hug_run: TrainingRun) -> None:
+def test_the_message_holds_the_merges_with_their_counts(hug_run: bpe.TrainingRun) -> None:
     content = packed(hug_run)
     columns = (content[f"merge_{name}"].tolist() for name in ("left", "right", "id", "count"))
     assert list(zip(*columns, strict=True)) == [
@@ -74,7 +69,7 @@ def test_the_message_holds_the_merges_with_their_counts(hug_run: TrainingRun) ->
     ]
 
 
-def test_the_message_holds_the_trace_number_for_number(hug_run: TrainingRun) -> None:
+def test_the_message_holds_the_trace_number_for_number(hug_run: bpe.TrainingRun) -> None:
     content, trace = block(hug_run, 2, 7), hug_run.trace(2, 7)
     assert (content["start"], content["stop"]) == (2, 7)
     for name in ("top_left", "top_right", "top_count", "n_pairs", "n_tied", "n_overlapping"):
@@ -85,7 +80,7 @@ def test_the_message_holds_the_trace_number_for_number(hug_run: TrainingRun) -> 
         assert content[name].tolist() == getattr(trace, name).ravel().tolist()
 
 
-def test_each_touched_word_arrives_as_its_base_symbols_and_marker(hug_run: TrainingRun) -> None:
+def test_each_touched_word_arrives_as_its_base_symbols_and_marker(hug_run: bpe.TrainingRun) -> None:
     content, trace = block(hug_run), hug_run.trace(0, len(hug_run.merges))
     vocab = hug_run.tokenizer.vocab
     for place, index in zip(content["touched"].tolist(), trace.touched.ravel(), strict=True):
@@ -97,13 +92,15 @@ def test_each_touched_word_arrives_as_its_base_symbols_and_marker(hug_run: Train
         assert content["word_counts"][place] == hug_run.pretokens.counts[index]
 
 
-def test_the_frequent_words_are_in_order_of_count(hug_run: TrainingRun) -> None:
+def test_the_frequent_words_are_in_order_of_count(hug_run: bpe.TrainingRun) -> None:
     content = packed(hug_run)
     assert content["word_counts"].tolist() == [12, 10, 5, 5, 4]
 
 
 def test_words_of_one_symbol_are_not_among_the_frequent_words() -> None:
-    run = train(Corpus.from_text("a a a a bb"), TrainingConfig(258, pretokenizer="whitespace"))
+    run = bpe.train(
+        bpe.Corpus.from_text("a a a a bb"), bpe.TrainingConfig(258, pretokenizer="whitespace")
+    )
     content = packed(run)
     assert word_in(content, 0) == [run.tokenizer.base_ids[b"b"]] * 2
     assert len(content["word_counts"]) == 1
@@ -111,21 +108,23 @@ def test_words_of_one_symbol_are_not_among_the_frequent_words() -> None:
 
 def test_counts_over_32_bits_are_exact() -> None:
     count = 2**40 + 1
-    run = train(Corpus.from_word_counts({"hug": count}), TrainingConfig(258))
+    run = bpe.train(bpe.Corpus.from_word_counts({"hug": count}), bpe.TrainingConfig(258))
     content = packed(run)
     assert content["merge_count"].tolist() == [count]
     assert block(run)["top_count"].tolist()[:2] == [count, count]
 
 
 def test_only_the_start_of_a_very_long_word_is_sent() -> None:
-    run = train(Corpus.from_text("ab" * 5_000), TrainingConfig(258, pretokenizer="none"))
+    run = bpe.train(
+        bpe.Corpus.from_text("ab" * 5_000), bpe.TrainingConfig(258, pretokenizer="none")
+    )
     content = packed(run)
     assert len(word_in(content, 0)) == MAX_WORD_LENGTH
     assert content["word_cut"].tolist() == [1]
 
 
 def test_a_run_without_merges_can_be_packed() -> None:
-    run = train(Corpus.from_text("hello there"), TrainingConfig(257))
+    run = bpe.train(bpe.Corpus.from_text("hello there"), bpe.TrainingConfig(257))
     content = packed(run)
     assert content["n_merges"] == 0
     assert len(content["word_counts"]) == 2
@@ -134,13 +133,15 @@ def test_a_run_without_merges_can_be_packed() -> None:
 
 
 def test_a_token_that_is_not_valid_utf8_is_sent_as_bytes() -> None:
-    run = train(Corpus.from_text("日日日日"), TrainingConfig(258))
+    run = bpe.train(bpe.Corpus.from_text("日日日日"), bpe.TrainingConfig(258))
     assert packed(run)["tokens"][-1] == [0xE6, 0x97]
 
 
-def test_a_short_run_is_one_block(hug_run: TrainingRun) -> None:
+def test_a_short_run_is_one_block(hug_run: bpe.TrainingRun) -> None:
     assert block_starts(hug_run) == [0]
-    assert block_starts(train(Corpus.from_text("hello there"), TrainingConfig(257))) == [0]
+    assert block_starts(
+        bpe.train(bpe.Corpus.from_text("hello there"), bpe.TrainingConfig(257))
+    ) == [0]
 
 
 def test_the_first_blocks_of_a_long_run_have_fewer_merges() -> None:
@@ -149,8 +150,8 @@ def test_the_first_blocks_of_a_long_run_have_fewer_merges() -> None:
         "".join(letters[(word // 10**place) % 10] for place in range(5)): 1 + 100_000 // (word + 1)
         for word in range(40_000)
     }
-    config = TrainingConfig(20_000, pretokenizer="none", base="characters", special_tokens=())
-    run = train(Corpus.from_word_counts(words), config)
+    config = bpe.TrainingConfig(20_000, pretokenizer="none", base="characters", special_tokens=())
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     assert len(run.merges) > WHOLE_RUN
     starts = block_starts(run)
     sizes = np.diff([*starts, len(run.merges)])
@@ -160,14 +161,14 @@ def test_the_first_blocks_of_a_long_run_have_fewer_merges() -> None:
     assert sizes[0] < sizes[-2] / 2
 
 
-def test_blocks_hold_the_words_that_their_own_merges_touch(hug_run: TrainingRun) -> None:
+def test_blocks_hold_the_words_that_their_own_merges_touch(hug_run: bpe.TrainingRun) -> None:
     trace = hug_run.trace(3, 5)
     touched = set(trace.touched[trace.touched >= 0].tolist())
     assert set(block(hug_run, 3, 5)["word_index"].tolist()) == touched
 
 
 def test_a_visitors_words_are_pretokenized_like_the_training_text() -> None:
-    run = train(Corpus.from_text("don't panic"), TrainingConfig(258))
+    run = bpe.train(bpe.Corpus.from_text("don't panic"), bpe.TrainingConfig(258))
     words = own_words(run.tokenizer, "don't panic")
     vocab = run.tokenizer.vocab
     spelled = [b"".join(vocab[id] for id in word if isinstance(id, int)) for word in words]
@@ -175,8 +176,10 @@ def test_a_visitors_words_are_pretokenized_like_the_training_text() -> None:
 
 
 def test_a_visitors_rare_characters_are_bytes_and_words_get_a_space() -> None:
-    config = TrainingConfig(300, base="characters", byte_fallback=True, pretokenizer="metaspace")
-    tokenizer = train(Corpus.from_text("hug pug"), config).tokenizer
+    config = bpe.TrainingConfig(
+        300, base="characters", byte_fallback=True, pretokenizer="metaspace"
+    )
+    tokenizer = bpe.train(bpe.Corpus.from_text("hug pug"), config).tokenizer
     words = own_words(tokenizer, "hug é")
     vocab = tokenizer.vocab
     assert [[vocab[id] for id in word if isinstance(id, int)] for word in words] == [
@@ -185,7 +188,7 @@ def test_a_visitors_rare_characters_are_bytes_and_words_get_a_space() -> None:
     ]
 
 
-def test_an_unknown_symbol_in_a_visitors_words_stays_text(hug_run: TrainingRun) -> None:
+def test_an_unknown_symbol_in_a_visitors_words_stays_text(hug_run: bpe.TrainingRun) -> None:
     ids = hug_run.tokenizer.base_ids
     assert own_words(hug_run.tokenizer, "hé") == [
         [ids[b"h"], "é", hug_run.tokenizer.end_of_word_id]
@@ -193,13 +196,13 @@ def test_an_unknown_symbol_in_a_visitors_words_stays_text(hug_run: TrainingRun) 
 
 
 def test_an_unknown_byte_is_shown_in_hex() -> None:
-    run = train(Corpus.from_text("hug"), TrainingConfig(6, alphabet="seen"))
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(6, alphabet="seen"))
     assert own_words(run.tokenizer, "é")[0] == ["C3", "A9"]
 
 
 def test_an_extended_run_starts_from_the_tokens_of_its_base():
     text = "A tokenizer, tokenizers, untokenized text, a subword tokenizer"
-    run = extend(gpt2(), Corpus.from_text(text), n_tokens=4)
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text(text), n_tokens=4)
     message = packed(run)
     assert message["n_merges"] == 4
     starts = message["word_starts"]
@@ -207,15 +210,15 @@ def test_an_extended_run_starts_from_the_tokens_of_its_base():
         run.pretokens.words[index]: message["word_symbols"][start:stop].tolist()
         for index, start, stop in zip(message["word_index"], starts, starts[1:], strict=False)
     }
-    assert words[b" tokenizer"] == gpt2().encode(" tokenizer")
+    assert words[b" tokenizer"] == bpe.gpt2().encode(" tokenizer")
     assert all(len(symbols) > 1 for symbols in words.values())  # others never change
     assert block(run)["top_left"][0] == run.merges[0].left
-    assert own_words(run.tokenizer, "A tokenizer", gpt2()) == [[32], [11241, 7509]]
+    assert own_words(run.tokenizer, "A tokenizer", bpe.gpt2()) == [[32], [11241, 7509]]
 
 
 def test_own_text_of_an_extended_run_names_symbols_that_the_base_lacks():
-    base = Tokenizer(
+    base = bpe.Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"ab"}, merges=[(0, 1, 2)], pretokenizer="whitespace"
     )
-    run = extend(base, Corpus.from_text("aba aba"), n_tokens=1)
+    run = extend(base, bpe.Corpus.from_text("aba aba"), n_tokens=1)
     assert own_words(run.tokenizer, "abxa é", run.base) == [[2, "x", 0], ["C3", "A9"]]

@@ -6,16 +6,14 @@ import pickle
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.corpus.notes import Note, group_notes
-from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.errors import EmptyCorpusError
 from tests.uploads import Upload
 
 
-def read_many() -> Corpus:
+def read_many() -> bpe.Corpus:
     western = "naïve été".encode("cp1252")
-    return read_corpus(
+    return bpe.read_corpus(
         [
             Upload("good.txt", b"hug"),
             *(Upload(f"empty{n}.txt", b"") for n in range(5)),
@@ -54,8 +52,8 @@ def test_notes_survive_pickling_and_splitting() -> None:
 
 def test_the_error_for_many_unreadable_files_is_grouped() -> None:
     empty = [Upload(f"{n}.txt", b"") for n in range(1_000)]
-    with pytest.raises(EmptyCorpusError) as caught:
-        read_corpus(empty)
+    with pytest.raises(bpe.EmptyCorpusError) as caught:
+        bpe.read_corpus(empty)
     message = str(caught.value)
     assert "1,000 empty files were skipped: 0.txt, 1.txt, 2.txt and 997 more." in message
     assert len(message) < 200

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import ConfigError
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.opened_elsewhere import (
     Opened,
@@ -26,16 +26,12 @@ from bpe_core.formats.checking.readers import READERS, Reader, find_reader, lite
 from bpe_core.formats.load_save import FORMATS, Format, dumps, write_files
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 
 SAMPLE = load_sample("multilingual")
 HOSTILE = ("<|endoftext|>", '<|"""\n+exit(3)#|>', "<|'\\|>", "<|\u202e\\N{BULLET}{}%s|>")
-TOKENIZER = train(SAMPLE, TrainingConfig(600, special_tokens=HOSTILE)).tokenizer
+TOKENIZER = bpe.train(SAMPLE, bpe.TrainingConfig(600, special_tokens=HOSTILE)).tokenizer
 SMALL = make_probe(TOKENIZER, n_tokens=5_000)
-LLAMA = train(
+LLAMA = bpe.train(
     SAMPLE,
     vocab_size=1_500,
     base="characters",
@@ -47,7 +43,7 @@ LLAMA = train(
 LLAMA_SMALL = make_probe(LLAMA, n_tokens=5_000)
 
 
-def probed(format: Format) -> tuple[Tokenizer, Probe]:
+def probed(format: Format) -> tuple[bpe.Tokenizer, Probe]:
     return (LLAMA, LLAMA_SMALL) if format == "sentencepiece" else (TOKENIZER, SMALL)
 
 
@@ -86,7 +82,7 @@ def test_other_libraries_that_read_a_format_give_the_same_ids(library: str, form
 
 
 def test_a_library_that_does_not_read_a_format_is_refused() -> None:
-    with pytest.raises(ConfigError, match="sentencepiece cannot read the format native"):
+    with pytest.raises(bpe.ConfigError, match="sentencepiece cannot read the format native"):
         check_opens(TOKENIZER, "native", SMALL, library="sentencepiece")
 
 
@@ -113,8 +109,8 @@ def test_a_literal_evaluates_to_its_text_and_to_nothing_else(text: str) -> None:
 
 def test_the_first_difference_is_found_at_its_place() -> None:
     probe = Probe(("hi", "hi hug hug"), ((5303,), (5303, 16225, 16225)))
-    assert compare_ids(gpt2(), probe, [[5303], [5303, 16225, 16225]]) == (4, None)
-    n_tokens, difference = compare_ids(gpt2(), probe, [[5303], [5303, 16225]])
+    assert compare_ids(bpe.gpt2(), probe, [[5303], [5303, 16225, 16225]]) == (4, None)
+    n_tokens, difference = compare_ids(bpe.gpt2(), probe, [[5303], [5303, 16225]])
     assert n_tokens == 3
     assert difference is not None
     assert (difference.character, difference.text) == (8, " hug")
@@ -138,7 +134,7 @@ def test_a_file_that_encodes_differently_is_reported(monkeypatch: pytest.MonkeyP
 
 def test_a_regex_that_the_other_library_reads_differently_is_reported() -> None:
     # GPT-2's two files hold no pattern, so writing them cannot refuse it.
-    tokenizer = train(SAMPLE, TrainingConfig(900, pretokenizer=r"regex:\w+|\s")).tokenizer
+    tokenizer = bpe.train(SAMPLE, bpe.TrainingConfig(900, pretokenizer=r"regex:\w+|\s")).tokenizer
     opened = check_opens(tokenizer, "gpt2", make_probe(tokenizer, n_tokens=5_000))
     assert opened.difference is not None
     assert "\u200c" in opened.difference.text
@@ -153,14 +149,14 @@ def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_format_that_cannot_hold_the_tokenizer_is_refused() -> None:
-    seen = train(SAMPLE, TrainingConfig(600, alphabet="seen")).tokenizer
-    with pytest.raises(ConfigError, match="all 256 bytes"):
+    seen = bpe.train(SAMPLE, bpe.TrainingConfig(600, alphabet="seen")).tokenizer
+    with pytest.raises(bpe.ConfigError, match="all 256 bytes"):
         check_opens(seen, "tiktoken", SMALL)
 
 
 @pytest.mark.slow
 def test_tiktoken_says_which_order_of_ids_it_expects_of_gpt2s_files() -> None:
-    special_first = train(SAMPLE, TrainingConfig(300)).tokenizer
+    special_first = bpe.train(SAMPLE, bpe.TrainingConfig(300)).tokenizer
     opened = check_opens(special_first, "gpt2", SMALL, library="tiktoken")
     assert opened.problem is not None
     assert "the ids in GPT-2's order" in opened.problem
@@ -217,8 +213,8 @@ def test_the_probe_is_as_long_as_asked_whatever_the_text() -> None:
 
 
 def test_the_probe_has_only_characters_of_the_alphabet() -> None:
-    config = TrainingConfig(60, base="characters", special_tokens=())
-    tokenizer = train(load_sample("notebook"), config).tokenizer
+    config = bpe.TrainingConfig(60, base="characters", special_tokens=())
+    tokenizer = bpe.train(load_sample("notebook"), config).tokenizer
     assert encodable(tokenizer, "This 漢 is") == "This  is"
     probe = make_probe(tokenizer, n_tokens=3_000)
     assert probe.n_tokens >= 3_000
@@ -249,7 +245,7 @@ def test_special_tokens_get_their_roles_by_name() -> None:
 @pytest.mark.slow
 def test_transformers_knows_the_ends_and_decodes_what_it_encodes(tmp_path: Path) -> None:
     special = ("<|endoftext|>", "<|pad|>", "<|user|>")
-    tokenizer = train(SAMPLE, TrainingConfig(400, special_tokens=special)).tokenizer
+    tokenizer = bpe.train(SAMPLE, bpe.TrainingConfig(400, special_tokens=special)).tokenizer
     write_files(dumps(tokenizer, "transformers"), tmp_path / "transformers-tokenizer")
     lines = find_reader("transformers").lines(tokenizer)
     code = f"""{lines.load}

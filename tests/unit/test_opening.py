@@ -13,25 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
-from bpe_core.comparison.comparison import compare
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats import native
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import opening
 from bpe_core.formats.opening.opening import open_files, open_untrusted
 from bpe_core.formats.text_growth import check_patterns
 from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 
 SAMPLE = load_sample("multilingual")
-TRAINED = train(SAMPLE, TrainingConfig(400)).tokenizer
+TRAINED = bpe.train(SAMPLE, bpe.TrainingConfig(400)).tokenizer
 TEXT = "The first document, it's 2024: naïve\tcafé 漢字 नमस्ते <s>\n\n  x"
 
 
@@ -54,7 +49,7 @@ def test_tokenizers_saved_by_bpe_core_are_encoded_by_it(format: Any) -> None:
 
 def test_a_tiktoken_file_needs_a_pretokenizer_and_uses_it() -> None:
     files = dumps(TRAINED, "tiktoken")
-    with pytest.raises(ConfigError, match="does not store its pre-tokenizer"):
+    with pytest.raises(bpe.ConfigError, match="does not store its pre-tokenizer"):
         open_files(files)
     named = open_files(files, pretokenizer="gpt2")
     assert named.encoder.encode(TEXT) == TRAINED.encode(TEXT)
@@ -187,18 +182,18 @@ HOSTILE = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_hostile_files_are_a_clear_error(what: str) -> None:
-    with pytest.raises(BpeError) as caught:
+    with pytest.raises(bpe.BpeError) as caught:
         open_files({"upload": HOSTILE[what]}, pretokenizer="gpt2")
     assert 20 < len(str(caught.value)) < 600
 
 
 def test_two_unrelated_files_and_three_files_are_a_clear_error() -> None:
     pair = dumps(TRAINED, "gpt2")
-    with pytest.raises(FormatError):
+    with pytest.raises(bpe.FormatError):
         open_files({"vocab.json": pair["vocab.json"], "merges.txt": b"a b c\n"})
-    with pytest.raises(FormatError):
+    with pytest.raises(bpe.FormatError):
         open_files({**pair, "more.txt": b""})
-    with pytest.raises(FormatError):
+    with pytest.raises(bpe.FormatError):
         open_files({"a.txt": b"\xff", "b.txt": b"\xfe"})
 
 
@@ -210,18 +205,18 @@ def test_a_corrupted_file_is_read_or_refused(data: st.DataObject) -> None:
     changed = file[:at] + data.draw(st.binary(max_size=3)) + file[at + 1 :]
     try:
         named = open_files({"tokenizer.json": changed})
-    except BpeError:
+    except bpe.BpeError:
         return
     assert sum(s.byte_end - s.byte_start for s in named.encoder.segments("the a")) == 5
 
 
 @pytest.mark.slow
 def test_a_very_large_id_needs_little_memory() -> None:
-    small = gpt2().truncated(2)
+    small = bpe.gpt2().truncated(2)
     far = 2**31 - 1
     vocab = {**small.vocab, far: b"<far>"}
     merges = [(merge.left, merge.right, merge.id) for merge in small.merges]
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab=vocab, merges=merges, pretokenizer="gpt2", special_tokens={"<far>": far}
     )
     encoder = open_files(dumps(tokenizer, "native")).encoder
@@ -230,7 +225,7 @@ def test_a_very_large_id_needs_little_memory() -> None:
     # Texts shorter and longer than the least length for kernels; a table of all ids up to the
     # largest would take 16 GB.
     for text in ("the <far>", "the <far> " * 21_000):
-        (row,) = compare(text, [encoder]).rows
+        (row,) = bpe.compare(text, [encoder]).rows
         assert row.n_tokens == len(small.encode(text))
         assert far in encoder.encode(text, allowed_special="all")
 
@@ -244,13 +239,15 @@ def test_a_file_that_crashes_the_library_is_refused_without_ending_this_process(
         "merges": [["a", "Ġ"]],
     }
     described = json.dumps({"version": "1.0", "added_tokens": [], "model": model})
-    with pytest.raises(FormatError, match=r"cannot be opened\. The process crashed \(SIGABRT\)"):
+    with pytest.raises(
+        bpe.FormatError, match=r"cannot be opened\. The process crashed \(SIGABRT\)"
+    ):
         open_files({"mine.json": described.encode()})
 
 
 def test_a_tokenizer_that_does_not_finish_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "_MAX_SECONDS", 0.01)
-    with pytest.raises(FormatError, match="took more than 0 seconds"):
+    with pytest.raises(bpe.FormatError, match="took more than 0 seconds"):
         open_files({"mine.json": json.dumps(split_by("a+")).encode()})
 
 
@@ -272,7 +269,7 @@ def test_a_pattern_that_takes_long_on_a_text_nobody_tried_is_refused() -> None:
     described = split_by("(?:qz|qz){16}[^q]")
     for n in (1, 20_000):  # small files are read here, and then opened in another process
         described["model"]["vocab"] |= {f"token {id}": id for id in range(1, n)}
-        with pytest.raises(FormatError, match=r"The pattern .* takes too long"):
+        with pytest.raises(bpe.FormatError, match=r"The pattern .* takes too long"):
             open_untrusted({"mine.json": json.dumps(described).encode()})
 
 

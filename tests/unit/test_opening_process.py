@@ -8,17 +8,14 @@ from typing import Any
 
 import pytest
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import opening
 from bpe_core.formats.opening.engines import choose_engine
 from bpe_core.formats.opening.opening import open_untrusted, size_unpacked
 from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL, UNKNOWN, Piece, write_model
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
 from tests.foreign_models import word_piece
 from tests.new_process import run_python
 from tests.zipping import make_zip
@@ -32,9 +29,9 @@ def no_child(*_: Any, **__: Any) -> Any:
 
 def test_a_small_file_is_worth_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bpe_core.processes.call.call", no_child)
-    data = dumps(gpt2().truncated(1_000), "huggingface")["tokenizer.json"]
+    data = dumps(bpe.gpt2().truncated(1_000), "huggingface")["tokenizer.json"]
     for files in ({"tokenizer.json": data}, {"a.zip": make_zip({"tokenizer.json": data})}):
-        assert open_untrusted(files).encode("hug") == gpt2().truncated(1_000).encode("hug")
+        assert open_untrusted(files).encode("hug") == bpe.gpt2().truncated(1_000).encode("hug")
     with pytest.raises(AssertionError, match="a process was started"):
         open_untrusted({"a.zip": make_zip({"tokenizer.json": b" " * opening.MIN_BYTES})})
     assert size_unpacked({"a.zip": b"PK\x03\x04damaged"}) == 11
@@ -52,7 +49,7 @@ def tekken_with_its_own_pattern() -> dict[str, bytes]:
 
 
 def normalized_with_added_tokens() -> dict[str, bytes]:
-    described = json.loads(dumps(gpt2().truncated(1_000), "huggingface")["tokenizer.json"])
+    described = json.loads(dumps(bpe.gpt2().truncated(1_000), "huggingface")["tokenizer.json"])
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
     vocab = described["model"]["vocab"]
     vocab["brown"] = 2_000
@@ -63,8 +60,8 @@ def normalized_with_added_tokens() -> dict[str, bytes]:
 
 PIECES = [Piece("<unk>", 0, UNKNOWN), Piece("<s>", 0, CONTROL), Piece("▁", -1, NORMAL)]
 KINDS = {
-    "plain": dumps(gpt2().truncated(1_000), "gpt2"),
-    "with counts": dumps(train(load_sample("notebook"), TrainingConfig(300)), "native"),
+    "plain": dumps(bpe.gpt2().truncated(1_000), "gpt2"),
+    "with counts": dumps(bpe.train(load_sample("notebook"), bpe.TrainingConfig(300)), "native"),
     "normalized": normalized_with_added_tokens(),
     "of tokenizers": {"tokenizer.json": word_piece().to_str().encode()},
     "of tiktoken": tekken_with_its_own_pattern(),
@@ -92,17 +89,17 @@ def test_a_description_from_another_process_makes_the_same_encoder(
 @pytest.mark.slow
 def test_errors_and_limits_of_the_process_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     ranks = b"".join(b64encode(b"%06d" % n) + b" %d\n" % n for n in range(20_000))
-    with pytest.raises(ConfigError, match="does not store its pre-tokenizer"):
+    with pytest.raises(bpe.ConfigError, match="does not store its pre-tokenizer"):
         open_untrusted({"a.tiktoken": ranks})
     data = make_zip({"tokenizer.json": b'{"model": [' + b"[]," * 5_000_000 + b"[]]}"})
     monkeypatch.setattr(opening, "_MAX_MEMORY", 400_000_000)
-    with pytest.raises(FormatError, match=r"took more than 0\.\d GB of memory"):
+    with pytest.raises(bpe.FormatError, match=r"took more than 0\.\d GB of memory"):
         open_untrusted({"a.zip": data})
     monkeypatch.setattr(opening, "_MAX_MEMORY", 2**31)
     monkeypatch.setattr(opening, "_MAX_PROCESSOR_SECONDS", 1)
     vocab = {f"{n}": n for n in range(1_900_000)}
     slow = json.dumps({"model": {"type": "WordPiece", "vocab": vocab, "unk_token": "0"}}).encode()
-    with pytest.raises(FormatError, match="took more than 1 seconds"):
+    with pytest.raises(bpe.FormatError, match="took more than 1 seconds"):
         open_untrusted({"tokenizer.json": slow})
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import OutOfRangeError
+import bpe_core as bpe
 from bpe_core.runs.pair_lives import PairLife, PairLives
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 
@@ -42,7 +39,7 @@ def test_every_winner_has_rank_one_when_merged_and_no_occurrences_afterwards() -
 
 
 def test_a_pair_that_never_occurs_has_no_span() -> None:
-    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=259))
     life = PairLives(run).find((0, 0))
     assert life.span is None
     assert not life.counts.any()
@@ -52,19 +49,19 @@ def test_a_pair_that_never_occurs_has_no_span() -> None:
 
 
 def test_a_pair_never_occurs_in_a_run_without_pairs() -> None:
-    run = train(Corpus.from_text("h"), TrainingConfig(vocab_size=259))
+    run = bpe.train(bpe.Corpus.from_text("h"), bpe.TrainingConfig(vocab_size=259))
     assert PairLives(run).find((1, 2)).counts.tolist() == [0]
 
 
 @pytest.mark.parametrize("pair", [(-1, 2), (2, -1), (259, 0), (0, 10**30)])
 def test_an_id_not_in_the_vocabulary_is_refused(pair: tuple[int, int]) -> None:
-    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
-    with pytest.raises(OutOfRangeError, match="from 0 to 258"):
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=259))
+    with pytest.raises(bpe.OutOfRangeError, match="from 0 to 258"):
         PairLives(run).find(pair)
 
 
 def test_a_life_is_read_only() -> None:
-    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=259))
     life = PairLives(run).find((1, 2))
     for values in (life.counts, life.ranks, life.n_tied):
         with pytest.raises(ValueError, match="read-only"):

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError
+import bpe_core as bpe
 from bpe_core.runs.pair_statistics import (
     bytes_per_token_after,
     elbow,
@@ -20,8 +19,6 @@ from bpe_core.runs.pair_statistics import (
     steps_to_draw,
     vocab_size_after,
 )
-from bpe_core.runs.train import train
-from bpe_core.types import Merge, TrainingConfig
 
 pair_counts = st.dictionaries(
     st.tuples(st.integers(0, 20), st.integers(0, 20)), st.integers(1, 40), max_size=60
@@ -65,7 +62,7 @@ def test_the_matrix_of_a_run_without_pairs_is_empty():
 
 
 def test_a_matrix_of_size_zero_is_refused():
-    with pytest.raises(ConfigError, match="size 1 or more, got 0"):
+    with pytest.raises(bpe.ConfigError, match="size 1 or more, got 0"):
         pair_matrix({(1, 2): 3}, 0)
 
 
@@ -96,7 +93,7 @@ def test_a_run_without_merges_has_no_winners_to_draw():
 
 
 def test_a_pair_merged_twice_is_found_from_a_given_step_on():
-    merges = [Merge(0, 1, 2, 9), Merge(1, 3, 4, 10), Merge(2, 1, 2, 9)]
+    merges = [bpe.Merge(0, 1, 2, 9), bpe.Merge(1, 3, 4, 10), bpe.Merge(2, 1, 2, 9)]
     found = [next_merges(merges, start).get((1, 2)) for start in range(4)]
     assert found == [0, 2, 2, None]
 
@@ -104,14 +101,14 @@ def test_a_pair_merged_twice_is_found_from_a_given_step_on():
 @pytest.mark.parametrize(
     "config",
     [
-        TrainingConfig(vocab_size=300),
-        TrainingConfig(vocab_size=40, base="characters", alphabet="seen", end_of_word="</w>",
+        bpe.TrainingConfig(vocab_size=300),
+        bpe.TrainingConfig(vocab_size=40, base="characters", alphabet="seen", end_of_word="</w>",
                        pretokenizer="whitespace", special_tokens=()),
     ],
     ids=["bytes", "characters"],
 )  # fmt: skip
 def test_the_vocabulary_after_n_merges_is_that_of_the_truncated_tokenizer(config):
-    run = train(Corpus.from_text(SEA), config)
+    run = bpe.train(bpe.Corpus.from_text(SEA), config)
     cut = [run.tokenizer.truncated(n).vocab_size for n in range(len(run.merges) + 1)]
     assert len(cut) > 10
     assert vocab_size_after(run).tolist() == cut
@@ -119,16 +116,18 @@ def test_the_vocabulary_after_n_merges_is_that_of_the_truncated_tokenizer(config
 
 def test_a_merge_that_spells_an_older_token_adds_nothing_to_the_vocabulary():
     # (a, a), then both (aa, a) and (a, aa), which spell aaa.
-    corpus = Corpus.from_word_counts({"aaab": 5, "baaa": 4, "aab": 3, "aaa": 9, "caaac": 2})
-    config = TrainingConfig(vocab_size=30, base="characters", alphabet="seen", special_tokens=())
-    run = train(corpus, config)
+    corpus = bpe.Corpus.from_word_counts({"aaab": 5, "baaa": 4, "aab": 3, "aaa": 9, "caaac": 2})
+    config = bpe.TrainingConfig(
+        vocab_size=30, base="characters", alphabet="seen", special_tokens=()
+    )
+    run = bpe.train(corpus, config)
     assert vocab_size_after(run)[-1] == run.tokenizer.vocab_size
     cut = [run.tokenizer.truncated(n).vocab_size for n in range(len(run.merges) + 1)]
     assert vocab_size_after(run).tolist() == cut
 
 
 def test_bytes_per_token_of_a_run_agrees_with_encoding_its_text():
-    run = train(Corpus.from_text(SEA), TrainingConfig(vocab_size=280))
+    run = bpe.train(bpe.Corpus.from_text(SEA), bpe.TrainingConfig(vocab_size=280))
     curve = bytes_per_token_after(run.corpus_bytes, run.tokens_after)
     for n in (0, 1, len(run.merges)):
         n_tokens = len(run.tokenizer.truncated(n).encode(SEA))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import regex
 
+import bpe_core as bpe
 from bpe_core.comparison.blocks import MAX_UNITS, divide_units
-from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.parts import (
     MIN_TOKENS,
     OTHER_SCRIPTS,
@@ -19,29 +19,23 @@ from bpe_core.comparison.parts import (
     compute_gain,
 )
 from bpe_core.comparison.text_map import TOKEN_KINDS
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import MIN_UNITS
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.corpus.spans import Place
-from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.types import TrainingConfig
 from bpe_core.unicode.kinds import SCRIPT_GROUPS, find_group, find_script, is_letter
 from tests.foreign_models import described, library_encoder, word_piece
 
-OWN = train(load_sample("multilingual"), TrainingConfig(600)).tokenizer
-ENCODERS: dict[str, Encoder] = {
+OWN = bpe.train(load_sample("multilingual"), bpe.TrainingConfig(600)).tokenizer
+ENCODERS: dict[str, bpe.Encoder] = {
     "own": OWN,
-    "gpt2": gpt2(),
+    "gpt2": bpe.gpt2(),
     "bytes": OWN.truncated(0),
-    "joined": train(
-        load_sample("multilingual"), TrainingConfig(700, pretokenizer="none")
+    "joined": bpe.train(
+        load_sample("multilingual"), bpe.TrainingConfig(700, pretokenizer="none")
     ).tokenizer,
-    "marked": train(
+    "marked": bpe.train(
         load_sample("multilingual"),
-        TrainingConfig(900, pretokenizer="whitespace", base="characters", end_of_word="</w>"),
+        bpe.TrainingConfig(900, pretokenizer="whitespace", base="characters", end_of_word="</w>"),
     ).tokenizer,
     "foreign": library_encoder(described(word_piece())),
 }
@@ -51,7 +45,7 @@ RUSSIAN = "Шёл дождь, и на улице никого не было; т�
 PROSE = "It was a bright cold day in April, and the clocks were striking thirteen.\n"
 
 
-def naive_counts(text: str, encoder: Encoder) -> tuple[Counter[str], Counter[str]]:
+def naive_counts(text: str, encoder: bpe.Encoder) -> tuple[Counter[str], Counter[str]]:
     """Count tokens by kind and script from their segments, one by one."""
     kinds: Counter[str] = Counter()
     scripts: Counter[str] = Counter()
@@ -79,7 +73,7 @@ def naive_counts(text: str, encoder: Encoder) -> tuple[Counter[str], Counter[str
 def test_tokens_are_counted_as_their_segments_say(name: str) -> None:
     encoder = ENCODERS[name]
     documents = [*TEXTS, *(" ".join(text.sentences[:3]) for text in parallel_texts()), CODE]
-    comparison = compare(Corpus.from_documents(documents), [encoder])
+    comparison = bpe.compare(bpe.Corpus.from_documents(documents), [encoder])
     kinds: Counter[str] = Counter()
     scripts: Counter[str] = Counter()
     for text in documents:
@@ -98,11 +92,11 @@ def named(names: tuple[str, ...], counts: Any) -> Counter[str]:
     return found
 
 
-def corpora() -> dict[str, Corpus]:
+def corpora() -> dict[str, bpe.Corpus]:
     files = [PROSE * 40, RUSSIAN * 60, CODE * 50, "", "x", *(f"tiny {n}\n" for n in range(30))]
     names = ["a.txt", "b.txt", "c.py", "d", "e.md", *(f"rows.csv row {n}" for n in range(30))]
-    mixed = Corpus.from_documents(files, names)
-    mixed_folders = Corpus.from_documents(
+    mixed = bpe.Corpus.from_documents(files, names)
+    mixed_folders = bpe.Corpus.from_documents(
         [f"{n} {PROSE}" * (n % 3 + 1) for n in range(200)],
         [f"{n // 4}/{n}.{'py' if n % 5 else 'txt'}" for n in range(200)],
     )
@@ -110,9 +104,9 @@ def corpora() -> dict[str, Corpus]:
         "files": mixed,
         "held out": mixed.split(0.3, seed=3)[1],
         "by folder": mixed_folders.split(0.3, seed=3, by="folder")[1],
-        "one text": Corpus.from_text(RUSSIAN * 30 + CODE * 30),
-        "many files": Corpus.from_documents([PROSE] * 50, [f"{n}.t{n}" for n in range(50)]),
-        "words": Corpus.from_word_counts(
+        "one text": bpe.Corpus.from_text(RUSSIAN * 30 + CODE * 30),
+        "many files": bpe.Corpus.from_documents([PROSE] * 50, [f"{n}.t{n}" for n in range(50)]),
+        "words": bpe.Corpus.from_word_counts(
             {"hug": 50, "да": 30, " 7": 4, "!": 90, "\n": 7} | {f"w{n}": n + 1 for n in range(40)}
         ),
     }
@@ -121,7 +115,7 @@ def corpora() -> dict[str, Corpus]:
 @pytest.mark.parametrize("name", corpora())
 @pytest.mark.parametrize("first", ["own", "joined", "foreign"])
 def test_the_parts_of_each_division_add_up_to_the_whole(name: str, first: str) -> None:
-    comparison = compare(corpora()[name], [ENCODERS[first], gpt2()])
+    comparison = bpe.compare(corpora()[name], [ENCODERS[first], bpe.gpt2()])
     gain = compute_gain(comparison)
     assert (gain.whole.own, gain.whole.theirs) == tuple(row.n_tokens for row in comparison.rows)
     for division, parts in gain.divisions:
@@ -135,12 +129,14 @@ def test_the_parts_of_each_division_add_up_to_the_whole(name: str, first: str) -
 
 
 def test_a_mixed_corpus_has_its_disagreeing_parts_named() -> None:
-    own = train(Corpus.from_text(CODE * 20 + RUSSIAN * 20), TrainingConfig(700)).tokenizer
-    corpus = Corpus.from_documents(
+    own = bpe.train(
+        bpe.Corpus.from_text(CODE * 20 + RUSSIAN * 20), bpe.TrainingConfig(700)
+    ).tokenizer
+    corpus = bpe.Corpus.from_documents(
         [text * (2 + n % 4) for text in (PROSE, RUSSIAN * 2, CODE * 3) for n in range(30)],
         [f"{name} row {n}" for name in ("a.csv", "b.tsv", "c.jsonl") for n in range(30)],
     )
-    gain = compute_gain(compare(corpus, [own, gpt2()]))
+    gain = compute_gain(bpe.compare(corpus, [own, bpe.gpt2()]))
     divisions = {name: {part.name: part for part in parts} for name, parts in gain.divisions}
     assert gain.whole.way == "fewer"
     assert divisions["file"]["a.csv"].way == "more"
@@ -156,38 +152,42 @@ def test_parts_that_are_alike_do_not_disagree() -> None:
     lines = [f"the clocks were striking {word}\n" for word in ("one", "two", "three", "seven")]
     generator = np.random.default_rng(0)
     documents = ["".join(generator.choice(lines, size=200)) for _ in range(4)]
-    corpus = Corpus.from_documents(documents, [f"{n}.txt" for n in range(4)])
-    gain = compute_gain(compare(corpus, [gpt2(), gpt2().truncated(2_000)]))
+    corpus = bpe.Corpus.from_documents(documents, [f"{n}.txt" for n in range(4)])
+    gain = compute_gain(bpe.compare(corpus, [bpe.gpt2(), bpe.gpt2().truncated(2_000)]))
     assert {part.name for division, part in gain.disagreeing if division == "file"} == set()
 
 
-def whole(comparison: Comparison) -> TextPart:
+def whole(comparison: bpe.Comparison) -> TextPart:
     return compute_gain(comparison).whole
 
 
-def documents(text: str, n: int = 40) -> Corpus:
-    return Corpus.from_documents([text * (1 + place % 3) for place in range(n)])
+def documents(text: str, n: int = 40) -> bpe.Corpus:
+    return bpe.Corpus.from_documents([text * (1 + place % 3) for place in range(n)])
 
 
 def test_an_interval_over_zero_is_unclear_and_of_one_tokenizer_with_itself_is_zero() -> None:
-    same = whole(compare(documents(PROSE), [gpt2(), gpt2()]))
+    same = whole(bpe.compare(documents(PROSE), [bpe.gpt2(), bpe.gpt2()]))
     assert (same.percent_fewer, same.low, same.high, same.way) == (0, 0, 0, "unclear")
-    clear = whole(compare(documents(PROSE), [gpt2(), gpt2().truncated(100)]))
+    clear = whole(bpe.compare(documents(PROSE), [bpe.gpt2(), bpe.gpt2().truncated(100)]))
     assert clear.way == "fewer"
     assert 0 < clear.low <= clear.percent_fewer <= clear.high
     rare, frequent = "yes no\n", "no yes\n" * 3
-    either = Corpus.from_documents([rare if n % 2 else frequent for n in range(60)])
-    own = train(Corpus.from_text(rare * 9), TrainingConfig(260, special_tokens=())).tokenizer
-    other = train(Corpus.from_text(frequent), TrainingConfig(260, special_tokens=())).tokenizer
-    assert whole(compare(either, [own, other])).has_interval
+    either = bpe.Corpus.from_documents([rare if n % 2 else frequent for n in range(60)])
+    own = bpe.train(
+        bpe.Corpus.from_text(rare * 9), bpe.TrainingConfig(260, special_tokens=())
+    ).tokenizer
+    other = bpe.train(
+        bpe.Corpus.from_text(frequent), bpe.TrainingConfig(260, special_tokens=())
+    ).tokenizer
+    assert whole(bpe.compare(either, [own, other])).has_interval
 
 
 def test_few_tokens_are_not_enough_text_and_few_documents_have_no_interval() -> None:
-    short = compute_gain(compare(Corpus.from_text(PROSE * 3), [gpt2(), OWN]))
+    short = compute_gain(bpe.compare(bpe.Corpus.from_text(PROSE * 3), [bpe.gpt2(), OWN]))
     assert short.whole.own < MIN_TOKENS
     assert not short.has_enough_text
     for n, has_interval in ((1, False), (MIN_UNITS - 1, False), (MIN_UNITS, True)):
-        gain = compute_gain(compare(documents(PROSE * 30, n), [gpt2(), OWN]))
+        gain = compute_gain(bpe.compare(documents(PROSE * 30, n), [bpe.gpt2(), OWN]))
         assert gain.has_enough_text
         assert gain.whole.n_units == n
         assert gain.whole.has_interval == has_interval
@@ -200,19 +200,19 @@ def test_small_scripts_are_taken_together_and_one_script_is_no_division() -> Non
     (scripts,) = (
         parts
         for division, parts in compute_gain(
-            compare(Corpus.from_text(text), [OWN, gpt2()])
+            bpe.compare(bpe.Corpus.from_text(text), [OWN, bpe.gpt2()])
         ).divisions
         if division == "script"
     )
     names = [part.name for part in scripts]
     assert names == ["no letters", "Latin letters", "Cyrillic letters", OTHER_SCRIPTS]
-    one = compute_gain(compare(Corpus.from_text(PROSE * 200), [OWN, gpt2()]))
+    one = compute_gain(bpe.compare(bpe.Corpus.from_text(PROSE * 200), [OWN, bpe.gpt2()]))
     assert "script" not in dict(one.divisions)
 
 
 def test_a_text_without_tokens_has_no_figure_and_no_parts() -> None:
     gain = compute_gain(
-        compare(Corpus.from_text(" \n"), [ENCODERS["foreign"], ENCODERS["foreign"]])
+        bpe.compare(bpe.Corpus.from_text(" \n"), [ENCODERS["foreign"], ENCODERS["foreign"]])
     )
     assert (gain.whole.own, gain.whole.theirs, gain.divisions) == (0, 0, ())
     assert math.isnan(gain.whole.percent_fewer)
@@ -220,18 +220,18 @@ def test_a_text_without_tokens_has_no_figure_and_no_parts() -> None:
 
 
 def test_a_wrong_index_and_a_comparison_without_blocks_are_errors() -> None:
-    comparison = compare(Corpus.from_text(PROSE), [OWN, gpt2()])
-    with pytest.raises(OutOfRangeError, match="from 0 to 1"):
+    comparison = bpe.compare(bpe.Corpus.from_text(PROSE), [OWN, bpe.gpt2()])
+    with pytest.raises(bpe.OutOfRangeError, match="from 0 to 1"):
         compute_gain(comparison, 0, 2)
-    bare = Comparison(comparison.rows, 1, 1, 1, 1, 0)
-    with pytest.raises(ConfigError, match="without blocks"):
+    bare = bpe.Comparison(comparison.rows, 1, 1, 1, 1, 0)
+    with pytest.raises(bpe.ConfigError, match="without blocks"):
         compute_gain(bare)
 
 
 def test_the_units_are_documents_or_what_was_held_out_together() -> None:
     texts = [f"{n} {PROSE}" * 5 for n in range(300)]
     names = [f"{n // 6}/{n}.txt" for n in range(300)]
-    corpus = Corpus.from_documents(texts, names)
+    corpus = bpe.Corpus.from_documents(texts, names)
     assert divide_units(corpus).n_units == 300
     _, by_document = corpus.split(0.2)
     assert divide_units(by_document).n_units == len(by_document.documents)
@@ -240,31 +240,33 @@ def test_the_units_are_documents_or_what_was_held_out_together() -> None:
     assert blocks.n_units == len({name.split("/")[0] for name in by_folder.names})
     assert blocks.how == by_folder.how
     # Both ends of a document are of one unit.
-    _, stretches = Corpus.from_documents([PROSE * 900, RUSSIAN * 900, CODE * 900]).split(0.2)
+    _, stretches = bpe.Corpus.from_documents([PROSE * 900, RUSSIAN * 900, CODE * 900]).split(0.2)
     assert len(stretches.documents) == 6
     assert divide_units(stretches).n_units == 3
     # Pieces of one document, as earlier versions held them out, are one unit, too.
-    old = Corpus(("a", "b", "c"), ("x", "x", "y"), places=(Place(0, 1), Place(9, 2), Place(0, 1)))
+    old = bpe.Corpus(
+        ("a", "b", "c"), ("x", "x", "y"), places=(Place(0, 1), Place(9, 2), Place(0, 1))
+    )
     assert divide_units(old).unit_of_block.tolist() == [0, 1]
 
 
 def test_strata_of_few_units_are_one_stratum() -> None:
     kinds = {"a.txt": 30, "b.py": 25, "c.md": 3, "d.rst": 4}
     names = [f"{n}{kind}" for kind, times in kinds.items() for n in range(times)]
-    blocks = divide_units(Corpus.from_documents([PROSE] * len(names), names))
+    blocks = divide_units(bpe.Corpus.from_documents([PROSE] * len(names), names))
     assert sorted(np.bincount(blocks.stratum_of_unit).tolist()) == [7, 25, 30]
-    one_left = divide_units(Corpus.from_documents([PROSE] * 31, [*names[:30], "e.md"]))
+    one_left = divide_units(bpe.Corpus.from_documents([PROSE] * 31, [*names[:30], "e.md"]))
     assert one_left.stratum_of_unit.tolist() == [0] * 31
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_short_documents_give_about_a_thousand_units() -> None:
     names = [f"t.csv row {n}" for n in range(100_000)]
-    blocks = divide_units(Corpus.from_documents(["ab"] * 100_000, names))
+    blocks = divide_units(bpe.Corpus.from_documents(["ab"] * 100_000, names))
     assert blocks.files == ("t.csv",)
     assert MAX_UNITS * 0.9 < blocks.n_units <= MAX_UNITS * 1.1
     many = divide_units(
-        Corpus.from_documents(["ab"] * 20_000, [f"{n}.x{n % 50}" for n in range(20_000)])
+        bpe.Corpus.from_documents(["ab"] * 20_000, [f"{n}.x{n % 50}" for n in range(20_000)])
     )
     assert many.n_units < 1_100
     assert many.files[-1] == "19,988 other files"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 import regex
 
-from bpe_core.errors import PatternError
+import bpe_core as bpe
 from bpe_core.pretokenizers.pattern_reasons import explain_pattern_error
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 
 CASES = [
     ("a(", "the ( at character 2 is not closed"),
@@ -38,8 +37,8 @@ CASES = [
 
 @pytest.mark.parametrize(("pattern", "expected"), CASES)
 def test_the_reason_says_what_is_wrong_and_where(pattern: str, expected: str) -> None:
-    with pytest.raises(PatternError) as caught:
-        get_pretokenizer(f"regex:{pattern}")
+    with pytest.raises(bpe.PatternError) as caught:
+        bpe.get_pretokenizer(f"regex:{pattern}")
     message = str(caught.value)
     assert expected in message
     assert message.endswith("Correct it, or choose a named pre-tokenizer.")

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 import tokenizers
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.words import count_pretokens
-from bpe_core.errors import ConfigError
 from bpe_core.formats.load_save import FORMATS, Format, dumps, loads
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.vocabulary.audit import count_uses, uses_in_run
 from bpe_core.vocabulary.pruning import added_in_run, prune
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -33,7 +31,7 @@ def test_a_pruned_run_encodes_the_same_after_a_round_trip_in_each_format(format,
 
 @pytest.mark.parametrize("format", ["huggingface", "transformers", "sentencepiece", "native"])
 def test_pruned_characters_with_bytes_for_the_rest_survive(format: Format) -> None:
-    run = train(
+    run = bpe.train(
         load_sample("multilingual"),
         vocab_size=1_500,
         base="characters",
@@ -48,7 +46,7 @@ def test_pruned_characters_with_bytes_for_the_rest_survive(format: Format) -> No
 
 def test_hugging_face_encodes_the_same_with_a_pruned_gpt2() -> None:
     run = load_run(SAMPLE_RUN_ID).run
-    pruned = prune(gpt2(), count_uses(gpt2(), run.pretokens)).tokenizer
+    pruned = prune(bpe.gpt2(), count_uses(bpe.gpt2(), run.pretokens)).tokenizer
     assert pruned.vocab_size < 8_000
     (data,) = dumps(pruned, "huggingface").values()
     theirs = tokenizers.Tokenizer.from_str(data.decode())
@@ -66,8 +64,8 @@ def test_pruning_on_the_training_text_removes_no_token() -> None:
 
 def test_pruning_gpt2_costs_nothing_on_the_text_that_was_counted() -> None:
     pretokens = load_run(SAMPLE_RUN_ID).run.pretokens
-    uses = count_uses(gpt2(), pretokens)
-    pruned = prune(gpt2(), uses)
+    uses = count_uses(bpe.gpt2(), pretokens)
+    pruned = prune(bpe.gpt2(), uses)
     assert len(pruned.removed) > 40_000
     assert count_uses(pruned.tokenizer, pretokens).sum() == uses.sum()
 
@@ -94,5 +92,5 @@ def test_tokens_added_to_the_training_text_match_encoding_all_of_it(min_uses: in
 
 
 def test_counts_for_too_few_ids_are_refused() -> None:
-    with pytest.raises(ConfigError, match="for each id up to 50,256, got 3"):
-        prune(gpt2(), np.zeros(3, np.int64))
+    with pytest.raises(bpe.ConfigError, match="for each id up to 50,256, got 3"):
+        prune(bpe.gpt2(), np.zeros(3, np.int64))

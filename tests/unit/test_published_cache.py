@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 import tiktoken.load
 
-from bpe_core.errors import IntegrityError, UnavailableError
-from bpe_core.formats.opening.open_encoder import open_encoder
+import bpe_core as bpe
 from bpe_core.published.cache import VARIABLE, cached_state, read_cached
 from bpe_core.published.catalogue import published
 from tests.oracles import RANKS, TOKENIZERS, tiktoken_published
@@ -45,7 +44,7 @@ def test_a_file_that_tiktoken_cached_is_found(
     assert states() == ["here", "missing", "missing"]
     words = download_words(["gpt2", "gpt4", "gpt4o"])
     assert words.startswith("GPT-2, GPT-4: on this server. GPT-4o needs a download (")
-    with pytest.raises(IntegrityError, match="damaged"):
+    with pytest.raises(bpe.IntegrityError, match="damaged"):
         read_cached(published("gpt4"))
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     assert states() == ["missing"] * 3
@@ -57,8 +56,8 @@ def test_a_file_that_tiktoken_cached_is_found(
 def test_a_file_cut_short_counts_as_missing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache_with_tiktoken(monkeypatch, 1_000)
     assert states() == ["missing"] * 3
-    with pytest.raises(UnavailableError, match="Run: bpe fetch gpt4"):
-        open_encoder("gpt4")
+    with pytest.raises(bpe.UnavailableError, match="Run: bpe fetch gpt4"):
+        bpe.open_encoder("gpt4")
 
 
 @pytest.mark.slow
@@ -70,7 +69,7 @@ def test_both_caches_give_tiktokens_ids_without_its_downloads(
     for variable, files in (("TIKTOKEN_CACHE_DIR", RANKS), (VARIABLE, TOKENIZERS)):
         with monkeypatch.context() as patch:
             patch.setenv(variable, str(files))
-            opened = open_encoder("gpt4")
+            opened = bpe.open_encoder("gpt4")
             assert (opened.encode(TEXT), opened.engine) == (expected, "bpe_core")
 
 

@@ -19,21 +19,18 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.errors import BpeError, ConfigError, FormatError, TokenizationError, UnavailableError
 from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.folder_files import read_files_at
 from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import from_gguf
 from bpe_core.formats.load_save import dumps, loads
-from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.sentencepiece_model import read_model
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.unicode.byte_alphabet import to_printable
 from tests.zipping import make_zip
 
-SMALL = gpt2().truncated(300)
+SMALL = bpe.gpt2().truncated(300)
 
 
 def write_gguf(path: Path, **changes: Any) -> bytes:
@@ -73,7 +70,7 @@ def gguf_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture(scope="module")
 def model() -> bytes:
     """Return a small SentencePiece model, trained by the library."""
-    text = [str(gpt2().vocab[id], "utf-8", "ignore") for id in range(2_000)]
+    text = [str(bpe.gpt2().vocab[id], "utf-8", "ignore") for id in range(2_000)]
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(text),
@@ -119,7 +116,7 @@ def test_a_gguf_file_opens_as_a_file_in_memory_and_by_load(
     path = tmp_path / "small.gguf"
     path.write_bytes(gguf_file)
     text = "the hat in there <|endoftext|>"
-    opened = open_encoder(path)
+    opened = bpe.open_encoder(path)
     assert opened.engine == "bpe_core"
     assert "model gpt2, pre gpt-2" in opened.provenance
     assert opened.name == "small.gguf"
@@ -147,7 +144,7 @@ def test_tensors_are_never_read(gguf_file: bytes, tmp_path: Path) -> None:
     path.write_bytes(gguf_file)
     with path.open("r+b") as file:
         file.truncate(3 << 40)  # a sparse file of three terabytes
-    assert open_encoder(path).encode("the") == open_files({"x": gguf_file}).encode("the")
+    assert bpe.open_encoder(path).encode("the") == open_files({"x": gguf_file}).encode("the")
     base = open_base(path)
     assert base.tokenizer == loads({"x": gguf_file})
 
@@ -173,7 +170,7 @@ def test_tensors_are_never_read(gguf_file: bytes, tmp_path: Path) -> None:
 )
 def test_a_damaged_gguf_file_is_refused_with_its_place(data: bytes, message: str) -> None:
     for read in (lambda: open_files({"x.gguf": data}), lambda: loads({"x.gguf": data})):
-        with pytest.raises(FormatError, match=message):
+        with pytest.raises(bpe.FormatError, match=message):
             read()
 
 
@@ -194,7 +191,7 @@ def test_a_vocabulary_that_does_not_fit_is_refused(
 ) -> None:
     n_tokens = SMALL.vocab_size
     data = write_gguf(tmp_path / "odd.gguf", **changes)
-    with pytest.raises(FormatError, match=message.replace("358", f"{n_tokens:,}")):
+    with pytest.raises(bpe.FormatError, match=message.replace("358", f"{n_tokens:,}")):
         open_files({"odd.gguf": data})
 
 
@@ -208,16 +205,16 @@ def test_a_named_pre_tokenizer_stands_for_one_that_a_gguf_file_lacks(
     text = "the hat in there 123 <|endoftext|>"
     expected = loads({"x": whole})
     for name in ("gpt2", "llama3", "starcoder", "o200k"):
-        opened = open_encoder(path, name)
+        opened = bpe.open_encoder(path, name)
         assert opened.encoder == bpe.load(path, name) == loads({"x": data}, name)
         assert open_files({"x.gguf": data}, pretokenizer=name).encode(text) == opened.encode(text)
         assert bpe.load(path, name).pretokenizer.name == name
     assert bpe.load(path, "gpt2").encode(text) == expected.encode(text)
-    with pytest.raises(FormatError, match="Name its pre-tokenizer, such as gpt2"):
-        open_encoder(path)
-    with pytest.raises(ConfigError, match="drops white space"):
-        open_encoder(path, "whitespace")
-    with pytest.raises(ConfigError, match="is 'gpt2', not 'llama3'"):
+    with pytest.raises(bpe.FormatError, match="Name its pre-tokenizer, such as gpt2"):
+        bpe.open_encoder(path)
+    with pytest.raises(bpe.ConfigError, match="drops white space"):
+        bpe.open_encoder(path, "whitespace")
+    with pytest.raises(bpe.ConfigError, match="is 'gpt2', not 'llama3'"):
         bpe.load(tmp_path / "whole.gguf", "llama3")
     extended = tmp_path / "extended.gguf"
     named = ("--pretokenizer", "gpt2")
@@ -247,7 +244,7 @@ def test_any_damage_to_a_gguf_file_is_a_format_error(
     for data in (bytes(damaged), gguf_file[: cut % len(gguf_file)]):
         try:
             from_gguf(parse_gguf(data))
-        except FormatError:
+        except bpe.FormatError:
             continue
 
 
@@ -258,7 +255,7 @@ def test_a_sentencepiece_model_encodes_as_its_library(model: bytes, tmp_path: Pa
     path = tmp_path / "tokenizer.model"
     path.write_bytes(model)
     peer = sentencepiece.SentencePieceProcessor(model_proto=model)
-    opened = open_encoder(path)
+    opened = bpe.open_encoder(path)
     assert opened.engine.startswith("sentencepiece ")
     assert opened.model == "BPE"
     for text in ("", "the  hat ", "héllo 漢字 🙂<tool>x", "<s>a</s>", "\x00\n\u3000"):
@@ -277,12 +274,12 @@ def test_a_control_piece_is_never_taken_from_a_text(model: bytes) -> None:
     tokenizer = SentencePieceTokenizer(model)
     assert set(tokenizer.special_tokens) == {"<s>", "</s>"}
     assert tokenizer.encode("the", allowed_special="all") == tokenizer.encode("the")
-    with pytest.raises(TokenizationError, match="only as an id"):
+    with pytest.raises(bpe.TokenizationError, match="only as an id"):
         tokenizer.encode("a<s>", allowed_special="all")
 
 
 def test_load_says_which_door_a_sentencepiece_model_has(model: bytes) -> None:
-    with pytest.raises(FormatError, match="open_encoder"):
+    with pytest.raises(bpe.FormatError, match="open_encoder"):
         loads({"tokenizer.model": model})
 
 
@@ -294,7 +291,7 @@ def test_duplicate_pieces_and_lying_lengths_are_refused(model: bytes) -> None:
         (first + b"\n\x02\n\x00", "has no text"),
         (model[:-3], "announces"),
     ]:
-        with pytest.raises(FormatError, match=message):
+        with pytest.raises(bpe.FormatError, match=message):
             open_files({"tokenizer.model": data})
 
 
@@ -307,7 +304,7 @@ def test_any_damage_to_a_model_is_a_format_error(
     for data in (bytes(damaged), model[: cut % len(model)]):
         try:
             read_model(data)
-        except FormatError:
+        except bpe.FormatError:
             continue
 
 
@@ -332,7 +329,7 @@ def test_a_tekken_file_with_a_pattern_of_its_own_runs_by_tiktoken() -> None:
     assert "Its pattern" in opened.provenance
     assert opened.encode("hugs") == [267, 10 + ord("s")]
     assert [part.token for part in opened.segments("hug é")] == [b"hug", b" ", b"\xc3", b"\xa9"]
-    with pytest.raises(FormatError, match="open_encoder"):
+    with pytest.raises(bpe.FormatError, match="open_encoder"):
         loads({"tekken.json": data})
 
 
@@ -353,7 +350,7 @@ def test_a_tekken_file_with_a_pattern_of_its_own_runs_by_tiktoken() -> None:
 def test_a_damaged_tekken_file_is_refused_with_its_place(
     changes: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(bpe.FormatError, match=message):
         open_files({"tekken.json": json.dumps(tekken(**changes)).encode()})
 
 
@@ -365,7 +362,7 @@ def test_a_transformers_folder_opens_as_a_zip_and_as_a_folder(tmp_path: Path) ->
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     data = make_zip({f"folder/{name}": data for name, data in files.items()})
-    assert open_files({"mine.zip": data}).fingerprint == open_encoder(tmp_path).fingerprint
+    assert open_files({"mine.zip": data}).fingerprint == bpe.open_encoder(tmp_path).fingerprint
     assert loads({"mine.zip": data}) == SMALL
     pair = make_zip(dumps(SMALL, "gpt2"))
     assert open_files({"mine.zip": pair}).encode("the") == SMALL.encode("the")
@@ -384,25 +381,25 @@ def test_a_transformers_folder_opens_as_a_zip_and_as_a_folder(tmp_path: Path) ->
     ids=["nothing", "two", "cut"],
 )
 def test_a_zip_without_one_whole_tokenizer_is_refused(data: bytes, message: str) -> None:
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(bpe.FormatError, match=message):
         open_files({"x.zip": data})
 
 
 def test_folders_with_other_tools_files_open(model: bytes, tmp_path: Path) -> None:
     (tmp_path / "tokenizer.model").write_bytes(model)
-    assert open_encoder(tmp_path).engine.startswith("sentencepiece")
+    assert bpe.open_encoder(tmp_path).engine.startswith("sentencepiece")
 
 
 def test_a_name_opens_what_is_here_and_fetches_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert bpe.open_encoder("gpt2").encode("hugs") == gpt2().encode("hugs")
+    assert bpe.open_encoder("gpt2").encode("hugs") == bpe.gpt2().encode("hugs")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     for name in ("llama3", "gpt4"):
-        with pytest.raises(UnavailableError, match=f"Run: bpe fetch {name}"):
+        with pytest.raises(bpe.UnavailableError, match=f"Run: bpe fetch {name}"):
             bpe.open_encoder(name)
     for wrong in ("no-such-name", "", "a\0b", 7):
-        with pytest.raises(BpeError):
+        with pytest.raises(bpe.BpeError):
             bpe.open_encoder(wrong)  # pyright: ignore[reportArgumentType]
 
 
@@ -411,5 +408,5 @@ def test_any_bytes_are_a_tokenizer_or_a_clear_error(data: bytes) -> None:
     for head in (b"", b"GGUF\3\0\0\0", b"PK\3\4", b"\n\x0e\n\x05<unk>"):
         try:
             loads({"upload": head + data})
-        except BpeError:
+        except bpe.BpeError:
             continue

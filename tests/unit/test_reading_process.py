@@ -17,10 +17,9 @@ from typing import Any
 import psutil
 import pytest
 
+import bpe_core as bpe
 from bpe_core.corpus import budget, parquet_process, reading_process
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import FiledCorpus, measure_text, write_corpus
-from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.corpus.reading_process import (
     MAX_BYTES_IN_MEMORY,
@@ -29,7 +28,6 @@ from bpe_core.corpus.reading_process import (
     read_in_process,
     worth_a_process,
 )
-from bpe_core.errors import ConfigError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.processes.call import stream
 from tests.zipping import make_zip
 
@@ -51,7 +49,7 @@ def read(
     column: str | None = None,
     encoding: dict[str, str] | None = None,
     on_progress: Callable[[float], None] = lambda _: None,
-) -> Corpus | FiledCorpus:
+) -> bpe.Corpus | FiledCorpus:
     return read_in_process(
         files,
         ReadOptions(column, encoding),
@@ -66,7 +64,7 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
     assert len(LINES) > MAX_BYTES_IN_MEMORY
     seen: list[float] = []
     files = File(LINES, "../a <b>.txt"), File("straße grüße\n".encode("cp1252") * 50, "b.txt")
-    expected = read_corpus([File(file.getvalue(), file.name) for file in files])
+    expected = bpe.read_corpus([File(file.getvalue(), file.name) for file in files])
     corpus = read(tmp_path, *files, on_progress=seen.append)
     assert isinstance(corpus, FiledCorpus)
     assert (corpus.sha256, corpus.n_bytes) == (expected.sha256, expected.n_bytes)
@@ -75,7 +73,7 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
     for share in (0.1, 0.3):
         assert corpus.divided(share) == tuple(map(measure_text, expected.split(share)))
     (tmp_path / "own").mkdir()
-    own = Corpus.from_documents([expected.documents[1], "a hug"])
+    own = bpe.Corpus.from_documents([expected.documents[1], "a hug"])
     write_corpus(tmp_path / "own", own)
     held_out = corpus.divided(0.0, "upload:0", tmp_path / "own")
     assert held_out == tuple(map(measure_text, expected.hold_out(own)))
@@ -97,7 +95,7 @@ def test_a_large_table_is_divided_by_a_column_or_else_by_document(tmp_path: Path
     lines = LINES.decode().splitlines()
     rows = "".join(f'{n % 9},"{" ".join(lines[n : n + 100])}"\n' for n in range(0, len(lines), 100))
     table = File(b"who,text\n" + rows.encode(), "a.csv")
-    expected = read_corpus(table, "text", kept_column="who")
+    expected = bpe.read_corpus(table, "text", kept_column="who")
     for by, used in (("column:who", "column:who"), ("folder", "document")):
         corpus = read_in_process(
             [table],
@@ -116,7 +114,7 @@ def test_a_large_table_is_divided_by_a_column_or_else_by_document(tmp_path: Path
 def test_a_smaller_corpus_is_in_memory_and_leaves_nothing_on_disk(tmp_path: Path) -> None:
     table = File(b"id,text,note\n1,hug,a\n2,hugs,b\n", "words.csv")
     corpus = read(tmp_path, table, column="note")
-    assert isinstance(corpus, Corpus)
+    assert isinstance(corpus, bpe.Corpus)
     assert corpus.documents == ("a", "b")
     assert list(tmp_path.iterdir()) == []
 
@@ -124,16 +122,16 @@ def test_a_smaller_corpus_is_in_memory_and_leaves_nothing_on_disk(tmp_path: Path
 @pytest.mark.parametrize(
     ("file", "encoding", "error"),
     [
-        (File(b"", "a.txt"), {}, EmptyCorpusError),
-        (File(b"hug", "a.txt"), {"a.txt": "no-such"}, ConfigError),
-        (File(b"PK\x03\x04 not a zip", "a.zip"), {}, UnsupportedFileError),
+        (File(b"", "a.txt"), {}, bpe.EmptyCorpusError),
+        (File(b"hug", "a.txt"), {"a.txt": "no-such"}, bpe.ConfigError),
+        (File(b"PK\x03\x04 not a zip", "a.zip"), {}, bpe.UnsupportedFileError),
     ],
 )
 def test_errors_are_those_of_the_reader(
     file: File, encoding: dict[str, str], error: type[Exception], tmp_path: Path
 ) -> None:
     with pytest.raises(error) as here:
-        read_corpus([file], encoding=encoding)
+        bpe.read_corpus([file], encoding=encoding)
     file.seek(0)
     with pytest.raises(error) as there:
         read(tmp_path, file, encoding=encoding)
@@ -165,7 +163,7 @@ def test_a_killed_process_is_an_error(tmp_path: Path) -> None:
 
     killer = threading.Thread(target=kill)
     killer.start()
-    with pytest.raises(UnsupportedFileError, match="too much memory or time"):
+    with pytest.raises(bpe.UnsupportedFileError, match="too much memory or time"):
         read(tmp_path, File(LINES, "a.txt"))
     killer.join()
     assert list(tmp_path.iterdir()) == []
@@ -231,14 +229,14 @@ def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(parquet_process, "stream", noted)
     reports: list[float] = []
-    with pytest.raises(UnsupportedFileError, match="500 files could not be read"):
-        read_corpus([many], on_progress=reports.append)
+    with pytest.raises(bpe.UnsupportedFileError, match="500 files could not be read"):
+        bpe.read_corpus([many], on_progress=reports.append)
     assert len(started) == 1
     # Progress is reported for each file, so that a caller can stop between two files.
     assert len(reports) >= 500
     few = File(make_zip({f"{n}.parquet": parquet for n in range(2)}), "a.zip")
-    with pytest.raises(UnsupportedFileError, match="the Parquet files before it took"):
-        read_corpus([few])
+    with pytest.raises(bpe.UnsupportedFileError, match="the Parquet files before it took"):
+        bpe.read_corpus([few])
 
 
 def _readers() -> list[psutil.Process]:

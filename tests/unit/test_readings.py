@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.comparison.comparison import compare
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.tokenizer.gpt2 import gpt2
+import bpe_core as bpe
 from ui.compare.passage import Excerpt, excerpts, typical_excerpt
 from ui.corpus import own_reading
 from ui.corpus.own_reading import joined
@@ -15,7 +13,9 @@ LINES = "".join(f"line {n} of a document of some length\n" for n in range(100))
 
 
 def test_an_excerpt_of_a_long_document_ends_at_the_end_of_a_line() -> None:
-    ((name, text, is_whole),) = excerpts(Corpus.from_documents(["short", LINES], names=["a", "b"]))
+    ((name, text, is_whole),) = excerpts(
+        bpe.Corpus.from_documents(["short", LINES], names=["a", "b"])
+    )
     assert (name, is_whole) == ("b", False)
     assert LINES.startswith(text)
     assert text.endswith("\n")
@@ -24,24 +24,24 @@ def test_an_excerpt_of_a_long_document_ends_at_the_end_of_a_line() -> None:
 
 
 def test_an_excerpt_without_a_line_end_is_cut_at_the_limit() -> None:
-    assert excerpts(Corpus.from_text("x" * 5_000)) == [Excerpt("text", "x" * 1_500, False)]
+    assert excerpts(bpe.Corpus.from_text("x" * 5_000)) == [Excerpt("text", "x" * 1_500, False)]
 
 
 def test_a_short_document_is_its_own_excerpt() -> None:
-    hugs = Corpus.from_documents(["hug", "pug"], names=["a", "b"])
+    hugs = bpe.Corpus.from_documents(["hug", "pug"], names=["a", "b"])
     assert excerpts(hugs) == [Excerpt("a", "hug", True)]
-    assert excerpts(Corpus.from_word_counts({"hug": 1})) == [Excerpt("", "", True)]
+    assert excerpts(bpe.Corpus.from_word_counts({"hug": 1})) == [Excerpt("", "", True)]
 
 
 def test_the_typical_excerpt_has_the_same_gain_as_the_whole_corpus() -> None:
-    corpus = Corpus.from_documents(["漢" * 500, "the " * 200, "the漢" * 200], names=list("abc"))
-    encoders = [gpt2(), gpt2().truncated(0)]
+    corpus = bpe.Corpus.from_documents(["漢" * 500, "the " * 200, "the漢" * 200], names=list("abc"))
+    encoders = [bpe.gpt2(), bpe.gpt2().truncated(0)]
     for document, text in zip("abc", corpus.documents, strict=True):
-        percent = compare(text, encoders).verdict().percent_fewer_tokens
+        percent = bpe.compare(text, encoders).verdict().percent_fewer_tokens
         assert typical_excerpt(corpus, encoders, percent) == Excerpt(document, text, True)
 
 
 @pytest.mark.parametrize("most", range(9))
 def test_documents_are_joined_up_to_the_limit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(own_reading, "MAX_CHARACTERS", most)
-    assert joined(Corpus.from_documents(["ab", "", "cde"])) == "ab\n\ncde"[:most]
+    assert joined(bpe.Corpus.from_documents(["ab", "", "cde"])) == "ab\n\ncde"[:most]

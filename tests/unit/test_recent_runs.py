@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from ui.look.run_names import RunName
 from ui.shell import recent_runs, workspace
 from ui.shell.open_run import OpenRun
@@ -42,8 +40,8 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object
 
 
 def store(title: str) -> str:
-    run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
-    return store_run(Trained(title, run, Corpus.from_text("x").split(0.0)[1]))
+    run = bpe.train(bpe.Corpus.from_text("hug hugs"), bpe.TrainingConfig(260))
+    return store_run(Trained(title, run, bpe.Corpus.from_text("x").split(0.0)[1]))
 
 
 def hand_over(session: dict[str, object], found: object) -> None:

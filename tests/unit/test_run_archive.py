@@ -13,35 +13,30 @@ import pytest
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import Split
-from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import run_archive
-from bpe_core.formats.run_archive import load_run, save_run
-from bpe_core.runs.run import RunOrigin, TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+from bpe_core.runs.run import RunOrigin
 from tests.strategies import training_configs, word_counts
 
 Arrays = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def run() -> TrainingRun:
+def run() -> bpe.TrainingRun:
     text = "The hugs, the pugs and the buns: déjà vu 你好 😀\r\n" * 3
-    return train(Corpus.from_text(text), TrainingConfig(290))
+    return bpe.train(bpe.Corpus.from_text(text), bpe.TrainingConfig(290))
 
 
 @pytest.fixture
-def saved(run: TrainingRun, tmp_path: Path) -> Path:
-    save_run(run, tmp_path / "run.npz")
+def saved(run: bpe.TrainingRun, tmp_path: Path) -> Path:
+    bpe.save_run(run, tmp_path / "run.npz")
     return tmp_path / "run.npz"
 
 
 def refusal(path: Path) -> str:
     """Return the message with which a file is refused."""
-    with pytest.raises(FormatError) as refused:
-        load_run(path)
+    with pytest.raises(bpe.FormatError) as refused:
+        bpe.load_run(path)
     return str(refused.value)
 
 
@@ -50,7 +45,7 @@ def damaged(path: Path) -> str:
     return f"{path} is damaged or not a saved run. Train again, or use the original file."
 
 
-def assert_same(first: TrainingRun, second: TrainingRun) -> None:
+def assert_same(first: bpe.TrainingRun, second: bpe.TrainingRun) -> None:
     assert first.tokenizer == second.tokenizer
     assert first.merges == second.merges
     assert first.config == second.config
@@ -64,30 +59,30 @@ def assert_same(first: TrainingRun, second: TrainingRun) -> None:
         assert first.pair_counts(step) == second.pair_counts(step)
 
 
-def test_a_run_survives_saving(run: TrainingRun, saved: Path) -> None:
-    assert_same(run, load_run(saved))
+def test_a_run_survives_saving(run: bpe.TrainingRun, saved: Path) -> None:
+    assert_same(run, bpe.load_run(saved))
 
 
 @pytest.mark.slow
 @given(word_counts, training_configs)
 def test_any_run_survives_saving(
-    tmp_path_factory: pytest.TempPathFactory, words: dict[str, int], config: TrainingConfig
+    tmp_path_factory: pytest.TempPathFactory, words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
-    run = train(Corpus.from_word_counts(words), config)
+    run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     path = tmp_path_factory.mktemp("runs") / "run.npz"
-    save_run(run, path)
-    assert_same(run, load_run(path))
+    bpe.save_run(run, path)
+    assert_same(run, bpe.load_run(path))
 
 
 def test_a_cancelled_run_without_pretokens_survives_saving(tmp_path: Path) -> None:
-    run = train(Corpus.from_text("hug"), TrainingConfig(300), should_stop=lambda: True)
-    save_run(run, tmp_path / "run.npz")
-    assert_same(run, load_run(tmp_path / "run.npz"))
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(300), should_stop=lambda: True)
+    bpe.save_run(run, tmp_path / "run.npz")
+    assert_same(run, bpe.load_run(tmp_path / "run.npz"))
 
 
 def test_the_error_for_a_missing_file_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="There is no run at"):
-        load_run(tmp_path / "gone.npz")
+    with pytest.raises(bpe.FormatError, match="There is no run at"):
+        bpe.load_run(tmp_path / "gone.npz")
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04", b"\x93NUMPY\x01\x00"])
@@ -135,16 +130,16 @@ def test_a_truncated_file_is_refused(saved: Path, share: float) -> None:
 @pytest.mark.parametrize("mask", [0xFF, 0x01])
 def test_a_changed_byte_is_refused_or_harmless(tmp_path: Path, mask: int) -> None:
     # A small alphabet keeps the file short, since every byte is changed in turn.
-    config = TrainingConfig(6, alphabet="seen", special_tokens=())
-    run = train(Corpus.from_text("hughug"), config)
+    config = bpe.TrainingConfig(6, alphabet="seen", special_tokens=())
+    run = bpe.train(bpe.Corpus.from_text("hughug"), config)
     saved = tmp_path / "run.npz"
-    save_run(run, saved)
+    bpe.save_run(run, saved)
     data = saved.read_bytes()
     for at in range(len(data)):
         saved.write_bytes(data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :])
         try:
-            loaded = load_run(saved)
-        except FormatError:
+            loaded = bpe.load_run(saved)
+        except bpe.FormatError:
             continue
         assert_same(run, loaded)  # an unused byte of the container, such as a date
 
@@ -197,8 +192,8 @@ def test_inconsistent_arrays_are_refused_with_their_place(
         arrays = dict(archive)
     damage(arrays)
     np.savez(saved, **arrays)
-    with pytest.raises(FormatError, match=what):
-        load_run(saved)
+    with pytest.raises(bpe.FormatError, match=what):
+        bpe.load_run(saved)
 
 
 def test_a_file_in_place_of_an_array_is_refused(saved: Path) -> None:
@@ -212,23 +207,23 @@ def test_a_file_in_place_of_an_array_is_refused(saved: Path) -> None:
 
 # Repeating a run from what its files say
 
-WHOLE = Corpus.from_text("The hugs, the pugs and the buns.\n" * 300)
+WHOLE = bpe.Corpus.from_text("The hugs, the pugs and the buns.\n" * 300)
 PART, _ = WHOLE.split(0.1, seed=7)
-SETTINGS = TrainingConfig(280, pretokenizer="cl100k", min_frequency=3, special_tokens=("<s>",))
+SETTINGS = bpe.TrainingConfig(280, pretokenizer="cl100k", min_frequency=3, special_tokens=("<s>",))
 
 
-def repeated(record: dict[str, Any]) -> TrainingRun:
+def repeated(record: dict[str, Any]) -> bpe.TrainingRun:
     """Train again with nothing but a record and the whole corpus."""
     config = record["config"] | {"special_tokens": tuple(record["config"]["special_tokens"])}
     split = record["split"]
     assert split["corpus_sha256"] == WHOLE.sha256
     training, _ = WHOLE.split(split["held_out_share"], seed=split["seed"])
     assert (training.sha256, training.n_bytes) == (record["corpus_sha256"], record["corpus_bytes"])
-    return train(training, TrainingConfig(**config))
+    return bpe.train(training, bpe.TrainingConfig(**config))
 
 
 def test_a_run_can_be_repeated_from_its_file(tmp_path: Path) -> None:
-    bpe.save_run(train(PART, SETTINGS), tmp_path / "run.bpe-run")
+    bpe.save_run(bpe.train(PART, SETTINGS), tmp_path / "run.bpe-run")
     loaded = bpe.load_run(tmp_path / "run.bpe-run")
     record = loaded.to_dict()
     assert record["bpe_core"] == bpe.__version__
@@ -239,7 +234,7 @@ def test_a_run_can_be_repeated_from_its_file(tmp_path: Path) -> None:
 
 
 def test_a_run_can_be_repeated_from_the_native_file_of_its_tokenizer(tmp_path: Path) -> None:
-    run = train(PART, SETTINGS)
+    run = bpe.train(PART, SETTINGS)
     bpe.save(run, tmp_path / "mine.bpe.json")
     assert bpe.load(tmp_path / "mine.bpe.json") == run.tokenizer
     record = json.loads((tmp_path / "mine.bpe.json").read_text())["training"]
@@ -248,26 +243,26 @@ def test_a_run_can_be_repeated_from_the_native_file_of_its_tokenizer(tmp_path: P
     assert "training" not in json.loads((tmp_path / "plain.bpe.json").read_text())
 
 
-def test_a_run_of_text_that_was_not_divided_says_so(run: TrainingRun, saved: Path) -> None:
-    assert load_run(saved).origin == run.origin == RunOrigin(bpe.__version__, None)
+def test_a_run_of_text_that_was_not_divided_says_so(run: bpe.TrainingRun, saved: Path) -> None:
+    assert bpe.load_run(saved).origin == run.origin == RunOrigin(bpe.__version__, None)
 
 
 def test_pickling_keeps_how_a_text_was_divided() -> None:
     build, parts = PART.__reduce__()
     assert build(*parts).divided == PART.divided == Split(WHOLE.sha256, 0.1, 7)  # pyright: ignore
-    build, parts = train(PART, SETTINGS).__reduce__()
+    build, parts = bpe.train(PART, SETTINGS).__reduce__()
     assert build(*parts).origin.split == PART.divided  # pyright: ignore
 
 
 def test_an_extended_run_names_its_base() -> None:
-    base = train(PART, SETTINGS).tokenizer
+    base = bpe.train(PART, SETTINGS).tokenizer
     run = bpe.extend(base, PART, n_tokens=2)
     assert run.to_dict()["base_fingerprint"] == base.fingerprint
     assert run.to_dict()["split"]["seed"] == 7
 
 
-def test_what_is_not_a_run_is_refused(tmp_path: Path, run: TrainingRun) -> None:
-    with pytest.raises(ConfigError, match="Expected a TrainingRun"):
+def test_what_is_not_a_run_is_refused(tmp_path: Path, run: bpe.TrainingRun) -> None:
+    with pytest.raises(bpe.ConfigError, match="Expected a TrainingRun"):
         bpe.save_run(run.tokenizer, tmp_path / "run.bpe-run")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(FormatError, match="cannot be written"):
+    with pytest.raises(bpe.FormatError, match="cannot be written"):
         bpe.save_run(run, tmp_path / "missing" / "run.bpe-run")

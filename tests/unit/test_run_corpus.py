@@ -9,23 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import FormatError, NotPermittedError
+import bpe_core as bpe
 from bpe_core.files.store import write_manifest
 from ui.storage import run_files
 from ui.storage.run_files import CorpusOrigin, read_run_corpus, write_run_corpus
 
 UPLOAD = CorpusOrigin("upload", "", 8)
-HOSTILE = Corpus.from_documents(
+HOSTILE = bpe.Corpus.from_documents(
     ["hug\r\nhugs", "", "\ufeffnaïve \x00 日本 🧩", "hug\r\nhugs"], names=["a.txt", "b", "<c>", "b"]
 )
 FILE = "corpus.json.gz"
 
 
 @pytest.mark.parametrize(
-    "corpus", [HOSTILE, Corpus.from_word_counts({"hugs": 5, "hug": 10**15, "日": 1})]
+    "corpus", [HOSTILE, bpe.Corpus.from_word_counts({"hugs": 5, "hug": 10**15, "日": 1})]
 )
-def test_a_small_corpus_is_kept_whole_and_in_order(tmp_path: Path, corpus: Corpus) -> None:
+def test_a_small_corpus_is_kept_whole_and_in_order(tmp_path: Path, corpus: bpe.Corpus) -> None:
     write_run_corpus(tmp_path, UPLOAD, corpus)
     kept = read_run_corpus(tmp_path)
     assert kept is not None
@@ -71,7 +70,7 @@ def test_a_damaged_or_exchanged_corpus_is_refused(tmp_path: Path, name: str, val
     kept = json.loads(gzip.decompress((tmp_path / FILE).read_bytes()))
     kept[name] = value
     (tmp_path / FILE).write_bytes(gzip.compress(json.dumps(kept).encode()))
-    with pytest.raises(FormatError, match="corpus kept with this run"):
+    with pytest.raises(bpe.FormatError, match="corpus kept with this run"):
         read_run_corpus(tmp_path)
 
 
@@ -80,7 +79,7 @@ def test_a_file_that_its_manifest_does_not_know_is_refused(tmp_path: Path) -> No
     write_manifest(tmp_path)
     assert read_run_corpus(tmp_path) is not None
     write_run_corpus(tmp_path, CorpusOrigin("paste", "", 8), HOSTILE)
-    with pytest.raises(FormatError, match="corpus kept with this run is damaged"):
+    with pytest.raises(bpe.FormatError, match="corpus kept with this run is damaged"):
         read_run_corpus(tmp_path)
 
 
@@ -93,7 +92,7 @@ def test_a_corpus_of_another_user_is_not_called_damaged(
         raise PermissionError
 
     monkeypatch.setattr(os, "open", refused)
-    with pytest.raises(NotPermittedError, match="corpus kept with this run belongs to another"):
+    with pytest.raises(bpe.NotPermittedError, match="corpus kept with this run belongs to another"):
         read_run_corpus(tmp_path)
 
 
@@ -102,5 +101,5 @@ def test_a_file_that_is_cut_short_is_refused(tmp_path: Path) -> None:
     data = (tmp_path / FILE).read_bytes()
     for size in (0, 1, 12, len(data) - 1):
         (tmp_path / FILE).write_bytes(data[:size])
-        with pytest.raises(FormatError):
+        with pytest.raises(bpe.FormatError):
             read_run_corpus(tmp_path)

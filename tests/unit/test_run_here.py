@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from bpe_core.errors import FormatError
+import bpe_core as bpe
 from bpe_core.formats.huggingface import write_huggingface
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.foreign_models import library_encoder, native_encoder
 from ui.tokenizers.normalized_part import NormalizedPiece, list_changes
 
@@ -31,7 +29,7 @@ TEXTS = [
 
 def described(added: list[tuple[str, bool, bool]] | None = None, **parts: Any) -> dict[str, Any]:
     """Return GPT-2's tokenizer.json with added tokens (text, special, normalized) and parts."""
-    found: dict[str, Any] = json.loads(write_huggingface(gpt2())) | parts
+    found: dict[str, Any] = json.loads(write_huggingface(bpe.gpt2())) | parts
     for text, special, normalized in added or []:
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
         id = 50_257 + len(found["added_tokens"]) - 1
@@ -75,14 +73,14 @@ def test_a_missing_byte_of_every_script_is_refused() -> None:
     gone = {"Ģ"}  # 0x80
     kept = {t: i for t, i in of["model"]["vocab"].items() if not gone & set(t)}
     of["model"] |= {"vocab": kept, "merges": []}
-    with pytest.raises(FormatError, match="0x80"):
+    with pytest.raises(bpe.FormatError, match="0x80"):
         native_encoder(of)
 
 
 @pytest.mark.parametrize("normalizer", [{"type": "Lowercase"}, {"type": "Prepend", "prepend": "a"}])
 def test_other_normalizers_stay_with_the_library(normalizer: dict[str, str]) -> None:
     of = described(normalizer=normalizer)
-    with pytest.raises(FormatError, match=normalizer["type"]):
+    with pytest.raises(bpe.FormatError, match=normalizer["type"]):
         native_encoder(of)
 
 
@@ -95,7 +93,7 @@ def test_a_file_says_what_comes_before_the_merges() -> None:
         "text. Text is normalized first (NFC)."
     )
     plain = open_files({"tokenizer.json": json.dumps(described()).encode()})
-    assert isinstance(plain.encoder, Tokenizer)
+    assert isinstance(plain.encoder, bpe.Tokenizer)
 
 
 def test_it_is_pickled_with_all_that_it_needs() -> None:

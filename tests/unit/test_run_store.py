@@ -14,13 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import FormatError, NotKeptError
+import bpe_core as bpe
 from bpe_core.files.store import MANIFEST, write_manifest
 from bpe_core.formats import run_archive
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from ui.host.sized_cache import server_cache
 from ui.look.run_names import RunName
 from ui.run import results
@@ -41,12 +37,12 @@ from ui.storage.sweeping import DAYS_KEPT_UNOPENED, sweep_store
 from ui.storage.upload_store import keep_text
 
 TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
-NOTHING = Corpus.from_text(TEXT).split(0.0)[1]
+NOTHING = bpe.Corpus.from_text(TEXT).split(0.0)[1]
 
 
 @cache
-def hugs() -> TrainingRun:
-    return train(Corpus.from_text(TEXT), TrainingConfig(260))
+def hugs() -> bpe.TrainingRun:
+    return bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(260))
 
 
 @pytest.fixture(autouse=True)
@@ -57,8 +53,8 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_stored_run_loads_unchanged() -> None:
-    training, held_out = Corpus.from_text(TEXT, name="hugs.txt").split(0.2, seed=0)
-    run = train(training, TrainingConfig(vocab_size=280))
+    training, held_out = bpe.Corpus.from_text(TEXT, name="hugs.txt").split(0.2, seed=0)
+    run = bpe.train(training, bpe.TrainingConfig(vocab_size=280))
     stored = load_run(store_run(Trained("Hugs", run, held_out)))
     assert stored.title == "Hugs"
     assert stored.run.merges == run.merges
@@ -107,7 +103,7 @@ def test_invalid_details_are_reported_as_damage(
     if isinstance(details, dict):
         details = json.dumps(json.loads(path.read_text()) | details)
     rewrite(path, details)
-    with pytest.raises(FormatError, match="The run stored at this address is damaged"):
+    with pytest.raises(bpe.FormatError, match="The run stored at this address is damaged"):
         load_run(run_id)
 
 
@@ -125,8 +121,8 @@ def test_a_run_stored_without_a_time_can_be_loaded(runs_folder: Path) -> None:
 def test_the_name_of_a_run_is_read_without_loading_the_run(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = TrainingConfig(260, "regex:\\w+", special_tokens=("<b>",), end_of_word="é")
-    run = train(Corpus.from_text(TEXT), config)
+    config = bpe.TrainingConfig(260, "regex:\\w+", special_tokens=("<b>",), end_of_word="é")
+    run = bpe.train(bpe.Corpus.from_text(TEXT), config)
     run_id = store_run(Trained("日本 hugs", run, NOTHING))
     expected = load_run(run_id).name
     monkeypatch.setattr(run_store, "load_run", None)
@@ -164,24 +160,26 @@ def test_a_run_is_loaded_if_its_name_file_is_damaged(runs_folder: Path, change: 
 
 
 def test_a_run_without_held_out_text_survives_storing() -> None:
-    corpus = Corpus.from_word_counts({"hug": 10, "pug": 5})
+    corpus = bpe.Corpus.from_word_counts({"hug": 10, "pug": 5})
     training, held_out = corpus.split(0.0, seed=0)
-    config = TrainingConfig(vocab_size=8, base="characters", special_tokens=())
-    stored = load_run(store_run(Trained("Two words", train(training, config), held_out)))
+    config = bpe.TrainingConfig(vocab_size=8, base="characters", special_tokens=())
+    stored = load_run(store_run(Trained("Two words", bpe.train(training, config), held_out)))
     assert stored.held_out.n_bytes == 0
     assert stored.held_out_tokens_after is None
 
 
 def test_held_out_words_keep_their_counts() -> None:
-    corpus = Corpus.from_word_counts({f"word{n}": n for n in range(1, 40)})
+    corpus = bpe.Corpus.from_word_counts({f"word{n}": n for n in range(1, 40)})
     training, held_out = corpus.split(0.3, seed=0)
-    stored = load_run(store_run(Trained("Words", train(training, TrainingConfig(300)), held_out)))
+    stored = load_run(
+        store_run(Trained("Words", bpe.train(training, bpe.TrainingConfig(300)), held_out))
+    )
     assert held_out.word_counts
     assert stored.held_out.word_counts == held_out.word_counts
 
 
 def test_ids_are_unique_and_no_unfinished_folder_remains(runs_folder: Path) -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     ids = {store_run(Trained("Hugs", run, NOTHING)) for _ in range(5)}
     assert {path.name for path in runs_folder.iterdir()} == ids
     assert len(ids) == 5
@@ -216,7 +214,7 @@ def test_an_unknown_or_malformed_id_finds_no_run(run_id: str) -> None:
 
 
 def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, runs_folder: Path) -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     run_id = store_run(Trained("Hugs", run, NOTHING))
     inside = store_run(Trained("Hugs", run, NOTHING))
     (runs_folder / run_id).rename(tmp_path / run_id)
@@ -228,8 +226,8 @@ def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, runs_folder: 
 
 
 def test_a_run_keeps_its_held_out_text_even_if_counting_it_was_cancelled() -> None:
-    training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
-    run = train(training, TrainingConfig(vocab_size=258))
+    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
+    run = bpe.train(training, bpe.TrainingConfig(vocab_size=258))
     stored = load_run(store_run(Trained("Hugs", run, held_out), should_stop=lambda: True))
     assert stored.held_out == held_out
     assert stored.held_out_tokens_after is None
@@ -242,7 +240,7 @@ def age(path: Path, *, days: float) -> None:
 
 
 def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(runs_folder: Path) -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     old, opened, new = (store_run(Trained("Hugs", run, NOTHING)) for _ in range(3))
     for name in (".unfinished-old", ".unfinished-new", "notes", "b" * 31, "c" * 33):
         (runs_folder / name).mkdir()
@@ -261,7 +259,7 @@ def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(runs_folder: Pa
 def test_the_least_recently_opened_entries_make_room_unless_opened_today(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     first, second = (store_run(Trained("Hugs", run, NOTHING)) for _ in range(2))
     upload = f"upload-{keep_text('long ' * 400)}"
     for name, days in ((first, 4), (upload, 3), (second, 2)):
@@ -272,7 +270,7 @@ def test_the_least_recently_opened_entries_make_room_unless_opened_today(
     third = store_run(Trained("Hugs", run, NOTHING))
     assert {path.name for path in runs_folder.iterdir()} == {second, third}
     note_opened(second)
-    with pytest.raises(NotKeptError, match="within a day"):
+    with pytest.raises(bpe.NotKeptError, match="within a day"):
         keep_text("long")
     assert {path.name for path in runs_folder.iterdir()} == {second, third}
 
@@ -281,8 +279,8 @@ def test_a_run_that_cannot_be_stored_stays_in_memory(
     runs_folder: Path,
 ) -> None:
     runs_folder.write_text("a file where the folder should be")
-    training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
-    run = train(training, TrainingConfig(vocab_size=258))
+    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
+    run = bpe.train(training, bpe.TrainingConfig(vocab_size=258))
     stored = load_run(store_run(Trained("Hugs", run, held_out, training=training)))
     assert stored.run is run
     assert stored.held_out_tokens_after is not None
@@ -295,7 +293,7 @@ def test_an_unsaved_run_is_kept_while_referenced_or_among_the_latest(
     runs_folder: Path,
 ) -> None:
     runs_folder.write_text("a file where the folder should be")
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     held = load_run(store_run(Trained("Hugs", run, NOTHING)))
     others = [store_run(Trained("Pugs", run, NOTHING)) for _ in range(2 * MAX_UNCLAIMED)]
     for _ in range(MAX_UNCLAIMED + 1):  # runs read from disk evict nothing
@@ -333,13 +331,15 @@ def test_the_curves_shared_by_all_sessions_are_read_only() -> None:
 @pytest.mark.parametrize("name", ["run.npz", "details.json", "held_out_tokens_after.npy"])
 @pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04 no archive"])
 def test_a_damaged_run_is_refused(runs_folder: Path, name: str, content: bytes) -> None:
-    training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
-    run_id = store_run(Trained("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out))
+    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
+    run_id = store_run(
+        Trained("Hugs", bpe.train(training, bpe.TrainingConfig(vocab_size=258)), held_out)
+    )
     (runs_folder / run_id / name).write_bytes(content)
-    with pytest.raises(FormatError):
+    with pytest.raises(bpe.FormatError):
         load_run(run_id)
     (runs_folder / run_id / MANIFEST).unlink()  # runs of earlier versions have none
-    with pytest.raises(FormatError):
+    with pytest.raises(bpe.FormatError):
         load_run(run_id)
 
 
@@ -354,9 +354,9 @@ def test_the_sample_run_includes_its_held_out_text() -> None:
 
 def test_the_composition_and_positions_of_held_out_text_survive_storing() -> None:
     documents = ["hug hugs pug\n" * 400, "x = 1\n" * 300, "naïve 日本\n" * 200]
-    corpus = Corpus.from_documents(documents, ["a.txt", "b.py", "c.txt"])
+    corpus = bpe.Corpus.from_documents(documents, ["a.txt", "b.py", "c.txt"])
     training, held_out = corpus.split(0.2)
-    run = train(training, TrainingConfig(vocab_size=280))
+    run = bpe.train(training, bpe.TrainingConfig(vocab_size=280))
     stored = load_run(store_run(Trained("Three", run, held_out, training=training)))
     assert stored.held_out.names == held_out.names
     assert stored.held_out.places == held_out.places
@@ -367,8 +367,8 @@ def test_the_composition_and_positions_of_held_out_text_survive_storing() -> Non
 
 
 def test_a_run_of_an_earlier_version_has_no_composition_and_no_positions(runs_folder: Path) -> None:
-    training, held_out = Corpus.from_text(TEXT).split(0.2)
-    run = train(training, TrainingConfig(vocab_size=280))
+    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
+    run = bpe.train(training, bpe.TrainingConfig(vocab_size=280))
     run_id = store_run(Trained("Hugs", run, held_out, training=training))
     path = runs_folder / run_id / "details.json"
     details = json.loads(path.read_text("utf-8"))
@@ -387,11 +387,13 @@ def test_a_run_of_an_earlier_version_has_no_composition_and_no_positions(runs_fo
 def test_damaged_positions_and_compositions_are_refused(
     runs_folder: Path, name: str, wrong: object
 ) -> None:
-    training, held_out = Corpus.from_text(TEXT).split(0.2)
-    run_id = store_run(Trained("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out))
+    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
+    run_id = store_run(
+        Trained("Hugs", bpe.train(training, bpe.TrainingConfig(vocab_size=258)), held_out)
+    )
     path = runs_folder / run_id / "details.json"
     rewrite(path, json.dumps({**json.loads(path.read_text("utf-8")), name: wrong}))
-    with pytest.raises(FormatError):
+    with pytest.raises(bpe.FormatError):
         load_run(run_id)
 
 

@@ -19,14 +19,6 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import urls
 from bpe_core.counting.count_files import CountedFiles, CountingProgress, count_files
-from bpe_core.errors import (
-    BpeError,
-    ConfigError,
-    CorpusError,
-    EmptyCorpusError,
-    TextDecodingError,
-    UnsupportedFileError,
-)
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import Engine
 from bpe_core.scale.steps import WorkFolder
@@ -159,7 +151,7 @@ def test_words_below_the_floor_are_dropped_and_the_loss_is_told(tmp_path: Path) 
     assert counts.pretokens.words == (b"a", b"b")
     assert found.summary[4:] == (2, 2, 2)
     assert counts.summary.characters == " abcé"
-    with pytest.raises(EmptyCorpusError, match="All 4 words occur fewer than 9 times"):
+    with pytest.raises(bpe.EmptyCorpusError, match="All 4 words occur fewer than 9 times"):
         count([tmp_path / "a.txt"], tmp_path / "work", pretokenizer="whitespace", floor=9)
 
 
@@ -183,27 +175,32 @@ def test_invalid_lines_are_skipped_unless_they_are_most(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join([*lines, lines[0]]))
     found, _ = count([path], tmp_path / "work")
     assert (found.n_documents, found.n_skipped) == (4, 2)
-    with pytest.raises(UnsupportedFileError, match=r"6 of 6 lines .* text in 'text'"):
+    with pytest.raises(bpe.UnsupportedFileError, match=r"6 of 6 lines .* text in 'text'"):
         count([path], tmp_path / "work", text_column="text")
 
 
 # The bytes name the tests, so packed ones hold no time: all workers must find the same names.
 REFUSED = [
-    ("a.txt", b"x y\n" * 300_000 + b"\xff", TextDecodingError, "at byte 1,200,000 "),
-    ("a.txt", b"xyz\n" * 300_000 + b"\xc3", TextDecodingError, "at byte 1,200,000 "),
-    ("a.txt", "größer ".encode() * 9 + b"\xff", TextDecodingError, "at byte 81, line 1"),
+    ("a.txt", b"x y\n" * 300_000 + b"\xff", bpe.TextDecodingError, "at byte 1,200,000 "),
+    ("a.txt", b"xyz\n" * 300_000 + b"\xc3", bpe.TextDecodingError, "at byte 1,200,000 "),
+    ("a.txt", "größer ".encode() * 9 + b"\xff", bpe.TextDecodingError, "at byte 81, line 1"),
     (
         "a.txt.gz",
         gzip.compress(b"hug" * 99, mtime=0)[:-9],
-        UnsupportedFileError,
+        bpe.UnsupportedFileError,
         "damaged or incomplete",
     ),
-    ("a.txt.bz2", bz2.compress(b"hug" * 99)[:-9], UnsupportedFileError, "damaged or incomplete"),
-    ("a.csv", b"a,b\n", EmptyCorpusError, "a header and no rows"),
-    ("a.pdf", b"%PDF-1.7", UnsupportedFileError, "a PDF document"),
-    ("a.parquet", b"hug", UnsupportedFileError, "damaged parquet"),
-    ("a.jsonl", b'{"n": 1}\n', CorpusError, "no column of text"),
-    ("a.txt", b"", EmptyCorpusError, "is empty"),
+    (
+        "a.txt.bz2",
+        bz2.compress(b"hug" * 99)[:-9],
+        bpe.UnsupportedFileError,
+        "damaged or incomplete",
+    ),
+    ("a.csv", b"a,b\n", bpe.EmptyCorpusError, "a header and no rows"),
+    ("a.pdf", b"%PDF-1.7", bpe.UnsupportedFileError, "a PDF document"),
+    ("a.parquet", b"hug", bpe.UnsupportedFileError, "damaged parquet"),
+    ("a.jsonl", b'{"n": 1}\n', bpe.CorpusError, "no column of text"),
+    ("a.txt", b"", bpe.EmptyCorpusError, "is empty"),
 ]
 
 
@@ -235,7 +232,7 @@ def test_a_folder_is_counted_whole_and_what_is_skipped_is_named(tmp_path: Path) 
     assert "a quote without an end" in said
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "p.png").write_bytes(files["p.png"])
-    with pytest.raises(UnsupportedFileError, match=r"None of the files could be read.*PNG"):
+    with pytest.raises(bpe.UnsupportedFileError, match=r"None of the files could be read.*PNG"):
         count([tmp_path / "pictures"], tmp_path / "work")
 
 
@@ -248,7 +245,7 @@ def test_bad_bytes_are_replaced_and_counted_in_stretches(tmp_path: Path, ending:
     path = tmp_path / f"a.{ending}"
     path.write_bytes(gzip.compress(data, mtime=0) if ending.endswith("gz") else data)
     if ending != "jsonl":
-        with pytest.raises(TextDecodingError, match="--errors replace"):
+        with pytest.raises(bpe.TextDecodingError, match="--errors replace"):
             count([path], tmp_path / "work")
     found, counts = count([path], tmp_path / "work", errors="replace", stretch_bytes=500_000)
     assert found.n_replaced == 1
@@ -262,7 +259,7 @@ def counts_by_word(pretokens: PretokenCounts) -> dict[bytes, int]:
 
 @pytest.mark.parametrize(("name", "data", "error", "said"), REFUSED)
 def test_files_that_cannot_be_counted_are_refused(
-    tmp_path: Path, name: str, data: bytes, error: type[BpeError], said: str
+    tmp_path: Path, name: str, data: bytes, error: type[bpe.BpeError], said: str
 ) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(error, match=said):
@@ -282,15 +279,15 @@ def test_files_that_cannot_be_counted_are_refused(
 def test_names_that_find_nothing_are_refused_without_passwords(
     tmp_path: Path, source: str, said: str
 ) -> None:
-    with pytest.raises(CorpusError, match=said) as caught:
+    with pytest.raises(bpe.CorpusError, match=said) as caught:
         count([source], tmp_path)
     assert "secret" not in str(caught.value)
 
 
 def test_the_floor_and_the_column_are_checked(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="Expected floor as a whole number, 1 or more, got 0"):
+    with pytest.raises(bpe.ConfigError, match="Expected floor as a whole number, 1 or more, got 0"):
         count([folder], tmp_path, floor=0)
-    with pytest.raises(CorpusError, match="no column 'body'"):
+    with pytest.raises(bpe.CorpusError, match="no column 'body'"):
         count([folder / "d.parquet"], tmp_path, text_column="body")
 
 

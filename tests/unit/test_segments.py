@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from bpe_core.tokenizer.gpt2 import gpt2
+import bpe_core as bpe
 from bpe_core.tokenizer.segments import build_segments
-from bpe_core.types import Segment
 from tests.strategies import texts
 
 
 @given(texts)
 def test_segments_built_in_bulk_equal_those_built_one_by_one(text: str) -> None:
-    built = gpt2().segments(text)
+    built = bpe.gpt2().segments(text)
     columns = [
         [segment.id for segment in built],
         [segment.token for segment in built],
@@ -22,8 +21,8 @@ def test_segments_built_in_bulk_equal_those_built_one_by_one(text: str) -> None:
         [segment.byte_start for segment in built],
         [segment.byte_end for segment in built],
     ]
-    assert build_segments(*columns) == list(map(Segment, *columns)) == built
-    assert [hash(segment) for segment in built] == [hash(one) for one in map(Segment, *columns)]
+    assert build_segments(*columns) == list(map(bpe.Segment, *columns)) == built
+    assert [hash(segment) for segment in built] == [hash(one) for one in map(bpe.Segment, *columns)]
 
 
 def test_a_missing_column_is_an_error() -> None:

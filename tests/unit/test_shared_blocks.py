@@ -7,13 +7,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+import bpe_core as bpe
 from bpe_core.tokenizer import compiled, shared_blocks
 from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.shared_blocks import Gathered, Waiting, cut_blocks
 
-GPT2 = get_pretokenizer("gpt2")
+GPT2 = bpe.get_pretokenizer("gpt2")
 
 
 def test_a_text_with_few_places_to_cut_is_not_converted_again_and_again(
@@ -40,7 +39,7 @@ def test_a_text_with_few_places_to_cut_is_not_converted_again_and_again(
 
 def test_an_error_in_one_thread_ends_encoding_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "_PIECE", 16)
-    encoder = CompiledEncoder(gpt2().table, GPT2)
+    encoder = CompiledEncoder(bpe.gpt2().table, GPT2)
     write = encoder._write
     written: list[int] = []
 
@@ -55,7 +54,7 @@ def test_an_error_in_one_thread_ends_encoding_in_all(monkeypatch: pytest.MonkeyP
         encoder.encode("hug hugs " * 5_000, 3)
     assert len(written) < 20
     monkeypatch.undo()
-    assert encoder.encode("hug hugs " * 50, 3).tolist() == gpt2().encode("hug hugs " * 50)
+    assert encoder.encode("hug hugs " * 50, 3).tolist() == bpe.gpt2().encode("hug hugs " * 50)
 
 
 def test_a_stopped_text_gives_out_no_more_blocks() -> None:
@@ -84,5 +83,5 @@ def test_no_blocks_have_no_ids() -> None:
 
 
 def test_a_text_shorter_than_a_block_is_encoded_by_one_of_many_threads() -> None:
-    encoder = CompiledEncoder(gpt2().table, GPT2)
-    assert encoder.encode("hug hugs", 4).tolist() == gpt2().encode("hug hugs")
+    encoder = CompiledEncoder(bpe.gpt2().table, GPT2)
+    assert encoder.encode("hug hugs", 4).tolist() == bpe.gpt2().encode("hug hugs")

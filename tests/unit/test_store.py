@@ -16,14 +16,6 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.errors import (
-    FormatError,
-    IntegrityError,
-    MissingExtraError,
-    NewerFormatError,
-    NotKeptError,
-    NotPermittedError,
-)
 from bpe_core.files.store import (
     MANIFEST,
     check_files,
@@ -113,7 +105,7 @@ def test_a_read_only_store_stays_read_only(store: Path) -> None:
 def test_one_altered_bit_of_a_run_is_noticed(store: Path, name: str) -> None:
     run_id = kept_run()
     flip_a_bit(store / run_id / name)
-    with pytest.raises(FormatError, match=r"stored at this address is damaged\. Train again\."):
+    with pytest.raises(bpe.FormatError, match=r"stored at this address is damaged\. Train again\."):
         load_run(run_id)
 
 
@@ -121,7 +113,7 @@ def test_a_missing_file_of_a_run_is_noticed(store: Path) -> None:
     run_id = kept_run()
     # Without the manifest, this is a run whose held-out text was never counted.
     (store / run_id / "held_out_tokens_after.npy").unlink()
-    with pytest.raises(FormatError, match="damaged"):
+    with pytest.raises(bpe.FormatError, match="damaged"):
         load_run(run_id)
     (store / run_id / MANIFEST).unlink()
     assert load_run(run_id).held_out_tokens_after is None
@@ -133,7 +125,7 @@ def test_a_damaged_training_text_leaves_the_run_readable(store: Path) -> None:
     run_store.training_text.clear()
     flip_a_bit(store / run_id / "training_text.json.gz")
     assert load_run(run_id).title == "Hugs"
-    with pytest.raises(FormatError, match="training text kept with this run is damaged"):
+    with pytest.raises(bpe.FormatError, match="training text kept with this run is damaged"):
         training_text(run_id)
 
 
@@ -141,9 +133,9 @@ def test_altered_sentences_and_texts_are_noticed(store: Path) -> None:
     sentences, text = keep_sentences(TABLE), keep_text("hug")
     for upload_id in (sentences, text):
         flip_a_bit(store / f"upload-{upload_id}" / "0")
-    with pytest.raises(FormatError, match="What is kept at this address is damaged"):
+    with pytest.raises(bpe.FormatError, match="What is kept at this address is damaged"):
         load_sentences(sentences)
-    with pytest.raises(FormatError, match="What is kept at this address is damaged"):
+    with pytest.raises(bpe.FormatError, match="What is kept at this address is damaged"):
         load_text(text)
 
 
@@ -178,7 +170,7 @@ def test_entries_of_earlier_versions_have_no_manifest_and_are_read(store: Path) 
 def test_a_damaged_manifest_is_damage(store: Path, manifest: bytes) -> None:
     folder = store / f"upload-{keep_text('hug')}"
     (folder / MANIFEST).write_bytes(manifest)
-    with pytest.raises(IntegrityError, match=r"manifest\.json .*damaged"):
+    with pytest.raises(bpe.IntegrityError, match=r"manifest\.json .*damaged"):
         check_files(folder)
 
 
@@ -192,9 +184,11 @@ def test_an_entry_of_a_newer_version_is_called_newer(store: Path) -> None:
     for folder in store.iterdir():
         make_newer(folder)
     for load in (load_run, find_run_name):
-        with pytest.raises(NewerFormatError, match=r"by a newer version .*\. Update BPE Explorer"):
+        with pytest.raises(
+            bpe.NewerFormatError, match=r"by a newer version .*\. Update BPE Explorer"
+        ):
             load(run_id)
-    with pytest.raises(NewerFormatError, match=r"by a newer version .*\. Update BPE Explorer"):
+    with pytest.raises(bpe.NewerFormatError, match=r"by a newer version .*\. Update BPE Explorer"):
         load_text(text_id)
     other = keep_text("pug", instead_of=text_id)
     assert (other != text_id, load_text(other)) == (True, "pug")
@@ -207,14 +201,16 @@ def test_a_run_and_a_tokenizer_of_a_newer_format_are_called_newer(
     with monkeypatch.context() as patch:
         patch.setattr(run_archive, "_VERSION", 7)
         run_archive.save_run(RUN, path)
-    with pytest.raises(NewerFormatError, match=r"run\.npz .* newer version .* version 7 .* Update"):
+    with pytest.raises(
+        bpe.NewerFormatError, match=r"run\.npz .* newer version .* version 7 .* Update"
+    ):
         run_archive.load_run(path)
     saved = native.tokenizer_to_dict(RUN.tokenizer)
-    with pytest.raises(NewerFormatError, match="newer version of BPE Explorer, as version 2"):
+    with pytest.raises(bpe.NewerFormatError, match="newer version of BPE Explorer, as version 2"):
         native.tokenizer_from_dict({**saved, "version": 2})
-    with pytest.raises(FormatError, match="Save the tokenizer again") as raised:
+    with pytest.raises(bpe.FormatError, match="Save the tokenizer again") as raised:
         native.tokenizer_from_dict({**saved, "version": "2"})
-    assert not isinstance(raised.value, NewerFormatError)
+    assert not isinstance(raised.value, bpe.NewerFormatError)
 
 
 def test_at_each_moment_of_replacing_a_text_it_is_whole(
@@ -233,7 +229,7 @@ def test_at_each_moment_of_replacing_a_text_it_is_whole(
         replace_file(folder, "0", text)
     assert seen == [*[b"old"] * 3, *[b"newer"] * 4, b"newest"]
     (folder / "0").write_bytes(b"old")
-    with pytest.raises(IntegrityError, match="differs from its SHA-256"):
+    with pytest.raises(bpe.IntegrityError, match="differs from its SHA-256"):
         read_checked(folder, "0")
 
 
@@ -299,11 +295,11 @@ def test_another_users_entries_are_answered_with_a_message(
     assert [entry.is_permitted for entry in listed] == [False] * 3
 
 
-def load_error(load: Callable[[], object]) -> NotPermittedError | None:
+def load_error(load: Callable[[], object]) -> bpe.NotPermittedError | None:
     """Return the NotPermittedError that `load` raises, or None if it raises nothing."""
     try:
         load()
-    except NotPermittedError as error:
+    except bpe.NotPermittedError as error:
         return error
     return None
 
@@ -322,7 +318,7 @@ def test_another_users_store_is_answered_with_a_message(
     with as_another_user(shared), caplog.at_level(logging.WARNING):
         assert all(load_error(load) is not None for load in loads)
         for instead_of in (None, text_id):
-            with pytest.raises(NotKeptError, match="belongs to another user"):
+            with pytest.raises(bpe.NotKeptError, match="belongs to another user"):
                 keep_text("pug", instead_of=instead_of)
         sweep_store()
     assert "Cannot sweep the store" in caplog.text
@@ -357,7 +353,7 @@ def test_room_is_not_counted_for_an_entry_that_could_not_be_deleted(
         raise PermissionError
 
     monkeypatch.setattr(sweeping, "delete_folder", refuse)
-    with pytest.raises(NotKeptError, match="fill"):
+    with pytest.raises(bpe.NotKeptError, match="fill"):
         keep_text("pug")
 
 
@@ -462,7 +458,7 @@ def test_without_platformdirs_the_error_names_the_extra(
     monkeypatch.delenv("BPE_EXPLORER_RUNS")
     monkeypatch.setattr("bpe_core.files.store._CHECKOUT", tmp_path)
     monkeypatch.setitem(__import__("sys").modules, "platformdirs", None)
-    with pytest.raises(MissingExtraError, match=r"bpe-explorer\[formats\]"):
+    with pytest.raises(bpe.MissingExtraError, match=r"bpe-explorer\[formats\]"):
         store_folder()
 
 
@@ -472,6 +468,6 @@ def test_a_new_entry_is_whole_or_absent_if_its_writing_fails(store: Path) -> Non
             (folder / "0").write_bytes(b"hug")
             raise OSError(28, "No space left on device")
 
-    with pytest.raises(NotKeptError, match="disk is full"):
+    with pytest.raises(bpe.NotKeptError, match="disk is full"):
         fail()
     assert os.listdir(store) == []

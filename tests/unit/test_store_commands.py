@@ -14,7 +14,6 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.files.store import MANIFEST
-from bpe_core.formats.run_archive import load_run
 from tests import commands
 from tests.unit.test_store import HUGS, RUN, TABLE, as_another_user, flip_a_bit
 from ui.storage.run_store import Trained, store_run
@@ -123,7 +122,7 @@ def test_export_writes_the_whole_entry_as_a_zip_file(store: Path, tmp_path: Path
     # What was exported can be put into another store.
     with zipfile.ZipFile(tmp_path / "run.zip") as archive:
         archive.extractall(tmp_path / "other")
-    assert load_run(tmp_path / "other" / run_id / "run.npz").merges == RUN.merges
+    assert bpe.load_run(tmp_path / "other" / run_id / "run.npz").merges == RUN.merges
 
 
 def test_export_writes_the_tokenizer_of_a_run(tmp_path: Path) -> None:

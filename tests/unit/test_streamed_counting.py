@@ -7,19 +7,11 @@ from typing import get_args
 
 import pytest
 
-from bpe_core.corpus.read_corpus import read_corpus
+import bpe_core as bpe
 from bpe_core.counting.streamed import count_stream, stream_corpus
 from bpe_core.counting.words import count_pretokens, seen_symbols
-from bpe_core.errors import (
-    CorpusError,
-    EmptyCorpusError,
-    TextDecodingError,
-    UnsupportedFileError,
-)
 from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
-from bpe_core.types import Base, TrainingConfig
+from bpe_core.types import Base
 from tests.new_process import run_python
 
 LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
@@ -43,9 +35,9 @@ def files(tmp_path: Path) -> list[Path]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "whitespace", "none", "regex:\\d"])
 def test_streaming_counts_the_same_as_reading_whole_files(files: list[Path], name: str) -> None:
-    pretokenizer = get_pretokenizer(name)
+    pretokenizer = bpe.get_pretokenizer(name)
     streamed = stream_corpus(files)
-    whole = read_corpus([path for path in files if path.stat().st_size])
+    whole = bpe.read_corpus([path for path in files if path.stat().st_size])
     expected = count_pretokens(whole, pretokenizer)
     for base in get_args(Base):
         found = count_stream(streamed, pretokenizer, symbols_of=base)
@@ -58,8 +50,11 @@ def test_streaming_counts_the_same_as_reading_whole_files(files: list[Path], nam
 @pytest.mark.slow
 def test_training_on_a_stream_gives_the_same_run(files: list[Path]) -> None:
     full = [path for path in files if path.stat().st_size]
-    config = TrainingConfig(600, alphabet="seen")
-    streamed, whole = train(stream_corpus(full), config), train(read_corpus(full), config)
+    config = bpe.TrainingConfig(600, alphabet="seen")
+    streamed, whole = (
+        bpe.train(stream_corpus(full), config),
+        bpe.train(bpe.read_corpus(full), config),
+    )
     assert streamed.tokenizer == whole.tokenizer
     assert streamed.corpus_sha256 == whole.corpus_sha256
     assert streamed.corpus_bytes == whole.corpus_bytes
@@ -69,8 +64,8 @@ def test_training_on_a_stream_gives_the_same_run(files: list[Path]) -> None:
 def test_a_small_stream_is_counted_like_the_same_corpus(tmp_path: Path) -> None:
     path = tmp_path / "hug.txt"
     path.write_bytes("\ufeffhug hügs".encode())
-    found = count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
-    whole = read_corpus(path)
+    found = count_stream(stream_corpus([path]), bpe.get_pretokenizer("gpt2"))
+    whole = bpe.read_corpus(path)
     assert found.pretokens.words == (b"hug", " hügs".encode())
     assert (found.sha256, found.n_bytes) == (whole.sha256, whole.n_bytes)
 
@@ -80,9 +75,9 @@ def test_a_stream_has_the_same_counts_without_kernels(
     files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = [path for path in files if path.stat().st_size]
-    with_kernels = count_stream(stream_corpus(full), get_pretokenizer("gpt2"))
+    with_kernels = count_stream(stream_corpus(full), bpe.get_pretokenizer("gpt2"))
     monkeypatch.setattr("bpe_core.counting.pieces.use_kernels", lambda n_bytes: False)
-    found = count_stream(stream_corpus(full), get_pretokenizer("gpt2"))
+    found = count_stream(stream_corpus(full), bpe.get_pretokenizer("gpt2"))
     assert found.pretokens.words == with_kernels.pretokens.words
     assert found.pretokens.counts.tolist() == with_kernels.pretokens.counts.tolist()
     assert found.sha256 == with_kernels.sha256
@@ -95,7 +90,7 @@ def test_a_cancelled_stream_has_an_empty_hash(
 ) -> None:
     monkeypatch.setattr("bpe_core.counting.pieces.use_kernels", lambda n_bytes: kernels)
     corpus = stream_corpus(files)
-    cancelled = train(corpus, TrainingConfig(300), should_stop=lambda: True)
+    cancelled = bpe.train(corpus, bpe.TrainingConfig(300), should_stop=lambda: True)
     assert (cancelled.stop_reason, cancelled.corpus_sha256) == ("cancelled", "")
 
 
@@ -104,8 +99,8 @@ def test_the_error_for_a_file_deleted_meanwhile_names_it(tmp_path: Path) -> None
     path.write_text("hug")
     corpus = stream_corpus([path])
     path.unlink()
-    with pytest.raises(CorpusError, match=r"gone\.txt' cannot be read: No such file"):
-        count_stream(corpus, get_pretokenizer("gpt2"))
+    with pytest.raises(bpe.CorpusError, match=r"gone\.txt' cannot be read: No such file"):
+        count_stream(corpus, bpe.get_pretokenizer("gpt2"))
 
 
 @pytest.mark.parametrize(
@@ -122,17 +117,17 @@ def test_the_error_for_invalid_utf_8_names_the_byte(
     path = tmp_path / "broken.txt"
     path.write_bytes(before + tail)
     place = rf"broken\.txt is not valid UTF-8 at byte {len(before):,} "
-    with pytest.raises(TextDecodingError, match=place):
-        count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
+    with pytest.raises(bpe.TextDecodingError, match=place):
+        count_stream(stream_corpus([path]), bpe.get_pretokenizer("gpt2"))
 
 
 def test_text_appended_to_a_file_meanwhile_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text("line\n" * 200_000)
-    corpus, whole = stream_corpus([path]), read_corpus(path)
+    corpus, whole = stream_corpus([path]), bpe.read_corpus(path)
     with path.open("a") as file:
         file.write("more\n")
-    found = count_stream(corpus, get_pretokenizer("gpt2"))
+    found = count_stream(corpus, bpe.get_pretokenizer("gpt2"))
     assert found.pretokens.words == (b"line", b"\n")
     assert found.sha256 == whole.sha256
 
@@ -142,23 +137,23 @@ def test_a_file_that_shrinks_meanwhile_is_refused(tmp_path: Path) -> None:
     path.write_text("line\n" * 200_000)
     corpus = stream_corpus([path])
     path.write_text("line\n" * 199_999)
-    with pytest.raises(CorpusError, match="had 1,000,000 bytes and now has 999,995"):
-        count_stream(corpus, get_pretokenizer("gpt2"))
+    with pytest.raises(bpe.CorpusError, match="had 1,000,000 bytes and now has 999,995"):
+        count_stream(corpus, bpe.get_pretokenizer("gpt2"))
 
 
 @pytest.mark.parametrize(
     ("name", "data", "error"),
     [
-        ("empty.txt", b"", EmptyCorpusError),
-        ("mark.txt", b"\xef\xbb\xbf", EmptyCorpusError),
-        ("table.csv", b"a,b\n", UnsupportedFileError),
-        ("packed.gz", b"\x1f\x8b", UnsupportedFileError),
-        ("archive.bin", b"PK\x03\x04", UnsupportedFileError),
-        ("wide.txt", b"\xff\xfeh\0", UnsupportedFileError),
+        ("empty.txt", b"", bpe.EmptyCorpusError),
+        ("mark.txt", b"\xef\xbb\xbf", bpe.EmptyCorpusError),
+        ("table.csv", b"a,b\n", bpe.UnsupportedFileError),
+        ("packed.gz", b"\x1f\x8b", bpe.UnsupportedFileError),
+        ("archive.bin", b"PK\x03\x04", bpe.UnsupportedFileError),
+        ("wide.txt", b"\xff\xfeh\0", bpe.UnsupportedFileError),
     ],
 )
 def test_files_that_cannot_be_streamed_are_refused(
-    tmp_path: Path, name: str, data: bytes, error: type[CorpusError]
+    tmp_path: Path, name: str, data: bytes, error: type[bpe.CorpusError]
 ) -> None:
     path = tmp_path / name
     path.write_bytes(data)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import io
 
+import bpe_core as bpe
 from bpe_core.comparison.terms import TermList, cut_terms, read_terms, terms_by_loss
 from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 from ui.compare.terms_part import (
@@ -21,9 +19,9 @@ from ui.compare.terms_part import (
 )
 from ui.look.term_lists import lines_left_out
 
-OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
+OWN = bpe.train(load_sample("multilingual"), bpe.TrainingConfig(400)).tokenizer
 FOREIGN = library_encoder(models.described(models.word_piece()))
-ENCODERS = [OWN, gpt2(), FOREIGN]
+ENCODERS = [OWN, bpe.gpt2(), FOREIGN]
 NAMES = ["Your tokenizer", "GPT-2", '=HYPERLINK("x")']
 TERMS = ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "漢字", "the", 'say "hi", you', "a\u202eb"]
 
@@ -89,12 +87,14 @@ def test_the_csv_holds_every_term_exactly_and_no_formula() -> None:
         assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
     for line, each in zip(lines, found, strict=True):
         assert line[1] == ("" if each.loss is None else str(each.loss))
-        assert line[6:8] == [str(len(gpt2().encode(text))) for text in (f" {each.term}", each.term)]
-        assert list(map(int, line[9].split())) == gpt2().encode(f" {each.term}")
+        assert line[6:8] == [
+            str(len(bpe.gpt2().encode(text))) for text in (f" {each.term}", each.term)
+        ]
+        assert list(map(int, line[9].split())) == bpe.gpt2().encode(f" {each.term}")
 
 
 def test_a_cut_is_one_line() -> None:
-    [cut] = cut_terms(["hugging face"], gpt2())
+    [cut] = cut_terms(["hugging face"], bpe.gpt2())
     assert cut_label(cut.in_text) == "␣hugging | ␣face"
     assert cut_label(cut.alone) == "h | ug | ging | ␣face"
-    assert "\n" not in cut_label(cut_terms(read_terms("a\u2028b").terms, gpt2())[0].alone)
+    assert "\n" not in cut_label(cut_terms(read_terms("a\u2028b").terms, bpe.gpt2())[0].alone)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.comparison.terms import (
     MAX_TERM_LENGTH,
     MAX_TERMS,
@@ -16,14 +17,10 @@ from bpe_core.comparison.terms import (
     terms_by_loss,
 )
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import ArgumentTypeError, ConfigError, OutOfRangeError
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 
-OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
+OWN = bpe.train(load_sample("multilingual"), bpe.TrainingConfig(400)).tokenizer
 FOREIGN = library_encoder(models.described(models.word_piece()))
 HARD = [
     "hug",
@@ -72,9 +69,9 @@ def test_a_long_list_is_cut_after_its_first_terms() -> None:
     assert found.n_repeated == len(lines)
 
 
-@pytest.mark.parametrize("encoder", [OWN, gpt2()], ids=["own", "gpt2"])
+@pytest.mark.parametrize("encoder", [OWN, bpe.gpt2()], ids=["own", "gpt2"])
 def test_cuts_are_what_the_tokenizer_encodes(encoder: object) -> None:
-    tokenizer = OWN if encoder is OWN else gpt2()
+    tokenizer = OWN if encoder is OWN else bpe.gpt2()
     for term, cuts in zip(HARD, cut_terms(HARD, tokenizer), strict=True):
         for cut, text in ((cuts.in_text, f" {term}"), (cuts.alone, term)):
             assert list(cut.ids) == tokenizer.encode(text)
@@ -85,7 +82,7 @@ def test_cuts_are_what_the_tokenizer_encodes(encoder: object) -> None:
 
 
 def test_one_token_is_one_token_of_the_whole_term() -> None:
-    [the, hugging] = cut_terms(["the", "hugging"], gpt2())
+    [the, hugging] = cut_terms(["the", "hugging"], bpe.gpt2())
     assert (the.in_text.is_one_token, the.alone.is_one_token) == (True, True)
     assert (hugging.in_text.is_one_token, hugging.alone.is_one_token) == (True, False)
 
@@ -108,7 +105,7 @@ def test_text_that_means_unknown_is_not_spelled_but_dropped_white_space_is() -> 
 @settings(max_examples=60)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
 def test_the_parts_of_a_cut_are_its_text(term: str) -> None:
-    for encoder in (OWN, gpt2(), FOREIGN):
+    for encoder in (OWN, bpe.gpt2(), FOREIGN):
         [cuts] = cut_terms([term], encoder)
         assert b"".join(cuts.in_text.parts) == f" {term}".encode()
         assert b"".join(cuts.alone.parts) == term.encode()
@@ -143,10 +140,10 @@ def test_a_tokenizer_that_cannot_spell_a_term_is_never_the_best() -> None:
 
 @pytest.mark.parametrize("chosen", [-1, 2, True, 0.0])
 def test_a_wrong_index_raises(chosen: int) -> None:
-    with pytest.raises((ArgumentTypeError, OutOfRangeError), match="from 0 to 1"):
+    with pytest.raises((bpe.ArgumentTypeError, bpe.OutOfRangeError), match="from 0 to 1"):
         terms_by_loss(["a"], [[spelled(1)], [spelled(1)]], chosen)
 
 
 def test_cuts_of_other_terms_raise() -> None:
-    with pytest.raises(ConfigError, match="Expected 2 cuts by each, got 1"):
+    with pytest.raises(bpe.ConfigError, match="Expected 2 cuts by each, got 1"):
         terms_by_loss(["a", "b"], [[spelled(1)]])

@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import bpe_core as bpe
 from bpe_core.adapting import merge_terms
 from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError
 from bpe_core.runs.close_races import opening_step
-from bpe_core.runs.continuation import TermCost
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers import reference
 from tests.extending import spell_in_base
 
@@ -24,25 +19,25 @@ Straßenbahnhaltestelle, Straßenbahnfahrplan, Donaudampfschifffahrtsgesellschaf
 """
     * 3
 )
-LETTERS = Tokenizer(
+LETTERS = bpe.Tokenizer(
     vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab"}, merges=[(0, 1, 3)], pretokenizer="none"
 )
 
 
 def extended(
     *terms: str | bytes, text: str = TEXT, n_tokens: int = 9, **options: object
-) -> list[TermCost]:
-    run = extend(gpt2(), Corpus.from_text(text), n_tokens, terms=terms, **options)  # pyright: ignore[reportArgumentType]
+) -> list[bpe.TermCost]:
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text(text), n_tokens, terms=terms, **options)  # pyright: ignore[reportArgumentType]
     return list(run.terms)
 
 
-def of_letters(words: dict[str, int], *terms: str | bytes, **options: object) -> TrainingRun:
-    corpus = Corpus.from_word_counts(words)
+def of_letters(words: dict[str, int], *terms: str | bytes, **options: object) -> bpe.TrainingRun:
+    corpus = bpe.Corpus.from_word_counts(words)
     return extend(LETTERS, corpus, 9, terms=terms, **options)  # pyright: ignore[reportArgumentType]
 
 
 def test_terms_become_the_first_new_tokens_in_their_order() -> None:
-    run = extend(gpt2(), Corpus.from_text(TEXT), 9, terms=["kubelet", "Kubernetes"])
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), 9, terms=["kubelet", "Kubernetes"])
     kubelet, kubernetes = run.terms
     assert run.n_term_merges == kubelet.tokens_added + kubernetes.tokens_added
     made = [run.tokenizer.vocab[merge.id] for merge in run.merges]
@@ -69,7 +64,7 @@ def test_bytes_may_be_a_part_of_words_and_of_characters() -> None:
     assert cut.token == "नम".encode()[:5]
     assert (whole.token, whole.tokens_added) == ("न".encode(), 1)
     (part,) = of_letters({"acbcca": 2}, b"bcc").terms
-    assert part == TermCost(b"bcc", b"bcc", 2, 4, occurrences=2)
+    assert part == bpe.TermCost(b"bcc", b"bcc", 2, 4, occurrences=2)
     assert of_letters({"acbcca": 2}, "bcc").terms[0].token == b"bcc"
 
 
@@ -98,17 +93,17 @@ def test_what_cannot_be_a_token_is_told_and_costs_nothing(term: str, reason: str
 
 
 def test_a_term_that_the_text_does_not_contain_is_a_token_with_0_occurrences() -> None:
-    run = extend(gpt2(), Corpus.from_text(TEXT), 9, terms=["Zookeeper", "Kubernetes"])
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), 9, terms=["Zookeeper", "Kubernetes"])
     zookeeper, kubernetes = run.terms
     assert zookeeper.token == b" Zookeeper"
-    assert len(gpt2().encode(" Zookeeper")) == zookeeper.tokens_added + 1
+    assert len(bpe.gpt2().encode(" Zookeeper")) == zookeeper.tokens_added + 1
     assert (zookeeper.tokens_saved, zookeeper.occurrences, zookeeper.is_absent) == (0, 0, True)
     assert (kubernetes.occurrences, kubernetes.is_absent) == (12, False)
     assert len(run.tokenizer.encode(" Zookeeper")) == 1
     assert [m.count for m in run.merges[: zookeeper.tokens_added]] == [0] * zookeeper.tokens_added
     for text in (TEXT, "Zookeeper Zookeepers", " Zookeeper's"):
         ids = run.tokenizer.encode(text)
-        assert spell_in_base(run, ids) == gpt2().encode(text)
+        assert spell_in_base(run, ids) == bpe.gpt2().encode(text)
 
 
 def test_pairs_that_occur_are_merged_before_those_that_do_not() -> None:
@@ -116,8 +111,8 @@ def test_pairs_that_occur_are_merged_before_those_that_do_not() -> None:
     acb, ca = run.terms
     assert [merge.pair for merge in run.merges[:3]] == [(2, 1), (0, 4), (2, 0)]
     assert [merge.count for merge in run.merges[:3]] == [10, 0, 0]
-    assert acb == TermCost("acb", b"acb", 2, 10, occurrences=0)
-    assert ca == TermCost("ca", b"ca", 1, 0, occurrences=0)
+    assert acb == bpe.TermCost("acb", b"acb", 2, 10, occurrences=0)
+    assert ca == bpe.TermCost("ca", b"ca", 1, 0, occurrences=0)
 
 
 def test_a_form_that_the_text_contains_comes_before_one_that_it_does_not() -> None:
@@ -126,8 +121,8 @@ def test_a_form_that_the_text_contains_comes_before_one_that_it_does_not() -> No
 
 
 def test_a_pretokenizer_that_drops_text_is_named() -> None:
-    base = Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="whitespace")
-    run = extend(base, Corpus.from_text("aa"), 3, terms=["  ", " aa"])
+    base = bpe.Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="whitespace")
+    run = extend(base, bpe.Corpus.from_text("aa"), 3, terms=["  ", " aa"])
     assert [cost.reason for cost in run.terms] == [
         "The base’s pre-tokenizer drops it.",
         "The base’s pre-tokenizer keeps only 'aa' of it.",
@@ -137,10 +132,10 @@ def test_a_pretokenizer_that_drops_text_is_named() -> None:
 def test_a_term_that_is_left_out_or_has_a_token_without_merges_is_refused() -> None:
     (cost,) = extended("Kubernetes", left_out=[b" Kubernetes", b"Kubernetes"])
     assert cost.reason == merge_terms.LEFT_OUT
-    base = Tokenizer(
+    base = bpe.Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"ba"}, merges=[], pretokenizer="none", special_tokens={"ba": 2}
     )
-    run = extend(base, Corpus.from_word_counts({"ba": 2, "bb": 1}), 3, terms=["ba", "bb", "bé"])
+    run = extend(base, bpe.Corpus.from_word_counts({"ba": 2, "bb": 1}), 3, terms=["ba", "bb", "bé"])
     assert [cost.reason for cost in run.terms] == [
         merge_terms.NO_MERGES,
         None,
@@ -154,7 +149,7 @@ def test_another_way_is_taken_around_a_token_that_is_left_out() -> None:
     assert [m.pair for m in of_letters(words, "bcc").merges[:2]] == [(1, 2), (4, 2)]
     run = of_letters(words, "bcc", left_out=[b"bc"])
     assert [merge.pair for merge in run.merges[:2]] == [(2, 2), (1, 4)]
-    assert run.terms[0] == TermCost("bcc", b"bcc", 2, 10, occurrences=5)
+    assert run.terms[0] == bpe.TermCost("bcc", b"bcc", 2, 10, occurrences=5)
     blocked = of_letters(words, "bcc", left_out=[b"bc", b"cc"])
     assert blocked.terms[0].reason == merge_terms.NO_WAY
     assert not blocked.n_term_merges
@@ -170,7 +165,7 @@ def test_ties_between_the_parts_of_a_term_follow_the_rule() -> None:
 def test_a_term_that_does_not_fit_changes_nothing_and_a_shorter_one_may_fit() -> None:
     words = {"cacb": 5, "cc": 1}
     run = extend(
-        LETTERS, Corpus.from_word_counts(words), 2, terms=["cacb", "cc", "cb", "bb", "cacb"]
+        LETTERS, bpe.Corpus.from_word_counts(words), 2, terms=["cacb", "cc", "cb", "bb", "cacb"]
     )
     assert [(cost.token, cost.reason) for cost in run.terms] == [
         (None, "It takes 3 more tokens, and 2 are left."),
@@ -186,7 +181,7 @@ def test_a_term_that_does_not_fit_changes_nothing_and_a_shorter_one_may_fit() ->
 def test_a_term_longer_than_the_longest_token_is_refused() -> None:
     run = of_letters({"cacb": 5}, "cacb", "cac", max_token_bytes=3)
     assert run.terms[0].reason == "It has 4 bytes, and the limit is 3."
-    assert run.terms[1] == TermCost("cac", b"cac", 2, 10, occurrences=5)
+    assert run.terms[1] == bpe.TermCost("cac", b"cac", 2, 10, occurrences=5)
 
 
 def test_learned_merges_need_the_frequency_and_terms_do_not() -> None:
@@ -196,8 +191,10 @@ def test_learned_merges_need_the_frequency_and_terms_do_not() -> None:
 
 
 def test_a_cancelled_run_says_that_terms_were_not_tried() -> None:
-    run = extend(gpt2(), Corpus.from_text(TEXT), 9, terms=["Kubernetes"], should_stop=lambda: True)
-    assert run.terms == (TermCost("Kubernetes", None, reason=merge_terms.CANCELLED),)
+    run = extend(
+        bpe.gpt2(), bpe.Corpus.from_text(TEXT), 9, terms=["Kubernetes"], should_stop=lambda: True
+    )
+    assert run.terms == (bpe.TermCost("Kubernetes", None, reason=merge_terms.CANCELLED),)
     assert run.stop_reason == "cancelled"
 
 
@@ -231,8 +228,8 @@ def test_terms_that_take_too_long_are_given_up(monkeypatch: pytest.MonkeyPatch) 
 def test_progress_counts_the_merges_for_terms() -> None:
     done: list[int] = []
     run = extend(
-        gpt2(),
-        Corpus.from_text(TEXT),
+        bpe.gpt2(),
+        bpe.Corpus.from_text(TEXT),
         9,
         lambda progress: done.append(progress.merges_done),
         terms=["Kubernetes"],
@@ -242,11 +239,13 @@ def test_progress_counts_the_merges_for_terms() -> None:
 
 
 def test_the_base_keeps_its_encoding_where_terms_are_tokens() -> None:
-    run = extend(gpt2(), Corpus.from_text(TEXT), 40, terms=["Kubernetes", "kubelet", "clusters"])
+    run = extend(
+        bpe.gpt2(), bpe.Corpus.from_text(TEXT), 40, terms=["Kubernetes", "kubelet", "clusters"]
+    )
     for text in (TEXT, TEXT[::-1], "xKubernetesKubernetes clustersters kubeletkube"):
         ids = run.tokenizer.encode(text)
-        assert spell_in_base(run, ids) == gpt2().encode(text)
-        assert len(ids) <= len(gpt2().encode(text))
+        assert spell_in_base(run, ids) == bpe.gpt2().encode(text)
+        assert len(ids) <= len(bpe.gpt2().encode(text))
 
 
 def test_the_pair_of_a_term_comes_first_and_the_others_by_their_counts() -> None:
@@ -260,7 +259,7 @@ def test_the_pair_of_a_term_comes_first_and_the_others_by_their_counts() -> None
 
 
 def test_the_race_to_open_at_is_one_that_was_run() -> None:
-    run = extend(gpt2(), Corpus.from_text(TEXT), 9, terms=["Kubernetes"])
+    run = extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), 9, terms=["Kubernetes"])
     assert run.n_term_merges <= opening_step(run)
 
 
@@ -268,5 +267,5 @@ def test_the_race_to_open_at_is_one_that_was_run() -> None:
     "terms", ["Kubernetes", b"Kubernetes", {"Kubernetes"}, [3], [""], [b""], None]
 )
 def test_terms_must_be_a_list_of_texts(terms: object) -> None:
-    with pytest.raises(ConfigError, match=r"Expected .*terms, got"):
-        extend(gpt2(), Corpus.from_text(TEXT), 9, terms=terms)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(bpe.ConfigError, match=r"Expected .*terms, got"):
+        extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), 9, terms=terms)  # pyright: ignore[reportArgumentType]

@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+import bpe_core as bpe
 from bpe_core.lab.contenders import encoders, trainers
 from bpe_core.lab.measurements import N_MERGES, growing_sizes, measure_growth
 from bpe_core.lab.measuring import Contender, LabProgress, UsualTime, time_contenders
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
 
 TEXT = "ab" * 233_000
 MIN_SHOWN = 0.5
@@ -104,9 +103,9 @@ class Bench:
         ]
 
 
-def of_size(n_merges: int) -> Tokenizer:
+def of_size(n_merges: int) -> bpe.Tokenizer:
     """Return GPT-2's tokenizer with only its first merges."""
-    return gpt2().truncated(min(n_merges, gpt2().n_merges))
+    return bpe.gpt2().truncated(min(n_merges, bpe.gpt2().n_merges))
 
 
 def are_good(estimates: list[tuple[float, float]], within: float = 1.6) -> bool:

@@ -7,11 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from ui.corpus import own_reading
 from ui.corpus.own_reading import OwnReading, read_own_text
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
@@ -19,7 +15,7 @@ from ui.token_boundaries import token_story
 from ui.token_boundaries.token_story import index_chosen, origin_in_run, word_steps
 
 TEXT = "unbelievably 漢字 <|endoftext|> small's  end"
-NOTHING = Corpus.from_text("x").split(0.0)[1]
+NOTHING = bpe.Corpus.from_text("x").split(0.0)[1]
 
 
 @pytest.fixture(autouse=True)
@@ -27,40 +23,40 @@ def _runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
 
 
-def read(text: str, tokenizer: Tokenizer) -> OwnReading:
+def read(text: str, tokenizer: bpe.Tokenizer) -> OwnReading:
     return read_own_text(text, tokenizer, tuple(tokenizer.special_tokens))
 
 
 def test_each_token_has_the_steps_of_its_pretoken() -> None:
-    reading = read(TEXT, gpt2())
-    words = [word_steps(reading, gpt2(), index).word for index in range(len(reading.found.ids))]
+    reading = read(TEXT, bpe.gpt2())
+    words = [word_steps(reading, bpe.gpt2(), index).word for index in range(len(reading.found.ids))]
     special = reading.found.ids.tolist().index(50256)
     assert words[special] == ""
     seen = list(dict.fromkeys(word for word in words if word))
     before, after = TEXT.split("<|endoftext|>")
-    split = [*gpt2().pretokenizer.split(before), *gpt2().pretokenizer.split(after)]
+    split = [*bpe.gpt2().pretokenizer.split(before), *bpe.gpt2().pretokenizer.split(after)]
     assert seen == list(dict.fromkeys(split))
-    story = word_steps(reading, gpt2(), 0)
-    (explained,) = gpt2().explain("unbelievably")
+    story = word_steps(reading, bpe.gpt2(), 0)
+    (explained,) = bpe.gpt2().explain("unbelievably")
     assert len(story.rows) == len(explained.steps) + 1
     assert story.note.startswith("Each step merges the ringed pair")
     for row, step in zip(story.rows[1:], explained.steps, strict=True):
         assert [tile.token for tile in row.cells[0].tiles] == [
-            gpt2().vocab[id] for id in step.symbols
+            bpe.gpt2().vocab[id] for id in step.symbols
         ]
         assert row.note == f"merge {step.merge.rank + 1:,}"
 
 
 @pytest.mark.parametrize("start", ["", " ", "▁", "漢", "<s>"])
 def test_words_have_the_space_that_is_put_in_front_of_a_text(start: str) -> None:
-    config = TrainingConfig(
+    config = bpe.TrainingConfig(
         300,
         base="characters",
         byte_fallback=True,
         pretokenizer="metaspace",
         special_tokens=("<unk>", "<s>"),
     )
-    tokenizer = train(Corpus.from_text("hug hugs pug"), config).tokenizer
+    tokenizer = bpe.train(bpe.Corpus.from_text("hug hugs pug"), config).tokenizer
     text = f"{start}hug▁hugs  漢<s>pug x"
     reading = read(text, tokenizer)
     words = [word_steps(reading, tokenizer, index).word for index in range(len(reading.found.ids))]
@@ -73,9 +69,9 @@ def test_words_have_the_space_that_is_put_in_front_of_a_text(start: str) -> None
 
 
 def test_each_ring_marks_what_the_next_step_merges() -> None:
-    reading = read("aaaa unbelievably", gpt2())
+    reading = read("aaaa unbelievably", bpe.gpt2())
     for index in (0, len(reading.found.ids) - 1):
-        rows = word_steps(reading, gpt2(), index).rows
+        rows = word_steps(reading, bpe.gpt2(), index).rows
         for row, after in itertools.pairwise(rows):
             tokens = [tile.token for tile in row.cells[0].tiles]
             for start, end in reversed(row.cells[0].rings):
@@ -87,18 +83,18 @@ def test_each_ring_marks_what_the_next_step_merges() -> None:
 def test_a_note_explains_missing_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    long = read("a" * 100_000, gpt2())
-    assert "100,000 bytes" in word_steps(long, gpt2(), 3).note
-    lone = read("é", gpt2().truncated(0))
-    assert word_steps(lone, gpt2().truncated(0), 0).note == "No merge applies to it."
+    long = read("a" * 100_000, bpe.gpt2())
+    assert "100,000 bytes" in word_steps(long, bpe.gpt2(), 3).note
+    lone = read("é", bpe.gpt2().truncated(0))
+    assert word_steps(lone, bpe.gpt2().truncated(0), 0).note == "No merge applies to it."
     monkeypatch.setattr(own_reading, "MAX_TOKENS", 2)
-    cut = read(" unbelievably", gpt2().truncated(2_000))
-    assert "ends inside" in word_steps(cut, gpt2().truncated(2_000), 1).note
+    cut = read(" unbelievably", bpe.gpt2().truncated(2_000))
+    assert "ends inside" in word_steps(cut, bpe.gpt2().truncated(2_000), 1).note
 
 
 def test_dropped_white_space_belongs_to_no_pretoken() -> None:
-    config = TrainingConfig(20, "whitespace", base="characters", special_tokens=())
-    classroom = train(Corpus.from_text("hug hugs"), config).tokenizer
+    config = bpe.TrainingConfig(20, "whitespace", base="characters", special_tokens=())
+    classroom = bpe.train(bpe.Corpus.from_text("hug hugs"), config).tokenizer
     reading = read("hug  hugs", classroom)
     stories = [word_steps(reading, classroom, n) for n in range(len(reading.found.ids))]
     assert [story.word for story in stories] == ["hug", "", "hugs"]
@@ -109,7 +105,7 @@ def test_dropped_white_space_belongs_to_no_pretoken() -> None:
     "message", [None, 3, "x", {}, {"stamp": "other", "index": 0}, {"stamp": "", "index": 1e999}]
 )
 def test_a_choice_in_another_text_is_ignored(message: object) -> None:
-    reading = read("one unbelievably two", gpt2())
+    reading = read("one unbelievably two", bpe.gpt2())
     assert index_chosen(message, reading) == reading.first_chosen == 1
     assert index_chosen({"stamp": reading.stamp, "index": 0}, reading) == 0
     for index in (-1, len(reading.found.ids), 0.5, "0", None, float("inf")):
@@ -136,8 +132,8 @@ def test_a_token_of_the_sample_run_has_words_and_lines() -> None:
 
 
 def test_a_note_explains_missing_lines() -> None:
-    training = Corpus.from_text("hug hugs\nmug")
-    run = train(training, TrainingConfig(258))
+    training = bpe.Corpus.from_text("hug hugs\nmug")
+    run = bpe.train(training, bpe.TrainingConfig(258))
     old = store_run(Trained("Hugs", run, NOTHING))
     origin = origin_in_run(old, run.merges[0].id)
     assert "not kept with this run" in origin.note
@@ -153,8 +149,8 @@ def test_a_note_explains_missing_lines() -> None:
         ("ug", True),
         ("s", False),
     )
-    words = Corpus.from_word_counts({"hug": 10, "pug": 5})
-    weighted = train(words, TrainingConfig(258))
+    words = bpe.Corpus.from_word_counts({"hug": 10, "pug": 5})
+    weighted = bpe.train(words, bpe.TrainingConfig(258))
     origin = origin_in_run(
         store_run(Trained("Words", weighted, NOTHING, training=words)), weighted.merges[0].id
     )
@@ -166,8 +162,8 @@ def test_a_note_says_how_much_of_the_training_text_was_kept(
 ) -> None:
     monkeypatch.setattr("ui.storage.run_files.MAX_KEPT", 10)
     monkeypatch.setattr(token_story, "MAX_KEPT", 10)
-    training = Corpus.from_text("mug\n" * 40 + "zz zz zz zz zz")
-    run = train(training, TrainingConfig(259))
+    training = bpe.Corpus.from_text("mug\n" * 40 + "zz zz zz zz zz")
+    run = bpe.train(training, bpe.TrainingConfig(259))
     run_id = store_run(Trained("Hugs", run, NOTHING, training=training))
     notes = [origin_in_run(run_id, merge.id).note for merge in run.merges]
     assert all("the first 10 characters of the training text are kept" in note for note in notes)

@@ -9,13 +9,9 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
+import bpe_core as bpe
 from bpe_core.comparison.alignment import differing_columns
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from bpe_core.views.token_packing import (
     Numbers,
     PackedTokens,
@@ -38,7 +34,7 @@ def unpacked(numbers: Numbers) -> NDArray[np.int64]:
     return np.frombuffer(data, dtype=f"<u{bits // 8}").astype(np.int64)
 
 
-def packed(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> PackedTokens:
+def packed(text: str, tokenizer: bpe.Tokenizer, special: tuple[str, ...] = ()) -> PackedTokens:
     return pack_boundaries(boundaries(text, tokenizer, special), tokenizer)
 
 
@@ -60,14 +56,14 @@ def pieces_in_the_browser(text: str, tokens: PackedTokens) -> list[bytes]:
 @settings(deadline=None)
 @given(texts)
 def test_no_token_and_no_byte_is_lost(text: str) -> None:
-    tokens = packed(text, gpt2())
+    tokens = packed(text, bpe.gpt2())
     ids = (unpacked(tokens["ids"]) - 1).tolist()
-    assert ids == gpt2().encode(text)
-    assert pieces_in_the_browser(text, tokens) == [gpt2().vocab[i] for i in ids]
+    assert ids == bpe.gpt2().encode(text)
+    assert pieces_in_the_browser(text, tokens) == [bpe.gpt2().vocab[i] for i in ids]
 
 
 def test_astral_and_hostile_characters_keep_their_positions() -> None:
-    tokens = packed(HOSTILE, gpt2(), ("<|endoftext|>",))
+    tokens = packed(HOSTILE, bpe.gpt2(), ("<|endoftext|>",))
     ids = (unpacked(tokens["ids"]) - 1).tolist()
     assert ids[-1] == 50256
     assert b"".join(pieces_in_the_browser(HOSTILE, tokens)) == HOSTILE.encode()
@@ -75,44 +71,44 @@ def test_astral_and_hostile_characters_keep_their_positions() -> None:
 
 
 def test_the_table_has_all_parts_down_to_the_bytes() -> None:
-    table = packed(" iterator", gpt2())["table"]
+    table = packed(" iterator", bpe.gpt2())["table"]
     tokens = dict(zip(table["ids"], table["tokens"], strict=True))
     assert " iterator" in tokens.values()
     for id_, left, right, rank in zip(
         table["ids"], table["left"], table["right"], table["rank"], strict=True
     ):
         if rank < 0:
-            assert len(gpt2().vocab[id_]) == 1
+            assert len(bpe.gpt2().vocab[id_]) == 1
         else:
-            assert gpt2().merges[rank].pair == (left, right)
-            assert gpt2().vocab[id_] == gpt2().vocab[left] + gpt2().vocab[right]
+            assert bpe.gpt2().merges[rank].pair == (left, right)
+            assert bpe.gpt2().vocab[id_] == bpe.gpt2().vocab[left] + bpe.gpt2().vocab[right]
             assert {left, right} <= tokens.keys()
 
 
 def test_bytes_that_are_not_a_character_are_sent_as_numbers() -> None:
-    table = packed("日", gpt2())["table"]
+    table = packed("日", bpe.gpt2())["table"]
     # GPT-2 has a token for the first two of the three bytes; its parts are sent too.
     assert sorted(table["tokens"]) == [[0x97], [0xA5], [0xE6], [0xE6, 0x97]]
 
 
 def test_pretokens_start_where_the_pretokenizer_cuts() -> None:
     text = "It's 日本 <|endoftext|>now\n\n x"
-    segments = gpt2().segments(text, allowed_special=("<|endoftext|>",))
+    segments = bpe.gpt2().segments(text, allowed_special=("<|endoftext|>",))
     starts = np.unpackbits(unpacked(packed_starts(text)).astype(np.uint8))[: len(segments)]
     found = [s.start for s, is_start in zip(segments, starts, strict=True) if is_start]
     head, tail = text.split("<|endoftext|>")
-    spans = gpt2().pretokenizer.spans
+    spans = bpe.gpt2().pretokenizer.spans
     after = len(head) + len("<|endoftext|>")
     expected = [a for a, _ in spans(head)] + [len(head)] + [after + a for a, _ in spans(tail)]
     assert found == expected
 
 
 def packed_starts(text: str) -> Numbers:
-    return packed(text, gpt2(), ("<|endoftext|>",))["starts"]
+    return packed(text, bpe.gpt2(), ("<|endoftext|>",))["starts"]
 
 
-def classroom_tokenizer() -> Tokenizer:
-    config = TrainingConfig(
+def classroom_tokenizer() -> bpe.Tokenizer:
+    config = bpe.TrainingConfig(
         vocab_size=12,
         pretokenizer="whitespace",
         base="characters",
@@ -121,7 +117,7 @@ def classroom_tokenizer() -> Tokenizer:
         special_tokens=(),
         tie_break="first-seen",
     )
-    return train(Corpus.from_text("hug hugs pug"), config).tokenizer
+    return bpe.train(bpe.Corpus.from_text("hug hugs pug"), config).tokenizer
 
 
 def test_text_in_no_token_and_separate_markers_are_kept() -> None:
@@ -137,7 +133,7 @@ def test_text_in_no_token_and_separate_markers_are_kept() -> None:
 
 
 def test_disagreements_say_whether_more_than_white_space_differs() -> None:
-    one = Tokenizer(
+    one = bpe.Tokenizer(
         vocab={0: b" ", 1: b"a", 2: b"  ", 3: b"aa"},
         merges=[(0, 0, 2), (1, 1, 3)],
         pretokenizer="none",

@@ -8,22 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from bpe_core.errors import (
-    ConfigError,
-    InvalidTextError,
-    InvalidTokenIdError,
-    OutOfRangeError,
-    TokenizationError,
-    UnknownSymbolError,
-)
+import bpe_core as bpe
 from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
-from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
+from bpe_core.tokenizer.gpt2 import END_OF_TEXT
 from bpe_core.tokenizer.rank_merging import explain_word
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Segment
 
 
-def hug_tokenizer(**changes: object) -> Tokenizer:
+def hug_tokenizer(**changes: object) -> bpe.Tokenizer:
     """Return a tokenizer of g h i n u, the marker, and the first merges of the hug example."""
     given: dict[str, object] = {
         "vocab": {
@@ -38,22 +29,24 @@ def hug_tokenizer(**changes: object) -> Tokenizer:
         "end_of_word": "</w>",
         "counts": [18, 10, 10],
     }
-    return Tokenizer(**{**given, **changes})  # pyright: ignore[reportArgumentType]
+    return bpe.Tokenizer(**{**given, **changes})  # pyright: ignore[reportArgumentType]
 
 
-def ab_tokenizer(vocab: Mapping[int, bytes] = {0: b"a", 1: b"b"}, **changes: object) -> Tokenizer:
+def ab_tokenizer(
+    vocab: Mapping[int, bytes] = {0: b"a", 1: b"b"}, **changes: object
+) -> bpe.Tokenizer:
     given: dict[str, object] = {"vocab": vocab, "merges": [], "pretokenizer": "none"}
-    return Tokenizer(**{**given, **changes})  # pyright: ignore[reportArgumentType]
+    return bpe.Tokenizer(**{**given, **changes})  # pyright: ignore[reportArgumentType]
 
 
 # Encoding and decoding
 
 
 def test_empty_text_encodes_to_no_ids() -> None:
-    assert gpt2().encode("") == []
-    assert gpt2().decode([]) == ""
-    assert gpt2().segments("") == []
-    assert gpt2().explain("") == []
+    assert bpe.gpt2().encode("") == []
+    assert bpe.gpt2().decode([]) == ""
+    assert bpe.gpt2().segments("") == []
+    assert bpe.gpt2().explain("") == []
 
 
 def test_words_end_with_the_marker_and_decode_to_single_spaces() -> None:
@@ -64,7 +57,7 @@ def test_words_end_with_the_marker_and_decode_to_single_spaces() -> None:
 
 
 def test_a_letter_sequence_that_spells_the_marker_is_not_the_marker() -> None:
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab={0: b"<", 1: b"/", 2: b"w", 3: b">", 4: b"</w>", 5: b"</", 6: b"</w", 7: b"</w>"},
         merges=[(0, 1, 5), (5, 2, 6), (6, 3, 7)],
         pretokenizer="whitespace",
@@ -79,7 +72,7 @@ def test_a_letter_sequence_that_spells_the_marker_is_not_the_marker() -> None:
 
 
 def test_a_special_token_is_text_unless_it_is_allowed() -> None:
-    tokenizer = gpt2()
+    tokenizer = bpe.gpt2()
     text = f"a{END_OF_TEXT}b"
     assert 50256 not in tokenizer.encode(text)
     assert tokenizer.encode(text, allowed_special="all") == [64, 50256, 65]
@@ -90,13 +83,13 @@ def test_a_special_token_is_text_unless_it_is_allowed() -> None:
 
 def test_an_allowed_special_token_that_the_tokenizer_lacks_is_refused() -> None:
     message = r"^'\[CLS\]' is not a special token of this tokenizer, which has '<\|endoftext\|>'\.$"
-    with pytest.raises(TokenizationError, match=message):
-        gpt2().encode("[CLS]", allowed_special=["[CLS]"])
+    with pytest.raises(bpe.TokenizationError, match=message):
+        bpe.gpt2().encode("[CLS]", allowed_special=["[CLS]"])
 
 
 def test_a_single_string_as_allowed_special_is_refused() -> None:
-    with pytest.raises(TokenizationError, match="collection"):
-        gpt2().encode("x", allowed_special=END_OF_TEXT)
+    with pytest.raises(bpe.TokenizationError, match="collection"):
+        bpe.gpt2().encode("x", allowed_special=END_OF_TEXT)
 
 
 @pytest.mark.parametrize("text", ["x", "a rose is " * 100_000])
@@ -104,10 +97,10 @@ def test_a_single_string_as_allowed_special_is_refused() -> None:
 def test_a_batch_refuses_the_same_arguments_as_a_single_text(
     text: str, allowed_special: str
 ) -> None:
-    with pytest.raises(TokenizationError, match="as allowed_special, got the text"):
-        gpt2().encode_batch([text], allowed_special=allowed_special)
-    with pytest.raises(TokenizationError, match="as allowed_special, got the text"):
-        gpt2().encode(text, allowed_special=allowed_special)
+    with pytest.raises(bpe.TokenizationError, match="as allowed_special, got the text"):
+        bpe.gpt2().encode_batch([text], allowed_special=allowed_special)
+    with pytest.raises(bpe.TokenizationError, match="as allowed_special, got the text"):
+        bpe.gpt2().encode(text, allowed_special=allowed_special)
 
 
 def test_decoding_adds_no_space_between_a_word_and_a_special_token() -> None:
@@ -117,14 +110,14 @@ def test_decoding_adds_no_space_between_a_word_and_a_special_token() -> None:
 
 
 def test_the_error_for_a_lone_surrogate_has_its_position() -> None:
-    for method in (gpt2().encode, gpt2().segments, gpt2().explain):
-        with pytest.raises(InvalidTextError, match=r"U\+D83D, at character 2"):
+    for method in (bpe.gpt2().encode, bpe.gpt2().segments, bpe.gpt2().explain):
+        with pytest.raises(bpe.InvalidTextError, match=r"U\+D83D, at character 2"):
             method("ab\ud83d")
 
 
 def test_the_error_names_an_unknown_character_its_position_and_a_remedy() -> None:
     with pytest.raises(
-        UnknownSymbolError,
+        bpe.UnknownSymbolError,
         match=r"5 characters\) has no 'é' \(U\+00E9\), found at character 4 of .* offset 4.*skip",
     ):
         hug_tokenizer().encode("hug é")
@@ -132,7 +125,7 @@ def test_the_error_names_an_unknown_character_its_position_and_a_remedy() -> Non
 
 def test_the_error_for_an_unknown_byte_names_its_character() -> None:
     tokenizer = ab_tokenizer({0: b"\xc3", 1: b"a"})
-    with pytest.raises(UnknownSymbolError, match=r"byte 0xA9 of 'é'.*character 1 .*offset 2"):
+    with pytest.raises(bpe.UnknownSymbolError, match=r"byte 0xA9 of 'é'.*character 1 .*offset 2"):
         tokenizer.encode("aé")
 
 
@@ -145,41 +138,41 @@ def test_unknown_symbols_can_be_skipped_and_merges_never_cross_them() -> None:
 
 def test_the_error_for_an_id_outside_the_vocabulary_has_its_position() -> None:
     for ids in ([1, 50257], np.array([1, 50257]), iter([1, 50257])):
-        with pytest.raises(InvalidTokenIdError, match=r"id 50257 \(number 2 of 2.*0 to 50256"):
-            gpt2().decode(ids)
-    with pytest.raises(InvalidTokenIdError, match="-1"):
+        with pytest.raises(bpe.InvalidTokenIdError, match=r"id 50257 \(number 2 of 2.*0 to 50256"):
+            bpe.gpt2().decode(ids)
+    with pytest.raises(bpe.InvalidTokenIdError, match="-1"):
         hug_tokenizer().decode([-1])
 
 
 def test_half_a_character_decodes_to_a_replacement_or_raises() -> None:
-    half = gpt2().encode("🙂")[:1]
-    assert gpt2().decode(half) == "\ufffd"
-    assert gpt2().decode_bytes(half) == "🙂".encode()[: len(gpt2().vocab[half[0]])]
-    with pytest.raises(TokenizationError, match="decode_bytes"):
-        gpt2().decode(half, errors="strict")
+    half = bpe.gpt2().encode("🙂")[:1]
+    assert bpe.gpt2().decode(half) == "\ufffd"
+    assert bpe.gpt2().decode_bytes(half) == "🙂".encode()[: len(bpe.gpt2().vocab[half[0]])]
+    with pytest.raises(bpe.TokenizationError, match="decode_bytes"):
+        bpe.gpt2().decode(half, errors="strict")
 
 
 def test_batches_and_arrays_have_the_same_ids() -> None:
     texts = ["to be", "", "or not é"]
-    assert gpt2().encode_batch(texts) == [gpt2().encode(text) for text in texts]
-    array = gpt2().encode_to_numpy("or not é")
+    assert bpe.gpt2().encode_batch(texts) == [bpe.gpt2().encode(text) for text in texts]
+    array = bpe.gpt2().encode_to_numpy("or not é")
     assert array.dtype == np.int32
-    assert array.tolist() == gpt2().encode("or not é")
-    assert gpt2().decode(array) == "or not é"
+    assert array.tolist() == bpe.gpt2().encode("or not é")
+    assert bpe.gpt2().decode(array) == "or not é"
 
 
 # Segments
 
 
 def test_segments_lose_no_token_after_a_byte_order_mark() -> None:
-    segments = gpt2().segments("\ufeffhello world")
-    assert [segment.id for segment in segments] == gpt2().encode("\ufeffhello world")
+    segments = bpe.gpt2().segments("\ufeffhello world")
+    assert [segment.id for segment in segments] == bpe.gpt2().encode("\ufeffhello world")
     assert [segment.token for segment in segments][-2:] == [b"hello", b" world"]
 
 
 def test_tokens_that_share_a_character_overlap_in_it() -> None:
     text = "a🙂é"
-    segments = gpt2().segments(text)
+    segments = bpe.gpt2().segments(text)
     assert len(segments) > 3
     assert b"".join(segment.token for segment in segments) == text.encode()
     of_emoji = [s for s in segments if 1 <= s.byte_start < 5]
@@ -189,20 +182,20 @@ def test_tokens_that_share_a_character_overlap_in_it() -> None:
 
 def test_white_space_that_the_pretokenizer_drops_is_a_segment_without_id() -> None:
     assert hug_tokenizer().segments("hug \n in ") == [
-        Segment(8, b"hug</w>", 0, 3, 0, 3),
-        Segment(None, b" \n ", 3, 6, 3, 6),
-        Segment(2, b"i", 6, 7, 6, 7),
-        Segment(3, b"n", 7, 8, 7, 8),
-        Segment(5, b"</w>", 8, 8, 8, 8),
-        Segment(None, b" ", 8, 9, 8, 9),
+        bpe.Segment(8, b"hug</w>", 0, 3, 0, 3),
+        bpe.Segment(None, b" \n ", 3, 6, 3, 6),
+        bpe.Segment(2, b"i", 6, 7, 6, 7),
+        bpe.Segment(3, b"n", 7, 8, 7, 8),
+        bpe.Segment(5, b"</w>", 8, 8, 8, 8),
+        bpe.Segment(None, b" ", 8, 9, 8, 9),
     ]
 
 
 def test_segments_have_special_tokens_if_they_are_allowed() -> None:
-    segments = gpt2().segments(f"é{END_OF_TEXT}b", allowed_special="all")
+    segments = bpe.gpt2().segments(f"é{END_OF_TEXT}b", allowed_special="all")
     assert segments[-2:] == [
-        Segment(50256, END_OF_TEXT.encode(), 1, 14, 2, 15),
-        Segment(65, b"b", 14, 15, 15, 16),
+        bpe.Segment(50256, END_OF_TEXT.encode(), 1, 14, 2, 15),
+        bpe.Segment(65, b"b", 14, 15, 15, 16),
     ]
 
 
@@ -223,19 +216,19 @@ def test_explaining_names_each_merge_and_the_symbols_after_it() -> None:
 
 
 def test_explain_word_does_not_pretokenize() -> None:
-    table, merges = gpt2().table, gpt2().merges
+    table, merges = bpe.gpt2().table, bpe.gpt2().merges
     (word,) = explain_word("hug  hugs", table, merges)
-    assert gpt2().pretokenizer.split("hug  hugs") != ["hug  hugs"]
-    assert b"".join(gpt2().vocab[id] for id in word.ids) == b"hug  hugs"
+    assert bpe.gpt2().pretokenizer.split("hug  hugs") != ["hug  hugs"]
+    assert b"".join(bpe.gpt2().vocab[id] for id in word.ids) == b"hug  hugs"
     assert [step.merge.rank for step in explain_word(" iterator", table, merges)[0].steps] == [
-        step.merge.rank for step in gpt2().explain(" iterator")[0].steps
+        step.merge.rank for step in bpe.gpt2().explain(" iterator")[0].steps
     ]
     hug = hug_tokenizer()
     assert [each.text for each in explain_word("né h", hug.table, hug.merges)] == ["n", "h"]
 
 
 def test_explaining_raises_for_unknown_symbols_or_skips_them() -> None:
-    with pytest.raises(UnknownSymbolError):
+    with pytest.raises(bpe.UnknownSymbolError):
         hug_tokenizer().explain("é")
     around = hug_tokenizer().explain("né hé?g", errors="skip")
     assert [(each.start, each.text, each.ids) for each in around] == [
@@ -267,12 +260,12 @@ def test_truncating_keeps_ids_and_drops_later_merges() -> None:
     assert tokenizer.truncated(3) == tokenizer
     assert tokenizer.truncated(0).encode("hug") == [1, 4, 0, 5]
     for n_merges in (-1, 4):
-        with pytest.raises(OutOfRangeError, match="from 0 to 3"):
+        with pytest.raises(bpe.OutOfRangeError, match="from 0 to 3"):
             tokenizer.truncated(n_merges)
 
 
 def test_truncating_keeps_a_token_that_an_earlier_merge_also_makes() -> None:
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc", 5: b"abc"},
         merges=[(1, 2, 4), (0, 1, 3), (0, 4, 5), (3, 2, 5)],
         pretokenizer="none",
@@ -283,7 +276,7 @@ def test_truncating_keeps_a_token_that_an_earlier_merge_also_makes() -> None:
 
 
 def test_truncating_keeps_a_special_token_that_a_merge_also_makes() -> None:
-    tokenizer = Tokenizer(
+    tokenizer = bpe.Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
         merges=[(0, 1, 2), (2, 0, 3)],
         pretokenizer="none",
@@ -340,7 +333,7 @@ def test_different_tokenizers_have_different_fingerprints() -> None:
     ],
 )
 def test_inconsistent_arguments_are_rejected(changes: dict[str, object], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(bpe.ConfigError, match=message):
         hug_tokenizer(**{"counts": None, **changes})
 
 
@@ -349,18 +342,18 @@ def test_inconsistent_arguments_are_rejected(changes: dict[str, object], message
 
 @pytest.mark.parametrize("name", sorted(SPACE_ADDING))
 def test_a_space_is_added_only_by_tokenizers_that_spell_characters_in_bytes(name: str) -> None:
-    table = Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="none").table
-    with pytest.raises(ConfigError, match="this vocabulary has no such bytes"):
-        Tokenizer.from_table(table, name)
+    table = bpe.Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="none").table
+    with pytest.raises(bpe.ConfigError, match="this vocabulary has no such bytes"):
+        bpe.Tokenizer.from_table(table, name)
 
 
 def test_encoding_takes_time_proportional_to_the_number_of_letters() -> None:
     def seconds(n: int) -> float:
         start = time.process_time()
-        gpt2().encode("a" * n)
+        bpe.gpt2().encode("a" * n)
         return time.process_time() - start
 
-    gpt2().encode("warm")
+    bpe.gpt2().encode("warm")
     assert seconds(100_000) < 60 * max(seconds(10_000), 0.004)
 
 
@@ -368,7 +361,7 @@ def test_decoding_takes_time_proportional_to_the_number_of_ids() -> None:
     def seconds(n: int) -> float:
         ids = [464, 2068] * n
         start = time.process_time()
-        gpt2().decode(ids)
+        bpe.gpt2().decode(ids)
         return time.process_time() - start
 
     seconds(500_000)  # loads the kernel that decodes long lists

@@ -9,11 +9,10 @@ from threading import Barrier
 
 import pytest
 
+import bpe_core as bpe
 from bpe_core.kernels.compiling.choose import MIN_BYTES_OF_CALL, compile_kernels
 from bpe_core.kernels.threads import n_threads
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels, forget_words
 from tests.new_process import run_python
@@ -55,15 +54,15 @@ def test_encoding_never_waits_for_the_compiler(tmp_path: Path) -> None:
 
 
 def test_short_texts_and_unsupported_tokenizers_use_plain_python() -> None:
-    kernels = Kernels(gpt2().table, get_pretokenizer("gpt2"))
+    kernels = Kernels(bpe.gpt2().table, bpe.get_pretokenizer("gpt2"))
     assert kernels.worth(10_000_000) is not None
     assert kernels.worth(MIN_BYTES_OF_CALL - 1) is None
     letters = TokenTable(vocab={0: b"a", 1: b"b"}, merges=[])
-    assert Kernels(letters, get_pretokenizer("gpt2")).worth(10_000_000) is None
+    assert Kernels(letters, bpe.get_pretokenizer("gpt2")).worth(10_000_000) is None
 
 
 def test_threads_that_begin_together_share_the_tables() -> None:
-    kernels = Kernels(gpt2().table, get_pretokenizer("gpt2"))
+    kernels = Kernels(bpe.gpt2().table, bpe.get_pretokenizer("gpt2"))
     together = Barrier(4)
 
     def begin(_: int) -> CompiledEncoder | None:
@@ -85,7 +84,7 @@ def test_there_are_as_many_threads_as_available_processors(
 
 
 def test_word_caches_are_freed_for_every_tokenizer_and_fill_again() -> None:
-    kernels = [Kernels(gpt2().table, gpt2().pretokenizer) for _ in range(2)]
+    kernels = [Kernels(bpe.gpt2().table, bpe.gpt2().pretokenizer) for _ in range(2)]
     text = "a rose is a rose " * 20_000
     for each in kernels:
         encoder = each.worth(len(text))
@@ -98,9 +97,9 @@ def test_word_caches_are_freed_for_every_tokenizer_and_fill_again() -> None:
 
 
 def test_word_caches_of_plain_python_are_cleared_too() -> None:
-    encoder = gpt2()._encoder
-    ids = gpt2().encode("unbelievably unforgettable")
+    encoder = bpe.gpt2()._encoder
+    ids = bpe.gpt2().encode("unbelievably unforgettable")
     assert encoder.word_ids
     forget_words()
     assert not encoder.word_ids
-    assert gpt2().encode("unbelievably unforgettable") == ids
+    assert bpe.gpt2().encode("unbelievably unforgettable") == ids

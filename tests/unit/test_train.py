@@ -10,28 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.counting.streamed import stream_corpus
 from bpe_core.counting.words import CountedCorpus, count_pretokens
-from bpe_core.errors import (
-    ConfigError,
-    CorpusError,
-    EmptyCorpusError,
-    OutOfRangeError,
-    VocabularyTooSmallError,
-)
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Base, PairCount, PretokenCounts, TrainingConfig, TrainingProgress
+from bpe_core.types import Base, PretokenCounts
 
-CORPUS = Corpus.from_documents(
+CORPUS = bpe.Corpus.from_documents(
     [f"the {word}s and the {word} {n}\n" for n in range(40) for word in ("hug", "pug", "bun")]
 )
-CONFIG = TrainingConfig(300)
+CONFIG = bpe.TrainingConfig(300)
 LLAMA = {"base": "characters", "byte_fallback": True, "pretokenizer": "metaspace"}
-LLAMA_CONFIG = TrainingConfig(256, base="characters", byte_fallback=True, pretokenizer="metaspace")
+LLAMA_CONFIG = bpe.TrainingConfig(
+    256, base="characters", byte_fallback=True, pretokenizer="metaspace"
+)
 
 
 @pytest.mark.parametrize(
@@ -67,30 +59,32 @@ LLAMA_CONFIG = TrainingConfig(256, base="characters", byte_fallback=True, pretok
     ],
 )
 def test_the_error_for_an_invalid_field_names_it(changes: dict[str, object], says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        train(CORPUS, replace(CONFIG, **changes))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(bpe.ConfigError, match=says):
+        bpe.train(CORPUS, replace(CONFIG, **changes))  # pyright: ignore[reportArgumentType]
 
 
 def test_the_error_for_a_small_vocabulary_states_the_minimum() -> None:
-    with pytest.raises(VocabularyTooSmallError, match=r"256 bytes \+ 1 special token = 257"):
-        train(CORPUS, replace(CONFIG, vocab_size=256))
-    with pytest.raises(VocabularyTooSmallError, match=r"0 characters \+ 256 bytes \+ 1 special"):
-        train(CORPUS, LLAMA_CONFIG)
-    assert train(CORPUS, replace(CONFIG, vocab_size=257)).merges == ()
+    with pytest.raises(bpe.VocabularyTooSmallError, match=r"256 bytes \+ 1 special token = 257"):
+        bpe.train(CORPUS, replace(CONFIG, vocab_size=256))
+    with pytest.raises(
+        bpe.VocabularyTooSmallError, match=r"0 characters \+ 256 bytes \+ 1 special"
+    ):
+        bpe.train(CORPUS, LLAMA_CONFIG)
+    assert bpe.train(CORPUS, replace(CONFIG, vocab_size=257)).merges == ()
 
 
 def test_a_corpus_without_pretokens_is_refused() -> None:
-    with pytest.raises(EmptyCorpusError, match="whitespace finds no pre-token"):
-        train(Corpus.from_text(" \n "), replace(CONFIG, pretokenizer="whitespace"))
+    with pytest.raises(bpe.EmptyCorpusError, match="whitespace finds no pre-token"):
+        bpe.train(bpe.Corpus.from_text(" \n "), replace(CONFIG, pretokenizer="whitespace"))
 
 
 def test_the_minimum_frequency_can_be_as_large_as_a_count() -> None:
-    corpus = Corpus.from_word_counts({"hug": 10**12, "ugg": 10**11})
-    run = train(corpus, replace(CONFIG, vocab_size=300, min_frequency=10**12))
+    corpus = bpe.Corpus.from_word_counts({"hug": 10**12, "ugg": 10**11})
+    run = bpe.train(corpus, replace(CONFIG, vocab_size=300, min_frequency=10**12))
     assert [merge.count for merge in run.merges] == [11 * 10**11, 10**12]
     assert run.stop_reason == "min-frequency"
-    with pytest.raises(ConfigError, match="from 0 to 9,223,372,036,854,775,807"):
-        train(corpus, replace(CONFIG, min_frequency=2**63))
+    with pytest.raises(bpe.ConfigError, match="from 0 to 9,223,372,036,854,775,807"):
+        bpe.train(corpus, replace(CONFIG, min_frequency=2**63))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +96,7 @@ def test_the_minimum_frequency_can_be_as_large_as_a_count() -> None:
     ],
 )
 def test_a_run_has_a_stop_reason(changes: dict[str, object], reason: str) -> None:
-    run = train(CORPUS, replace(CONFIG, **changes))  # pyright: ignore[reportArgumentType]
+    run = bpe.train(CORPUS, replace(CONFIG, **changes))  # pyright: ignore[reportArgumentType]
     assert run.stop_reason == reason
     assert (run.tokenizer.vocab_size == run.config.vocab_size) == (reason == "vocab-size")
     assert all((merge.count or 0) >= run.config.min_frequency for merge in run.merges)
@@ -110,14 +104,14 @@ def test_a_run_has_a_stop_reason(changes: dict[str, object], reason: str) -> Non
 
 @pytest.mark.parametrize("document", ["a", "\n", "😀", "aaaaaaaaaa", "a" * 50_000, "\0\ufeff|||,"])
 def test_training_on_degenerate_documents_completes(document: str) -> None:
-    run = train(Corpus.from_text(document), replace(CONFIG, vocab_size=400))
+    run = bpe.train(bpe.Corpus.from_text(document), replace(CONFIG, vocab_size=400))
     assert run.tokenizer.decode(run.tokenizer.encode(document)) == document
     assert len(run.tokenizer.encode(document)) == run.tokens_after[-1]
 
 
 def test_progress_starts_at_zero_merges_and_ends_with_the_run() -> None:
-    seen: list[TrainingProgress] = []
-    run = train(CORPUS, replace(CONFIG, vocab_size=400, min_frequency=0), seen.append)
+    seen: list[bpe.TrainingProgress] = []
+    run = bpe.train(CORPUS, replace(CONFIG, vocab_size=400, min_frequency=0), seen.append)
     assert [report.merges_done for report in seen] == sorted(report.merges_done for report in seen)
     assert (seen[0].merges_done, seen[0].corpus_tokens) == (0, run.tokens_after[0])
     assert (seen[-1].merges_done, seen[-1].last_count) == (len(run.merges), run.merges[-1].count)
@@ -127,43 +121,43 @@ def test_progress_starts_at_zero_merges_and_ends_with_the_run() -> None:
 
 
 def test_the_arrays_of_a_run_are_read_only() -> None:
-    run = train(CORPUS, CONFIG)
+    run = bpe.train(CORPUS, CONFIG)
     for array in (run.tokens_after, run.joined_at, run.pretokens.counts):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 7
 
 
 def test_a_pair_count_shows_its_tie_is_immutable_and_compares_only_numbers() -> None:
-    pair = PairCount(1, 2, 9, tied=True)
+    pair = bpe.PairCount(1, 2, 9, tied=True)
     assert repr(pair) == "PairCount(left=1, right=2, count=9, tied=True)"
-    assert pair == PairCount(1, 2, 9) == (1, 2, 9)
+    assert pair == bpe.PairCount(1, 2, 9) == (1, 2, 9)
     assert copy(pair).tied
     with pytest.raises(AttributeError):
         pair.tied = False  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_a_run_cancelled_at_once_is_valid_and_empty() -> None:
-    run = train(CORPUS, CONFIG, should_stop=lambda: True)
+    run = bpe.train(CORPUS, CONFIG, should_stop=lambda: True)
     assert (run.stop_reason, run.merges, run.tokens_after.tolist()) == ("cancelled", (), [0])
     assert run.tokenizer.decode(run.tokenizer.encode("hug")) == "hug"
 
 
 def test_a_run_cancelled_while_counting_is_cancelled_even_if_no_merge_was_requested() -> None:
     config = replace(CONFIG, vocab_size=257)
-    assert train(CORPUS, config, should_stop=lambda: True).stop_reason == "cancelled"
+    assert bpe.train(CORPUS, config, should_stop=lambda: True).stop_reason == "cancelled"
 
 
 def test_a_run_cancelled_midway_keeps_its_merges() -> None:
-    config = TrainingConfig(5_000, special_tokens=())
-    corpus = Corpus.from_text(" ".join(str(n) for n in range(5_000)))
-    whole = train(corpus, config)
+    config = bpe.TrainingConfig(5_000, special_tokens=())
+    corpus = bpe.Corpus.from_text(" ".join(str(n) for n in range(5_000)))
+    whole = bpe.train(corpus, config)
     stop = threading.Event()
 
-    def cancel_after_hundred(report: TrainingProgress) -> None:
+    def cancel_after_hundred(report: bpe.TrainingProgress) -> None:
         if report.merges_done >= 100:
             stop.set()
 
-    run = train(corpus, config, cancel_after_hundred, stop.is_set)
+    run = bpe.train(corpus, config, cancel_after_hundred, stop.is_set)
     assert run.stop_reason == "cancelled"
     assert 100 <= len(run.merges) < 300
     assert run.merges == whole.merges[: len(run.merges)]
@@ -175,8 +169,8 @@ def test_a_run_cancelled_midway_keeps_its_merges() -> None:
 def test_counting_long_documents_in_blocks_does_not_change_the_result(name: str) -> None:
     line = "It's one's 'stuff,  and 1234567 more: déjà vu\r\n\r\n  \tend. x \n\n\ny\n! \u3000z a"
     text = " ".join(f"{line}{n % 97}" for n in range(9_000))
-    pretokenizer = get_pretokenizer(name)
-    found = count_pretokens(Corpus.from_text(text), pretokenizer)
+    pretokenizer = bpe.get_pretokenizer(name)
+    found = count_pretokens(bpe.Corpus.from_text(text), pretokenizer)
     split = pretokenizer.split(text)
     assert len(text) > 2 * (1 << 18)
     assert found.words == tuple(word.encode() for word in dict.fromkeys(split))
@@ -185,38 +179,42 @@ def test_counting_long_documents_in_blocks_does_not_change_the_result(name: str)
 
 @pytest.mark.parametrize(("start", "stop"), [(-1, 2), (3, 2), (0, 44)])
 def test_a_range_outside_the_run_cannot_be_traced(start: int, stop: int) -> None:
-    run = train(CORPUS, CONFIG)
+    run = bpe.train(CORPUS, CONFIG)
     assert len(run.merges) == 43
-    with pytest.raises(OutOfRangeError, match=r"start .* to 2, got|the step .* to 43, got 44"):
+    with pytest.raises(bpe.OutOfRangeError, match=r"start .* to 2, got|the step .* to 43, got 44"):
         run.trace(start, stop)
 
 
 @pytest.mark.parametrize("step", [-1, 44])
 def test_a_step_outside_the_run_has_no_pairs(step: int) -> None:
-    run = train(CORPUS, CONFIG)
-    with pytest.raises(OutOfRangeError, match=rf"step as a whole number from 0 to 43, got {step} "):
+    run = bpe.train(CORPUS, CONFIG)
+    with pytest.raises(
+        bpe.OutOfRangeError, match=rf"step as a whole number from 0 to 43, got {step} "
+    ):
         run.pair_counts(step)
-    with pytest.raises(OutOfRangeError):
+    with pytest.raises(bpe.OutOfRangeError):
         run.top_pairs(step, 1)
 
 
 def test_a_trace_of_no_merges_is_empty() -> None:
-    trace = train(CORPUS, CONFIG).trace(5, 5)
+    trace = bpe.train(CORPUS, CONFIG).trace(5, 5)
     assert (trace.start, trace.stop, trace.top_left.shape) == (5, 5, (0, 10))
 
 
 def test_other_text_is_counted_with_its_unknown_symbols() -> None:
-    config = TrainingConfig(100, base="characters", pretokenizer="whitespace", special_tokens=())
-    run = train(Corpus.from_text("hug hug"), config)
+    config = bpe.TrainingConfig(
+        100, base="characters", pretokenizer="whitespace", special_tokens=()
+    )
+    run = bpe.train(bpe.Corpus.from_text("hug hug"), config)
     assert [run.tokenizer.vocab[merge.id] for merge in run.merges] == [b"hu", b"hug"]
-    assert run.tokens_after_on(Corpus.from_text("hxug hug hu")).tolist() == [9, 7, 6]
+    assert run.tokens_after_on(bpe.Corpus.from_text("hxug hug hu")).tolist() == [9, 7, 6]
 
 
 @pytest.mark.parametrize("special_tokens", [(), ("[CLS]", "a")])
 def test_the_table_of_a_run_is_the_one_that_checks_would_build(
     special_tokens: tuple[str, ...],
 ) -> None:
-    tokenizer = train(CORPUS, TrainingConfig(270, special_tokens=special_tokens)).tokenizer
+    tokenizer = bpe.train(CORPUS, bpe.TrainingConfig(270, special_tokens=special_tokens)).tokenizer
     triples = [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
     counts = list(range(tokenizer.n_merges))
     checked = TokenTable(
@@ -232,16 +230,16 @@ def test_the_table_of_a_run_is_the_one_that_checks_would_build(
         alphabet_at=len(special_tokens),
         counts=counts,
     )
-    assert Tokenizer.from_table(checked, "gpt2") == tokenizer
+    assert bpe.Tokenizer.from_table(checked, "gpt2") == tokenizer
     for name in TokenTable.__slots__:
         assert getattr(built, name) == getattr(checked, name), name
     assert list(built.base_ids) == list(checked.base_ids)
 
 
 def test_a_held_out_part_without_text_has_no_tokens() -> None:
-    _, held_out = Corpus.from_text("hug").split(0.1)
+    _, held_out = bpe.Corpus.from_text("hug").split(0.1)
     assert held_out.n_bytes == 0
-    assert set(train(CORPUS, CONFIG).tokens_after_on(held_out).tolist()) == {0}
+    assert set(bpe.train(CORPUS, CONFIG).tokens_after_on(held_out).tolist()) == {0}
 
 
 @pytest.mark.parametrize("base", ["bytes", "characters"])
@@ -249,26 +247,26 @@ def test_more_symbols_than_32_bits_can_index_are_refused_before_allocating(base:
     words = tuple([b"a" * (1 << 20)] * (1 << 11))  # one shared object; 2 GB if laid out
     pretokens = PretokenCounts(words, np.ones(len(words), np.int64))
     counted = CountedCorpus(pretokens, 1 << 31, lambda: "", frozenset({b"a"}))
-    with pytest.raises(CorpusError, match=r"have 2,147,485,697 symbols.*2,147,483,647"):
-        train(counted, replace(CONFIG, base=base))
+    with pytest.raises(bpe.CorpusError, match=r"have 2,147,485,697 symbols.*2,147,483,647"):
+        bpe.train(counted, replace(CONFIG, base=base))
 
 
 def test_counting_reports_the_share_that_is_read(tmp_path: Path) -> None:
     path = tmp_path / "lines.txt"
     path.write_text("a line of hugs and pugs\n" * 600_000)
     texts = ["a line of hugs and pugs\n" * 60_000] * 10
-    for corpus in (Corpus.from_documents(texts), stream_corpus([path])):
+    for corpus in (bpe.Corpus.from_documents(texts), stream_corpus([path])):
         shares: list[float] = []
-        run = train(corpus, TrainingConfig(260), on_counting=shares.append)
-        assert run.tokenizer == train(corpus, TrainingConfig(260)).tokenizer
+        run = bpe.train(corpus, bpe.TrainingConfig(260), on_counting=shares.append)
+        assert run.tokenizer == bpe.train(corpus, bpe.TrainingConfig(260)).tokenizer
         assert shares == sorted(shares)
         assert len(set(shares)) > 1
         assert 0.5 < shares[-1] <= 1
 
 
 def test_text_that_spells_a_special_token_is_trained_on_as_ordinary_text() -> None:
-    corpus = Corpus.from_text("PAD PAD PAD")
-    config = TrainingConfig(400, special_tokens=("PAD",), pretokenizer="whitespace")
-    run = train(corpus, config)
+    corpus = bpe.Corpus.from_text("PAD PAD PAD")
+    config = bpe.TrainingConfig(400, special_tokens=("PAD",), pretokenizer="whitespace")
+    run = bpe.train(corpus, config)
     assert 0 not in run.tokenizer.encode("PAD PAD")
     assert run.tokenizer.encode("PAD", allowed_special="all") == [0]

@@ -17,14 +17,11 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
-from bpe_core.corpus.corpus import Corpus
+import bpe_core as bpe
 from bpe_core.corpus.corpus_files import FiledCorpus, read_corpus_files, write_corpus
 from bpe_core.corpus.readers import ReadOptions, Upload
 from bpe_core.corpus.reading_process import read_in_process
-from bpe_core.errors import FormatError
 from bpe_core.files.store import entries
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
 from tests.new_process import ROOT
 from tests.waiting import wait_until
 from ui.storage import sweeping
@@ -35,14 +32,14 @@ from ui.storage.training_requests import TrainingRequest, keep_request, left_req
 from ui.work import jobs
 from ui.work.jobs import JobManager
 
-HOSTILE = Corpus.from_documents(
+HOSTILE = bpe.Corpus.from_documents(
     ["hug hugs\r\n" * 50, "", "\ufeffкот 漢字 😀 \0 <b>"], ["../a.txt", "b", "<script>"]
 )
-CONFIG = TrainingConfig(vocab_size=270, special_tokens=("<|a|>", "</s>"))
+CONFIG = bpe.TrainingConfig(vocab_size=270, special_tokens=("<|a|>", "</s>"))
 ORIGIN = CorpusOrigin("upload", "", 10)
 # Words that share little take many seconds to merge.
-SLOW = Corpus.from_text(" ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(100_000)))
-SLOW_CONFIG = TrainingConfig(vocab_size=100_000, pretokenizer="whitespace")
+SLOW = bpe.Corpus.from_text(" ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(100_000)))
+SLOW_CONFIG = bpe.TrainingConfig(vocab_size=100_000, pretokenizer="whitespace")
 
 
 @pytest.fixture
@@ -75,12 +72,14 @@ def request(id: str = "a" * 32) -> TrainingRequest:
     )
 
 
-def submit(manager: JobManager, corpus: Corpus, config: TrainingConfig = CONFIG) -> str:
+def submit(manager: JobManager, corpus: bpe.Corpus, config: bpe.TrainingConfig = CONFIG) -> str:
     return manager.submit(corpus, config, title="Rhymes", held_out_share=0.1, origin=ORIGIN)
 
 
-@pytest.mark.parametrize("corpus", [HOSTILE, Corpus.from_word_counts({"hug": 10, "кот": 2**40})])
-def test_a_corpus_comes_back_from_its_files(corpus: Corpus, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "corpus", [HOSTILE, bpe.Corpus.from_word_counts({"hug": 10, "кот": 2**40})]
+)
+def test_a_corpus_comes_back_from_its_files(corpus: bpe.Corpus, tmp_path: Path) -> None:
     write_corpus(tmp_path, corpus)
     found = read_corpus_files(tmp_path)
     assert found == corpus
@@ -94,10 +93,10 @@ def test_a_damaged_corpus_is_refused(name: str, tmp_path: Path) -> None:
     data = (tmp_path / name).read_bytes()
     for damaged in (b"", data[:-1], data[:20], bytes([data[0] ^ 1]) + data[1:]):
         (tmp_path / name).write_bytes(damaged)
-        with pytest.raises(FormatError):
+        with pytest.raises(bpe.FormatError):
             read_corpus_files(tmp_path)
     (tmp_path / name).unlink()
-    with pytest.raises(FormatError):
+    with pytest.raises(bpe.FormatError):
         read_corpus_files(tmp_path)
 
 
@@ -116,7 +115,7 @@ def test_a_request_is_private_and_taken_over_only_once_its_server_has_ended(stor
 
 
 def test_a_request_to_extend_comes_back_with_its_tokenizer(store: Path) -> None:
-    base = train(HOSTILE, CONFIG).tokenizer
+    base = bpe.train(HOSTILE, CONFIG).tokenizer
     hostile = ("<b>\u202e\0", "New\u2028York", "'; --")
     extension = Extension(BaseName("file-x", "<b>\u202e"), 7, hostile, ("ff00",), ("20687567",))
     asked = replace(request(), config=None, extension=extension)
@@ -176,7 +175,7 @@ def test_what_a_training_needs_leaves_the_disk_when_it_ends(
 ) -> None:
     job = submit(manager, HOSTILE)
     assert wait_until(manager, job).run_id == job
-    failed = submit(manager, HOSTILE, TrainingConfig(vocab_size=1))
+    failed = submit(manager, HOSTILE, bpe.TrainingConfig(vocab_size=1))
     assert wait_until(manager, failed).state == "failed"
     assert folders(store) == []
 
@@ -238,7 +237,7 @@ def test_a_process_trains_the_same_run_and_reports_progress(manager: JobManager)
     assert status.report.progress is not None
     training, held_out = HOSTILE.split(0.1)
     stored = load_run(job)
-    assert stored.run.tokenizer == train(training, CONFIG).tokenizer
+    assert stored.run.tokenizer == bpe.train(training, CONFIG).tokenizer
     assert (stored.held_out, stored.title) == (held_out, "Rhymes")
     assert status.report.training_bytes == training.n_bytes
 

@@ -8,9 +8,8 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.types import MergeTrace, PretokenCounts, TrainingConfig, TrainingSettings
+import bpe_core as bpe
+from bpe_core.types import PretokenCounts, TrainingSettings
 
 WORDS = (b"hug", b"hugs")
 
@@ -20,13 +19,13 @@ def pretokens(*counts: int) -> PretokenCounts:
 
 
 @pytest.fixture(scope="module")
-def trace() -> MergeTrace:
-    run = train(Corpus.from_text("hug hugs pug bugs"), TrainingConfig(vocab_size=262))
+def trace() -> bpe.MergeTrace:
+    run = bpe.train(bpe.Corpus.from_text("hug hugs pug bugs"), bpe.TrainingConfig(vocab_size=262))
     return run.trace(0, 4)
 
 
 def test_the_keyword_arguments_of_train_are_the_fields_of_its_configuration() -> None:
-    expected = {field.name: field.type for field in fields(TrainingConfig)}
+    expected = {field.name: field.type for field in fields(bpe.TrainingConfig)}
     given = TrainingSettings.__annotations__.items()
     annotations = {name: reference.__forward_arg__ for name, reference in given}
     assert annotations == expected
@@ -77,7 +76,7 @@ def test_each_word_needs_a_count() -> None:
         pretokens(3)
 
 
-def test_traces_are_equal_until_one_of_their_arrays_differs(trace: MergeTrace) -> None:
+def test_traces_are_equal_until_one_of_their_arrays_differs(trace: bpe.MergeTrace) -> None:
     assert trace == replace(trace)
     for field in fields(trace):
         changed = getattr(trace, field.name) + 1

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.errors import BpeError, FormatError, NotKeptError
+import bpe_core as bpe
 from bpe_core.files.store import write_manifest
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.tokenizer.gpt2 import gpt2
 from tests.unit.test_run_store import age
 from ui.storage import sweeping, upload_store
 from ui.storage.sweeping import DAYS_KEPT_UNOPENED, sweep_store
@@ -26,7 +25,7 @@ from ui.storage.upload_store import (
     load_tokenizer,
 )
 
-SMALL = gpt2().truncated(20)
+SMALL = bpe.gpt2().truncated(20)
 TIKTOKEN = dumps(SMALL, "tiktoken")
 TABLE = [("a/../b\x00<b>.tsv", b"English\tGerman\nGood morning.\tGuten Morgen.\n")]
 
@@ -83,7 +82,7 @@ def test_a_text_that_replaces_a_deleted_one_has_a_new_id(store: Path) -> None:
 
 
 def test_an_invalid_file_is_not_stored(store: Path) -> None:
-    with pytest.raises(BpeError):
+    with pytest.raises(bpe.BpeError):
         keep_sentences([("a.csv", b"A,B\nx\n")])
     assert not store.exists()
 
@@ -105,10 +104,10 @@ def test_sentences_are_not_opened_as_a_tokenizer() -> None:
 def test_damaged_sentences_are_refused(store: Path) -> None:
     upload_id = keep_sentences(TABLE)
     (store / f"upload-{upload_id}" / "details.json").write_bytes(b"{}")
-    with pytest.raises(FormatError, match="damaged"):
+    with pytest.raises(bpe.FormatError, match="damaged"):
         load_sentences(upload_id)
     write_manifest(store / f"upload-{upload_id}")
-    with pytest.raises(FormatError, match="damaged"):
+    with pytest.raises(bpe.FormatError, match="damaged"):
         load_sentences(upload_id)
 
 
@@ -135,7 +134,7 @@ def test_uploads_unopened_for_long_are_deleted(
 
 def test_an_unwritable_store_is_reported(store: Path) -> None:
     store.write_text("a file where the folder should be")
-    with pytest.raises(NotKeptError, match="full"):
+    with pytest.raises(bpe.NotKeptError, match="full"):
         keep_sentences(TABLE)
 
 

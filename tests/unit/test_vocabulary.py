@@ -10,10 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bpe_core.errors import PatternError, PatternTimeoutError, SearchError
-from bpe_core.tokenizer.gpt2 import gpt2
+import bpe_core as bpe
 from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import Trie
 from bpe_core.unicode.kinds import NO_LETTERS
 from bpe_core.vocabulary.audit import count_uses
@@ -24,7 +22,7 @@ from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 @cache
 def vocabulary() -> Vocabulary:
-    return Vocabulary(gpt2(), count_uses(gpt2(), load_run(SAMPLE_RUN_ID).run.pretokens))
+    return Vocabulary(bpe.gpt2(), count_uses(bpe.gpt2(), load_run(SAMPLE_RUN_ID).run.pretokens))
 
 
 def found(query: Query) -> list[bytes]:
@@ -32,7 +30,7 @@ def found(query: Query) -> list[bytes]:
 
 
 def tokens_with(condition) -> list[bytes]:
-    return [token for _, token in sorted(gpt2().vocab.items()) if condition(token)]
+    return [token for _, token in sorted(bpe.gpt2().vocab.items()) if condition(token)]
 
 
 @pytest.mark.parametrize("text", ["hugg", " The", "é", ".*", "\n", "<|endoftext|>", "no such one"])
@@ -67,12 +65,16 @@ def test_regex_search_can_name_a_byte_outside_a_whole_character() -> None:
 @pytest.mark.parametrize(
     ("query", "error", "message"),
     [
-        (Query("zz", by="bytes"), SearchError, "Expected bytes in hex, got 'zz'. Write two digits"),
-        (Query("abc", by="bytes"), SearchError, "Expected bytes in hex, got 'abc'."),
-        (Query("a(", by="regex"), PatternError, "not a valid regular expression"),
-        (Query("(?R)", by="regex"), PatternError, "calls itself"),
-        (Query("(?<=b{e<=1}|a)*", by="regex"), PatternError, "no text can be matched with it"),
-        (Query("(.|..|...|....)+$(?<!.)", by="regex"), PatternTimeoutError, "of 50,257 tokens"),
+        (
+            Query("zz", by="bytes"),
+            bpe.SearchError,
+            "Expected bytes in hex, got 'zz'. Write two digits",
+        ),
+        (Query("abc", by="bytes"), bpe.SearchError, "Expected bytes in hex, got 'abc'."),
+        (Query("a(", by="regex"), bpe.PatternError, "not a valid regular expression"),
+        (Query("(?R)", by="regex"), bpe.PatternError, "calls itself"),
+        (Query("(?<=b{e<=1}|a)*", by="regex"), bpe.PatternError, "no text can be matched with it"),
+        (Query("(.|..|...|....)+$(?<!.)", by="regex"), bpe.PatternTimeoutError, "of 50,257 tokens"),
     ],
 )
 def test_an_invalid_search_raises_an_error_with_the_reason(
@@ -150,7 +152,7 @@ def test_lengths_are_counted_separately_for_each_kind() -> None:
 
 
 def test_tokens_built_on_a_token_are_those_merged_from_it() -> None:
-    tokenizer = gpt2().truncated(5_000)
+    tokenizer = bpe.gpt2().truncated(5_000)
     derivations = Derivations(tokenizer)
     inside = {id: {id} for id in tokenizer.vocab}
     for merge in tokenizer.merges:
@@ -166,7 +168,7 @@ def test_tokens_built_on_a_token_are_those_merged_from_it() -> None:
 
 
 def test_the_leaves_of_a_derivation_tree_spell_its_token() -> None:
-    derivations = Derivations(gpt2())
+    derivations = Derivations(bpe.gpt2())
     for id in (262, 30212, 50_000, 5):
         tree = derivations.tree(id)
 
@@ -174,17 +176,17 @@ def test_the_leaves_of_a_derivation_tree_spell_its_token() -> None:
             parts = tree[place].parts
             if parts is None:
                 assert tree[place].rank is None
-                return gpt2().vocab[tree[place].id]
+                return bpe.gpt2().vocab[tree[place].id]
             return spelled(parts[0]) + spelled(parts[1])
 
-        assert spelled(0) == gpt2().vocab[id]
+        assert spelled(0) == bpe.gpt2().vocab[id]
         assert derivations.n_symbols(id) == sum(node.parts is None for node in tree)
 
 
 def test_the_tree_of_a_token_of_a_million_letters_is_cut_off() -> None:
     vocab = {rank: b"a" * (1 << rank) for rank in range(21)}
     merges = [(rank, rank, rank + 1) for rank in range(20)]
-    tokenizer = Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
+    tokenizer = bpe.Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
     tree = Derivations(tokenizer).tree(20)
     assert 100 < len(tree) < 130
     assert tree[-1].rank == 13
@@ -193,8 +195,8 @@ def test_the_tree_of_a_token_of_a_million_letters_is_cut_off() -> None:
 
 
 def test_a_tree_is_cut_off_below_folded_tokens_except_at_its_root() -> None:
-    tree = Derivations(gpt2()).tree(262, folded={262, gpt2().encode("he")[0]})
-    assert [(gpt2().vocab[node.id], node.parts) for node in tree] == [
+    tree = Derivations(bpe.gpt2()).tree(262, folded={262, bpe.gpt2().encode("he")[0]})
+    assert [(bpe.gpt2().vocab[node.id], node.parts) for node in tree] == [
         (b" the", (1, 2)),
         (b" t", (3, 4)),
         (b"he", None),
@@ -205,7 +207,7 @@ def test_a_tree_is_cut_off_below_folded_tokens_except_at_its_root() -> None:
 
 @pytest.mark.parametrize("prefix", [b"", b" th", b"\xe6", b"\xff", b" the", b"zzzz", b"A" * 9])
 def test_a_prefix_tree_node_counts_the_tokens_that_begin_with_its_prefix(prefix: bytes) -> None:
-    vocab = gpt2().vocab
+    vocab = bpe.gpt2().vocab
     node = PrefixTree(vocab).node(prefix)
     below = {id: token for id, token in vocab.items() if token.startswith(prefix)}
     assert node.n_tokens == len(below)
@@ -228,7 +230,7 @@ def test_a_prefix_tree_node_counts_the_tokens_that_begin_with_its_prefix(prefix:
 
 @pytest.mark.parametrize("prefix", [b"", b" ther", b"\xe6\x97\xa5", b"zzzzz", b" hugged"])
 def test_the_path_to_a_prefix_follows_branches(prefix: bytes) -> None:
-    tree = PrefixTree(gpt2().vocab)
+    tree = PrefixTree(bpe.gpt2().vocab)
     path = tree.path(prefix)
     assert (path[0], path[-1]) == (b"", prefix)
     for above, below in pairwise(path[:-1]):
@@ -240,9 +242,11 @@ def test_the_path_to_a_prefix_follows_branches(prefix: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b" thermometer", b"\xe6\x97\xa5\xe6\x9c\xac", b"", b"zq"])
 def test_the_longest_match_is_the_longest_token_that_starts_the_text(data: bytes) -> None:
-    beginning = [t for t in gpt2().vocab.values() if data.startswith(t)]
-    match = PrefixTree(gpt2().vocab).longest_match(data)
-    assert (None if match is None else gpt2().vocab[match]) == max(beginning, key=len, default=None)
+    beginning = [t for t in bpe.gpt2().vocab.values() if data.startswith(t)]
+    match = PrefixTree(bpe.gpt2().vocab).longest_match(data)
+    assert (None if match is None else bpe.gpt2().vocab[match]) == max(
+        beginning, key=len, default=None
+    )
 
 
 def test_bpe_does_not_always_take_the_longest_match_of_the_trie() -> None:

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.types import TrainingConfig
+import bpe_core as bpe
 from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
@@ -61,13 +58,13 @@ def test_a_lone_surrogate_is_dropped_from_a_search() -> None:
 
 def test_an_unreachable_token_used_in_a_given_word_is_explained() -> None:
     # A word given with its count is one pre-token; in a text, GPT-2's pattern cuts it in two.
-    corpus = Corpus.from_word_counts({"hug's": 9})
-    tokenizer = train(corpus, TrainingConfig(261, special_tokens=())).tokenizer
+    corpus = bpe.Corpus.from_word_counts({"hug's": 9})
+    tokenizer = bpe.train(corpus, bpe.TrainingConfig(261, special_tokens=())).tokenizer
     (token,) = (id for id, token in tokenizer.vocab.items() if token == b"hug's")
     reachability = find_unreachable(tokenizer)
     assert token in reachability.unreachable
     notes: list[tuple[str, str]] = []
-    for words in (corpus, Corpus.from_text("hug's")):
+    for words in (corpus, bpe.Corpus.from_text("hug's")):
         text = CountedText(words.sha256, "the text", corpus=words)
         inspection = inspect_vocabulary("Words", tokenizer, text, uses_in_corpus(tokenizer, words))
         (finding,) = (f for f in list_findings(inspection, reachability) if f.key == "unreachable")
@@ -79,8 +76,10 @@ def test_an_unreachable_token_used_in_a_given_word_is_explained() -> None:
 
 
 def test_a_byte_is_told_from_the_character_of_the_same_byte() -> None:
-    config = TrainingConfig(300, base="characters", byte_fallback=True, pretokenizer="metaspace")
-    tokenizer = train(Corpus.from_text("hug pug"), config).tokenizer
+    config = bpe.TrainingConfig(
+        300, base="characters", byte_fallback=True, pretokenizer="metaspace"
+    )
+    tokenizer = bpe.train(bpe.Corpus.from_text("hug pug"), config).tokenizer
     inspection = inspect_vocabulary("Yours", tokenizer, CountedText("hugs", "the text"), None)
     byte, character = tokenizer.byte_ids[b"h"], tokenizer.base_ids[b"h"]
     cards = [card_data(inspection, id, None) for id in (byte, character)]
@@ -112,7 +111,7 @@ def test_the_tree_of_white_space_is_folded() -> None:
 
 
 def test_each_bar_of_lengths_filters_by_what_it_counts() -> None:
-    table = Vocabulary(gpt2())
+    table = Vocabulary(bpe.gpt2())
     figure: Any = length_bars(table.length_kinds, chosen=None, theme="light")
     heights = np.array([[y or 0 for y in bar.y] for bar in figure.data]).sum(axis=0)
     for place, height in enumerate(heights.tolist()):

@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.errors import NotKeptError
 from bpe_core.files import whole_files
 from bpe_core.files.whole_files import make_folder, move_whole, open_whole, write_whole
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.run_archive import save_run
 from tests.power_cut import Disk
 from ui.storage import run_store, upload_store
 from ui.storage.new_entries import kept_folder
@@ -44,7 +42,7 @@ WRITERS: Mapping[str, Callable[[Path], object]] = {
     "two files of one, in new folders": lambda folder: bpe.save(
         run().tokenizer, folder / "new" / "gpt2", "gpt2"
     ),
-    "a run": lambda folder: save_run(run(), folder / "run.npz"),
+    "a run": lambda folder: bpe.save_run(run(), folder / "run.npz"),
     "a run of a visitor": lambda _: run_store.store_run(
         run_store.Trained("Hugs", run(), HUGS, training=HUGS)
     ),
@@ -101,7 +99,7 @@ def test_all_below_a_folder_is_synced_before_it_is_moved(tmp_path: Path, disk: D
     [
         lambda path: write_whole(path, b"new"),
         lambda path: bpe.save(run().tokenizer, path, "native"),
-        lambda path: save_run(run(), path),
+        lambda path: bpe.save_run(run(), path),
     ],
     ids=["a file", "a tokenizer", "a run"],
 )
@@ -147,7 +145,7 @@ def test_a_failing_disk_raises_an_error_and_leaves_nothing_behind(
     with pytest.raises(OSError, match="Input/output error"):
         write_whole(tmp_path / "hug", b"hugs")
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
-    with pytest.raises(NotKeptError), kept_folder("a" * 32) as folder:
+    with pytest.raises(bpe.NotKeptError), kept_folder("a" * 32) as folder:
         (folder / "hug").write_bytes(b"hugs")
     assert os.listdir(tmp_path) == []
 
