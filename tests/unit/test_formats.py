@@ -40,10 +40,8 @@ def read_huggingface(data: bytes) -> bpe.Tokenizer:
     return loads({"tokenizer.json": data})
 
 
-def trained(vocab_size: int = 330, **choices: Any) -> bpe.Tokenizer:
-    return bpe.train(
-        bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size, **choices)
-    ).tokenizer
+def trained(vocab_size: int = 330, text: str = TEXT, **choices: Any) -> bpe.Tokenizer:
+    return bpe.train([text], bpe.TrainingConfig(vocab_size, **choices)).tokenizer
 
 
 BYTE_TOKENIZERS = {
@@ -68,13 +66,14 @@ WITH_MARKER = {
     ),
     "spaced pattern": trained(pretokenizer="regex:  a "),
 }
-LLAMA = trained(
-    base="characters",
-    byte_fallback=True,
-    character_coverage=0.99,
-    pretokenizer="metaspace",
-    special_tokens=("<unk>", "<s>", "</s>"),
-)
+LLAMA_CHOICES: dict[str, Any] = {
+    "base": "characters",
+    "byte_fallback": True,
+    "character_coverage": 0.99,
+    "pretokenizer": "metaspace",
+    "special_tokens": ("<unk>", "<s>", "</s>"),
+}
+LLAMA = trained(text=TEXT.replace("\0", ""), **LLAMA_CHOICES)
 ALL = BYTE_TOKENIZERS | DROPPING | WITH_MARKER | {"GPT-2": gpt2(), "Llama": LLAMA}
 
 
@@ -133,6 +132,11 @@ def test_characters_with_bytes_for_the_rest_survive(format: Format, tmp_path: Pa
     save(LLAMA, tmp_path / "saved", format=format)
     assert load(tmp_path / "saved") == LLAMA
     assert load(tmp_path / "saved").merges[0].pair == LLAMA.merges[0].pair
+
+
+def test_a_null_character_cannot_be_a_piece_of_sentencepiece() -> None:
+    with pytest.raises(bpe.ConfigError, match="a null character"):
+        dumps(trained(**LLAMA_CHOICES), "sentencepiece")
 
 
 @pytest.mark.parametrize("format", ["gpt2", "tiktoken", "gguf"])

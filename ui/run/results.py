@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +167,7 @@ def run_curves(run_id: str) -> RunCurves:
     held_out, tokens = None, stored.held_out_tokens_after
     if tokens is not None and tokens[0] > 0:
         held_out = bytes_per_token_after(stored.held_out.n_bytes, tokens)
-    return RunCurves(
+    curves = RunCurves(
         vocab_size=vocab_size_after(run),
         training=bytes_per_token_after(run.corpus_bytes, run.tokens_after),
         held_out=held_out,
@@ -176,6 +176,12 @@ def run_curves(run_id: str) -> RunCurves:
         drawn=steps_to_draw(len(run.merges)),
         drawn_winners=steps_to_draw(len(run.merges) - 1),
     )
+    # Read-only, because all sessions share the object.
+    for field in fields(curves):
+        array = getattr(curves, field.name)
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    return curves
 
 
 def first_step(stored: StoredRun) -> int:

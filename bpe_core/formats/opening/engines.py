@@ -142,7 +142,7 @@ def build_tokenizer(described: Description, *, across_words: bool = False) -> To
                 "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
             )
         described = replace(described, merges=plain)
-    if described.normalizer is not None:
+    if described.merges is not None and described.normalizer is not None:
         raise FormatError(
             f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "
             f"encoding. Only tokenizers without one can be read."
