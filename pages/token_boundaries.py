@@ -77,7 +77,7 @@ def draw_text() -> str:
 
 
 def special_choice(text: str, chosen: Member) -> tuple[bool, str]:
-    """Draw whether special tokens that the text spells are recognised; return it, also in words."""
+    """Draw the switch for special tokens in the text; return its state and a description."""
     if not any(token in text for token in chosen.encoder.special_tokens):
         return False, ""
     as_special = st.toggle(

@@ -93,7 +93,7 @@ class TokenSaving(NamedTuple):
         """The parts whose figure differs materially from the whole's, the weightiest first.
 
         Such a part has `MIN_SHARE` of the other tokenizer's tokens, and an interval without
-        the whole's figure. It goes the other way, or is far away: see `POINTS_APART`.
+        the whole's figure. It favours the other tokenizer, or is far from it: see `POINTS_APART`.
         """
         found: list[tuple[Division, TextPart]] = [
             (division, part)

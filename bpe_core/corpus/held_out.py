@@ -334,7 +334,7 @@ class _Chosen:
 
 
 def _border(text: str, near: int, size: float) -> int | None:
-    """Return where a stretch of a size can end: close to its place, or else further away."""
+    """Return where a stretch of this size may end: close to `near`, or else farther away."""
     close = border_near(text, near, max(round(size * _TOLERANCE), _MIN_REACH))
     return border_near(text, near, _MAX_LINE) if close is None else close
 

@@ -353,7 +353,8 @@ def _n_characters(values: Any, arrow: Any) -> int:
             inner = values.dictionary if hasattr(values, "dictionary") else values
             inner.cast(arrow.large_string())
         except arrow.ArrowException:
-            texts = map(_decoded, values.to_pylist())  # of pictures, no value is UTF-8
+            # In a column of pictures, no value is UTF-8.
+            texts = map(_decoded, values.to_pylist())
             return sum(len(text) for text in texts if isinstance(text, str))
     return _total(arrow.compute.utf8_length, values, arrow.large_string(), arrow)
 

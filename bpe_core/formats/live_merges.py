@@ -71,7 +71,7 @@ def _find_late(early: Triples, rank_of: NDArray[np.int64], base: Set[int]) -> se
     made_after[list(base)] = -1
     lefts, rights, made = early.T
     latest = np.maximum(made_after[lefts], made_after[rights])
-    # What makes the token before both parts are there keeps a merge from applying.
+    # A merge never applies if another makes its token before both of its parts exist.
     may_apply = (latest != _NEVER) & (rank_of[made] > latest)
     late: set[int] = set()
     while True:  # with more of the few merges that matter, until late tokens are in no others

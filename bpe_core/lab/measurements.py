@@ -291,10 +291,10 @@ def _seconds_left(
 
 
 def _chance_to_stay(seconds: float, limit: float, *, is_decided: bool) -> float:
-    """Return the share of a step to count: 0 if its contender is expected to drop out before it.
+    """Return how likely a contender is to take a step, from 0 (it drops out before) to 1.
 
-    `seconds` are its expected time. It decides if it comes from measured times alone; else a time
-    near the limit may come out on either side of it.
+    `seconds` is the expected time of the step. Measured times alone decide; an estimate near the
+    limit may turn out on either side of it.
 
     >>> _chance_to_stay(4.0, 5.0, is_decided=True), _chance_to_stay(5.0, 5.0, is_decided=False)
     (1.0, 0.5)

@@ -153,7 +153,7 @@ def sections(
 def _sections(
     document: Iterable[str] | Iterable[bytes], pretokenizer: Pretokenizer, look_back: int
 ) -> Iterator[Section]:
-    """Cut a document where that is safe near the ends of its pieces."""
+    """Cut a document into sections, at safe places near the ends of its pieces."""
     section: list[bytes | memoryview] = []
     for piece in document:
         data = piece if isinstance(piece, bytes) else _utf8(piece)

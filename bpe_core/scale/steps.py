@@ -59,7 +59,7 @@ class WorkFolder(NamedTuple):
 
     @classmethod
     def at(cls, path: str) -> WorkFolder:
-        """Return the folder at a path or URL, which workers in other folders understand too.
+        """Return the folder at a path or URL; a path is made absolute for workers in other folders.
 
         >>> WorkFolder.at("memory://work")
         WorkFolder(url='memory://work')

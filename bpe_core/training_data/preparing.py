@@ -204,7 +204,7 @@ def estimate_corpus(
         shared = opened.share(folder)
         tasks = [opened.task(each, shared) for each in _choose(divided.stretches, folder)]
         encode = partial(encode_stretch, folder=folder, n_threads=engine.threads_for(len(tasks)))
-        encode(tasks[0])  # opens the tokenizer, and fills caches
+        encode(tasks[0])  # untimed: this opens the tokenizer and fills caches
         started = time.perf_counter()
         records = [record for _, record in engine.run(encode, tasks)]
         seconds = time.perf_counter() - started

@@ -362,7 +362,7 @@ def _draw_figures(stored: StoredRun, figures: Sequence[SampleFigures]) -> None:
 def _draw_chart(
     figure: go.Figure, key: str, what: str, values: Sequence[tuple[float, str]]
 ) -> None:
-    """Draw a chart, with what it shows of each part of the text for those who cannot see it."""
+    """Draw a chart, with its value for each part of the text as words for screen readers."""
     listed = ", ".join(f"{part_name(share)} {value}" for share, value in values)
     st.plotly_chart(
         figure,
