@@ -14,7 +14,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRe
 
 import serve
 from bpe_core.errors import BpeError
-from ui.host.uploads import bytes_held
+from ui.host.upload_limits import bytes_held
 from ui.serving import limits
 from ui.serving.limits import UploadLimit
 from ui.shell import file_upload, workspace

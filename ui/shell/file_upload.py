@@ -14,7 +14,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.errors import BpeError
 from ui.host.error_boundary import errors_shown
-from ui.host.uploads import MAX_BYTES, bytes_held
+from ui.host.upload_limits import MAX_BYTES, bytes_held
 from ui.shell import workspace
 
 LIMIT: Final = f"Up to {MAX_BYTES // 1_000_000} MB in total."
