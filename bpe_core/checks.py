@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, cast, get_args
 
@@ -33,7 +34,10 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[31m")
     'aU+001B[31m'
     """
-    return "".join(each if each.isprintable() else f"U+{ord(each):04X}" for each in text)
+    return "".join(
+        each if each.isprintable() or unicodedata.category(each) == "Zs" else f"U+{ord(each):04X}"
+        for each in text
+    )
 
 
 def is_a(value: object, *kinds: type) -> bool:

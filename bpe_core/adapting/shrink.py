@@ -65,8 +65,13 @@ class Removals:
         Raises `ConfigError` for a size that the removals don't reach.
         """
         size = self.base.vocab_size
-        # The alphabet, special tokens, pinned tokens and their parts stay.
-        check_whole("vocab_size", vocab_size, size - len(self.order), size)
+        least = size - len(self.order)
+        check_whole("vocab_size", vocab_size, 0)
+        if not least <= vocab_size <= size:
+            raise ConfigError(
+                f"Expected a vocabulary size from {least:,} to {size:,}, got {vocab_size:,}. The "
+                "alphabet, special tokens, pinned tokens and their parts stay."
+            )
         removed = self.order[: size - vocab_size]
         smaller, old_ids = keep_only(self.base, self.base.vocab.keys() - set(removed))
         return Adapted(self.base, smaller, old_ids, removed)

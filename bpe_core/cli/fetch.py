@@ -1,4 +1,4 @@
-"""Download published tokenizers by name: `bpe fetch`, and a command that is given such a name."""
+"""Download published tokenizers by name, for `bpe fetch` and for commands that are given a name."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Comparison:
         (79, (1.0, 0.0))
         """
         for place in (first, second):
-            check_whole("the place of a tokenizer", place, 0, len(self.rows) - 1, OutOfRangeError)
+            check_whole("the index of a tokenizer", place, 0, len(self.rows) - 1, OutOfRangeError)
         a, b = self.rows[first], self.rows[second]
         return Verdict(
             percent_fewer_tokens=(

@@ -144,8 +144,6 @@ def compute_gain(comparison: Comparison, first: int = 0, second: int = 1) -> Tok
 
 
 _Columns = tuple[Sequence[str], list[NDArray[np.int64]]]
-
-
 """Names, and for both tokenizers the counts of each name, int64[n_blocks, n_names]."""
 
 

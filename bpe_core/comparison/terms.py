@@ -135,7 +135,7 @@ def terms_by_loss(
     >>> [(found.term, found.loss) for found in terms_by_loss(terms, cuts)]
     [('hugging', 7), ('hug', 3), ('the', 3)]
     """
-    check_whole("the place of a tokenizer", chosen, 0, len(cuts) - 1, OutOfRangeError)
+    check_whole("the index of a tokenizer", chosen, 0, len(cuts) - 1, OutOfRangeError)
     for of_one in cuts:
         if len(of_one) != len(terms):
             raise ConfigError(f"Expected {len(terms):,} cuts by each, got {len(of_one):,}.")

@@ -66,8 +66,6 @@ class TextFigures:
 
 
 Parts = tuple[TextFigures, TextFigures]
-
-
 """The figures of the training text and of the held-out text."""
 
 

@@ -120,7 +120,7 @@ def count_files(
     n_words = sum(record["n_words"] for record in reduced)
     if not n_words:
         raise EmptyCorpusError(_nothing_found(summary, pretokenizer))
-    # WordShard by shard: this process never holds all words.
+    # Shard by shard: this process never holds all words.
     write_tables(
         chain.from_iterable(iterate_words(folder, record["words"]) for record in reduced),
         summary,

@@ -11,6 +11,7 @@ from bpe_core.corpus.structure import has_more_values
 from bpe_core.corpus.values import parse_value
 from bpe_core.errors import FormatError
 from bpe_core.kernels.garbage import without_garbage_collection
+from bpe_core.tokenizer.table_checks import MAX_ID
 
 Part = dict[str, Any]
 """A JSON object."""
@@ -20,8 +21,6 @@ MAX_VALUES: Final = 12_000_000
 _MARKS: Final = (b"[", b"{", b",", b":")
 MAX_TOKENS: Final = 2_000_000
 """The most tokens in a file; the largest vocabularies in use have a quarter of a million."""
-MAX_ID: Final = (1 << 31) - 1
-"""The largest id that other libraries can hold."""
 
 
 def parse_json(data: bytes, what: str) -> dict[str, Any]:
@@ -175,4 +174,6 @@ def flat_steps(component: object, plural: str) -> Iterator[Part]:
             yield step
             continue
         inner: object = step.get(plural)
-        left += reversed(cast("list[object]", inner if isinstance(inner, list) else [inner]))
+        if not isinstance(inner, list):
+            raise FormatError(f"Expected a list of {plural} in a Sequence, got {inner!r:.60}.")
+        left += reversed(cast("list[object]", inner))

@@ -3,8 +3,8 @@
 The file is a protocol buffer, `ModelProto` in sentencepiece_model.proto. It is read here before the
 library sees it, so a damaged file is refused with the place of the damage.
 
-Everything that is wrong with a field is an error that names its place: a length that is longer than
-its message, a number without an end, and an unknown type.
+A damaged field raises an error that names its place: a length that is longer than its message, a
+number without an end, or an unknown type.
 """
 
 from __future__ import annotations

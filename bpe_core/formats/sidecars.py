@@ -84,27 +84,34 @@ _CLASS_OF_MODEL: Final[Mapping[str, str]] = {
 
 
 class Sidecars:
-    """What the files next to a vocabulary say; each is parsed once.
+    """What the files next to a vocabulary say; each is parsed once, if a format needs it.
 
-    Raises `FormatError` for a file that is not JSON, and its members do for one of another form
-    than transformers writes.
+    Its members raise `FormatError` for a file that is not JSON, or of another form than
+    transformers writes.
 
     >>> Sidecars({"added_tokens.json": b'{"<s>": 1}'}).numbered["<s>"]["id"]
     1
     """
 
     def __init__(self, files: Mapping[str, bytes] = MappingProxyType({})) -> None:
-        self.parsed = {
-            name: parse_json(files[name], name) for name in JSON_SIDECARS if name in files
-        }
+        self._files = {name: files[name] for name in JSON_SIDECARS if name in files}
+        self._parsed: dict[str, dict[str, Any]] = {}
         self._template = files.get(CHAT_TEMPLATE)
+
+    def __bool__(self) -> bool:
+        return bool(self._files)
+
+    def _parse(self, name: str) -> dict[str, Any]:
+        if name in self._files and name not in self._parsed:
+            self._parsed[name] = parse_json(self._files[name], name)
+        return self._parsed.get(name, {})
 
     @cached_property
     def config(self) -> Mapping[str, Any]:
         """The settings, and the roles of special tokens."""
-        config = self.parsed.get(CONFIG, {})
+        config = self._parse(CONFIG)
         # Transformers reads neither of the two older files if this one has the tokens.
-        return config if _DECODER in config else config | self.parsed.get(SPECIAL_TOKENS, {})
+        return config if _DECODER in config else config | self._parse(SPECIAL_TOKENS)
 
     @cached_property
     def numbered(self) -> Mapping[str, Token]:
@@ -119,7 +126,7 @@ class Sidecars:
                 found[read["content"]] = read | {"id": int(id)}
             return found
         special = {token["content"] for token in _named(self.config, {})}
-        for text, id in checked_ids(self.parsed.get(ADDED_TOKENS, {}), ADDED_TOKENS).items():
+        for text, id in checked_ids(self._parse(ADDED_TOKENS), ADDED_TOKENS).items():
             found[text] = added_token(text, ADDED_TOKENS, special=text in special) | {"id": id}
         return found
 
@@ -131,7 +138,7 @@ class Sidecars:
     @property
     def class_name(self) -> str | None:
         """The name of the class of transformers that cuts the text."""
-        model = self.parsed.get(MODEL_CONFIG, {})
+        model = self._parse(MODEL_CONFIG)
         name: object = self.config.get("tokenizer_class") or model.get("tokenizer_class")
         if name is None:
             name = _CLASS_OF_MODEL.get(str(model.get("model_type")))
@@ -185,7 +192,7 @@ class Sidecars:
         >>> Sidecars({"tokenizer_config.json": config}).chat().tokens
         {'bos_token': '<s>'}
         """
-        known = self.parsed.get(SPECIAL_TOKENS, {}) | self.parsed.get(CONFIG, {})
+        known = self._parse(SPECIAL_TOKENS) | self._parse(CONFIG)
         source: object = known.get(_TEMPLATE)
         for each in map(as_object, as_list(source)):
             if each.get("name") == "default":
@@ -226,7 +233,7 @@ def add_sidecars(described: dict[str, Any], beside: Sidecars) -> dict[str, Any]:
     >>> add_sidecars({"model": {"vocab": {"a": 0}}}, beside)["added_tokens"][0]["id"]
     1
     """
-    if not beside.parsed or not isinstance(described.get("model"), dict):
+    if not beside or not isinstance(described.get("model"), dict):
         return described
     known = beside.reading_class
     if known is not None:

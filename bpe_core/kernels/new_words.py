@@ -28,7 +28,7 @@ _ROOM, _HALF_ROOM = np.uint64(ROOM), np.uint64(16)
 _SECOND_HALF = np.uint64(1 << 16)
 _NO_PAIR = np.uint32(0xFFFFFFFF)
 _NO_PAIRS = np.uint32(0xFFFFFFE0)
-"""This and all above come of NO_RANK << _PLACE_BITS, or are _NO_PAIR."""
+"""This and all above come from NO_RANK << _PLACE_BITS, or are _NO_PAIR."""
 _PLACE_BITS = np.uint32(5)
 _PLACE = np.uint32(ROOM - 1)
 _NONE, _ONE, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
@@ -41,7 +41,7 @@ class NewWords(NamedTuple):
     numbers: NDArray[np.int64]
     """int64[n]: their numbers in the batch."""
     open: NDArray[np.uint64]
-    """uint64[n]: which of them are not merged to the end."""
+    """uint64[n]: which of them are not fully merged yet."""
     symbols: NDArray[np.int32]
     """int32[ROOM * n]: a symbol where it begins."""
     pairs: NDArray[np.uint32]

@@ -47,8 +47,8 @@ class Scanner(NamedTuple):
     rules: int
     """How to scan by masks: see `mask_scanning` and `space_scanning`."""
     joined: NDArray[np.uint8]
-    """uint8[65536]: the pairs of bytes that an encoder does not cut, if the pattern cuts only
-    before spaces; empty for the pattern's own cuts."""
+    """uint8[65536]: the pairs of bytes between which an encoder does not cut, if the pattern cuts
+    only before spaces; empty for the pattern's own cuts."""
 
 
 @part

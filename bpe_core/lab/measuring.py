@@ -109,8 +109,6 @@ class LabProgress:
 
 
 OnProgress = Callable[[LabProgress], None]
-
-
 """Called before each step, and once after the last."""
 
 

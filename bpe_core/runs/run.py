@@ -240,7 +240,7 @@ class TrainingRun(Immutable):
         >>> run.truncated(1) == run.tokenizer.truncated(1)
         True
         """
-        self._check_step(n_merges)
+        check_whole("n_merges", n_merges, 0, len(self.merges), OutOfRangeError)
         return self.tokenizer.truncated(self._n_before + n_merges)
 
     # The state at any step

@@ -113,6 +113,7 @@ class CompiledEncoder:
         self._pretokenizer = pretokenizer
         made = tables or build_tables(table, pretokenizer.name)
         self._scanner, self._merges, _, self._trie = made[:4]
+        self._cuts = self._scanner  # the pattern's own, where bytes are left out after the cut
         if self._scanner.rules & BEFORE_SPACES and not made.whole.ids.size:
             # A part that spells a whole word would be looked up as one.
             self._scanner = self._scanner._replace(joined=read_only(self._merges.joined))
@@ -253,7 +254,7 @@ class CompiledEncoder:
         found = np.empty(block.text.size, np.int64)
         reached = np.array([0, 0, 0])
         while encoding.find_ends(
-            self._scanner, block.text, block.bounds, found, worker.scratch, reached
+            self._cuts, block.text, block.bounds, found, worker.scratch, reached
         ):
             worker.grow()
         return _without(left_out, block, found[: reached[2]])

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
-from typing import cast
+from typing import Final, cast
 
 from bpe_core.checks import describe, is_a, is_whole
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.types import Base
 from bpe_core.unicode.byte_alphabet import BYTE_ORDER
+
+MAX_ID: Final = (1 << 31) - 1
+"""The largest id: ids are written to arrays of int32."""
 
 
 def check_mapping(name: str, given: object, wanted: str) -> None:
@@ -39,6 +42,8 @@ def check_vocabulary(vocab: Mapping[int, bytes]) -> None:
                 raise ArgumentTypeError(
                     f"Expected an int as an id of the vocabulary, got {describe(id)}."
                 )
+    if (largest := max(vocab, default=0)) > MAX_ID:
+        raise ConfigError(f"The largest id is {largest:,}. Use ids up to {MAX_ID:,} (int32).")
 
 
 def check_triples(triples: Sequence[tuple[int, int, int]]) -> None:

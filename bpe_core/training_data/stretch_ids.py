@@ -76,8 +76,6 @@ class SharedTokenizer(NamedTuple):
 
 
 _opened: dict[SharedTokenizer, Encoder] = {}
-
-
 """The tokenizer that this process has opened last."""
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
@@ -150,3 +151,13 @@ def test_a_word_is_not_looked_up_without_the_bytes_left_out() -> None:
     texts = ("...", ".#..", "#...")
     assert [len(native.encode(text)) for text in texts] == [1, 3, 3]
     assert [native.encode(text) for text in texts] == [library.encode(text) for text in texts]
+
+
+@pytest.mark.parametrize("cut", ["sentencepiece", "gemma3"])
+def test_bytes_are_left_out_of_words_that_end_only_before_spaces(cut: str) -> None:
+    vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b"ab"}
+    tokenizer = bpe.Tokenizer(vocab=vocab, merges=[(97, 98, 256)], pretokenizer=cut)
+    encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
+    ids = encoder.encode("a\tb ab", left_out=b"\t").tolist()
+    assert ids.count(256) == 2
+    assert ids == tokenizer.encoder.encode_without("a\tb ab", b"\t").tolist()

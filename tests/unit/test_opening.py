@@ -16,7 +16,7 @@ from tokenizers import AddedToken, normalizers, pre_tokenizers
 import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats import native
-from bpe_core.formats.load_save import dumps
+from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening import opening
 from bpe_core.formats.opening.opening import open_files, open_untrusted
 from bpe_core.formats.text_growth import check_patterns
@@ -280,3 +280,9 @@ def test_patterns_of_real_tokenizers_pass() -> None:
         foreign.check_patterns()
         check_patterns(split_by(pattern), seen.append)
     assert any(text.startswith("\u4e00" * 9) for text in seen)
+
+
+@pytest.mark.parametrize("name", ["config.json", "added_tokens.json"])
+def test_what_lies_next_to_a_file_that_does_not_need_it_may_be_damaged(name: str) -> None:
+    files = dumps(bpe.gpt2().truncated(9), "native")
+    assert loads({**files, name: b"{oops"}) == loads(files)

@@ -89,10 +89,15 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "a truth value for a place": (
         comparison.verdict,
         True,
-        r"the place of a tokenizer .* got True \(bool\)",
+        r"the index of a tokenizer .* got True \(bool\)",
     ),
     "half a place": (comparison.verdict, 0.0, r"got 0\.0 \(float\)"),
     "a number of merges": (gpt2.truncated, "3", r"n_merges .* to 50,000, got '3' \(str\)"),
+    "an id beyond int32": (
+        lambda given: tokenizer(vocab=given),
+        {0: b"a", 1 << 31: b"aa"},
+        r"largest id is 2,147,483,648\. Use ids up to 2,147,483,647",
+    ),
     "merges of two": (lambda given: tokenizer(merges=given), [(0, 0)], r"Merge 0 is \(0, 0\)"),
     "merges of four": (lambda given: tokenizer(merges=given), [(0, 0, 1, 2)], "Merge 0 is"),
     "merges of lists": (lambda given: tokenizer(merges=given), [([0], 0, 1)], "Merge 0 is"),

@@ -67,7 +67,7 @@ def _open(
     try:
         files = read_files_at(path)
     except MissingFileError:
-        return _open_name(str(path_or_name), pretokenizer)
+        return _open_name(os.fspath(path_or_name), pretokenizer)
 
     def open_first() -> NamedEncoder:
         from bpe_core.formats.opening.opening import open_as_merges, open_files

@@ -61,7 +61,7 @@ def read_description(
 
 
 def _read_pair(given: Given, merges: bytes) -> Description:
-    if given.beside.parsed:
+    if given.beside:
         return describe_huggingface(given, gpt2_files.join_pair(given, merges), names_cut=False)
     return gpt2_files.describe_gpt2_files(given, merges)
 

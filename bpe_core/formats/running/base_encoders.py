@@ -1,4 +1,4 @@
-"""What all encoders of this package have in common, and those that one kind of them has."""
+"""Base classes of this package's encoders: of all, and of those that a library runs."""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+import string
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from operator import itemgetter
@@ -21,6 +23,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
+from bpe_core.formats.json_files import flat_steps
+from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.running.base_encoders import LibraryEncoder
 from bpe_core.formats.running.library_errors import library_failures
 from bpe_core.formats.running.offsets_to_segments import locate_tokens
@@ -32,12 +36,6 @@ from bpe_core.unicode.byte_alphabet import from_printable
 
 if TYPE_CHECKING:
     import tokenizers
-import string
-import unicodedata
-from collections.abc import Callable, Mapping
-
-from bpe_core.formats.json_files import flat_steps
-from bpe_core.formats.patterns import find_pretokenizer
 
 _FALLBACK_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _META: Final = "▁"

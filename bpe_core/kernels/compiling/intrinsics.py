@@ -106,7 +106,7 @@ def _loaded(builder: Any, array: Any, at: Any, vector: Any) -> Any:
 
 
 def _first_of(builder: Any, equal: Any) -> Any:
-    """Return the place of the first 1 of a few, their number if there is none."""
+    """Return the index of the first bit that is set in a vector, or its length if none is."""
     n = equal.type.count
     mask = builder.zext(builder.bitcast(equal, ir.IntType(n)), ir.IntType(64))
     return builder.cttz(builder.or_(mask, ir.IntType(64)(1 << n)), _DEFINED_FOR_ZERO)
