@@ -124,9 +124,9 @@ def _list_files(path: Path) -> list[Path]:
 
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
-        if not looks_like_gguf(file.read(4)):
-            file.seek(0)
-            return file.read(MAX_BYTES + 1)
+        first = file.read(4)
+        if not looks_like_gguf(first):  # it may be a pipe, which cannot be read again
+            return first + file.read(MAX_BYTES + 1 - len(first))
     with mapped(path) as view:
         return without_tensors(view)
 

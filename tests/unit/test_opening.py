@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -286,3 +289,13 @@ def test_patterns_of_real_tokenizers_pass() -> None:
 def test_what_lies_next_to_a_file_that_does_not_need_it_may_be_damaged(name: str) -> None:
     files = dumps(bpe.gpt2().truncated(9), "native")
     assert loads({**files, name: b"{oops"}) == loads(files)
+
+
+def test_a_tokenizer_may_come_through_a_pipe(tmp_path: Path) -> None:
+    (data,) = dumps(bpe.gpt2().truncated(9), "huggingface").values()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        written = pool.submit(pipe.write_bytes, data)
+        assert bpe.load(pipe) == bpe.gpt2().truncated(9)
+    assert written.result() == len(data)
