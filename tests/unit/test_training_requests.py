@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -30,6 +30,7 @@ from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import load_run
 from ui.storage.training_requests import TrainingRequest, keep_request, left_requests
 from ui.work import jobs
+from ui.work.background import Background
 from ui.work.jobs import JobManager
 
 HOSTILE = bpe.Corpus.from_documents(
@@ -177,6 +178,22 @@ def test_what_a_training_needs_leaves_the_disk_when_it_ends(
     assert wait_until(manager, job).run_id == job
     failed = submit(manager, HOSTILE, bpe.TrainingConfig(vocab_size=1))
     assert wait_until(manager, failed).state == "failed"
+    assert folders(store) == []
+
+
+def test_a_training_cancelled_when_its_turn_has_come_leaves_the_disk(
+    manager: JobManager, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do = Background._do
+
+    def cancel_and_do(self: Any, piece: Any) -> None:
+        manager.cancel(piece.id)
+        do(self, piece)
+
+    monkeypatch.setattr(Background, "_do", cancel_and_do)
+    job = submit(manager, HOSTILE)
+    assert wait_until(manager, job).state == "cancelled"
+    assert manager.find_live(job) is None
     assert folders(store) == []
 
 

@@ -56,7 +56,7 @@ class _Piece(Generic[Step, Result]):
 
 
 def in_turn(pieces: Iterable[_Piece[Any, Any]]) -> list[_Piece[Any, Any]]:
-    """Return the queued ones of all pieces in the order in which they will run.
+    """Return the queued pieces in the order in which they will run.
 
     In each round every visitor has a turn, and whoever was served last comes last; the pieces of
     one visitor stay in order.
@@ -252,10 +252,10 @@ class Background(Generic[Step, Result]):
     ) -> None:
         result: Result | None = None
         problem: str | None = None
+        assert piece.work is not None
         try:
-            # It may have been cancelled since its turn came.
-            if piece.work is not None and not piece.task.is_cancelled:
-                result = piece.work(piece.task)
+            # Also if it was cancelled since its turn came: the work frees what it holds.
+            result = piece.work(piece.task)
         except lets_through:
             self.forget(piece.id)
             raise
