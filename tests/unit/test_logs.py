@@ -161,20 +161,25 @@ def test_unforeseen_errors_are_logged_with_their_frames(log: Log) -> None:
 
 
 def test_a_level_is_chosen_for_events_and_warnings_for_libraries(log: Log) -> None:
-    def logged(level: Level) -> list[str]:
+    def logged(level: Level, own: int = logging.NOTSET) -> list[str]:
         before = len(log.lines)
         log.listen(level)
+        library = logging.getLogger("a_library")
+        library.setLevel(own)
         event("quiet", "debug")
         event("usual")
         event("bad", "error")
-        logging.getLogger("a_library").info("x")
-        logging.getLogger("a_library").warning("x")
+        library.info("x")
+        library.warning("x")
         return [line["event"] for line in log.lines[before:]]
 
     assert logged("debug") == ["quiet", "usual", "bad", "log", "log"]
     assert logged("info") == ["usual", "bad", "log"]
     assert logged("warning") == ["bad", "log"]
     assert logged("error") == ["bad"]
+    # A library that chooses its own level later gets no further.
+    assert logged("info", logging.DEBUG) == ["usual", "bad", "log"]
+    assert logged("error", logging.DEBUG) == ["bad"]
 
 
 def test_a_flood_of_one_kind_leaves_a_few_lines_and_their_number(

@@ -139,10 +139,15 @@ def handler_to(stream: TextIO, level: Level) -> None:
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
     number = logging.getLevelNamesMapping()[level.upper()]
+    # What libraries log is of interest from warnings on.
+    of_libraries = number if number == logging.DEBUG else max(number, logging.WARNING)
+    # Loggers may have levels of their own, but the handler has the last word.
+    handler.addFilter(
+        lambda record: record.levelno >= (number if record.name == _EVENTS.name else of_libraries)
+    )
     handler.addFilter(_Bounded())
     logging.root.handlers[:] = [handler]
-    # What libraries log is of interest from warnings on.
-    logging.root.setLevel(number if number == logging.DEBUG else max(number, logging.WARNING))
+    logging.root.setLevel(of_libraries)
     logging.captureWarnings(capture=True)
     for name in list(logging.root.manager.loggerDict):
         _pass_on(logging.getLogger(name))
@@ -158,7 +163,6 @@ def log_error(error: BaseException | None) -> None:
 def _pass_on(logger: logging.Logger) -> None:
     logger.handlers.clear()
     logger.propagate = True
-    logger.setLevel(logging.NOTSET)
 
 
 def _take_over_streamlits_loggers() -> None:
