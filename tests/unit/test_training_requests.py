@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -125,6 +126,66 @@ def test_a_request_to_extend_comes_back_with_its_tokenizer(store: Path) -> None:
     assert found == asked
     assert kept.base() == base
     kept.remove()
+    assert folders(store) == []
+
+
+def rewritten(changes: dict[str, Any]) -> list[TrainingRequest]:
+    """Keep a request, change its file, and return what is taken over."""
+    kept = keep_request(request(), HOSTILE)
+    path = kept.folder / "request.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    kept.release()
+    found = left_requests()
+    for _, again in found:
+        again.remove()
+    return [read for read, _ in found]
+
+
+PASTED = {"source": "paste", "sample_id": "", "held_out_percent": 10}
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        (None, CorpusOrigin("paste", "", 10, held_out_by="folder")),
+        (PASTED, CorpusOrigin("paste", "", 10, held_out_by="folder")),
+        (
+            {**PASTED, "source": "upload", "upload_id": "u"},
+            CorpusOrigin("upload", "", 10, "u", "folder"),
+        ),
+    ],
+)
+def test_a_request_of_version_1_is_taken_over(
+    store: Path, origin: dict[str, Any] | None, expected: CorpusOrigin
+) -> None:
+    of_version_1 = {"version": 1, "origin": origin, "held_out_by": "folder"}
+    (found,) = rewritten(of_version_1)
+    assert (found.version, found.how, found.origin) == (2, CONFIG, expected)
+    extension = {"base": {"key": "gpt2", "name": "GPT-2"}, "n_tokens": 7}
+    (found,) = rewritten({**of_version_1, "extension": extension})
+    assert found.how == Extension(BaseName("gpt2", "GPT-2"), 7, character_coverage=0)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"config": None},
+        {"config": {}},
+        {"config": {**asdict(CONFIG), "vocab_size": -5}},
+        {"config": {**asdict(CONFIG), "pretokenizer": "nope("}},
+        {"config": {**asdict(CONFIG), "unknown": 1}},
+        {"held_out_by": "nope", "origin": {**PASTED, "held_out_by": "nope"}},
+        {"held_out_share": 1e308},
+        {"held_out_share": "0.1"},
+        {"origin": [], "extension": "none"},
+    ],
+)
+def test_a_request_with_invalid_settings_is_deleted(
+    store: Path, version: int, changes: dict[str, Any]
+) -> None:
+    origin = None if version == 1 else PASTED
+    assert rewritten({"version": version, "origin": origin, **changes}) == []
     assert folders(store) == []
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -27,6 +27,7 @@ from bpe_core.files.file_lock import FileLock
 from bpe_core.files.regular_files import NotRegularError, read_regular
 from bpe_core.files.store import delete_folder, folder_size, is_id, store_folder
 from bpe_core.files.whole_files import write_whole
+from bpe_core.formats.run_archive import read_config
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.storage.base_tokenizer import Extension, read_base, write_base
@@ -39,21 +40,22 @@ _PREFIX: Final = "training-"
 _REQUEST: Final = "request.json"
 _STARTS: Final = "starts"
 _LOCK: Final = "lock"
+_Share = Annotated[float, msgspec.Meta(ge=0, lt=1)]
 
 
 class TrainingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to train, apart from the corpus: from scratch, or by extending a tokenizer."""
 
-    version: Literal[1] = 1
-    """That of its file."""
+    version: Literal[2] = 2
+    """The version of the file's format."""
     id: str
     """Also the id of the run that it will become."""
     title: str
     """The name of the text; may be user input."""
     config: TrainingConfig | None = None
     extension: Extension | None = None
-    """Counts if there is also a config, as in a file of an earlier version."""
-    held_out_share: Annotated[float, msgspec.Meta(ge=0, lt=1)]
+    """Counts if there is also a config, as in some files of version 1."""
+    held_out_share: _Share
     origin: CorpusOrigin
     visitor: str
     """Tells visitors apart for fair turns."""
@@ -68,6 +70,28 @@ class TrainingRequest(msgspec.Struct, frozen=True, kw_only=True):
         how = self.extension or self.config
         assert how is not None
         return how
+
+
+class _Version1(msgspec.Struct):
+    """What a file of version 1 says differently."""
+
+    held_out_share: _Share
+    origin: dict[str, Any] | None
+    extension: dict[str, Any] | None = None
+    held_out_by: str = "document"
+
+    def fields(self) -> dict[str, Any]:
+        """Return it as fields of version 2."""
+        percent = round(self.held_out_share * 100)
+        pasted = {"source": "paste", "sample_id": "", "held_out_percent": percent}
+        fields = {
+            "version": 2,
+            "origin": (self.origin or pasted) | {"held_out_by": self.held_out_by},
+        }
+        if self.extension is not None:
+            # Its characters were left to merges.
+            fields["extension"] = self.extension | {"character_coverage": 0.0}
+        return fields
 
 
 class KeptRequest:
@@ -172,10 +196,13 @@ def read_request(folder: Path) -> TrainingRequest:
 
     Raises OSError, and ValueError, RecursionError or BpeError if it is damaged.
     """
-    request = msgspec.json.decode(read_regular(folder / _REQUEST), type=TrainingRequest)
+    fields = msgspec.json.decode(read_regular(folder / _REQUEST), type=dict[str, Any])
+    if fields.get("version") == 1:
+        fields |= msgspec.convert(fields, _Version1).fields()
+    request = msgspec.convert(fields, TrainingRequest)
     if f"{_PREFIX}{request.id}" != folder.name:
         raise ValueError("It is not the request of this folder.")
-    if request.extension is None and request.config is None:
-        raise ValueError("It has no settings.")
+    if request.extension is None:
+        read_config(fields.get("config") or {})
     check_held_out_by(request.origin.held_out_by)
     return request
