@@ -73,6 +73,7 @@ class Corpus(Immutable):
     """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
     n_characters: int = field(init=False)
     _sha256: str | None = field(init=False, repr=False, default=None)
+    _fingerprint: str | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         if self.word_counts is not None:
@@ -94,6 +95,19 @@ class Corpus(Immutable):
         if self._sha256 is None:
             object.__setattr__(self, "_sha256", self._digest())
         return cast("str", self._sha256)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hexadecimal digest of the texts and of the documents' names; computed on first use.
+
+        >>> Corpus.from_text("hug", "a").fingerprint == Corpus.from_text("hug", "b").fingerprint
+        False
+        """
+        if self._fingerprint is None:
+            # The representation of a text spells lone surrogates, which may be in a file's name.
+            named = f"{self.sha256} {self.names!r}".encode()
+            object.__setattr__(self, "_fingerprint", hashlib.sha256(named).hexdigest())
+        return cast("str", self._fingerprint)
 
     def _digest(self) -> str:
         digest = hashlib.sha256(b"documents" if self.word_counts is None else b"word counts")

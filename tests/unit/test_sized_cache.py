@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 import pytest
 
+from bpe_core.corpus.corpus import Corpus
 from ui.host import sized_cache
 from ui.host.sized_cache import SizedCache, cached, measure_size
 
@@ -138,6 +139,28 @@ def test_arguments_that_begin_with_an_underscore_are_no_part_of_the_key(
     function.clear()
     function(1, "c")
     assert calls[-1] == (1, "c")
+
+
+def test_corpora_are_told_apart_by_texts_and_names_which_keys_do_not_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cache = SizedCache(100 * KILOBYTE)
+    monkeypatch.setattr(sized_cache, "server_cache", cache)
+    numbers = count()
+
+    @cached()
+    def number(given: tuple[Corpus, ...]) -> int:
+        return next(numbers)
+
+    def of(text: str, *names: str) -> int:
+        return number((Corpus.from_documents([text] * len(names), names),))
+
+    many = [f"document {n}" for n in range(5_000)]
+    given = [("hug", "a"), ("hugs", "a"), ("hug", "b"), ("hug", "\udcff"), ("hug", "a', 'b")]
+    assert [of(*each) for each in given] == [0, 1, 2, 3, 4]
+    assert [of("hug", "a", "b"), of("hug", *many), of("hug", *many[::-1])] == [5, 6, 7]
+    assert [of(*each) for each in given] == [0, 1, 2, 3, 4]
+    assert measure_size(list(cache._results)).n_bytes < 10 * KILOBYTE
 
 
 def test_the_size_of_arrays_texts_and_containers_is_counted() -> None:

@@ -20,7 +20,6 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bpe_core.corpus.corpus import Corpus
 from ui.host.settings import settings
 
 P = ParamSpec("P")
@@ -199,8 +198,6 @@ def _known_by(argument: object) -> object:
     """Return what stands for an argument in a key, which must keep nothing large in memory."""
     if isinstance(argument, list | tuple):
         return tuple(map(_known_by, cast("Sequence[object]", argument)))
-    if isinstance(argument, Corpus):
-        return argument.sha256, argument.names
     return getattr(argument, "fingerprint", argument)
 
 
@@ -209,7 +206,7 @@ def cached(
 ) -> Callable[[Callable[P, Result]], CachedFunction[P, Result]]:
     """Keep a function's results by its arguments, except those that begin with an underscore.
 
-    Encoders are told apart by their fingerprints, and corpora by their texts and names.
+    Encoders and corpora are told apart by their fingerprints; a corpus's covers texts and names.
 
     All visitors get the same object, which nobody may change. `spinner` is shown while it is made;
     `seconds` is how long a result is valid.
