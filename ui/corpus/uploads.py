@@ -1,4 +1,4 @@
-"""Draw the choice of files to train on, and read them into a corpus: of texts, or of counts."""
+"""Draw the choice of files to train on, and read them into a corpus of texts or of counts."""
 
 from __future__ import annotations
 
