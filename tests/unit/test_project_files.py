@@ -85,7 +85,7 @@ def test_the_limits_in_the_security_notes_equal_those_in_the_code() -> None:
     notes = read("SECURITY.md")
     config = tomllib.loads(read(".streamlit/config.toml"))
     assert f"limited to {config['server']['maxUploadSize']} MB" in notes
-    assert config["server"]["maxUploadSize"] * 1_000_000 > MAX_BYTES
+    assert config["server"]["maxUploadSize"] * 1024 * 1024 > MAX_BYTES
     assert config["server"]["address"] in notes
 
 

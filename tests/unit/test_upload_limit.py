@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import streamlit as st
-from starlette.types import Message, Receive, Scope, Send
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
+from streamlit.web.server.starlette import starlette_routes
 
 import serve
 from bpe_core.errors import BpeError
-from ui.host.upload_limits import bytes_held
+from ui.host.upload_limits import bytes_held, max_file_bytes
 from ui.serving import limits
 from ui.serving.limits import UploadLimit
 from ui.shell import file_upload, workspace
@@ -42,7 +45,7 @@ class Server:
     def __init__(self) -> None:
         self.held = {"one": 0, "other": 0}
         self.may_answer = asyncio.Event()
-        self.app = UploadLimit(self._take, held=lambda: self.held)
+        self.app: ASGIApp = UploadLimit(self._take, held=lambda: self.held)
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.may_answer.wait()
@@ -107,6 +110,19 @@ def test_a_file_of_unknown_size_counts_as_the_largest_allowed() -> None:
         return [await first, await second]
 
     assert asyncio.run(ask()) == [204, 413]
+
+
+def test_the_largest_file_allowed_is_the_largest_that_streamlit_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(starlette_routes, "is_xsrf_enabled", lambda: False)
+    any_session: Any = SimpleNamespace(is_active_session=lambda _: True)
+    files = MemoryUploadedFileManager("")
+    server = Server()
+    server.app = Starlette(routes=starlette_routes.create_upload_routes(any_session, files, None))
+    # Without a body, one that is not too large is refused for that.
+    assert asyncio.run(server.put("one", max_file_bytes())) == 400
+    assert asyncio.run(server.put("one", max_file_bytes() + 1)) == 413
 
 
 def test_files_are_refused_while_those_of_all_tabs_exceed_the_limit(

@@ -17,9 +17,9 @@ from bpe_core.corpus.notes import Note
 from ui.components.large_paste import paste_limits, read_paste
 from ui.components.live_text import OpenedHead, live_text
 from ui.corpus import address_text, own_reading
+from ui.host.upload_limits import max_file_bytes
 from ui.look.direction import order_note
 from ui.shell import workspace
-from ui.shell.file_upload import max_file_bytes
 
 OWN: Final = "text"
 PASTED: Final = "Pasted text"

@@ -22,11 +22,11 @@ from typing import Final
 from google.protobuf.message import DecodeError
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import config, runtime
+from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from ui.host.logs import event, short_id
-from ui.host.upload_limits import MAX_BYTES, MAX_BYTES_OF_ALL, bytes_held
+from ui.host.upload_limits import MAX_BYTES, MAX_BYTES_OF_ALL, bytes_held, max_file_bytes
 
 _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 _REFUSAL: Final = PlainTextResponse("These files are too large in total.", status_code=413)
@@ -81,7 +81,7 @@ def _content_length(scope: Scope) -> int:
     length = dict(scope["headers"]).get(b"content-length", b"")
     if length.isdigit():
         return int(length)
-    return config.get_option("server.maxUploadSize") * 1024 * 1024
+    return max_file_bytes()
 
 
 class MessagePace:

@@ -93,11 +93,6 @@ def counted_as_kept(n_bytes: int) -> Generator[None]:
     workspace.update(Uploads, bytes_kept=kept)
 
 
-def max_file_bytes() -> int:
-    """Return the limit for a single file."""
-    return int(st.get_option("server.maxUploadSize")) * 1_000_000
-
-
 def _free_removed(key: str, uploads: Sequence[UploadedFile]) -> None:
     """Free the memory of files that are no longer in this uploader.
 
