@@ -130,7 +130,9 @@ def test_full_screen_enlarges_all_and_obeys_a_presenters_remote_control(
     expect(offline_page.locator('.player input[value="1"]')).to_be_checked()
     offline_page.keyboard.press("f")
     expect(full).to_have_count(0)
-    assert tile.evaluate("(tile) => tile.getBoundingClientRect().height") == before
+    # The window takes its old size a moment after full screen has ended.
+    has_height = "([tile, height]) => tile.getBoundingClientRect().height === height"
+    offline_page.wait_for_function(has_height, arg=[tile.element_handle(), before])
 
 
 def test_the_controls_stay_in_sight_on_a_phone(offline_page: Page, open_run: OpenRun) -> None:
