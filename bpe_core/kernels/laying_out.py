@@ -65,7 +65,7 @@ def place_characters(letters, id_of, between, ids):
 
 @kernel
 def count_characters(letters, counts, n_uses):
-    """Add to n_uses how often each character occurs in words that occur so often.
+    """Add to n_uses how often each character occurs, given how often each word does.
 
     counts: int64[n_words]. n_uses: int64[0x110000].
     """

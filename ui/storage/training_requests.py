@@ -89,7 +89,7 @@ class _Version1(msgspec.Struct):
             "origin": (self.origin or pasted) | {"held_out_by": self.held_out_by},
         }
         if self.extension is not None:
-            # Its characters were left to merges.
+            # Version 1 added no characters.
             fields["extension"] = self.extension | {"character_coverage": 0.0}
         return fields
 

@@ -1,4 +1,4 @@
-"""Base classes of this package's encoders: of all, and of those that a library runs."""
+"""The base class of this package's encoders, and that of encoders run by a library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from bpe_core.types import Segment
 
 
 class PlacingEncoder(Immutable):
-    """Base class of the encoders that place the tokens of several texts at once."""
+    """Base class of the encoders that place the tokens of several texts at once.
+
+    Each class defines `vocab` and `place_tokens`; the rest follows from them or is a default.
+    """
 
     model: str = "BPE"
     """BPE, Unigram, WordPiece or WordLevel."""

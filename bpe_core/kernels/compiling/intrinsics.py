@@ -77,7 +77,7 @@ def _type_find_in_four(context: Any) -> Callable[..., Any]:
 @lower_builtin(intrinsics.find_in_four, types.Array, types.Integer, types.uint64)
 def _lower_find_in_four(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     array = make_array(signature.args[0])(context, builder, given[0])
-    return _first_of(builder, _equal_in_four(builder, array, given[1], given[2]))
+    return _find_first(builder, _equal_in_four(builder, array, given[1], given[2]))
 
 
 @type_callable(intrinsics.find_both_in_four)
@@ -91,7 +91,7 @@ def _lower_find_both_in_four(context: Any, builder: Any, signature: Any, given: 
     after = builder.add(given[1], given[1].type(4))
     one = _equal_in_four(builder, array, given[1], given[2])
     other = _equal_in_four(builder, array, after, given[3])
-    return _first_of(builder, builder.and_(one, other))
+    return _find_first(builder, builder.and_(one, other))
 
 
 def _equal_in_four(builder: Any, array: Any, at: Any, number: Any) -> Any:
@@ -105,7 +105,7 @@ def _loaded(builder: Any, array: Any, at: Any, vector: Any) -> Any:
     return builder.load(place, align=vector.element.width // 8)
 
 
-def _first_of(builder: Any, equal: Any) -> Any:
+def _find_first(builder: Any, equal: Any) -> Any:
     """Return the index of the first bit that is set in a vector, or its length if none is."""
     n = equal.type.count
     mask = builder.zext(builder.bitcast(equal, ir.IntType(n)), ir.IntType(64))
@@ -124,7 +124,7 @@ def _lower_find_shifted_in_eight(context: Any, builder: Any, signature: Any, giv
     array = make_array(signature.args[0])(context, builder, given[0])
     bits, number = (_repeated(builder, each, _EIGHT) for each in given[2:])
     shifted = builder.lshr(_loaded(builder, array, given[1], _EIGHT), bits)
-    return _first_of(builder, builder.icmp_unsigned("==", shifted, number))
+    return _find_first(builder, builder.icmp_unsigned("==", shifted, number))
 
 
 @type_callable(intrinsics.lowest_of_sixteen)
@@ -145,7 +145,7 @@ def _lower_lowest_of_sixteen(context: Any, builder: Any, signature: Any, given: 
 
 
 def _after(n: int) -> Any:
-    """Return a mask that moves what is n places after to each of the first places."""
+    """Return a shuffle mask that brings to each place the number n places later."""
     places = [(i + n) % _SIXTEEN.count for i in range(_SIXTEEN.count)]
     return ir.Constant(ir.VectorType(ir.IntType(32), _SIXTEEN.count), places)
 
