@@ -67,8 +67,13 @@ def english(n_bytes: int) -> Sample:
 
 def code(n_bytes: int) -> Sample:
     """Return the source of Python's library and of installed packages."""
+
+    def texts() -> Iterator[str]:
+        yield from _texts(_files(".py"))
+        yield from _texts(_files(".pyi", ".js", ".h"))  # for the largest samples
+
     taken = "code (Python's library and installed packages)"
-    return Sample(_up_to(n_bytes, _texts(_files(".py"))), taken)
+    return Sample(_up_to(n_bytes, texts()), taken)
 
 
 def catalogues(n_bytes: int, languages: tuple[str, ...] | None = None) -> Sample:

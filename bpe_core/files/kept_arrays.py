@@ -11,14 +11,17 @@ to it. It holds at most `MAX_BYTES`; what was used least recently is deleted.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import mmap
 import os
 import struct
+import sys
 import time
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_BYTES: Final = 500_000_000
+_PACKAGE: Final = Path(__file__).parents[1]
 _LAYOUT: Final = b"BPE Explorer's arrays, layout 1\n"
 _HEAD: Final = struct.Struct(f"<{len(_LAYOUT)}sII")
 """The layout, the CRC-32 of the rest, and the size of the JSON."""
@@ -44,6 +48,19 @@ class Kept(NamedTuple):
     facts: Mapping[str, Any]
     """JSON values."""
     arrays: Mapping[str, NDArray[Any]]
+
+
+@cache
+def hash_sources() -> str:
+    """Return a hash of this package's sources, which decide what arrays are made and how read.
+
+    >>> len(hash_sources())
+    64
+    """
+    digest = hashlib.sha256(sys.byteorder.encode())
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(_PACKAGE)).encode() + b" " + path.read_bytes())
+    return digest.hexdigest()
 
 
 def find_kept(key: str) -> Kept | None:

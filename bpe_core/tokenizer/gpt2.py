@@ -68,7 +68,9 @@ def _table(merges: str) -> TokenTable:
     letters = "".join(printed).translate(byte_of).encode("latin-1")
     ends = list(accumulate(map(len, printed)))
     tokens = [*map(letters.__getitem__, map(slice, [0, *ends], ends)), END_OF_TEXT.encode()]
-    return TokenTable.trusted(tokens, triples, {END_OF_TEXT: len(printed)})
+    table = TokenTable.trusted(tokens, triples, {END_OF_TEXT: len(printed)})
+    table.kept_as = f"gpt2-{_SHA256[_MERGES]}"
+    return table
 
 
 @dataclass(frozen=True, slots=True)

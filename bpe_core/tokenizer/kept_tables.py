@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.files.kept_arrays import Kept, find_kept, hash_sources, keep
 from bpe_core.kernels.decoding import Spelling
 from bpe_core.kernels.rank_merging import MergeTable
 from bpe_core.kernels.scanning import Scanner
 from bpe_core.kernels.trie import TrieArrays
 from bpe_core.kernels.whole_words import WholeWords
 from bpe_core.kernels.word_cache import WORD_ROW, CachedWords
-from bpe_core.tokenizer.compiled_tables import Beginnings, EncoderTables, empty_cache
+from bpe_core.tokenizer.compiled_tables import (
+    Beginnings,
+    EncoderTables,
+    build_tables,
+    empty_cache,
+)
+from bpe_core.tokenizer.tables import TokenTable
 
 _GROUPS: Final[Mapping[str, Any]] = {
     "scanner": Scanner,
@@ -25,6 +33,17 @@ _GROUPS: Final[Mapping[str, Any]] = {
     "beginnings": Beginnings,
     "spelling": Spelling,
 }
+
+
+def kept_tables(table: TokenTable, pretokenizer: str) -> EncoderTables:
+    """Return the tables of kernels for a table that has a name: built once on this machine."""
+    made_from = f"{table.kept_as} {pretokenizer} {hash_sources()}"
+    key = hashlib.sha256(made_from.encode()).hexdigest()
+    kept = find_kept(key)
+    if kept is None:
+        kept = Kept({}, pack_tables(build_tables(table, pretokenizer)))
+        keep(key, kept)
+    return unpack_tables(kept.arrays)
 
 
 def pack_tables(tables: EncoderTables) -> dict[str, NDArray[Any]]:

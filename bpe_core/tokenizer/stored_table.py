@@ -66,7 +66,7 @@ class StoredTable(TokenTable):
         kernel_tables: Mapping[str, NDArray[Any]] = MappingProxyType({}),
     ) -> None:
         self._arrays = arrays
-        self.kernel_tables = kernel_tables
+        self.kernel_tables, self.kept_as = kernel_tables, ""
         self.base = facts["base"]
         self.complete = facts["complete"]
         self.special_tokens = MappingProxyType(facts["special_tokens"])

@@ -57,6 +57,7 @@ class TokenTable:
         "end_of_word",
         "end_of_word_id",
         "ending_word",
+        "kept_as",
         "kernel_tables",
         "made",
         "parts",
@@ -83,6 +84,8 @@ class TokenTable:
     ) -> None:
         self.kernel_tables: Mapping[str, NDArray[Any]] = {}
         """The tables of kernels, if they were kept; see `kept_tables`."""
+        self.kept_as = ""
+        """The name under which processes keep its tables of kernels, or empty."""
         check_mapping("the vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
         check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
         check_choice("base", base, Base, ConfigError)
@@ -176,7 +179,7 @@ class TokenTable:
         table.ending_word = frozenset()
         table.whole_words_first, table.word_ids = False, {}
         table.byte_ids = MappingProxyType({})
-        table.kernel_tables = {}
+        table.kernel_tables, table.kept_as = {}, ""
         table._id_of_byte = [table.base_ids[bytes([byte])] for byte in range(256)]
         table._id_of_character = {}
         return table
@@ -228,7 +231,7 @@ class TokenTable:
             words = {vocab[made]: made for _, _, made in reversed(new)}
             longer.word_ids = {**words, **self.word_ids}
         longer.content = longer._without_marker()
-        longer.kernel_tables = {}
+        longer.kernel_tables, longer.kept_as = {}, ""
         return longer
 
     def join(self, ids: Iterable[int]) -> bytes:

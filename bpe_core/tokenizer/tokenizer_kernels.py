@@ -140,10 +140,12 @@ class Kernels:
 
     def _prepared(self) -> CompiledEncoder | None:
         from bpe_core.tokenizer.compiled import can_compile
-        from bpe_core.tokenizer.kept_tables import unpack_tables
+        from bpe_core.tokenizer.kept_tables import kept_tables, unpack_tables
 
         if self._table.kernel_tables:
             return self._made(unpack_tables(self._table.kernel_tables))
+        if self._table.kept_as:
+            return self._made(kept_tables(self._table, self._pretokenizer.name))
         self._suited = can_compile(self._table)
         return self._made(None) if self._suited else None
 

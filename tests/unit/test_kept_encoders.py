@@ -24,7 +24,7 @@ from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.stored_table import StoredTable, table_to_arrays
 from bpe_core.tokenizer.tables import TokenTable
 from tests.commands import succeed
-from tests.new_process import run_without_compilation
+from tests.new_process import run_python, run_without_compilation
 from tests.unit.test_across_words import TEXTS, described
 
 SMALL = bpe.gpt2().truncated(1_000)
@@ -191,6 +191,27 @@ print(json.dumps([opened.encode(text) for text in texts]))
     assert len(kept_files(folder)) == 2
 
 
+def test_the_tables_of_gpt2_are_built_by_one_process_and_used_by_the_next(folder: Path) -> None:
+    text = "".join(HOSTILE)
+    code = f"""
+import json
+import bpe_core
+from bpe_core.tokenizer import kept_tables
+
+built = []
+build = kept_tables.build_tables
+kept_tables.build_tables = lambda *arguments: built.append(1) or build(*arguments)
+text = json.loads({json.dumps(json.dumps(text))}) * 40
+print(json.dumps([len(built), bpe_core.gpt2().encode(text), len(built)]))
+"""
+    results = [json.loads(run_python(code)) for _ in range(2)]
+    (kept,) = kept_files(folder)
+    kept.write_bytes(kept.read_bytes()[:-1])
+    results.append(json.loads(run_python(code)))
+    expected = bpe.gpt2().encode(text * 40)
+    assert results == [[0, expected, n_built] for n_built in (1, 0, 1)]
+
+
 def test_processes_that_open_a_file_together_all_open_it(folder: Path) -> None:
     path = write(folder, to_json(bpe.gpt2()))
     code = f"import bpe_core; print(bpe_core.open_encoder({str(path)!r}).encode('The quick'))"
@@ -246,7 +267,7 @@ def test_a_stored_table_has_all_that_its_table_has() -> None:
         whole_words_first=True,
         special_tokens={"<s>": 5},
     )
-    for table in (byte_fallback, twice, whole, bpe.gpt2().table):
+    for table in (byte_fallback, twice, whole, SMALL.table):
         stored = StoredTable(*table_to_arrays(table))
         for name in TokenTable.__slots__:
             assert getattr(stored, name) == getattr(table, name), name

@@ -12,15 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Callable, Mapping
-from functools import cache
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bpe_core.chat.chat_template import ChatTemplate
-from bpe_core.files.kept_arrays import Kept, find_kept, keep
+from bpe_core.files.kept_arrays import Kept, find_kept, hash_sources, keep
 from bpe_core.kernels.compiling.choose import kernels_are_ready
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
 MIN_BYTES: Final = 200_000
 """The size of files from which they are kept; smaller ones open in 0.1 s."""
 _LIBRARIES: Final = ("numpy", "regex", "sentencepiece", "tiktoken", "tokenizers")
-_PACKAGE: Final = Path(__file__).parents[2]
 _TABLES: Final = "kernels:"
 
 
@@ -61,20 +57,9 @@ def open_kept(
 
 def _hash_all(purpose: str, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    from_it = [_hash_sources(), _versions(), kernels_are_ready()]
+    from_it = [hash_sources(), _versions(), kernels_are_ready()]
     parts = [purpose, hashes, repr(pretokenizer), *from_it]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-@cache
-def _hash_sources() -> str:
-    """Return a hash of the modules that decide how files are read and encoded."""
-    digest = hashlib.sha256(sys.byteorder.encode())
-    folders = ("chat", "formats", "kernels", "pretokenizers", "published", "tokenizer", "unicode")
-    inside = (path for folder in folders for path in (_PACKAGE / folder).rglob("*.py"))
-    for path in sorted([*_PACKAGE.glob("*.py"), *inside]):
-        digest.update(str(path.relative_to(_PACKAGE)).encode() + b" " + path.read_bytes())
-    return digest.hexdigest()
 
 
 def _versions() -> list[str]:
