@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 
 import pytest
+import regex
 from hypothesis import given
 
 import bpe_core as bpe
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers import reference
 from tests.strategies import plain_configs, word_counts
-from ui.lessons.printing import format_sum, format_token, printed
+from ui.lessons import four_documents, gpt2_cuts, hug_words, parts, sentences
+from ui.lessons.printing import format_sum, format_token, pair_name, printed
 from ui.lessons.questions import choose_most_frequent, choose_number
+from ui.lessons.shortcuts import crossing
 from ui.lessons.source_code import source_lines
 from ui.lessons.walk import walk
+from ui.look.labels import counted, plain_markdown
 
 HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
 CHARACTERS = bpe.TrainingConfig(50, base="characters", end_of_word="</w>", special_tokens=())
@@ -146,3 +152,155 @@ def test_printed_values_spell_out_ids_and_are_short() -> None:
     assert len(long.split("\n")) == 14
     assert long.endswith("more lines")
     assert format_token(b" the") == "␣the"
+
+
+# Sentences about any words, compared with what the walks hold
+
+
+INPUTS = {
+    "the lesson's": "This is the Hugging Face Course.\nThis chapter is about tokenization.",
+    "one letter": "a",
+    "one word": "hug",
+    "one letter again and again": "aaaa",
+    "words of one letter": "a b a c",
+    "runs": "aaaa aa aaa\naaaaaaa a",
+    "emoji": "👩‍🚒 🧩🧩 👩‍🚒",
+    "accents": "né né née né cafe\u0301",
+    "ties": "ab cd ab cd ef",
+    "spaces": "a   b  \t a  b \u3000 c  ",
+    "contractions": "don't ''s don't ''s 'tis",
+    "marker": "</w> a</w> </w>",
+    "markup": "<img/src=x> *b* $x$ :red[r] `c`",
+    "invisible": "\u202eab\u200b ab\u200b\x00",
+    "many symbols": "The quick brown fox jumps over 13 lazy dogs! ABCDEFGHIJKLMNOPQRSTUVWXYZ #%@?",
+    "long": "one two three four five six seven eight nine ten eleven twelve " * 30,
+    "Japanese": "コーヒーとケーキ。コーヒー",
+}
+
+in_table = pytest.mark.parametrize("text", INPUTS.values(), ids=INPUTS)
+
+
+def with_counts(text: str) -> str:
+    return "\n".join(f"{word} {count}" for word, count in Counter(text.split()).items())
+
+
+def list_documents(text: str) -> tuple[str, ...]:
+    return tuple(line for line in text.splitlines() if line.strip())
+
+
+@in_table
+@pytest.mark.parametrize("marked", [True, False])
+def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked: bool) -> None:
+    learned = hug_words.trained(with_counts(text), marked=marked)
+    n_merges = len(learned.merges)
+    assert ("marker" in sentences.first_symbols(learned)) == marked
+    assert ("the marker" in sentences.size_rule(learned)) == marked
+    said = sentences.winner(learned)
+    counts = Counter(learned.pair_counts_at(0).values())
+    if counts:
+        assert f" occurs {counted(max(counts), 'time')}, " in said
+        assert ("as often as" in said) == (counts[max(counts)] > 1)
+    else:
+        assert said == "There are no pairs."
+    for step in range(n_merges + 1):
+        total = len(set("".join(text.split()))) + marked + step
+        said = sentences.size_sum(learned, step)
+        assert said.endswith(f" = **{total:,} tokens**")
+        assert sum(int(n) for n in regex.findall(r"\d+", said.partition("=")[0])) == total
+    why = "the vocabulary is full" if n_merges == 40 else "no pairs are left"
+    assert sentences.stopped(learned) == f"It stopped after {counted(n_merges, 'merge')}: {why}."
+
+
+@in_table
+def test_the_winner_without_the_marker_is_stated(text: str) -> None:
+    marked, unmarked = (hug_words.trained(with_counts(text), marked=each) for each in (True, False))
+    said = sentences.winner_without_marker(marked)
+    if not unmarked.merges:
+        assert said == "Without the marker there are no pairs: each word is one character."
+        return
+    pair, other = (pair_name(each.merges[0].pair, each.run.vocab) for each in (marked, unmarked))
+    wins = "the same pair" if pair == other else plain_markdown(other)
+    assert said == f"Without the marker {wins} wins."
+
+
+@in_table
+def test_the_sentences_on_the_four_documents_are_true_of_any_documents(text: str) -> None:
+    documents = list_documents(text)
+    learned = four_documents.trained(documents)
+    n_merges, symbols = len(learned.merges), sorted(set("".join(documents)))
+    said = sentences.rounds(learned, 15)
+    assert said.startswith(f"{counted(n_merges, 'round')} of counting")
+    assert ("no pairs were left" in said) == (n_merges < 15)
+    n_tokens = len(symbols) + 1 + n_merges
+    assert sentences.list_size(learned).endswith(f" make **{n_tokens:,} tokens**.")
+    n_spaces = sum(character.isspace() for character in symbols)
+    unused = sentences.unused_symbols(learned)
+    assert unused.count(",") == n_spaces  # one after each, the last one before "since"
+    assert (" occur in no word" in unused) == (n_spaces > 1)
+    assert unused.endswith(["", "needs.", "tokens that no word needs."][min(n_spaces, 2)])
+    start = [learned.run.vocab[id].decode() for id in range(learned.n_start)]
+    assert start == [*symbols, "</w>"]
+
+
+@in_table
+def test_the_sentences_on_gpt2s_pretokens_are_true_of_any_documents(text: str) -> None:
+    learned, other = (
+        gpt2_cuts.trained(list_documents(text), tie) for tie in ("first-seen", "smallest-pair")
+    )
+    n_merges, symbols = len(learned.merges), list(learned.run.base_ids)
+    n_start = len(symbols) + 1
+    n_room = max(50, n_start + 19) - n_start
+    said = sentences.room(learned)
+    assert said.startswith(
+        f"The vocabulary size is {n_start + n_room}. It starts with {n_start} tokens, which leaves "
+        f"room for {n_room} merges."
+    )
+    left = f" After {counted(n_merges, 'merge')} no pairs are left: each piece is one token."
+    if not n_merges:
+        left = " There are no pairs to merge: each piece is one symbol."
+    assert said.endswith("merges." if n_merges == n_room else left)
+    said = sentences.byte_alphabet(learned)
+    assert ("the space last" in said) == (symbols[-1] == b" " and len(symbols) > 1)
+    assert (f"{len(symbols)} bytes" in said) == (len(symbols) > 1)
+    place, said = sentences.first_difference(learned, other)
+    a, b = ([each.run.vocab[merge.id] for merge in each.merges] for each in (learned, other))
+    assert a[:place] == b[:place]
+    assert said.endswith("the same merges." if a == b else f" at merge {place + 1}.")
+
+
+def test_tokens_over_boundaries_are_counted_with_their_words() -> None:
+    cut = walk({"a": 2, " dog": 1_000}, bpe.TrainingConfig(259, special_tokens=()))
+    assert sentences.over_boundaries([True, False, True], cut) == (
+        "Without cuts 2 of 3 tokens cross a boundary between words, with cuts 0 of 3: no merge "
+        "crosses a cut. The cut text has 1,002 words, 2 of them distinct."
+    )
+
+
+def test_a_token_that_ends_within_a_character_crosses_no_boundary() -> None:
+    config = bpe.TrainingConfig(256 + 14, pretokenizer="none", special_tokens=())
+    learned = walk({"né né né né": 1}, config)
+    made = [learned.run.vocab[merge.id] for merge in learned.merges]
+    over = dict(zip(made, crossing(learned, get_pretokenizer("gpt2").split), strict=True))
+    assert over[b"n\xc3"] is False
+    assert any(over.values())
+
+
+@in_table
+def test_the_visitors_words_never_become_markup(text: str) -> None:
+    hugs = hug_words.trained(with_counts(text), marked=True)
+    said = [
+        sentences.winner_without_marker(hugs),
+        sentences.unused_symbols(four_documents.trained(list_documents(text))),
+        sentences.lacking_bytes(text.split()),
+        sentences.lacking_characters(sorted(set(text))),
+    ]
+    for sentence in said:
+        bare = regex.sub(r"\\[!-/:-@\[-`{-~]", "", sentence)
+        assert not regex.search(r"[<>*$`\[\]]", bare)
+        assert not regex.search(r"[\p{Cc}\u202a-\u202e]", sentence)
+
+
+def test_the_sentences_are_true_of_a_text_cut_to_the_maximum_length() -> None:
+    text = parts.cut_text("ab cd " * 1_000)
+    learned = gpt2_cuts.trained(list_documents(text), "first-seen")
+    assert "no pairs are left" in sentences.room(learned)
