@@ -23,8 +23,7 @@ TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20
 
 
 @pytest.fixture
-def run_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
+def run_id(store: Path) -> str:
     run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=300))
     return store_run(Trained("Hugs", run, bpe.Corpus.from_text(TEXT).split(0.0)[1]))
 
@@ -122,10 +121,8 @@ def test_a_row_says_what_came_of_the_check(run_id: str) -> None:
     assert "busy" in check_sentence(download, None)
 
 
-def test_a_format_that_cannot_represent_the_tokenizer_shows_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
+@pytest.mark.usefixtures("store")
+def test_a_format_that_cannot_represent_the_tokenizer_shows_why() -> None:
     config = bpe.TrainingConfig(12, pretokenizer="whitespace", base="characters", special_tokens=())
     run = bpe.train(bpe.Corpus.from_text("hug hugs pug"), config)
     found = offered(store_run(Trained("Hugs", run, bpe.Corpus.from_text("x").split(0.0)[1])))

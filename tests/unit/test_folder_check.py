@@ -58,9 +58,7 @@ def trained(corpus: bpe.Corpus, by: str = "document") -> str:
     return stored.run_id
 
 
-@pytest.fixture(autouse=True)
-def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def test_a_tokenizer_of_other_folders_is_kept_where_folders_are_newer() -> None:
@@ -89,7 +87,7 @@ def test_where_folders_are_no_newer_or_were_held_out_there_is_no_second_tokenize
     assert newness.unseen_by_folder is None
 
 
-def test_how_text_was_held_out_is_stored_and_older_runs_say_by_blocks(tmp_path: Path) -> None:
+def test_how_text_was_held_out_is_stored_and_older_runs_say_by_blocks(store: Path) -> None:
     corpus = projects()
     training, held_out = corpus.split(0.1)
     run: bpe.TrainingRun = bpe.train(training, CONFIG)
@@ -100,14 +98,14 @@ def test_how_text_was_held_out_is_stored_and_older_runs_say_by_blocks(tmp_path: 
         held_out.how,
         held_out.places,
     )
-    details = tmp_path / run_id / "details.json"
+    details = store / run_id / "details.json"
     old = json.loads(details.read_text("utf-8"))
     for name in ("units", "how", "newness"):
         old.pop(name, None)
     older_id = new_id()
-    (tmp_path / run_id).rename(tmp_path / older_id)
-    (tmp_path / older_id / "details.json").write_text(json.dumps(old), "utf-8")
-    (tmp_path / older_id / "manifest.json").unlink(missing_ok=True)
+    (store / run_id).rename(store / older_id)
+    (store / older_id / "details.json").write_text(json.dumps(old), "utf-8")
+    (store / older_id / "manifest.json").unlink(missing_ok=True)
     older = load_run(older_id).held_out
     assert older.how is not None
     assert (older.how.by, older.how.share_within) == ("block", 1.0)

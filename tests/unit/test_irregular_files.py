@@ -32,12 +32,7 @@ from ui.storage.upload_store import keep_text, load_text
 
 OF_RUN = ("details.json", "held_out_tokens_after.npy", "name.json", "run.npz")
 
-
-@pytest.fixture(autouse=True)
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "runs"
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(folder))
-    return folder
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def to_pipe(path: Path) -> None:

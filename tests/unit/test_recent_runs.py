@@ -32,14 +32,13 @@ from ui.storage.run_store import (
 
 
 @pytest.fixture(autouse=True)
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
+def session(store: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     state: dict[str, object] = {}
     monkeypatch.setattr(st, "session_state", state)
     return state
 
 
-def store(title: str) -> str:
+def keep(title: str) -> str:
     run = bpe.train(bpe.Corpus.from_text("hug hugs"), bpe.TrainingConfig(260))
     return store_run(Trained(title, run, bpe.Corpus.from_text("x").split(0.0)[1]))
 
@@ -144,7 +143,7 @@ def test_unsaved_runs_survive_emptying_the_list_and_starting_over() -> None:
 def test_stored_runs_are_listed_and_missing_ones_forgotten(
     session: dict[str, object],
 ) -> None:
-    first, second = store("First"), store("Second")
+    first, second = keep("First"), keep("Second")
     gone = "a" * 32
     hand_over(session, {"ids": [first, gone, second]})
     here = workspace.get(RecentRuns)

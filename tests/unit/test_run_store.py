@@ -45,11 +45,7 @@ def hugs() -> bpe.TrainingRun:
     return bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(260))
 
 
-@pytest.fixture(autouse=True)
-def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "runs"
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(folder))
-    return folder
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def test_a_stored_run_loads_unchanged() -> None:
@@ -96,10 +92,10 @@ def rewrite(path: Path, text: str) -> None:
     ids=lambda details: str(details)[:40],
 )
 def test_invalid_details_are_reported_as_damage(
-    runs_folder: Path, details: dict[str, object] | str
+    store: Path, details: dict[str, object] | str
 ) -> None:
     run_id = store_run(Trained("Hugs", hugs(), NOTHING))
-    path = runs_folder / run_id / "details.json"
+    path = store / run_id / "details.json"
     if isinstance(details, dict):
         details = json.dumps(json.loads(path.read_text()) | details)
     rewrite(path, details)
@@ -107,10 +103,10 @@ def test_invalid_details_are_reported_as_damage(
         load_run(run_id)
 
 
-def test_a_run_stored_without_a_time_can_be_loaded(runs_folder: Path) -> None:
+def test_a_run_stored_without_a_time_can_be_loaded(store: Path) -> None:
     run = hugs()
     run_id = store_run(Trained("Hugs", run, NOTHING))
-    path = runs_folder / run_id / "details.json"
+    path = store / run_id / "details.json"
     details = json.loads(path.read_text())
     del details["trained_at"]
     path.write_text(json.dumps(details))
@@ -119,7 +115,7 @@ def test_a_run_stored_without_a_time_can_be_loaded(runs_folder: Path) -> None:
 
 
 def test_the_name_of_a_run_is_read_without_loading_the_run(
-    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = bpe.TrainingConfig(260, "regex:\\w+", special_tokens=("<b>",), end_of_word="é")
     run = bpe.train(bpe.Corpus.from_text(TEXT), config)
@@ -145,9 +141,9 @@ def test_the_name_of_a_run_is_read_without_loading_the_run(
     ],
     ids=str,
 )
-def test_a_run_is_loaded_if_its_name_file_is_damaged(runs_folder: Path, change: object) -> None:
+def test_a_run_is_loaded_if_its_name_file_is_damaged(store: Path, change: object) -> None:
     run_id = store_run(Trained("Hugs", hugs(), NOTHING))
-    path = runs_folder / run_id / "name.json"
+    path = store / run_id / "name.json"
     if isinstance(change, dict):
         changed = json.dumps(json.loads(path.read_text()) | change)
     else:
@@ -178,10 +174,10 @@ def test_held_out_words_keep_their_counts() -> None:
     assert stored.held_out.word_counts == held_out.word_counts
 
 
-def test_ids_are_unique_and_no_unfinished_folder_remains(runs_folder: Path) -> None:
+def test_ids_are_unique_and_no_unfinished_folder_remains(store: Path) -> None:
     run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     ids = {store_run(Trained("Hugs", run, NOTHING)) for _ in range(5)}
-    assert {path.name for path in runs_folder.iterdir()} == ids
+    assert {path.name for path in store.iterdir()} == ids
     assert len(ids) == 5
     # Run ids become part of component keys, where Streamlit reserves "__".
     assert all(re.fullmatch("[0-9a-f]{32}", run_id) for run_id in ids)
@@ -213,14 +209,14 @@ def test_an_unknown_or_malformed_id_finds_no_run(run_id: str) -> None:
         load_run(run_id)
 
 
-def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, runs_folder: Path) -> None:
+def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, store: Path) -> None:
     run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     run_id = store_run(Trained("Hugs", run, NOTHING))
     inside = store_run(Trained("Hugs", run, NOTHING))
-    (runs_folder / run_id).rename(tmp_path / run_id)
+    (store / run_id).rename(tmp_path / run_id)
     # The second path starts like an id.
     for path in (f"../{run_id}", f"{inside}/../../{run_id}"):
-        assert (runs_folder / path / "run.npz").is_file()
+        assert (store / path / "run.npz").is_file()
         with pytest.raises(RunNotFoundError, match="malformed"):
             load_run(path)
 
@@ -239,46 +235,46 @@ def age(path: Path, *, days: float) -> None:
     os.utime(path, (then, then))
 
 
-def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(runs_folder: Path) -> None:
+def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(store: Path) -> None:
     run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     old, opened, new = (store_run(Trained("Hugs", run, NOTHING)) for _ in range(3))
     for name in (".unfinished-old", ".unfinished-new", "notes", "b" * 31, "c" * 33):
-        (runs_folder / name).mkdir()
-        (runs_folder / name / "file").write_text("x")
+        (store / name).mkdir()
+        (store / name / "file").write_text("x")
         if not name.endswith("new"):
-            age(runs_folder / name, days=1_000)
-    age(runs_folder / old, days=DAYS_KEPT_UNOPENED + 1)
-    age(runs_folder / opened, days=DAYS_KEPT_UNOPENED + 1)
-    age(runs_folder / new, days=DAYS_KEPT_UNOPENED - 1)
+            age(store / name, days=1_000)
+    age(store / old, days=DAYS_KEPT_UNOPENED + 1)
+    age(store / opened, days=DAYS_KEPT_UNOPENED + 1)
+    age(store / new, days=DAYS_KEPT_UNOPENED - 1)
     note_opened(opened)
     sweep_store()
-    left = {path.name for path in runs_folder.iterdir()}
+    left = {path.name for path in store.iterdir()}
     assert left == {opened, new, ".unfinished-new", "notes", "b" * 31, "c" * 33}
 
 
 def test_the_least_recently_opened_entries_make_room_unless_opened_today(
-    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     first, second = (store_run(Trained("Hugs", run, NOTHING)) for _ in range(2))
     upload = f"upload-{keep_text('long ' * 400)}"
     for name, days in ((first, 4), (upload, 3), (second, 2)):
-        age(runs_folder / name, days=days)
+        age(store / name, days=days)
     # There is room for two runs, so the third replaces the oldest run and the upload.
-    one = sum(file.stat().st_size for file in (runs_folder / first).iterdir())
+    one = sum(file.stat().st_size for file in (store / first).iterdir())
     monkeypatch.setattr(sweeping, "MAX_BYTES_KEPT", 2 * one)
     third = store_run(Trained("Hugs", run, NOTHING))
-    assert {path.name for path in runs_folder.iterdir()} == {second, third}
+    assert {path.name for path in store.iterdir()} == {second, third}
     note_opened(second)
     with pytest.raises(bpe.NotKeptError, match="within a day"):
         keep_text("long")
-    assert {path.name for path in runs_folder.iterdir()} == {second, third}
+    assert {path.name for path in store.iterdir()} == {second, third}
 
 
 def test_a_run_that_cannot_be_stored_stays_in_memory(
-    runs_folder: Path,
+    store: Path,
 ) -> None:
-    runs_folder.write_text("a file where the folder should be")
+    store.write_text("a file where the folder should be")
     training, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
     run = bpe.train(training, bpe.TrainingConfig(vocab_size=258))
     stored = load_run(store_run(Trained("Hugs", run, held_out, training=training)))
@@ -290,9 +286,9 @@ def test_a_run_that_cannot_be_stored_stays_in_memory(
 
 
 def test_an_unsaved_run_is_kept_while_referenced_or_among_the_latest(
-    runs_folder: Path,
+    store: Path,
 ) -> None:
-    runs_folder.write_text("a file where the folder should be")
+    store.write_text("a file where the folder should be")
     run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
     held = load_run(store_run(Trained("Hugs", run, NOTHING)))
     others = [store_run(Trained("Pugs", run, NOTHING)) for _ in range(2 * MAX_UNCLAIMED)]
@@ -310,9 +306,9 @@ def test_an_unsaved_run_is_kept_while_referenced_or_among_the_latest(
         load_run(held_id)
 
 
-def test_sweeping_a_missing_store_does_nothing(runs_folder: Path) -> None:
+def test_sweeping_a_missing_store_does_nothing(store: Path) -> None:
     sweep_store()
-    assert not runs_folder.exists()
+    assert not store.exists()
 
 
 def test_the_curves_shared_by_all_sessions_are_read_only() -> None:
@@ -330,15 +326,15 @@ def test_the_curves_shared_by_all_sessions_are_read_only() -> None:
 
 @pytest.mark.parametrize("name", ["run.npz", "details.json", "held_out_tokens_after.npy"])
 @pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04 no archive"])
-def test_a_damaged_run_is_refused(runs_folder: Path, name: str, content: bytes) -> None:
+def test_a_damaged_run_is_refused(store: Path, name: str, content: bytes) -> None:
     training, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
     run_id = store_run(
         Trained("Hugs", bpe.train(training, bpe.TrainingConfig(vocab_size=258)), held_out)
     )
-    (runs_folder / run_id / name).write_bytes(content)
+    (store / run_id / name).write_bytes(content)
     with pytest.raises(bpe.FormatError):
         load_run(run_id)
-    (runs_folder / run_id / MANIFEST).unlink()  # runs of earlier versions have none
+    (store / run_id / MANIFEST).unlink()  # runs of earlier versions have none
     with pytest.raises(bpe.FormatError):
         load_run(run_id)
 
@@ -366,11 +362,11 @@ def test_the_composition_and_positions_of_held_out_text_survive_storing() -> Non
     assert text.corpus.places == training.places
 
 
-def test_a_run_of_an_earlier_version_has_no_composition_and_no_positions(runs_folder: Path) -> None:
+def test_a_run_of_an_earlier_version_has_no_composition_and_no_positions(store: Path) -> None:
     training, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
     run = bpe.train(training, bpe.TrainingConfig(vocab_size=280))
     run_id = store_run(Trained("Hugs", run, held_out, training=training))
-    path = runs_folder / run_id / "details.json"
+    path = store / run_id / "details.json"
     details = json.loads(path.read_text("utf-8"))
     del details["places"], details["compositions"]
     path.write_text(json.dumps(details), "utf-8")
@@ -385,20 +381,20 @@ def test_a_run_of_an_earlier_version_has_no_composition_and_no_positions(runs_fo
     [("places", [[0, 1]] * 99), ("places", [1]), ("compositions", [1, 2]), ("compositions", {})],
 )
 def test_damaged_positions_and_compositions_are_refused(
-    runs_folder: Path, name: str, wrong: object
+    store: Path, name: str, wrong: object
 ) -> None:
     training, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
     run_id = store_run(
         Trained("Hugs", bpe.train(training, bpe.TrainingConfig(vocab_size=258)), held_out)
     )
-    path = runs_folder / run_id / "details.json"
+    path = store / run_id / "details.json"
     rewrite(path, json.dumps({**json.loads(path.read_text("utf-8")), name: wrong}))
     with pytest.raises(bpe.FormatError):
         load_run(run_id)
 
 
 def test_the_run_trained_last_is_shown_without_reading_it(
-    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = hugs()
     run_id = store_run_to_show(Trained("Hugs", run, NOTHING))
@@ -414,7 +410,7 @@ def test_the_run_trained_last_is_shown_without_reading_it(
     assert (read.held_out, read.compositions) == (shown.held_out, shown.compositions)
 
 
-def test_only_the_run_trained_last_stays_in_memory(runs_folder: Path) -> None:
+def test_only_the_run_trained_last_stays_in_memory(store: Path) -> None:
     run = hugs()
     first, second = (store_run_to_show(Trained("Hugs", run, NOTHING)) for _ in range(2))
     assert load_run(first).run is not run

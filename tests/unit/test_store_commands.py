@@ -22,12 +22,7 @@ from ui.storage.upload_store import keep_sentences, keep_text
 HOSTILE = "\x1b[2J\x9b31m\u202eevil\u2066\r\n\ud83e"
 UNKNOWN = "0" * 32
 
-
-@pytest.fixture(autouse=True)
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "runs"
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(folder))
-    return folder
+pytestmark = pytest.mark.usefixtures("store")
 
 
 run, succeed = partial(commands.run, "store"), partial(commands.succeed, "store")

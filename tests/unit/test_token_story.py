@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import pytest
 
@@ -17,10 +16,7 @@ from ui.token_boundaries.token_story import index_chosen, origin_in_run, word_st
 TEXT = "unbelievably 漢字 <|endoftext|> small's  end"
 NOTHING = bpe.Corpus.from_text("x").split(0.0)[1]
 
-
-@pytest.fixture(autouse=True)
-def _runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def read(text: str, tokenizer: bpe.Tokenizer) -> OwnReading:

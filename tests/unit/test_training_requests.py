@@ -45,12 +45,6 @@ SLOW_CONFIG = bpe.TrainingConfig(vocab_size=100_000, pretokenizer="whitespace")
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
 def manager(store: Path) -> Iterator[JobManager]:
     manager = JobManager(is_kept_on_disk=True)
     yield manager
@@ -353,7 +347,7 @@ def test_what_a_process_cannot_store_is_trained_by_the_server(
     manager: JobManager, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_STORE_GB", "0.01")
-    (store / ("b" * 32)).mkdir()
+    (store / ("b" * 32)).mkdir(parents=True)
     with (store / ("b" * 32) / "run.npz").open("wb") as file:
         file.truncate(20_000_000)
     job = submit(manager, HOSTILE)

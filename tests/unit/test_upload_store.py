@@ -29,12 +29,7 @@ SMALL = bpe.gpt2().truncated(20)
 TIKTOKEN = dumps(SMALL, "tiktoken")
 TABLE = [("a/../b\x00<b>.tsv", b"English\tGerman\nGood morning.\tGuten Morgen.\n")]
 
-
-@pytest.fixture(autouse=True)
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "runs"
-    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(folder))
-    return folder
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def kept_tokenizer() -> str:
