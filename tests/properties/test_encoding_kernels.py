@@ -29,7 +29,6 @@ from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.trie import Trie
 from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import PretokenCounts
-from tests.new_process import run_without_compilation
 from tests.strategies import hostile_texts, texts
 
 WHOLE = bpe.get_pretokenizer("none")
@@ -431,26 +430,6 @@ def test_kernels_support_only_tokenizers_with_all_bytes_and_no_marker() -> None:
     assert not can_compile(TokenTable(vocab=marked, merges=[], end_of_word="</w>"))
     far_apart = {**every_byte, 1 << 24: b"<s>"}
     assert not can_compile(TokenTable(vocab=far_apart, merges=[], special_tokens={"<s>": 1 << 24}))
-
-
-@pytest.mark.slow
-def test_kernels_give_the_same_result_without_compilation() -> None:
-    code = """
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
-
-text = "a rose is a rose, isn't it?\\u3000日本語 " + "ab" * 40 + "aab" * 30
-run = train(Corpus.from_text(text), TrainingConfig(330))
-encoder = CompiledEncoder(run.tokenizer.table, get_pretokenizer("gpt2"))
-ids = encoder.encode(text)
-assert ids.tolist() == encoder.encode(text).tolist() == run.tokenizer.encode(text)
-assert encoder.decode(ids).tobytes() == text.encode()
-print("equal")
-"""
-    assert run_without_compilation(code) == "equal\n"
 
 
 @pytest.mark.slow

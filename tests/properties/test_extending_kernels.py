@@ -20,7 +20,6 @@ from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TieBreak
 from tests.extending import Case, cases
-from tests.new_process import run_without_compilation
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -117,27 +116,3 @@ def test_long_runs_are_extended_alike(unit: str, tie_break: TieBreak) -> None:
     layout = lay_out_encoded(pretokens, *bpe.gpt2().encoder.encode_words(words))
     config = bpe.TrainingConfig(bpe.gpt2().vocab_size + 40, tie_break=tie_break)
     assert_alike(*learn_both(dict(bpe.gpt2().vocab), layout, config))
-
-
-def test_kernels_are_also_right_without_compilation() -> None:
-    code = """
-from bpe_core.counting.word_row import lay_out
-from bpe_core.trainers import compiled, incremental
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
-from bpe_core.types import TrainingConfig
-
-vocab = {0: b"a", 1: b"b", 2: b"c", 5: b"ab", 9: b"cab"}
-words = [[0, 1], [2, 0], [2, 0, 1], [1, 1, 1, 0, 1, 0, 0, 0, 0], [1, 0, 5, 9]]
-for tie_break in ("smallest-pair", "first-seen"):
-    config = TrainingConfig(30, tie_break=tie_break)
-    learned = []
-    for trainer in (compiled, incremental):
-        layout = lay_out(words, [2**40, 10**6, 10**5, 100, 1])
-        vocabulary = ContinuedVocabulary(vocab)
-        learned.append(trainer.learn_merges(layout, vocabulary, config, lambda *_: False))
-    assert len(learned[0].merges) > 5
-    assert learned[0].merges == learned[1].merges
-    assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
-print("alike")
-"""
-    assert run_without_compilation(code) == "alike\n"

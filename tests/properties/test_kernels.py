@@ -38,7 +38,6 @@ from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.reference import train_reference
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.classes import class_runs, unicode_class
-from tests.new_process import run_without_compilation
 from tests.scanned import scan
 from tests.strategies import texts, training_configs, word_counts
 
@@ -488,35 +487,3 @@ def test_new_pairs_take_the_room_of_the_pair_that_was_merged() -> None:
     n_added = int(index.used[SLOTS]) - at_first
     listed = index.ends[: index.used[PAIRS]] - index.begins[: index.used[PAIRS]]
     assert 0 < n_added < int(listed.sum() - at_first) / 2
-
-
-@pytest.mark.slow
-def test_kernels_are_also_right_without_compilation() -> None:
-    code = """
-from bpe_core.trainers import incremental
-from bpe_core.trainers import compiled as compiled_training
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.counting.compiled import count_documents
-from bpe_core.counting.word_row import lay_out
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS
-from bpe_core.types import TrainingConfig
-
-text = "Hello's  wörld 日本 123\\n\\n x\\u3000supercalifragilistic I'LL"
-for name in (*SCANNERS, "none", "regex:[0-9]"):
-    split = get_pretokenizer(name).split(text)
-    found = count_documents([text], get_pretokenizer(name))
-    assert [word.decode() for word in found.words] == list(dict.fromkeys(split)), name
-for tie_break in ("smallest-pair", "first-seen"):
-    config = TrainingConfig(270, special_tokens=(), tie_break=tie_break)
-    learned = []
-    for trainer in (compiled_training, incremental):
-        vocabulary = GrowingVocabulary(config, ())
-        words = [vocabulary.start(word) for word in (b"abababaaaa", b"bbba", b"aab")]
-        layout = lay_out(words, [1, 2**40, 3])
-        learned.append(trainer.learn_merges(layout, vocabulary, config, lambda *_: False))
-    assert learned[0].merges == learned[1].merges
-    assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
-print("alike")
-"""
-    assert run_without_compilation(code) == "alike\n"

@@ -11,7 +11,7 @@ from bpe_core.errors import PatternError
 from bpe_core.pretokenizers.automaton import BACK, DROPS, ENDS, STOPS, Automaton, compile_automaton
 from bpe_core.pretokenizers.named_patterns import NAMED
 from bpe_core.pretokenizers.scanners import SCANNERS
-from bpe_core.pretokenizers.shadows import ALPHABET, over_shadows
+from bpe_core.pretokenizers.shadows import over_shadows
 
 
 def cut(automaton: Automaton, text: str) -> list[str]:
@@ -46,17 +46,6 @@ def test_every_short_text_is_cut_as_by_re(name: str) -> None:
         for characters in product(columns.values(), repeat=n):
             text = "".join(characters)
             assert cut(automaton, text) == by_re.findall(text), text
-
-
-@pytest.mark.parametrize("name", SCANNERS)
-def test_long_texts_are_cut_as_by_re(name: str) -> None:
-    named = NAMED[name]
-    assert named.pattern is not None
-    automaton = compile_automaton(named.pattern, dropped=r"\s+" if named.drops_text else None)
-    by_re = re.compile(over_shadows(named.pattern))
-    for step in range(1, 40, 3):
-        text = "".join(ALPHABET[i * i * step % len(ALPHABET)] for i in range(400)) + " \n 12a's"
-        assert cut(automaton, text) == by_re.findall(text)
 
 
 @pytest.mark.parametrize("pattern", ["a(", r"\S+|\w", "(?=a)b|.", "a", r"\S+|\s{2}", "(a)|[^a]"])

@@ -73,20 +73,6 @@ def test_white_space_digits_and_cut_characters_are_passed_over(
     assert run.merges[opening_step(run)].count == 9
 
 
-def test_characters_of_any_script_are_letters() -> None:
-    run = run_on({"漢字": 10, "हि": 10, "--": 99}, 3, base="characters")
-    assert opening_step(run) == 1
-
-
-def test_a_run_without_a_close_race_opens_at_its_first_merge_of_letters() -> None:
-    assert opening_step(run_on({"--": 99, "ab": 50, "cd": 9}, 3)) == 1
-
-
-def test_a_run_without_letters_or_without_merges_opens_at_its_start() -> None:
-    assert opening_step(run_on({"--": 9, "11": 9}, 2)) == 0
-    assert opening_step(run_on({"a": 9}, 2)) == 0
-
-
 def test_the_search_ends_on_a_long_run_in_which_no_race_is_close() -> None:
     # Each pair is a sixth rarer than the one before, so the search goes through several parts.
     pairs = [one + other for one in "abcdefghij" for other in "ABCDEFGHIJ"]

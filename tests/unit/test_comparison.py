@@ -162,16 +162,6 @@ def test_weighted_words_count_as_often_as_they_occur() -> None:
     assert weighted.n_documents == 0
 
 
-def test_gpt2_on_a_sentence_by_hand() -> None:
-    comparison = bpe.compare("The quick brown fox", [bpe.gpt2()])
-    (row,) = comparison.rows
-    assert (row.n_tokens, row.bytes_per_token, row.tokens_per_word) == (4, 19 / 4, 1.0)
-    assert row.share_of_words_whole == 1.0
-    assert comparison.n_words == 4
-    assert row.n_exclusive == 50_256
-    assert comparison.disagreements == ()
-
-
 def test_vocabulary_counts_exclude_special_tokens_and_compare_bytes() -> None:
     comparison = bpe.compare("a", [BYTES, bpe.gpt2()])
     ordinary = [

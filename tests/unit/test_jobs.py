@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 import weakref
@@ -132,26 +131,6 @@ def test_a_finished_job_has_its_last_progress_and_a_falling_curve(manager: JobMa
     assert report.bytes_per_token == report.training_bytes / report.progress.corpus_tokens
 
 
-def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
-    manager: JobManager, shelf: Shelf
-) -> None:
-    shelf.open.clear()
-    first, second, third = (submit(manager) for _ in range(3))
-    assert shelf.reached.wait(30)
-    assert not manager.status(first).is_stopping
-    manager.cancel(second)
-    assert manager.status(second).state == "cancelled"
-    assert not manager.status(second).is_stopping
-    assert manager.status(third).queue_position == 1
-    # An ended job has no jobs ahead of it, even while the first is still running.
-    assert manager.status(second).queue_position == 0
-    shelf.open.set()
-    assert ended(manager, first).state == "finished"
-    assert ended(manager, third).state == "finished"
-    assert manager.status(second).run_id is None
-    assert len(shelf.runs) == 2
-
-
 def test_a_job_that_is_cancelled_while_it_is_stored_is_stopping_and_tells_the_store(
     manager: JobManager, shelf: Shelf
 ) -> None:
@@ -205,24 +184,6 @@ def test_a_job_with_an_impossible_vocabulary_size_fails_with_the_reason(
     assert status.error is not None
     assert "257" in status.error
     assert status.run_id is None
-
-
-def test_an_unexpected_error_is_shown_and_logged_without_the_visitors_text(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    def broken_store(trained: Trained, *, run_id: str, should_stop: Callable[[], bool]) -> str:
-        raise RuntimeError(f"disk full while writing {trained.title}")
-
-    manager = JobManager(store=broken_store)
-    with caplog.at_level(logging.ERROR, logger="ui.work.background"):
-        status = ended(manager, submit(manager))
-    manager.close()
-    assert status.state == "failed"
-    assert "RuntimeError" in str(status.error)
-    assert "Rhymes" not in str(status.error)
-    assert "RuntimeError" in caplog.text
-    assert "in broken_store" in caplog.text
-    assert "Rhymes" not in caplog.text
 
 
 def test_the_error_for_an_unknown_job_names_a_remedy(manager: JobManager) -> None:

@@ -10,11 +10,9 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from multiprocessing.connection import Pipe
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -146,20 +144,6 @@ def test_a_lock_of_windows_is_waited_for(tmp_path: Path) -> None:
         assert not held
     waiting.join()
     assert held == [True]
-
-
-def test_a_pipe_is_passed_to_a_process_of_windows_as_an_inherited_handle(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    inherited: list[tuple[int, bool]] = []
-    monkeypatch.setattr(sys, "platform", "win32")
-    made: Any = lambda lpAttributeList: lpAttributeList  # noqa: E731, N803 - Windows's own name
-    monkeypatch.setattr(subprocess, "STARTUPINFO", made, raising=False)
-    record: Callable[[int, bool], None] = lambda handle, may: inherited.append((handle, may))  # noqa: E731
-    monkeypatch.setattr(os, "set_handle_inheritable", record, raising=False)
-    options = call_module._passing_on(724)  # pyright: ignore[reportPrivateUsage]
-    assert inherited == [(724, True)]
-    assert options == {"startupinfo": {"handle_list": [724]}}
 
 
 def test_a_pipe_of_windows_that_breaks_is_the_end_of_the_process(

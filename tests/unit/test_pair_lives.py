@@ -7,35 +7,6 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.runs.pair_lives import PairLife, PairLives
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-
-
-def test_lives_in_the_sample_run_agree_with_its_pair_counts() -> None:
-    run = load_run(SAMPLE_RUN_ID).run
-    lives = PairLives(run)
-    choose = np.random.default_rng(7)
-    for step in [0, len(run.merges), *choose.integers(1, len(run.merges), 6).tolist()]:
-        counts = run.pair_counts(step)
-        every = np.array(list(counts.values()))
-        pairs = list(counts)
-        for place in choose.integers(0, len(pairs), 5).tolist():
-            life = lives.find(pairs[place])
-            count = counts[pairs[place]]
-            assert life.counts[step] == count
-            assert life.ranks[step] == 1 + np.count_nonzero(every > count)
-            assert life.n_tied[step] == np.count_nonzero(every == count) - 1
-
-
-def test_every_winner_has_rank_one_when_merged_and_no_occurrences_afterwards() -> None:
-    run = load_run(SAMPLE_RUN_ID).run
-    lives = PairLives(run)
-    for merge in run.merges[::97]:
-        life = lives.find(merge.pair)
-        assert life.counts[merge.rank] == merge.count
-        assert life.ranks[merge.rank] == 1
-        assert life.counts[merge.rank + 1] == 0
-        assert life.span is not None
-        assert life.span[1] == merge.rank
 
 
 def test_a_pair_that_never_occurs_has_no_span() -> None:

@@ -22,11 +22,9 @@ from bpe_core.cli import commands
 from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.folder_files import read_files_at
 from bpe_core.formats.gguf.gguf_header import parse_gguf
-from bpe_core.formats.gguf.gguf_vocabulary import from_gguf
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
-from bpe_core.formats.sentencepiece_model import read_model
 from bpe_core.unicode.byte_alphabet import to_printable
 from tests.zipping import make_zip
 
@@ -230,24 +228,6 @@ def test_a_named_pre_tokenizer_stands_for_one_that_a_gguf_file_lacks(
     assert bpe.load(tmp_path / "new.gguf").encode(text) == expected.encode(text)
 
 
-@given(
-    cut=st.integers(0, 40_000),
-    flips=st.lists(st.integers(0, 40_000), max_size=4),
-    to=st.binary(max_size=4),
-)
-def test_any_damage_to_a_gguf_file_is_a_format_error(
-    gguf_file: bytes, cut: int, flips: list[int], to: bytes
-) -> None:
-    damaged = bytearray(gguf_file)
-    for place, byte in zip(flips, to, strict=False):
-        damaged[place % len(damaged)] = byte
-    for data in (bytes(damaged), gguf_file[: cut % len(gguf_file)]):
-        try:
-            from_gguf(parse_gguf(data))
-        except bpe.FormatError:
-            continue
-
-
 # SentencePiece
 
 
@@ -293,19 +273,6 @@ def test_duplicate_pieces_and_lying_lengths_are_refused(model: bytes) -> None:
     ]:
         with pytest.raises(bpe.FormatError, match=message):
             open_files({"tokenizer.model": data})
-
-
-@given(place=st.integers(0, 20_000), byte=st.integers(0, 255), cut=st.integers(1, 20_000))
-def test_any_damage_to_a_model_is_a_format_error(
-    model: bytes, place: int, byte: int, cut: int
-) -> None:
-    damaged = bytearray(model)
-    damaged[place % len(model)] = byte
-    for data in (bytes(damaged), model[: cut % len(model)]):
-        try:
-            read_model(data)
-        except bpe.FormatError:
-            continue
 
 
 # Tekken

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bpe_core.errors import VocabularyTooSmallError
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.reference import (
-    ReferenceRun,
     apply_merge,
     choose_pair,
     count_pairs,
@@ -28,10 +26,6 @@ def characters(vocab_size: int, **fields: object) -> TrainingConfig:
     return TrainingConfig(vocab_size, **settings)  # pyright: ignore[reportArgumentType]
 
 
-def spelled(run: ReferenceRun) -> list[tuple[bytes, bytes]]:
-    return [(run.vocab[merge.left], run.vocab[merge.right]) for merge in run.merges]
-
-
 def test_overlapping_pairs_are_all_counted_but_merged_once() -> None:
     assert count_pairs([[0, 0, 0, 0]], [5]) == {(0, 0): 15}
     assert apply_merge([0, 0, 0, 0], (0, 0), 1) == [1, 1]
@@ -40,11 +34,6 @@ def test_overlapping_pairs_are_all_counted_but_merged_once() -> None:
 
 def test_pairs_are_listed_in_the_order_they_are_first_seen() -> None:
     assert list(count_pairs([[2, 1], [0, 2, 1]], [1, 1])) == [(2, 1), (0, 2)]
-
-
-def test_no_symbol_is_lost_in_a_run_of_equal_letters() -> None:
-    run = train_reference(pretokens({"aaab": 1}), characters(3))
-    assert b"".join(run.vocab[id] for id in run.splits[0]) == b"aaab"
 
 
 @pytest.mark.parametrize("hostile", [",", "\0", "|||", "\t", " ", "·", "</w>", "a b", "\u202e"])
@@ -64,19 +53,6 @@ def test_the_marker_and_a_text_that_spells_it_are_different_tokens() -> None:
     assert len({split[0] for split in run.splits}) == 4
 
 
-def test_ordinary_text_never_becomes_a_special_token() -> None:
-    run = train_reference(pretokens({"PAD": 9}), characters(100, special_tokens=("PAD", "P")))
-    assert run.special_tokens == {"PAD": 0, "P": 1}
-    assert run.splits[0][0] > 1
-    assert run.base_ids[b"P"] > 1
-
-
-def test_ids_start_with_special_tokens_then_bytes_in_gpt2_order() -> None:
-    config = TrainingConfig(257, special_tokens=("<|endoftext|>",))
-    run = train_reference(pretokens({"a": 1}), config)
-    assert (run.vocab[0], run.vocab[1], run.vocab[221]) == (b"<|endoftext|>", b"!", b" ")
-
-
 def test_characters_are_sorted_by_code_point_with_the_marker_last() -> None:
     run = train_reference(pretokens({"é你a😀": 1}), characters(5, end_of_word="</w>"))
     assert [token.decode() for token in run.vocab.values()] == ["a", "é", "你", "😀", "</w>"]
@@ -93,54 +69,16 @@ def test_each_tie_rule_chooses_the_right_pair() -> None:
     assert choose_pair(counts, "first-seen") == (5, 6)
 
 
-def test_training_stops_when_the_vocabulary_is_full() -> None:
-    run = train_reference(pretokens({"abcd": 1}), characters(5))
-    assert (len(run.vocab), run.stop_reason) == (5, "vocab-size")
-
-
-def test_a_vocabulary_of_just_the_base_learns_nothing() -> None:
-    run = train_reference(pretokens({"abcd": 1}), characters(4))
-    assert (run.merges, run.stop_reason) == ([], "vocab-size")
-
-
-def test_training_stops_when_no_pairs_are_left() -> None:
-    run = train_reference(pretokens({"ab": 1}), characters(100))
-    assert (run.splits, run.stop_reason) == ([[2]], "no-pairs")
-
-
-@pytest.mark.parametrize(("least", "n_merges"), [(0, 2), (1, 2), (2, 1), (3, 0)])
-def test_training_stops_below_the_minimum_frequency(least: int, n_merges: int) -> None:
-    run = train_reference(pretokens({"ab": 2, "cd": 1}), characters(100, min_frequency=least))
-    assert len(run.merges) == n_merges
-    assert run.stop_reason == ("no-pairs" if n_merges == 2 else "min-frequency")
-
-
 def test_no_token_exceeds_the_maximum_length() -> None:
     run = train_reference(pretokens({"aaaaaaaa": 4}), characters(100, max_token_bytes=3))
     assert max(len(token) for token in run.vocab.values()) == 2
     assert run.stop_reason == "no-pairs"
 
 
-def test_the_error_for_a_small_vocabulary_lists_what_it_must_hold() -> None:
-    config = TrainingConfig(257, special_tokens=("<a>", "<b>"), end_of_word="</w>")
-    with pytest.raises(VocabularyTooSmallError, match=r"256 bytes \+ 2 special tokens \+ 1 .* 259"):
-        train_reference(pretokens({"a": 1}), config)
-
-
 def test_encoding_applies_the_earliest_learned_merge_first() -> None:
     merges = {(1, 2): Merge(0, 1, 2, 3), (0, 1): Merge(1, 0, 1, 4), (0, 3): Merge(2, 0, 3, 5)}
     assert encode_reference([0, 1, 2], merges) == [5]
     assert encode_reference([], merges) == []
-
-
-def test_encoding_the_training_words_gives_their_final_splits() -> None:
-    words = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
-    config = characters(10, end_of_word="</w>")
-    run = train_reference(pretokens(words), config)
-    vocabulary = GrowingVocabulary(config, run.base_ids)
-    merges = {merge.pair: merge for merge in run.merges}
-    starts = [vocabulary.start(word.encode()) for word in words]
-    assert [encode_reference(start, merges) for start in starts] == run.splits
 
 
 def test_a_second_spelling_of_a_token_reuses_its_id() -> None:

@@ -80,15 +80,6 @@ def test_counting_in_stretches_equals_counting_at_once(
     assert found.n_skipped == 3 * ROWS.count("")
 
 
-@pytest.mark.slow
-def test_merges_equal_those_of_the_text(folder: Path, tmp_path: Path) -> None:
-    _, counts = count([folder], tmp_path)
-    for tie_break in ("smallest-pair", "first-seen"):
-        config = bpe.TrainingConfig(500, alphabet="seen", tie_break=tie_break)
-        whole = bpe.train(bpe.Corpus.from_documents(documents()), config)
-        assert bpe.train(counts, config).tokenizer == whole.tokenizer
-
-
 def interrupt_at(field: str, number: int) -> Callable[[CountingProgress], None]:
     def look(progress: CountingProgress) -> None:
         if getattr(progress, field) == number:

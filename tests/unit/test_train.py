@@ -12,7 +12,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.counting.streamed import stream_corpus
-from bpe_core.counting.words import CountedCorpus, count_pretokens
+from bpe_core.counting.words import CountedCorpus
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.types import Base, PretokenCounts
 
@@ -163,18 +163,6 @@ def test_a_run_cancelled_midway_keeps_its_merges() -> None:
     assert run.merges == whole.merges[: len(run.merges)]
     assert run.tokens_after.tolist() == whole.tokens_after[: len(run.merges) + 1].tolist()
     assert run.pair_counts(50) == whole.pair_counts(50)
-
-
-@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "whitespace", "words-punctuation"])
-def test_counting_long_documents_in_blocks_does_not_change_the_result(name: str) -> None:
-    line = "It's one's 'stuff,  and 1234567 more: déjà vu\r\n\r\n  \tend. x \n\n\ny\n! \u3000z a"
-    text = " ".join(f"{line}{n % 97}" for n in range(9_000))
-    pretokenizer = bpe.get_pretokenizer(name)
-    found = count_pretokens(bpe.Corpus.from_text(text), pretokenizer)
-    split = pretokenizer.split(text)
-    assert len(text) > 2 * (1 << 18)
-    assert found.words == tuple(word.encode() for word in dict.fromkeys(split))
-    assert found.total == len(split)
 
 
 @pytest.mark.parametrize(("start", "stop"), [(-1, 2), (3, 2), (0, 44)])
