@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.comparison.alignment import Disagreement, differing_columns, disagreements
+from bpe_core.errors import TokenizationError
 from bpe_core.types import Segment
 from tests.segments import covered_text, piece_segments
 
@@ -96,3 +98,24 @@ def test_a_stretch_of_many_tokenizations_lies_between_cuts_that_all_share(
     ends = [np.array([each.byte_end for each in segments], np.int64) for segments in tokenizations]
     found = differing_columns(ends, text)
     assert list(zip(found.byte_starts.tolist(), found.byte_ends.tolist(), strict=True)) == expected
+
+
+# Markers, and texts that differ
+
+
+def test_a_separate_marker_belongs_to_the_stretch_before_it() -> None:
+    a = piece_segments(b"ab", (b"</w>", 0), b" ", b"c", (b"</w>", 0))
+    b = piece_segments(b"a", b"b", b" ", b"c")
+    (only,) = disagreements(a, b, covered_text(a))
+    assert (only.byte_start, only.byte_end, only.a, only.b) == (0, 2, slice(0, 2), slice(0, 2))
+
+
+def test_the_letters_of_a_marker_are_not_counted_as_a_word() -> None:
+    a, b = piece_segments(b".", (b".</w>", 1)), piece_segments(b"..")
+    (only,) = disagreements(a, b, covered_text(a))
+    assert not only.has_word
+
+
+def test_tokenizations_of_different_texts_are_refused() -> None:
+    with pytest.raises(TokenizationError, match="tokenizations of this text"):
+        disagreements(piece_segments(b"ab"), piece_segments(b"abc"), "ab")

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.opening.opening import open_files
+from tests.fuzz.mutations import mutated
 from tests.fuzz.readers import READERS
 from tests.fuzz.structures import restructured
 
@@ -93,3 +94,27 @@ def test_announced_entries_are_refused_before_they_take_memory(
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
         tracemalloc.stop()
+
+
+# Bytes at random places
+
+
+N_INPUTS = 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_a_damaged_file_is_read_or_refused_with_an_error_of_ours(name: str) -> None:
+    reader = READERS[name]
+    good = dict(reader.files())
+    reader.read(good)
+    rng = random.Random(name)
+    refused: list[str] = []
+    for _ in range(max(2, int(N_INPUTS * reader.share))):
+        which = rng.choice(list(good))
+        try:
+            reader.read({**good, which: mutated(good[which], list(good.values()), rng)})
+        except BpeError as error:
+            refused.append(str(error))
+    assert refused
+    assert [message for message in refused if not message.endswith((".", "?", "!"))] == []

@@ -8,16 +8,19 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import cast
 
+import numpy as np
 import pytest
 
 import bpe_core as bpe
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.comparison.costs import embedding_rows
+from bpe_core.corpus.corpus import Corpus
 from tests.waiting import wait_until
 from ui.adapt import background_work
 from ui.adapt.figures import count_cut_rows
 from ui.adapt.files_part import files_label, without_folders
+from ui.adapt.judged import HELD_OUT, TRAINING, judged
 from ui.adapt.new_tokens import list_new_tokens, token_rows, tokens_csv
 from ui.adapt.replace_mode import gone_for_good
 from ui.storage.run_store import StoredRun
@@ -88,3 +91,20 @@ def test_the_rows_and_size_of_a_cut_are_those_of_its_tokenizer() -> None:
         cut = run.truncated(kept)
         assert count_cut_rows(run, kept) == embedding_rows(cut)
         assert run.tokenizer.vocab_size - (n - kept) == cut.vocab_size
+
+
+# An adapted tokenizer is judged by held-out text, or else by the training text
+
+
+def test_a_held_out_part_judges_unless_it_is_empty() -> None:
+    whole = Corpus.from_text("hug")
+    same, empty = whole.split(0.0, seed=0)
+    assert empty.n_bytes == 0
+    assert judged(whole, same) == (HELD_OUT, whole)
+    assert judged(empty, same) == (TRAINING, same)
+
+
+def test_a_held_out_part_without_tokens_does_not_judge() -> None:
+    tokens = np.array([9, 7])
+    assert judged(np.zeros(2, np.int64), tokens) == (TRAINING, tokens)
+    assert judged(tokens, np.zeros(2, np.int64)) == (HELD_OUT, tokens)

@@ -1,17 +1,28 @@
-"""Figures hold all of the core's numbers, and are legible in both themes."""
+"""Figures hold all of the core's numbers, on round axes with labels that fit, in both themes."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.new_process import run_python
 from ui.look import charts
-from ui.look.chart_axes import round_ticks
-from ui.look.chart_style import PALETTES, Theme
+from ui.look.chart_axes import (
+    NARROWEST,
+    merges_axis,
+    ranks_axis,
+    round_ticks,
+    value_axis,
+)
+from ui.look.chart_labels import columns, escaped, shorten_end, shorten_start, text_width
+from ui.look.chart_style import PALETTES, Theme, empty_figure
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)
@@ -145,3 +156,119 @@ def test_importing_charts_imports_pandas_completely():
     # In a separate process, because other tests have imported pandas in this one.
     code = "import sys; from ui.look import charts; assert sys.modules['pandas'].Series"
     run_python(code)
+
+
+# Axes label both their ends, and their labels fit
+
+
+def make_figure() -> Any:
+    return empty_figure("light", height=240)
+
+
+def assert_labels_are_apart(figure: Any, places: list[float]) -> None:
+    """Fail if labels touch in a narrow chart, or the last one is cut off at the right."""
+    margin = figure.layout.margin
+    texts, width = figure.layout.xaxis.ticktext, NARROWEST - margin.l - margin.r
+    for (one, here), (other, there) in pairwise(zip(texts, places, strict=True)):
+        assert (there - here) * width >= (text_width(one) + text_width(other)) / 2
+    assert (1 - places[-1]) * width + margin.r >= text_width(texts[-1]) / 2
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9))
+def test_an_axis_of_merges_labels_both_its_ends_and_no_labels_touch(one: int, other: int) -> None:
+    first, last = sorted((one, other))
+    figure = make_figure()
+    merges_axis(figure, last, first=first)
+    axis = figure.layout.xaxis
+    assert axis.ticktext[0] == f"{first:,}"
+    assert axis.ticktext[-1] == f"{last:,}"
+    assert axis.range[0] == first
+    assert axis.range[1] == max(last, first + 1)
+    span = axis.range[1] - axis.range[0]
+    assert_labels_are_apart(figure, [(tick - first) / span for tick in axis.tickvals])
+
+
+@given(st.integers(1, 10**12))
+def test_an_axis_of_ranks_labels_both_its_ends_and_no_labels_touch(last: int) -> None:
+    figure = make_figure()
+    ranks_axis(figure, last)
+    axis = figure.layout.xaxis
+    assert (axis.tickvals[0], axis.tickvals[-1]) == (1, last)
+    assert axis.range[1] >= np.log10(last)
+    assert_labels_are_apart(figure, [np.log10(tick) / axis.range[1] for tick in axis.tickvals])
+
+
+@pytest.mark.parametrize(("low", "high"), [(-14, 77), (-14, 32), (-2.6, 23), (-5, 20)])
+def test_an_axis_of_values_has_a_tick_at_each_step(low: float, high: float) -> None:
+    figure: Any = empty_figure("light", height=240, left=128, right=110)
+    value_axis(figure, "x", low, high)
+    ticks = figure.layout.xaxis.tickvals
+    assert len(ticks) >= 2
+    assert len({round(there - here, 9) for here, there in pairwise(ticks)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "names"),
+    [
+        (1, 4.4, ["1", "2", "3", "4"]),
+        (1, 1.0212, ["1", "1.005", "1.01", "1.015", "1.02"]),
+        (1, 110.7, ["20", "40", "60", "80", "100"]),
+        (0.4, 1.04, ["0.4", "0.6", "0.8", "1"]),
+        (0, 10_400_000, ["0", "2,000,000", "4,000,000", "6,000,000", "8,000,000", "10,000,000"]),
+    ],
+)
+def test_an_axis_of_values_labels_round_numbers(low: float, high: float, names: list[str]) -> None:
+    figure = make_figure()
+    value_axis(figure, "y", low, high)
+    assert list(figure.layout.yaxis.ticktext) == names
+    assert figure.layout.yaxis.range == (low, high)
+
+
+# Labels hold no markup, and their text direction does not affect what is around them
+
+
+CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+LABELS: dict[str, Callable[[str], str]] = {
+    "escaped": escaped,
+    "shorten_start": lambda label: shorten_start(label, 10_000),
+    "shorten_end": lambda label: shorten_end(label, 10_000),
+}
+
+
+@pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
+def test_a_direction_control_is_written_out(label: Callable[[str], str]) -> None:
+    for control in CONTROLS:
+        assert label(f"a{control}<b>") == f"aU+{ord(control):04X}&lt;b&gt;"
+
+
+@pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("text", ["שלום", "a سلام 12", "\u2069שלום"])
+def test_right_to_left_text_is_isolated_from_its_surroundings(
+    label: Callable[[str], str], text: str
+) -> None:
+    shown = label(text)
+    assert (shown[0], shown[-1]) == ("\u2068", "\u2069")
+    assert not set(shown[1:-1]) & set(CONTROLS)
+
+
+@pytest.mark.parametrize("text", ["the", "日本", "naïve <b>", "", "12"])
+def test_other_text_has_no_invisible_characters(text: str) -> None:
+    assert escaped(text).isprintable()
+
+
+def test_an_end_of_word_marker_reads_from_the_left_in_right_to_left_text() -> None:
+    assert escaped("ם</w>") == "\u2068ם\u2066&lt;/w&gt;\u2069\u2069"
+    assert escaped("a</w>") == "a&lt;/w&gt;"
+
+
+def test_isolates_and_accents_take_no_room() -> None:
+    assert columns(escaped("שם")) == columns("שם")
+    assert columns("e\u0301") == 1
+    assert shorten_end("e\u0301" * 3, 2) == "e\u0301…"
+    assert shorten_start("ab👩\u200d💻", 5) == "…👩\u200d💻"
+
+
+def test_a_shortened_label_counts_what_is_shown_and_is_isolated() -> None:
+    assert shorten_start("\u202e" * 3, 6) == "…+202E"
+    assert shorten_end("\u202e" * 3, 6) == "U+202…"
+    assert shorten_end("שלום עולם", 5) == "\u2068של…\u2069"

@@ -1,4 +1,4 @@
-"""Each figure equals one worked out by hand."""
+"""Figures and intervals equal ones worked out by hand."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bpe_core.comparison.metrics import (
     bytes_per_token,
@@ -15,7 +16,9 @@ from bpe_core.comparison.metrics import (
     renyi_efficiency,
     vocabulary_overlap,
 )
-from bpe_core.comparison.text_map import KindCounts, TextMap, WordTotals, count_kinds
+from bpe_core.comparison.parts import SEED, intervals, percent_fewer
+from bpe_core.comparison.text_map import TextMap
+from bpe_core.corpus.held_out import MIN_UNITS
 from bpe_core.errors import ConfigError
 
 
@@ -31,44 +34,11 @@ def test_ratios_are_plain_quotients_and_nan_without_tokens() -> None:
     assert math.isnan(characters_per_token(9, 0))
 
 
-def test_words_are_runs_of_letters_marks_and_numbers() -> None:
-    pieces = ["don", "'", "t", " stop", " la", "bel", "_", "2", "!", "नमस्ते"]
-    counts = TextMap("".join(pieces)).word_counts(spans(*pieces)[1])
-    # don, t, stop, label, 2, नमस्ते; only "label" is cut.
-    assert counts == WordTotals(n_words=6, n_word_tokens=7, n_whole_words=5)
-    assert counts.tokens_per_word == 7 / 6
-    assert counts.share_of_words_whole == 5 / 6
-
-
-def test_a_token_that_covers_two_words_cuts_neither() -> None:
-    assert TextMap("of the").word_counts(spans("of the")[1]) == WordTotals(2, 2, 2)
-
-
-def test_a_cut_within_a_character_cuts_its_word() -> None:
-    assert TextMap("é").word_counts(np.array([1, 2])) == WordTotals(1, 2, 0)
-
-
 def test_a_text_without_words_has_no_fertility() -> None:
     for text in ("", "!?", " "):
         counts = TextMap(text).word_counts(spans(text)[1])
         assert math.isnan(counts.tokens_per_word)
         assert math.isnan(counts.share_of_words_whole)
-
-
-def test_word_counts_can_be_added_and_weighted() -> None:
-    assert WordTotals(1, 2, 0) + WordTotals(3, 3, 3) * 2 == WordTotals(7, 8, 6)
-
-
-def test_a_token_has_the_kind_of_its_most_wordlike_character() -> None:
-    pieces = [" the", "!", " ", "\n\n", " +", "😀", "42", "\u0301", "漢"]
-    kinds = TextMap("".join(pieces)).token_kinds(*spans(*pieces))
-    assert count_kinds(kinds) == KindCounts(4, 3, 2)
-
-
-def test_a_part_of_a_character_has_the_kind_of_the_character() -> None:
-    starts = np.array([0, 1, 3, 4])
-    kinds = TextMap("é😀").token_kinds(starts, np.array([1, 3, 4, 6]))
-    assert count_kinds(kinds) == KindCounts(2, 2, 0)
 
 
 def test_overlap_compares_bytes_and_exclusive_tokens_are_in_no_other_vocabulary() -> None:
@@ -122,3 +92,98 @@ def test_gini_by_hand() -> None:
     for costs in ([], [0, 0], [-1, 2], [math.nan]):
         with pytest.raises(ConfigError):
             gini(costs)
+
+
+# Bootstrap intervals equal those of a naive twin and a known case, and cover the true figure
+
+
+def naive_interval(own: list[int], theirs: list[int], n_resamples: int) -> tuple[float, float]:
+    generator = np.random.default_rng(SEED)
+    figures = []
+    for _ in range(n_resamples):
+        a = b = 0
+        for unit in generator.integers(len(own), size=len(own) - 1):
+            a += own[unit]
+            b += theirs[unit]
+        figures.append(100 * (1 - a / b))
+    figures.sort()
+    return percentile(figures, 0.025), percentile(figures, 0.975)
+
+
+def percentile(ordered: list[float], share: float) -> float:
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+@pytest.mark.parametrize("n_units", [MIN_UNITS, 37, 150])
+def test_the_intervals_are_those_of_a_naive_twin(n_units: int) -> None:
+    generator = np.random.default_rng(n_units)
+    own = generator.integers(5, 60, size=(n_units, 3))
+    theirs = generator.integers(5, 60, size=(n_units, 3))
+    found = intervals(own, theirs, n_resamples=200)
+    for column in range(3):
+        twin = naive_interval(own[:, column].tolist(), theirs[:, column].tolist(), 200)
+        assert found[column] == pytest.approx(twin)
+
+
+def test_units_that_are_all_alike_leave_no_doubt() -> None:
+    (found,) = intervals(np.full((20, 1), 3), np.full((20, 1), 4))
+    assert found.tolist() == pytest.approx([25.0, 25.0], rel=1e-12)
+
+
+@pytest.mark.parametrize("n_units", [20, 60, 200])
+def test_about_95_of_100_intervals_have_the_true_figure_in_them(n_units: int) -> None:
+    # Units of unequal size, and of two sorts of text on which the gains differ.
+    generator = np.random.default_rng(7)
+    n_texts = 400
+    covered = 0
+    for _ in range(n_texts):
+        theirs = generator.gamma(4, 50, size=n_units)
+        is_code = generator.random(n_units) < 0.3
+        own = theirs * np.where(is_code, 0.4, 0.9) * generator.normal(1, 0.1, size=n_units)
+        truth = 100 * (1 - (0.3 * 0.4 + 0.7 * 0.9))
+        ((low, high),) = intervals(column(own), column(theirs), n_resamples=400)
+        covered += bool(low <= truth <= high)
+    # Percentile intervals of few units are known to be a little too narrow.
+    assert (0.90 if n_units < 30 else 0.925) <= covered / n_texts <= 0.98
+
+
+def column(counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    return counts.round().astype(np.int64)[:, None]
+
+
+def test_too_few_units_and_empty_counts_have_no_interval() -> None:
+    few = np.full((MIN_UNITS - 1, 1), 5)
+    assert np.isnan(intervals(few, few)).all()
+    units = np.zeros((100, 2), np.int64)
+    units[:, 0] = 5
+    units[: MIN_UNITS - 1, 1] = 5
+    found = intervals(units, units)
+    assert found[0].tolist() == [0, 0]
+    assert np.isnan(found[1]).all()
+
+
+def test_a_count_of_theirs_that_is_often_zero_has_no_interval() -> None:
+    own, theirs = np.full((40, 1), 5), np.zeros((40, 1), np.int64)
+    theirs[0] = 9
+    assert np.isnan(intervals(own, theirs)).all()
+    assert math.isnan(percent_fewer(own.sum(axis=0), np.array([0]))[0])
+
+
+@pytest.mark.slow
+def test_strata_are_resampled_apart() -> None:
+    # Two kinds of text on which the gains differ: their shares are fixed, so only what varies
+    # within each adds doubt.
+    generator = np.random.default_rng(2)
+    n_units = 400
+    strata = np.arange(n_units) % 2
+    own = (np.where(strata == 0, 400, 900) + generator.normal(0, 30, n_units)).round()
+    theirs = np.full((n_units, 1), 1_000)
+    (apart,) = intervals(own.astype(np.int64)[:, None], theirs, strata, n_resamples=20_000)
+    error = 1.96 * 100 * 30 / 1_000 / math.sqrt(n_units)
+    figure = percent_fewer(own.sum(keepdims=True), theirs.sum(keepdims=True)[0])[0]
+    assert apart == pytest.approx([figure - error, figure + error], abs=0.03)
+    (together,) = intervals(own.astype(np.int64)[:, None], theirs)
+    assert together[1] - together[0] > 5 * (apart[1] - apart[0])

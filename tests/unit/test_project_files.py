@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
-from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
 
@@ -89,15 +89,6 @@ def test_the_limits_in_the_security_notes_equal_those_in_the_code() -> None:
     assert config["server"]["address"] in notes
 
 
-def test_the_source_follows_editorconfig() -> None:
-    rules = ConfigParser()
-    rules.read_string("[top]\n" + read(".editorconfig"))
-    assert rules["*"]["end_of_line"] == "lf"
-    assert rules["*.py"]["max_line_length"] == str(
-        tomllib.loads(read("pyproject.toml"))["tool"]["ruff"]["line-length"]
-    )
-
-
 def test_source_files_are_utf8_with_unix_line_endings(tmp_path: Path) -> None:
     source = copy_source(tmp_path)
     paths = [path for path in source.rglob("*") if path.is_file() and path.suffix not in BINARY]
@@ -110,3 +101,24 @@ def test_source_files_are_utf8_with_unix_line_endings(tmp_path: Path) -> None:
         assert b"\r\n" not in data, name
         assert data.endswith(b"\n") or not data, name
         assert not re.search(rb"[ \t]\n", data), name
+
+
+# The tools that check browser code have one version, wherever they are downloaded from
+
+
+def test_each_tool_has_one_version() -> None:
+    wanted = json.loads((ROOT / "package.json").read_text("utf-8"))
+    locked = json.loads((ROOT / "package-lock.json").read_text("utf-8"))["packages"]
+    assert "dependencies" not in wanted
+    for name, version in wanted["devDependencies"].items():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", version), name
+        assert locked[f"node_modules/{name}"]["version"] == version
+
+
+def test_the_lock_file_has_hashes_and_no_download_addresses() -> None:
+    packages = json.loads((ROOT / "package-lock.json").read_text("utf-8"))["packages"]
+    fetched = {name: package for name, package in packages.items() if name}
+    assert len(fetched) > 50
+    for name, package in fetched.items():
+        assert package["integrity"].startswith("sha512-"), name
+        assert "resolved" not in package, name

@@ -13,6 +13,7 @@ import tiktoken_ext.openai_public as public
 import bpe_core as bpe
 from bpe_core.formats.tiktoken_file import read_ranks, write_tiktoken
 from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
+from tests.new_process import run_python
 
 run = bpe.train(["hug hugs hugging"], vocab_size=262)
 P50K_SHA256 = (
@@ -122,3 +123,16 @@ def test_the_help_of_a_configuration_explains_each_field() -> None:
     explained = bpe.TrainingConfig.__doc__ or ""
     for name in bpe.TrainingConfig.__dataclass_fields__:
         assert f"\n    {name}: " in explained
+
+
+# Public names
+
+
+def test_every_public_name_can_be_loaded():
+    for name in bpe.__all__:
+        assert getattr(bpe, name).__name__ == name
+
+
+def test_gpt2_is_the_function_regardless_of_import_order():
+    code = "import bpe_core.tokenizer.gpt2, bpe_core as bpe; print(bpe.gpt2().encode('The quick'))"
+    assert run_python(code) == "[464, 2068]\n"

@@ -1,4 +1,4 @@
-"""The tokenizer, on small vocabularies made by hand and on GPT-2's."""
+"""The tokenizer, its segments and its cache, on vocabularies made by hand and on GPT-2's."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 import bpe_core as bpe
 from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT
 from bpe_core.tokenizer.rank_merging import explain_word
+from bpe_core.tokenizer.segments import build_segments
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer_kernels import WordCache
+from tests.strategies import texts
 
 
 def hug_tokenizer(**changes: object) -> bpe.Tokenizer:
@@ -81,28 +86,6 @@ def test_a_special_token_is_text_unless_it_is_allowed() -> None:
     assert tokenizer.decode([64, 50256, 65]) == text
 
 
-def test_an_allowed_special_token_that_the_tokenizer_lacks_is_refused() -> None:
-    message = r"^'\[CLS\]' is not a special token of this tokenizer, which has '<\|endoftext\|>'\.$"
-    with pytest.raises(bpe.TokenizationError, match=message):
-        bpe.gpt2().encode("[CLS]", allowed_special=["[CLS]"])
-
-
-def test_a_single_string_as_allowed_special_is_refused() -> None:
-    with pytest.raises(bpe.TokenizationError, match="collection"):
-        bpe.gpt2().encode("x", allowed_special=END_OF_TEXT)
-
-
-@pytest.mark.parametrize("text", ["x", "a rose is " * 100_000])
-@pytest.mark.parametrize("allowed_special", ["", END_OF_TEXT])
-def test_a_batch_refuses_the_same_arguments_as_a_single_text(
-    text: str, allowed_special: str
-) -> None:
-    with pytest.raises(bpe.TokenizationError, match="as allowed_special, got the text"):
-        bpe.gpt2().encode_batch([text], allowed_special=allowed_special)
-    with pytest.raises(bpe.TokenizationError, match="as allowed_special, got the text"):
-        bpe.gpt2().encode(text, allowed_special=allowed_special)
-
-
 def test_decoding_adds_no_space_between_a_word_and_a_special_token() -> None:
     vocab = {**hug_tokenizer().vocab, 9: b"[SEP]"}
     tokenizer = hug_tokenizer(vocab=vocab, special_tokens={"[SEP]": 9})
@@ -150,53 +133,6 @@ def test_half_a_character_decodes_to_a_replacement_or_raises() -> None:
     assert bpe.gpt2().decode_bytes(half) == "🙂".encode()[: len(bpe.gpt2().vocab[half[0]])]
     with pytest.raises(bpe.TokenizationError, match="decode_bytes"):
         bpe.gpt2().decode(half, errors="strict")
-
-
-def test_batches_and_arrays_have_the_same_ids() -> None:
-    texts = ["to be", "", "or not é"]
-    assert bpe.gpt2().encode_batch(texts) == [bpe.gpt2().encode(text) for text in texts]
-    array = bpe.gpt2().encode_to_numpy("or not é")
-    assert array.dtype == np.int32
-    assert array.tolist() == bpe.gpt2().encode("or not é")
-    assert bpe.gpt2().decode(array) == "or not é"
-
-
-# Segments
-
-
-def test_segments_lose_no_token_after_a_byte_order_mark() -> None:
-    segments = bpe.gpt2().segments("\ufeffhello world")
-    assert [segment.id for segment in segments] == bpe.gpt2().encode("\ufeffhello world")
-    assert [segment.token for segment in segments][-2:] == [b"hello", b" world"]
-
-
-def test_tokens_that_share_a_character_overlap_in_it() -> None:
-    text = "a🙂é"
-    segments = bpe.gpt2().segments(text)
-    assert len(segments) > 3
-    assert b"".join(segment.token for segment in segments) == text.encode()
-    of_emoji = [s for s in segments if 1 <= s.byte_start < 5]
-    assert len(of_emoji) > 1
-    assert {(s.start, s.end) for s in of_emoji} == {(1, 2)}
-
-
-def test_white_space_that_the_pretokenizer_drops_is_a_segment_without_id() -> None:
-    assert hug_tokenizer().segments("hug \n in ") == [
-        bpe.Segment(8, b"hug</w>", 0, 3, 0, 3),
-        bpe.Segment(None, b" \n ", 3, 6, 3, 6),
-        bpe.Segment(2, b"i", 6, 7, 6, 7),
-        bpe.Segment(3, b"n", 7, 8, 7, 8),
-        bpe.Segment(5, b"</w>", 8, 8, 8, 8),
-        bpe.Segment(None, b" ", 8, 9, 8, 9),
-    ]
-
-
-def test_segments_have_special_tokens_if_they_are_allowed() -> None:
-    segments = bpe.gpt2().segments(f"é{END_OF_TEXT}b", allowed_special="all")
-    assert segments[-2:] == [
-        bpe.Segment(50256, END_OF_TEXT.encode(), 1, 14, 2, 15),
-        bpe.Segment(65, b"b", 14, 15, 15, 16),
-    ]
 
 
 # Explaining
@@ -366,3 +302,60 @@ def test_decoding_takes_time_proportional_to_the_number_of_ids() -> None:
 
     seconds(500_000)  # loads the kernel that decodes long lists
     assert seconds(500_000) < 60 * max(seconds(50_000), 0.004)
+
+
+# Segments built in bulk equal those built with the constructor
+
+
+@given(texts)
+def test_segments_built_in_bulk_equal_those_built_one_by_one(text: str) -> None:
+    built = bpe.gpt2().segments(text)
+    columns = [
+        [segment.id for segment in built],
+        [segment.token for segment in built],
+        [segment.start for segment in built],
+        [segment.end for segment in built],
+        [segment.byte_start for segment in built],
+        [segment.byte_end for segment in built],
+    ]
+    assert build_segments(*columns) == list(map(bpe.Segment, *columns)) == built
+    assert [hash(segment) for segment in built] == [hash(one) for one in map(bpe.Segment, *columns)]
+
+
+def test_a_missing_column_is_an_error() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        build_segments([7], [b"a"], [0], [1], [0])
+    assert build_segments(*[[]] * 6) == []
+
+
+# The size of the word caches is bounded
+
+
+def test_a_full_cache_is_cleared_and_still_returns_every_word() -> None:
+    asked: list[str] = []
+
+    def length(word: str) -> int:
+        asked.append(word)
+        return len(word)
+
+    lengths = WordCache(length, max_words=3)
+    assert [lengths[word] for word in ("a", "bb", "ccc", "a", "dddd", "a")] == [1, 2, 3, 1, 4, 1]
+    assert asked == ["a", "bb", "ccc", "dddd", "a"]
+    assert set(lengths) == {"dddd", "a"}
+
+
+def test_a_long_word_is_not_cached() -> None:
+    lengths = WordCache(len)
+    assert lengths["a" * 201] == 201
+    assert lengths["a" * 200] == 200
+    assert list(lengths) == ["a" * 200]
+
+
+def test_a_tokenizer_caches_fewer_layouts_than_ids() -> None:
+    digits = {digit: bytes([48 + digit]) for digit in range(10)}
+    tokenizer = Tokenizer(vocab={**digits, 10: b" "}, merges=[], pretokenizer="gpt2")
+    text = " ".join(map(str, range(10_000, 25_000)))
+    assert b"".join(segment.token for segment in tokenizer.segments(text)) == text.encode()
+    assert (
+        len(tokenizer._encoder.word_layouts) <= 10_000 < len(tokenizer._encoder.word_ids) == 15_000
+    )

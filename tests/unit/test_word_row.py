@@ -1,4 +1,4 @@
-"""Words in one row, compared with a simpler implementation."""
+"""Words in one row, their hashes and the sorting of pairs, compared with simpler code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from bpe_core.counting import compiled_row, word_row
 from bpe_core.counting.word_row import lay_out, lay_out_pretokens
+from bpe_core.kernels.hashing import LONG, word_key, word_width
 from bpe_core.kernels.row import MISSING
+from bpe_core.trainers.pair_table import argsort_stable, sort_keys
 from bpe_core.types import Base, PretokenCounts
 
 words_and_counts = st.dictionaries(
@@ -64,3 +66,39 @@ def test_the_kernel_lays_words_out_in_any_number_of_parts(
     assert found.ids.tolist() == plain.ids.tolist()
     assert found.weights().tolist() == plain.weights().tolist()
     assert found.ids.dtype == plain.ids.dtype
+
+
+# Keys of words hold their lengths, also of words larger than four gigabytes
+
+
+@pytest.mark.parametrize("width", [0, 1, 15, 16, 300])
+def test_a_key_holds_the_width_of_its_word(width: int) -> None:
+    text = np.frombuffer(b"ab" * 200, np.uint8)
+    with np.errstate(over="ignore"):
+        _, high = word_key(text, np.uint64(3), np.uint64(width))
+    assert word_width(high) == width
+
+
+def test_a_key_holds_the_width_of_a_word_of_more_than_four_gigabytes() -> None:
+    assert word_width(LONG | np.uint64(2**32 + 10)) == 2**32 + 10
+
+
+# Sorting codes and pairs as packed ints, compared with NumPy's stable sorts
+
+
+DRAW = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 4_095, 4_096, 20_000])
+@pytest.mark.parametrize("highest", [0, 3, 2**40, 2**62])
+def test_sorting_codes_is_stable(n: int, highest: int) -> None:
+    codes = DRAW.integers(0, highest, size=n, endpoint=True)
+    assert argsort_stable(codes).tolist() == np.argsort(codes, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("n", [0, 5, 20_000])
+@pytest.mark.parametrize("highest", [1, 300, 2**31 - 1])
+def test_sorting_pairs_orders_them_by_their_ids(n: int, highest: int) -> None:
+    left, right = DRAW.integers(0, highest, size=(2, n), endpoint=True)
+    order = sort_keys(left << 32 | right)
+    assert order.tolist() == np.lexsort((right, left)).tolist()
