@@ -146,13 +146,6 @@ def with_changed_token(file: dict[str, Any]) -> None:
     file["added_tokens"].append(added("X", first, special=False, normalized=True))
 
 
-def test_a_token_with_a_lone_surrogate_is_named() -> None:
-    file = described()
-    file["model"]["vocab"]["\ud800"] = len(file["model"]["vocab"])
-    with pytest.raises(FormatError, match=r"A token has a lone surrogate, U\+D800"):
-        loads({"tokenizer.json": json.dumps(file).encode()})
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -172,13 +165,6 @@ def test_what_cannot_be_exact_is_left_to_the_library(change: Any, reason: str) -
     peer = tokenizers.Tokenizer.from_str(json.dumps(file))
     for text in TEXTS:
         assert named.encode(text, "all") == peer.encode(text, add_special_tokens=False).ids
-
-
-def test_a_merge_of_unknown_tokens_is_named() -> None:
-    file = described()
-    file["model"]["merges"].append("a zz")
-    with pytest.raises(FormatError):
-        opened(file)
 
 
 def model(*pieces: Piece, **settings: Any) -> bytes:
@@ -211,27 +197,34 @@ def test_a_model_without_merges_is_refused_as_such() -> None:
         loads({"tokenizer.model": data})
 
 
-@pytest.mark.parametrize("score", [float("nan"), float("inf")])
-def test_scores_that_are_no_numbers_are_refused(score: float) -> None:
-    with pytest.raises(FormatError, match="has the score"):
-        open_files({"any.model": model(Piece("ab", score, NORMAL))})
+@pytest.mark.parametrize(
+    ("piece", "message"),
+    [
+        (Piece("ab", float("nan"), NORMAL), "has the score"),
+        (Piece("ab", float("inf"), NORMAL), "has the score"),
+        (Piece("a\0", -1, NORMAL), "has a null character in it"),
+        # Refused by the library, which the model is left to without cutting the piece everywhere.
+        (Piece("ab" * 6_000, -1, NORMAL), ""),
+    ],
+)
+def test_pieces_that_no_model_has_are_refused(piece: Piece, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        open_files({"any.model": model(piece)})
 
 
-def test_a_null_character_is_no_part_of_a_piece() -> None:
-    with pytest.raises(FormatError, match="has a null character in it"):
-        loads({"tokenizer.model": model(Piece("a\0", -1, NORMAL))})
-
-
-def test_byte_fallback_is_true_or_false() -> None:
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"vocab": {"a": 0, "\ud800": 1}, "merges": []}, r"A token has a lone surrogate, U\+D800"),
+        ({"merges": ["a zz"]}, ""),
+        ({"byte_fallback": "yes"}, "Expected true or false as byte_fallback, got 'yes'"),
+    ],
+)
+def test_parts_that_no_file_has_are_refused(part: dict[str, Any], message: str) -> None:
     file = described()
-    file["model"]["byte_fallback"] = "yes"
-    with pytest.raises(FormatError, match="Expected true or false as byte_fallback, got 'yes'"):
+    file["model"] |= part
+    with pytest.raises(FormatError, match=message):
         loads({"tokenizer.json": json.dumps(file).encode()})
-
-
-def test_very_long_pieces_are_not_cut_everywhere() -> None:
-    with pytest.raises(FormatError):  # by the library, which the model is left to
-        open_files({"any.model": model(Piece("ab" * 6_000, -1, NORMAL))})
 
 
 @pytest.mark.parametrize(

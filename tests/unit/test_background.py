@@ -113,7 +113,7 @@ def test_the_queue_is_bounded_and_the_oldest_finished_work_is_forgotten(
     background.begin("c", at_once)
     with pytest.raises(TooMuchWorkError, match="2 others are already waiting"):
         background.begin("d", at_once)
-    with pytest.raises(UnknownWorkError):
+    with pytest.raises(UnknownWorkError, match="Begin again"):
         background.status("d")
     assert background.find("d") is None
     background.cancel("a")

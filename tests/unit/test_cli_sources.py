@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from bpe_core.cli import sources
-from bpe_core.counting.counts_file import read_counts
 from tests.commands import run, succeed
 from tests.new_process import ROOT
 
@@ -223,12 +222,3 @@ def test_an_interrupt_ends_the_bar_and_leaves_no_file(corpus: Path, tmp_path: Pa
     assert status == 1
     assert re.search(rb"Learning merges .*\x1b\[\?25h\r\n\r\nAborted!\r\n$", shown), shown
     assert [*tmp_path.iterdir()] == []
-
-
-def test_counting_takes_what_the_others_take(corpus: Path, tmp_path: Path) -> None:
-    out = tmp_path / "counts.parquet"
-    words: list[object] = []
-    for source in (str(corpus), f"file://{corpus}", f"{corpus}/**/*.txt"):
-        succeed("count", source, "--out", out, "--force")
-        words.append(sorted(read_counts(out).pretokens.words))
-    assert words[0] == words[1] == words[2]

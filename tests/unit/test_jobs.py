@@ -17,10 +17,8 @@ from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import Trained
-from ui.work.background import UnknownWorkError
 from ui.work.jobs import (
     JobManager,
-    JobStatus,
 )
 from ui.work.training_report import CURVE_POINTS, EndingTime, merges_a_second, note_recent
 
@@ -72,14 +70,10 @@ def submit(
     return manager.submit(corpus, config, title="Rhymes", held_out_share=share, origin=ORIGIN)
 
 
-def ended(manager: JobManager, job_id: str) -> JobStatus:
-    return wait_until(manager, job_id)
-
-
 def test_a_job_trains_on_one_part_and_stores_the_other_with_the_run(
     manager: JobManager, shelf: Shelf
 ) -> None:
-    status = ended(manager, submit(manager))
+    status = wait_until(manager, submit(manager))
     assert status.state == "finished"
     title, run, held_out = shelf.runs[str(status.run_id)]
     assert title == "Rhymes"
@@ -93,7 +87,7 @@ def test_a_job_trains_on_one_part_and_stores_the_other_with_the_run(
 def test_a_job_extends_a_tokenizer(manager: JobManager, shelf: Shelf) -> None:
     base = bpe.train(LINES, bpe.TrainingConfig(260)).tokenizer
     extension = Extension(BaseName("gpt2", "A base"), n_tokens=5)
-    status = ended(
+    status = wait_until(
         manager,
         manager.submit(LINES, (extension, base), title="Rhymes", held_out_share=0.1, origin=ORIGIN),
     )
@@ -117,13 +111,13 @@ def test_a_live_job_is_known_until_it_ends(manager: JobManager, shelf: Shelf) ->
     assert manager.find_live(queued) is None
     assert manager.find_live(running) is not None
     shelf.open.set()
-    ended(manager, running)
+    wait_until(manager, running)
     assert manager.find_live(running) is None
     assert manager.find_live("unknown") is None
 
 
 def test_a_finished_job_has_its_last_progress_and_a_falling_curve(manager: JobManager) -> None:
-    report = ended(manager, submit(manager)).report
+    report = wait_until(manager, submit(manager)).report
     assert report.progress is not None
     assert report.done == report.of == 270 - 257
     tokens = [point.corpus_tokens for point in report.curve]
@@ -142,7 +136,7 @@ def test_a_job_that_is_cancelled_while_it_is_stored_is_stopping_and_tells_the_st
     assert manager.status(job).is_stopping
     assert shelf.should_stop()
     shelf.open.set()
-    status = ended(manager, job)
+    status = wait_until(manager, job)
     assert not status.is_stopping
     # All merges had been learned by then, so the run is complete.
     assert status.state == "finished"
@@ -157,7 +151,7 @@ def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
     job = submit(manager, bpe.Corpus.from_text(words), config, share=0)
     wait_until(manager, job, lambda job: job.report.done > 0)
     manager.cancel(job)
-    status = ended(manager, job)
+    status = wait_until(manager, job)
     assert status.state == "cancelled"
     _, run, _ = shelf.runs[str(status.run_id)]
     assert run.stop_reason == "cancelled"
@@ -170,7 +164,7 @@ def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
     nothing = bpe.train(LINES, bpe.TrainingConfig(257), should_stop=lambda: True)
     assert nothing.stop_reason == "cancelled"
     monkeypatch.setattr("ui.work.training.train", lambda *_, **__: nothing)
-    status = ended(manager, submit(manager))
+    status = wait_until(manager, submit(manager))
     assert status.state == "cancelled"
     assert status.run_id is None
     assert not shelf.runs
@@ -179,16 +173,11 @@ def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
 def test_a_job_with_an_impossible_vocabulary_size_fails_with_the_reason(
     manager: JobManager,
 ) -> None:
-    status = ended(manager, submit(manager, config=bpe.TrainingConfig(vocab_size=100)))
+    status = wait_until(manager, submit(manager, config=bpe.TrainingConfig(vocab_size=100)))
     assert status.state == "failed"
     assert status.error is not None
     assert "257" in status.error
     assert status.run_id is None
-
-
-def test_the_error_for_an_unknown_job_names_a_remedy(manager: JobManager) -> None:
-    with pytest.raises(UnknownWorkError, match="Begin again"):
-        manager.status("nothing")
 
 
 class WatchedCorpus(bpe.Corpus):
@@ -215,7 +204,7 @@ def test_an_ended_job_releases_its_corpus(manager: JobManager, shelf: Shelf) -> 
     shelf.open.set()
     # The thread drops its references to earlier jobs once one more has ended.
     for job in (first, finished, failed, submit(manager)):
-        ended(manager, job)
+        wait_until(manager, job)
     assert [ref() for ref in seen] == [None] * 3
     assert manager.status(cancelled).title == "Rhymes"
 
@@ -224,7 +213,7 @@ def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:
     text = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(4_000))
     # With this many merges requested, points are further apart than reports.
     config = bpe.TrainingConfig(vocab_size=200_000, pretokenizer="whitespace")
-    status = ended(manager, submit(manager, bpe.Corpus.from_text(text), config, share=0))
+    status = wait_until(manager, submit(manager, bpe.Corpus.from_text(text), config, share=0))
     assert status.report.progress is not None
     done = [point.merges_done for point in status.report.curve]
     assert len(done) > 3
@@ -274,7 +263,7 @@ def test_the_time_left_includes_saving_and_counts_down(manager: JobManager, shel
     whole = EndingTime().seconds(14, held_out_bytes=corpus.n_bytes)
     assert whole > first.report.seconds_left >= second.report.seconds_left + 0.1 > 0.1
     shelf.open.set()
-    assert not ended(manager, job).is_live
+    assert not wait_until(manager, job).is_live
 
 
 @pytest.mark.slow
@@ -314,6 +303,6 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
         return bpe.train(corpus, config, on_progress=on_progress, should_stop=should_stop)
 
     monkeypatch.setattr("ui.work.training.train", train_after_a_wait)
-    status = ended(manager, submit(manager))
+    status = wait_until(manager, submit(manager))
     assert status.report.curve
     assert all(point.corpus_tokens > 0 for point in status.report.curve)

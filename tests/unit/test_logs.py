@@ -216,36 +216,30 @@ def test_a_flood_of_one_kind_leaves_a_few_lines_and_their_number(
     assert SECRET not in log.text
 
 
-def test_trainings_are_logged_without_title_or_id(log: Log) -> None:
+@pytest.mark.parametrize(
+    ("error", "outcome"), [(None, "finished"), (bpe.BpeError(HOSTILE), "BpeError")]
+)
+def test_trainings_are_logged_without_title_or_id_or_error_text(
+    log: Log, error: Exception | None, outcome: str
+) -> None:
     corpus = bpe.Corpus.from_text(f"the cat {SECRET} sat on the mat\n" * 50)
 
     def store(*_: object, **__: object) -> str:
+        if error is not None:
+            raise error
         return "f" * 32
 
     manager = JobManager(store)
     size = bpe.TrainingConfig(vocab_size=260)
     job_id = manager.submit(corpus, size, title=HOSTILE, held_out_share=0.0, origin=ORIGIN)
-    assert wait_until(manager, job_id).state == "finished"
+    wait_until(manager, job_id)
     manager.close()
     assert SECRET not in log.text
     assert job_id not in log.text
     started, ended = [line for line in log.lines if line["event"].startswith("training")]
     assert started["bytes"] == corpus.n_bytes
     assert started["job"] == ended["job"] == short_id(job_id)
-    assert (ended["event"], ended["outcome"]) == ("training_ended", "finished")
-
-
-def test_a_failed_training_is_logged_by_the_type_of_its_error(log: Log) -> None:
-    def store(*_: object, **__: object) -> str:
-        raise bpe.BpeError(HOSTILE)
-
-    manager = JobManager(store)
-    corpus, size = bpe.Corpus.from_text("the cat sat " * 50), bpe.TrainingConfig(vocab_size=260)
-    job_id = manager.submit(corpus, size, title="A title", held_out_share=0.0, origin=ORIGIN)
-    assert wait_until(manager, job_id).state == "failed"
-    manager.close()
-    assert SECRET not in log.text
-    assert log.lines[-1]["outcome"] == "BpeError"
+    assert (ended["event"], ended["outcome"]) == ("training_ended", outcome)
 
 
 _SERVER = f"""

@@ -49,9 +49,11 @@ pytestmark = pytest.mark.usefixtures("store")
 
 
 def test_a_stored_run_loads_unchanged() -> None:
-    training, held_out = bpe.Corpus.from_text(TEXT, name="hugs.txt").split(0.2, seed=0)
+    documents = ["hug hugs pug\n" * 400, "x = 1\n" * 300, "naïve 日本\n" * 200]
+    corpus = bpe.Corpus.from_documents(documents, ["a.txt", "b.py", "c.txt"])
+    training, held_out = corpus.split(0.2, seed=0)
     run = bpe.train(training, bpe.TrainingConfig(vocab_size=280))
-    stored = load_run(store_run(Trained("Hugs", run, held_out)))
+    stored = load_run(store_run(Trained("Hugs", run, held_out, training=training)))
     assert stored.title == "Hugs"
     assert stored.run.merges == run.merges
     assert stored.run.tokenizer.fingerprint == run.tokenizer.fingerprint
@@ -59,19 +61,23 @@ def test_a_stored_run_loads_unchanged() -> None:
     assert stored.run.pair_counts(3) == run.pair_counts(3)
     assert stored.held_out == held_out
     assert stored.held_out.documents == held_out.documents
+    assert (stored.held_out.names, stored.held_out.places) == (held_out.names, held_out.places)
     assert stored.held_out_tokens_after is not None
     np.testing.assert_array_equal(stored.held_out_tokens_after, run.tokens_after_on(held_out))
+    assert stored.compositions == (training.composition(), held_out.composition())
+    text = training_text(stored.id)
+    assert text is not None
+    assert text.corpus.places == training.places
 
 
 def test_a_run_has_the_time_at_which_it_was_stored() -> None:
-    run = hugs()
     before = datetime.now(UTC)
-    run_id = store_run(Trained("Hugs", run, NOTHING))
+    run_id = store_run(Trained("Hugs", hugs(), NOTHING))
     after = datetime.now(UTC)
     stored = load_run(run_id)
     assert stored.trained_at is not None
     assert before <= stored.trained_at <= after
-    assert stored.name == RunName(run_id, "Hugs", 260, run.config, stored.trained_at)
+    assert stored.name == RunName(run_id, "Hugs", 260, hugs().config, stored.trained_at)
 
 
 def rewrite(path: Path, text: str) -> None:
@@ -87,6 +93,8 @@ def rewrite(path: Path, text: str) -> None:
         {"title": 5},
         {"title": None},
         {"documents": [5], "names": ["a"]},
+        *({"places": places} for places in ([[0, 1]] * 99, [1])),
+        *({"compositions": compositions} for compositions in ([1, 2], {})),
         "[" * 100_000,
     ],
     ids=lambda details: str(details)[:40],
@@ -94,7 +102,8 @@ def rewrite(path: Path, text: str) -> None:
 def test_invalid_details_are_reported_as_damage(
     store: Path, details: dict[str, object] | str
 ) -> None:
-    run_id = store_run(Trained("Hugs", hugs(), NOTHING))
+    _, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
+    run_id = store_run(Trained("Hugs", hugs(), held_out))
     path = store / run_id / "details.json"
     if isinstance(details, dict):
         details = json.dumps(json.loads(path.read_text()) | details)
@@ -103,15 +112,19 @@ def test_invalid_details_are_reported_as_damage(
         load_run(run_id)
 
 
-def test_a_run_stored_without_a_time_can_be_loaded(store: Path) -> None:
-    run = hugs()
-    run_id = store_run(Trained("Hugs", run, NOTHING))
+def test_a_run_of_an_earlier_version_has_no_time_no_composition_and_no_positions(
+    store: Path,
+) -> None:
+    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
+    run_id = store_run(Trained("Hugs", hugs(), held_out, training=training))
     path = store / run_id / "details.json"
-    details = json.loads(path.read_text())
-    del details["trained_at"]
-    path.write_text(json.dumps(details))
+    details = json.loads(path.read_text("utf-8"))
+    del details["trained_at"], details["places"], details["compositions"]
+    path.write_text(json.dumps(details), "utf-8")
     (path.parent / MANIFEST).unlink()
-    assert load_run(run_id).trained_at is None
+    stored = load_run(run_id)
+    assert (stored.trained_at, stored.compositions) == (None, None)
+    assert (stored.held_out, stored.held_out.places) == (held_out, ())
 
 
 def test_the_name_of_a_run_is_read_without_loading_the_run(
@@ -175,8 +188,7 @@ def test_held_out_words_keep_their_counts() -> None:
 
 
 def test_ids_are_unique_and_no_unfinished_folder_remains(store: Path) -> None:
-    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
-    ids = {store_run(Trained("Hugs", run, NOTHING)) for _ in range(5)}
+    ids = {store_run(Trained("Hugs", hugs(), NOTHING)) for _ in range(5)}
     assert {path.name for path in store.iterdir()} == ids
     assert len(ids) == 5
     # Run ids become part of component keys, where Streamlit reserves "__".
@@ -210,9 +222,8 @@ def test_an_unknown_or_malformed_id_finds_no_run(run_id: str) -> None:
 
 
 def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, store: Path) -> None:
-    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
-    run_id = store_run(Trained("Hugs", run, NOTHING))
-    inside = store_run(Trained("Hugs", run, NOTHING))
+    run_id = store_run(Trained("Hugs", hugs(), NOTHING))
+    inside = store_run(Trained("Hugs", hugs(), NOTHING))
     (store / run_id).rename(tmp_path / run_id)
     # The second path starts like an id.
     for path in (f"../{run_id}", f"{inside}/../../{run_id}"):
@@ -222,9 +233,8 @@ def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, store: Path) 
 
 
 def test_a_run_keeps_its_held_out_text_even_if_counting_it_was_cancelled() -> None:
-    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
-    run = bpe.train(training, bpe.TrainingConfig(vocab_size=258))
-    stored = load_run(store_run(Trained("Hugs", run, held_out), should_stop=lambda: True))
+    _, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
+    stored = load_run(store_run(Trained("Hugs", hugs(), held_out), should_stop=lambda: True))
     assert stored.held_out == held_out
     assert stored.held_out_tokens_after is None
     assert results.run_curves(stored.id).held_out is None
@@ -236,8 +246,7 @@ def age(path: Path, *, days: float) -> None:
 
 
 def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(store: Path) -> None:
-    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
-    old, opened, new = (store_run(Trained("Hugs", run, NOTHING)) for _ in range(3))
+    old, opened, new = (store_run(Trained("Hugs", hugs(), NOTHING)) for _ in range(3))
     for name in (".unfinished-old", ".unfinished-new", "notes", "b" * 31, "c" * 33):
         (store / name).mkdir()
         (store / name / "file").write_text("x")
@@ -255,15 +264,14 @@ def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(store: Path) ->
 def test_the_least_recently_opened_entries_make_room_unless_opened_today(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
-    first, second = (store_run(Trained("Hugs", run, NOTHING)) for _ in range(2))
+    first, second = (store_run(Trained("Hugs", hugs(), NOTHING)) for _ in range(2))
     upload = f"upload-{keep_text('long ' * 400)}"
     for name, days in ((first, 4), (upload, 3), (second, 2)):
         age(store / name, days=days)
     # There is room for two runs, so the third replaces the oldest run and the upload.
     one = sum(file.stat().st_size for file in (store / first).iterdir())
     monkeypatch.setattr(sweeping, "MAX_BYTES_KEPT", 2 * one)
-    third = store_run(Trained("Hugs", run, NOTHING))
+    third = store_run(Trained("Hugs", hugs(), NOTHING))
     assert {path.name for path in store.iterdir()} == {second, third}
     note_opened(second)
     with pytest.raises(bpe.NotKeptError, match="within a day"):
@@ -276,9 +284,8 @@ def test_a_run_that_cannot_be_stored_stays_in_memory(
 ) -> None:
     store.write_text("a file where the folder should be")
     training, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
-    run = bpe.train(training, bpe.TrainingConfig(vocab_size=258))
-    stored = load_run(store_run(Trained("Hugs", run, held_out, training=training)))
-    assert stored.run is run
+    stored = load_run(store_run(Trained("Hugs", hugs(), held_out, training=training)))
+    assert stored.run is hugs()
     assert stored.held_out_tokens_after is not None
     assert "disk is full" in stored.not_kept
     assert training_text(stored.id) is None
@@ -289,9 +296,8 @@ def test_an_unsaved_run_is_kept_while_referenced_or_among_the_latest(
     store: Path,
 ) -> None:
     store.write_text("a file where the folder should be")
-    run = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(vocab_size=258))
-    held = load_run(store_run(Trained("Hugs", run, NOTHING)))
-    others = [store_run(Trained("Pugs", run, NOTHING)) for _ in range(2 * MAX_UNCLAIMED)]
+    held = load_run(store_run(Trained("Hugs", hugs(), NOTHING)))
+    others = [store_run(Trained("Pugs", hugs(), NOTHING)) for _ in range(2 * MAX_UNCLAIMED)]
     for _ in range(MAX_UNCLAIMED + 1):  # runs read from disk evict nothing
         load_run(SAMPLE_RUN_ID)
     assert load_run(held.id) is held
@@ -327,10 +333,8 @@ def test_the_curves_shared_by_all_sessions_are_read_only() -> None:
 @pytest.mark.parametrize("name", ["run.npz", "details.json", "held_out_tokens_after.npy"])
 @pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04 no archive"])
 def test_a_damaged_run_is_refused(store: Path, name: str, content: bytes) -> None:
-    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
-    run_id = store_run(
-        Trained("Hugs", bpe.train(training, bpe.TrainingConfig(vocab_size=258)), held_out)
-    )
+    _, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)
+    run_id = store_run(Trained("Hugs", hugs(), held_out))
     (store / run_id / name).write_bytes(content)
     with pytest.raises(bpe.FormatError):
         load_run(run_id)
@@ -348,70 +352,23 @@ def test_the_sample_run_includes_its_held_out_text() -> None:
     np.testing.assert_array_equal(sample.held_out_tokens_after, expected)
 
 
-def test_the_composition_and_positions_of_held_out_text_survive_storing() -> None:
-    documents = ["hug hugs pug\n" * 400, "x = 1\n" * 300, "naïve 日本\n" * 200]
-    corpus = bpe.Corpus.from_documents(documents, ["a.txt", "b.py", "c.txt"])
-    training, held_out = corpus.split(0.2)
-    run = bpe.train(training, bpe.TrainingConfig(vocab_size=280))
-    stored = load_run(store_run(Trained("Three", run, held_out, training=training)))
-    assert stored.held_out.names == held_out.names
-    assert stored.held_out.places == held_out.places
-    assert stored.compositions == (training.composition(), held_out.composition())
-    text = training_text(stored.id)
-    assert text is not None
-    assert text.corpus.places == training.places
-
-
-def test_a_run_of_an_earlier_version_has_no_composition_and_no_positions(store: Path) -> None:
-    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
-    run = bpe.train(training, bpe.TrainingConfig(vocab_size=280))
-    run_id = store_run(Trained("Hugs", run, held_out, training=training))
-    path = store / run_id / "details.json"
-    details = json.loads(path.read_text("utf-8"))
-    del details["places"], details["compositions"]
-    path.write_text(json.dumps(details), "utf-8")
-    (path.parent / MANIFEST).unlink()
-    stored = load_run(run_id)
-    assert (stored.held_out, stored.held_out.places) == (held_out, ())
-    assert stored.compositions is None
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [("places", [[0, 1]] * 99), ("places", [1]), ("compositions", [1, 2]), ("compositions", {})],
-)
-def test_damaged_positions_and_compositions_are_refused(
-    store: Path, name: str, wrong: object
-) -> None:
-    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
-    run_id = store_run(
-        Trained("Hugs", bpe.train(training, bpe.TrainingConfig(vocab_size=258)), held_out)
-    )
-    path = store / run_id / "details.json"
-    rewrite(path, json.dumps({**json.loads(path.read_text("utf-8")), name: wrong}))
-    with pytest.raises(bpe.FormatError):
-        load_run(run_id)
-
-
 def test_the_run_trained_last_is_shown_without_reading_it(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = hugs()
-    run_id = store_run_to_show(Trained("Hugs", run, NOTHING))
+    run_id = store_run_to_show(Trained("Hugs", hugs(), NOTHING))
     with monkeypatch.context() as patched:
         patched.setattr(run_archive, "load_run", None)
         shown = load_run(run_id)
-        assert shown.run is run
+        assert shown.run is hugs()
         assert load_run(run_id) is shown
     server_cache.forget()
     read = load_run(run_id)
-    assert read.run.merges == run.merges
+    assert read.run.merges == hugs().merges
     assert (read.name, read.trained_at) == (shown.name, shown.trained_at)
     assert (read.held_out, read.compositions) == (shown.held_out, shown.compositions)
 
 
 def test_only_the_run_trained_last_stays_in_memory(store: Path) -> None:
-    run = hugs()
-    first, second = (store_run_to_show(Trained("Hugs", run, NOTHING)) for _ in range(2))
-    assert load_run(first).run is not run
-    assert load_run(second).run is run
+    first, second = (store_run_to_show(Trained("Hugs", hugs(), NOTHING)) for _ in range(2))
+    assert load_run(first).run is not hugs()
+    assert load_run(second).run is hugs()

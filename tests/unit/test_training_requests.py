@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -173,6 +173,7 @@ def test_a_request_of_version_1_is_taken_over(
         {"held_out_share": 1e308},
         {"held_out_share": "0.1"},
         {"origin": [], "extension": "none"},
+        {"asked_at": "x"},
     ],
 )
 def test_a_request_with_invalid_settings_is_deleted(
@@ -191,39 +192,25 @@ def test_a_request_is_no_entry_of_the_store_and_is_not_swept(store: Path) -> Non
     kept.remove()
 
 
-def test_damaged_requests_are_deleted(store: Path) -> None:
-    for number, text in enumerate(["", "{}", '{"version": 1}', "[]", '{"version": 9}']):
-        kept = keep_request(request(f"{number:032x}"), HOSTILE)
-        (kept.folder / "request.json").write_text(text)
-        kept.release()
-    (store / "training-..").mkdir()
-    assert left_requests() == []
-    assert [path.name for path in folders(store)] == ["training-.."]
-
-
 @pytest.mark.parametrize(
-    "damage",
-    [
-        lambda _: "null",
-        lambda _: "[" * 100_000,
-        lambda text: json.dumps({**json.loads(text), "asked_at": "x"}),
-    ],
-    ids=["no object", "deeply nested", "no time"],
+    "damaged",
+    ["", "{}", "[]", "null", "[" * 100_000, '{"version": 1}', '{"version": 9}'],
+    ids=lambda text: text[:20],
 )
-def test_a_damaged_request_keeps_no_other_from_being_taken_over(
-    store: Path, damage: Callable[[str], str]
+def test_a_damaged_request_is_deleted_and_the_others_are_taken_over(
+    store: Path, damaged: str
 ) -> None:
     for number in range(3):
         kept = keep_request(request(f"{number:032x}"), HOSTILE)
         if number == 1:
-            path = kept.folder / "request.json"
-            path.write_text(damage(path.read_text()))
+            (kept.folder / "request.json").write_text(damaged)
         kept.release()
+    (store / "training-..").mkdir()
     found = left_requests()
     assert {taken.id for taken, _ in found} == {f"{number:032x}" for number in (0, 2)}
     for _, kept in found:
         kept.remove()
-    assert folders(store) == []
+    assert [path.name for path in folders(store)] == ["training-.."]
 
 
 def test_what_a_training_needs_leaves_the_disk_when_it_ends(
