@@ -1,4 +1,4 @@
-"""Workers count the same as one process, and a run goes on after any of them is lost."""
+"""Workers count and encode as one process does, and go on after any of them is lost."""
 
 from __future__ import annotations
 
@@ -25,20 +25,28 @@ from bpe_core.cli.scale import parse_size
 from bpe_core.counting.count_files import CountingProgress, count_files
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
+from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
 from tests.new_process import ROOT
 from tests.stretched_sources import write_sources
 
 pytestmark = pytest.mark.slow
 
 
+def start(n_workers: int) -> LocalCluster:
+    return LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
+    )
+
+
 @pytest.fixture(scope="module")
 def local() -> Iterator[LocalCluster]:
     compile_kernels()
-    started = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    )
-    yield started
-    started.close()
+    with closing(start(2)) as started:
+        yield started
 
 
 @pytest.fixture
@@ -106,9 +114,7 @@ def test_a_worker_lost_in_the_middle_of_counting_changes_nothing(
 def test_losing_the_scheduler_is_an_error_and_the_next_run_goes_on(
     files: list[Path], tmp_path: Path
 ) -> None:
-    idle = LocalCluster(
-        n_workers=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
-    )
+    idle = start(1)
 
     def close(progress: CountingProgress) -> None:
         if progress.stretches_done == 4:
@@ -224,11 +230,7 @@ def test_a_worker_that_keeps_dying_raises_an_error() -> None:
 
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        closing(
-            LocalCluster(
-                n_workers=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
-            )
-        ) as frail,
+        closing(start(1)) as frail,
         cluster(frail.scheduler_address) as client,
     ):
         with pytest.raises(bpe.ConfigError, match=r"failed \(KilledWorker: "):
@@ -263,3 +265,62 @@ def test_a_work_folder_that_workers_do_not_see_is_an_error(client: Client, tmp_p
             work="memory://only-in-one-process",
             engine=DaskWorkers(client),
         )
+
+
+# Workers that encode
+
+
+OPTIONS: dict[str, Any] = {
+    "stretch_bytes": 60_000,
+    "shard_tokens": 60_000,
+    "val_share": 0.2,
+    "shuffle_seed": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def encoded(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return what one process writes."""
+    out = tmp_path_factory.mktemp("encoded") / "out"
+    encode_corpus(files, "gpt2", out, **OPTIONS)
+    return read_all(out)
+
+
+def read_all(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def encode_on(client: Client, files: list[Path], out: Path, on_progress: Any = None) -> None:
+    engine = DaskWorkers(client)
+    encode_corpus(files, "gpt2", out, **OPTIONS, engine=engine, on_progress=on_progress)
+
+
+@pytest.mark.parametrize("n_workers", [1, 3])
+def test_any_number_of_workers_writes_the_same_bytes(
+    files: list[Path], encoded: dict[str, bytes], tmp_path: Path, n_workers: int
+) -> None:
+    with closing(start(n_workers)) as started, cluster(started.scheduler_address) as client:
+        encode_on(client, files, tmp_path / "out")
+    assert read_all(tmp_path / "out") == encoded
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_workers_lost_while_encoding_and_while_writing_change_nothing(
+    files: list[Path], encoded: dict[str, bytes], tmp_path: Path
+) -> None:
+    n_killed = 0
+
+    with closing(start(2)) as started, cluster(started.scheduler_address) as client:
+
+        def kill_one(progress: EncodingProgress) -> None:
+            nonlocal n_killed
+            if (progress.source_bytes_done > 200_000, progress.shards_done > 1)[n_killed % 2]:
+                n_killed += 1
+                if n_killed <= 2:
+                    processes: Any = client.run(os.getpid)
+                    os.kill(next(iter(processes.values())), signal.SIGKILL)
+
+        encode_on(client, files, tmp_path / "out", kill_one)
+        client.wait_for_workers(2, timeout=60)
+    assert n_killed >= 2
+    assert read_all(tmp_path / "out") == encoded

@@ -1,4 +1,4 @@
-"""Test measurements: what is measured, in this process and in one of its own."""
+"""Test what the Lab measures, in this process and in others, and how it presents it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.lab import measurements
-from bpe_core.lab.contenders import ENCODERS, trainers
+from bpe_core.lab.contenders import ENCODERS, differences, trainers
 from bpe_core.lab.measurements import (
     SMALL_CHARACTERS,
+    GrowthPoint,
     LabOrder,
     LabProgress,
     Results,
@@ -19,11 +20,16 @@ from bpe_core.lab.measurements import (
     run_order,
     small_order,
 )
-from bpe_core.lab.measuring import ignore_progress
+from bpe_core.lab.measuring import ContenderTime, ignore_progress
 from bpe_core.processes.limits import Limits
+from bpe_core.tokenizer.gpt2 import gpt2
 from tests import lab_in_child
 from tests.waiting import wait_until
-from ui.lab.measurements import MeasurementManager
+from ui.components.figures import FigureRow
+from ui.lab import words
+from ui.lab.measurements import MeasurementManager, MeasurementStatus
+from ui.lab.sections import how_far
+from ui.work.task import State, Status
 
 LINE = "hug hugs, hugging 12 pugs: naïve 日本\n"
 TEXT = LINE * 20
@@ -148,3 +154,162 @@ def test_the_death_of_the_process_is_reported(
     # The next measurement still runs.
     again = wait_until(manager, manager.submit(ORDER, about=""))
     assert again.state == "failed"
+
+
+# Sentences, tables and states in which a measurement is presented
+
+
+def measured(name: str, speed: float, *, equal: bool = True, whole: bool = True) -> ContenderTime:
+    return ContenderTime(name, 1_000_000, whole, 1 / speed, 5, 0.0, equal, None)
+
+
+FOUND = [
+    measured("list-index", 0.01, whole=False),
+    measured("hash-map", 0.5),
+    measured("trie", 0.25),
+    measured("longest-match", 1.0, equal=False),
+    ContenderTime("tiktoken", 0, False, 0.0, 0, 0.0, False, "tiktoken has no end-of-word marker."),
+]
+
+
+def test_every_contender_has_a_display_name() -> None:
+    for name in (*ENCODERS, *(trainer.name for trainer in trainers(1))):
+        assert words.encoder_title(name)
+    assert words.encoder_title("") == ""
+
+
+def test_the_table_shows_speeds_ratios_parts_and_equality() -> None:
+    rows = words.encoding_rows(FOUND)
+    assert rows[0] == FigureRow("List of merges", ("0.010", "0.020", "1.0 MB", "equal"))
+    assert rows[3] == FigureRow("Longest match", ("1.0", "2.0", "all", "differ"))
+    assert rows[4] == FigureRow("tiktoken", ("–", "–", "–", "not possible"))
+
+
+def joined(pieces: list[tuple[str, bool]]) -> str:
+    return "".join(text for text, _ in pieces)
+
+
+def test_the_sentence_compares_slower_encoders_too() -> None:
+    sentence = joined(words.encoding_sentence(FOUND))
+    assert "trie takes 2.0 times as long as the hash map" in sentence
+    assert "hash map is 50 times as fast as a list of merges" in sentence
+    aside = words.encoding_aside(FOUND, 12.4)
+    assert "3 of 4 encoders returned the same ids; Longest match did not." in aside
+
+
+@pytest.mark.parametrize("trie", [0.49, 0.5, 0.519])
+def test_equal_speeds_are_compared_without_a_number(trie: float) -> None:
+    found = [measured("list-index", 0.5), measured("hash-map", 0.5), measured("trie", trie)]
+    assert joined(words.encoding_sentence(found)) == (
+        "In plain Python the trie is as fast as the hash map, and the hash map is as fast as a "
+        "list of merges."
+    )
+    trained = [
+        GrowthPoint("engine", 64, 0.0101, 3, True),
+        GrowthPoint("tokenizers", 64, 0.0099, 3, True),
+    ]
+    sentence = joined(words.training_sentence(trained))
+    assert sentence == "On 64 B of text the engine is as fast as tokenizers."
+
+
+def test_every_time_that_rounds_to_the_shortest_is_marked() -> None:
+    found = [
+        GrowthPoint("reference", 1_000, 0.0104, 3, True),
+        GrowthPoint("engine", 1_000, 0.0101, 3, True),
+        GrowthPoint("tokenizers", 1_000, 0.0099, 3, False),
+        GrowthPoint("reference", 4_000, 0.03, 3, True),
+        GrowthPoint("engine", 4_000, 0.0102, 3, True),
+    ]
+    _, rows = words.training_rows(found)
+    assert rows[0] == FigureRow("1.0 kB", ("0.010", "0.010", "0.010 differs"), (0, 1, 2))
+    assert rows[1].better == (1,)
+
+
+def test_dropped_trainers_have_no_figure() -> None:
+    found = [
+        GrowthPoint("reference", 1_000, 0.5, 1, True),
+        GrowthPoint("engine", 1_000, 0.01, 3, True),
+        GrowthPoint("engine", 4_000, 0.02, 3, True),
+        GrowthPoint("tokenizers", 4_000, 0.01, 3, False),
+    ]
+    columns, rows = words.training_rows(found)
+    assert columns == ["Reference", "Engine", "tokenizers"]
+    assert rows == [
+        FigureRow("1.0 kB", ("0.500", "0.010", "–"), (1,)),
+        FigureRow("4.0 kB", ("–", "0.020", "0.010 differs"), (2,)),
+    ]
+    assert "merges of tokenizers differed" in words.training_aside(found, 500)
+    assert joined(words.training_sentence(found)) == (
+        "On 4.0 kB of text the engine takes 2.0 times as long as tokenizers. The reference, which "
+        "recounts all pairs for each merge, was dropped after 1.0 kB."
+    )
+    sentence = joined(words.training_sentence(found[:1]))
+    assert sentence == "The engine and tokenizers were not measured at the same size."
+    assert words.growth_by_name(found)["Engine"] == ([1_000, 4_000], [0.01, 0.02])
+
+
+@pytest.mark.slow
+def test_words_that_longest_match_cuts_differently_are_shown_with_both_cuts() -> None:
+    found = differences(gpt2(), "He overwrites it. overwrites")
+    (row,) = words.differing_rows(found, gpt2())
+    assert row.label == "2×"
+    assert [[tile.token for tile in cell.tiles] for cell in row.cells] == [
+        [b" overw", b"rites"],
+        [b" overwrite", b"s"],
+    ]
+    sentence = words.differing_sentence(found)
+    assert "2 of 5 pre-tokens (40.0%) differently from the merges" in sentence
+
+
+# The card while a measurement waits or runs
+
+
+def status(
+    progress: LabProgress | None,
+    *,
+    since_told: float = 0.0,
+    state: State = "running",
+    ahead: int = 0,
+) -> MeasurementStatus:
+    # Not MeasurementStatus(): a generic dataclass with slots can't store its type arguments.
+    return Status(
+        id="x",
+        about="",
+        state=state,
+        n_ahead=ahead,
+        progress=progress,
+        is_stopping=False,
+        elapsed_seconds=100.0,
+        seconds_since_report=since_told,
+        result=None,
+        problem=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("progress", "since_told", "text"),
+    [
+        (LabProgress(3, 48, "trie"), 0, "Step 3 of 48, time left unknown."),
+        (LabProgress(12, 48, "trie", 11.6), 0, "Step 12 of 48, about 12 s left."),
+        (LabProgress(12, 48, "trie", 11.6), 3.1, "Step 12 of 48, about 8 s left."),
+        (LabProgress(47, 48, "trie", 0.2), 0, "Step 47 of 48, nearly done."),
+        (LabProgress(47, 48, "trie", 2.0), 2.5, "Step 47 of 48, nearly done."),
+        (LabProgress(7, 48, "trie", 2.0), 9, "Step 7 of 48, longer than estimated."),
+    ],
+)
+def test_the_time_left_counts_down_from_the_last_estimate(
+    progress: LabProgress, since_told: float, text: str
+) -> None:
+    assert (
+        how_far(status(progress, since_told=since_told)) == f"{text} Now: Trie with backtracking."
+    )
+
+
+def test_the_card_describes_the_wait_before_the_first_step() -> None:
+    assert (
+        how_far(status(None, state="queued", ahead=1)) == "Waiting: 1 measurement before this one."
+    )
+    assert how_far(status(None)) == "Starting the measuring process."
+    compiling = LabProgress(0, 1, "", seconds_compiling=4.2)
+    assert how_far(status(compiling)).endswith("4 s so far.")
+    assert how_far(status(LabProgress(48, 48, "", 0.0))) == "Step 48 of 48, nearly done."

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
+from bpe_core.runs.pair_lives import PairLife, PairLives
 from bpe_core.runs.pair_statistics import (
     bytes_per_token_after,
     elbow,
@@ -156,3 +157,41 @@ def test_the_elbow_is_the_point_furthest_from_the_chord_in_any_unit(
 @pytest.mark.parametrize("values", [[], [5], [5, 3], [4, 4, 4]])
 def test_a_curve_without_a_bend_has_no_elbow(values: list[int]) -> None:
     assert elbow(values) is None
+
+
+# The lives of pairs
+
+
+def test_a_pair_that_never_occurs_has_no_span() -> None:
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=259))
+    life = PairLives(run).find((0, 0))
+    assert life.span is None
+    assert not life.counts.any()
+    assert not life.ranks.any()
+    assert PairLives(run).count_steps((0, 0)) == 0
+    assert life.rank_swing == 0
+
+
+def test_a_pair_never_occurs_in_a_run_without_pairs() -> None:
+    run = bpe.train(bpe.Corpus.from_text("h"), bpe.TrainingConfig(vocab_size=259))
+    assert PairLives(run).find((1, 2)).counts.tolist() == [0]
+
+
+@pytest.mark.parametrize("pair", [(-1, 2), (2, -1), (259, 0), (0, 10**30)])
+def test_an_id_not_in_the_vocabulary_is_refused(pair: tuple[int, int]) -> None:
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=259))
+    with pytest.raises(bpe.OutOfRangeError, match="from 0 to 258"):
+        PairLives(run).find(pair)
+
+
+def test_a_life_is_read_only() -> None:
+    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=259))
+    life = PairLives(run).find((1, 2))
+    for values in (life.counts, life.ranks, life.n_tied):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 5
+
+
+def test_a_pair_can_come_back() -> None:
+    none = np.zeros(5, np.int64)
+    assert PairLife(np.array([0, 3, 0, 2, 0]), none, none).span == (1, 3)

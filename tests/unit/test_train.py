@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,24 @@ import bpe_core as bpe
 from bpe_core.counting.streamed import stream_corpus
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.types import Base, PretokenCounts
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.reference import (
+    apply_merge,
+    choose_pair,
+    count_pairs,
+    encode_reference,
+    train_reference,
+)
+from bpe_core.types import Base, Merge, PretokenCounts, TrainingConfig, TrainingProgress
+from ui.work.task import Task
+from ui.work.training import TrainingStep
+from ui.work.training_report import (
+    EndingTime,
+    Reporter,
+    TrainingReport,
+    merging_seconds,
+    note_recent,
+)
 
 CORPUS = bpe.Corpus.from_documents(
     [f"the {word}s and the {word} {n}\n" for n in range(40) for word in ("hug", "pug", "bun")]
@@ -258,3 +277,159 @@ def test_text_that_spells_a_special_token_is_trained_on_as_ordinary_text() -> No
     run = bpe.train(corpus, config)
     assert 0 not in run.tokenizer.encode("PAD PAD")
     assert run.tokenizer.encode("PAD", allowed_special="all") == [0]
+
+
+# The reference trainer
+
+
+def pretokens(word_counts: dict[str, int]) -> PretokenCounts:
+    counts = np.array(list(word_counts.values()), dtype=np.int64)
+    return PretokenCounts(tuple(word.encode() for word in word_counts), counts)
+
+
+def characters(vocab_size: int, **fields: object) -> TrainingConfig:
+    settings = {"base": "characters", "special_tokens": (), **fields}
+    return TrainingConfig(vocab_size, **settings)  # pyright: ignore[reportArgumentType]
+
+
+def test_overlapping_pairs_are_all_counted_but_merged_once() -> None:
+    assert count_pairs([[0, 0, 0, 0]], [5]) == {(0, 0): 15}
+    assert apply_merge([0, 0, 0, 0], (0, 0), 1) == [1, 1]
+    assert apply_merge([0, 0, 0], (0, 0), 1) == [1, 0]
+
+
+def test_pairs_are_listed_in_the_order_they_are_first_seen() -> None:
+    assert list(count_pairs([[2, 1], [0, 2, 1]], [1, 1])) == [(2, 1), (0, 2)]
+
+
+@pytest.mark.parametrize("hostile", [",", "\0", "|||", "\t", " ", "·", "</w>", "a b", "\u202e"])
+def test_text_that_looks_like_a_separator_is_ordinary_text(hostile: str) -> None:
+    word = f"x{hostile}x{hostile}y"
+    run = train_reference(pretokens({word: 3}), characters(100, end_of_word="</w>"))
+    assert run.splits == [[run.merges[-1].id]]
+    assert run.vocab[run.merges[-1].id] == word.encode() + b"</w>"
+
+
+def test_the_marker_and_a_text_that_spells_it_are_different_tokens() -> None:
+    words = pretokens({"</w>": 9, "x": 5, "x</w>a": 9, "x</w>b": 9})
+    run = train_reference(words, characters(100, end_of_word="</w>"))
+    assert [*run.vocab.values()].count(b"</w>") == [*run.vocab.values()].count(b"x</w>") == 2
+    assert len(run.vocab) == len(run.base_ids) + 1 + len(run.merges)
+    assert all(len(split) == 1 for split in run.splits)
+    assert len({split[0] for split in run.splits}) == 4
+
+
+def test_characters_are_sorted_by_code_point_with_the_marker_last() -> None:
+    run = train_reference(pretokens({"é你a😀": 1}), characters(5, end_of_word="</w>"))
+    assert [token.decode() for token in run.vocab.values()] == ["a", "é", "你", "😀", "</w>"]
+
+
+def test_a_seen_alphabet_holds_symbols_that_only_the_documents_have() -> None:
+    run = train_reference(pretokens({"ab": 1}), characters(3), [b"a", b"b", b" "])
+    assert list(run.base_ids) == [b" ", b"a", b"b"]
+
+
+def test_each_tie_rule_chooses_the_right_pair() -> None:
+    counts = {(9, 9): 1, (5, 6): 3, (5, 2): 3, (1, 7): 3}
+    assert choose_pair(counts, "smallest-pair") == (1, 7)
+    assert choose_pair(counts, "first-seen") == (5, 6)
+
+
+def test_no_token_exceeds_the_maximum_length() -> None:
+    run = train_reference(pretokens({"aaaaaaaa": 4}), characters(100, max_token_bytes=3))
+    assert max(len(token) for token in run.vocab.values()) == 2
+    assert run.stop_reason == "no-pairs"
+
+
+def test_encoding_applies_the_earliest_learned_merge_first() -> None:
+    merges = {(1, 2): Merge(0, 1, 2, 3), (0, 1): Merge(1, 0, 1, 4), (0, 3): Merge(2, 0, 3, 5)}
+    assert encode_reference([0, 1, 2], merges) == [5]
+    assert encode_reference([], merges) == []
+
+
+def test_a_second_spelling_of_a_token_reuses_its_id() -> None:
+    vocabulary = GrowingVocabulary(characters(100), [b"a", b"b", b"c"])
+    ab, bc = vocabulary.join(0, 1), vocabulary.join(1, 2)
+    assert vocabulary.join(ab, 2) == vocabulary.join(0, bc)
+    assert len(vocabulary) == 6
+
+
+# The time left of a training
+
+
+N_MERGES = 50_000
+
+
+def estimates(seconds_of: Callable[[int], float]) -> list[tuple[float, float]]:
+    """Return each estimate with the true time left, if merge number n takes `seconds_of(n)`."""
+    now, reported = 0.0, 0.0
+    found: list[tuple[float, float]] = []
+    recent = deque[TrainingProgress]()
+    for done in range(N_MERGES + 1):
+        if now - reported >= 0.05 or not done:
+            note_recent(recent, TrainingProgress(done, N_MERGES, now, 9, 2))
+            if (left := merging_seconds(recent)) is not None:
+                found.append((now, left))
+            reported = now
+        now += seconds_of(done + 1) if done < N_MERGES else 0.0
+    return [(left, now - at) for at, left in found]
+
+
+def test_merges_of_equal_time_are_estimated_exactly() -> None:
+    for left, truth in estimates(lambda n: 0.0004):
+        assert left == pytest.approx(truth, rel=0.02, abs=0.1)
+
+
+@pytest.mark.parametrize(("first", "power"), [(0.05, 0.3), (0.05, 0.6), (0.5, 0.9), (0.5, 1.0)])
+def test_merges_that_get_faster_are_estimated_well_from_the_start(
+    first: float, power: float
+) -> None:
+    found = estimates(lambda n: first * n**-power)
+    assert len(found) > 2
+    for left, truth in found:
+        assert truth / 2 - 0.5 <= left <= 2 * truth + 0.5
+
+
+def test_merges_with_a_fixed_part_are_not_overestimated_tenfold() -> None:
+    found = estimates(lambda n: 0.0001 + 0.5 / n)
+    assert all(left <= 3 * truth + 0.5 for left, truth in found)
+
+
+def test_there_is_no_estimate_before_a_second_of_merges() -> None:
+    def report(done: int, seconds: float) -> TrainingProgress:
+        return TrainingProgress(done, 100, seconds, 9, 2)
+
+    assert merging_seconds([]) is None
+    assert merging_seconds([report(0, 9.0)]) is None
+    assert merging_seconds([report(0, 9.0), report(5, 9.4), report(9, 9.9)]) is None
+    assert merging_seconds([report(0, 9.0), report(0, 11.0)]) is None
+    assert merging_seconds([report(0, 9.0), report(50, 10.0)]) is None
+    steady = [report(0, 9.0), report(25, 9.5), report(50, 10.0)]
+    assert merging_seconds(steady) == pytest.approx(1.0)
+
+
+def test_after_the_last_merge_no_merges_are_left() -> None:
+    done = [TrainingProgress(n, 100, n / 10, 9, 2) for n in (50, 75, 100)]
+    assert merging_seconds(done) == 0
+
+
+def test_the_time_left_of_the_merges_includes_saving() -> None:
+    task, ending = Task[TrainingReport](), EndingTime()
+    reporter = Reporter(task, ending)
+    reporter(TrainingStep(9, 5_000_000))
+    for done in (0, 25, 50):
+        reporter(TrainingStep(9, 5_000_000, TrainingProgress(done, 100, done / 50, 9, 2)))
+    assert task.progress is not None
+    assert task.progress.seconds_left == pytest.approx(1.0 + ending.seconds(100, 5_000_000))
+    assert ending.seconds(100, 5_000_000) > 10
+
+
+def test_the_ending_is_learned_from_long_runs_only_and_within_limits() -> None:
+    ending = EndingTime()
+    usual = ending.seconds(100_000, 1_000_000)
+    ending.learn(9.0, n_merges=10, held_out_bytes=0)
+    assert ending.seconds(100_000, 1_000_000) == usual
+    ending.learn(2 * usual, n_merges=100_000, held_out_bytes=1_000_000)
+    assert ending.seconds(100_000, 1_000_000) == pytest.approx(2 * usual)
+    ending.learn(1e9, n_merges=100_000, held_out_bytes=1_000_000)
+    assert ending.seconds(100_000, 1_000_000) == pytest.approx(10 * usual)
