@@ -322,23 +322,6 @@ def test_tokenizers_alone_and_together_have_the_same_figures() -> None:
     assert alone == [n_own, n_foreign]
 
 
-def test_a_sample_is_the_same_each_time_and_spread_over_the_corpus() -> None:
-    corpus = bpe.Corpus.from_documents([TEXT * 2, TEXT], names=["a.txt", "b.py"])
-    sample = corpus.sample(20_000)
-    assert sample == corpus.sample(20_000) != corpus.sample(20_000, seed=1)
-    assert abs(sample.n_bytes - 20_000) < 1_000
-    assert all(text in corpus.documents[0] for text in sample.documents)
-    shares = {each.name: each.share for each in sample.composition().types}
-    assert shares[".txt"] == pytest.approx(2 / 3, abs=0.05)
-    starts = [
-        place.start
-        for place, name in zip(sample.places, sample.names, strict=True)
-        if name == "a.txt"
-    ]
-    assert len(starts) >= 10
-    assert max(starts) > 0.8 * len(corpus.documents[0])
-
-
 def test_a_sample_of_weighted_words_has_about_its_size() -> None:
     corpus = CORPORA["words"]
     assert corpus.sample(corpus.n_bytes // 20).n_bytes == pytest.approx(

@@ -27,7 +27,6 @@ from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 from ui.components.figures import FigureRow
 from ui.pair_frequencies.size import COST_COLUMNS, Sizes, cost_rows, costs_csv
-from ui.tokenizers.cost_fields import rates_with
 from ui.tokenizers.cost_rows import (
     corpus_rows,
     embedding_table_rows,
@@ -199,24 +198,6 @@ def test_every_amount_has_digits_that_tell_it_apart() -> None:
     assert money(1e-300) == "1e-300"
     assert money(0.99951) == "1.000"
     assert money(1_000_000) == "1,000,000.00"
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("price", -1.0),
-        ("price", math.nan),
-        ("price", 1e300),
-        ("width", 0.5),
-        ("width", math.nan),
-        ("width", math.inf),
-        ("window", 1e300),
-        ("window", -8_192.0),
-    ],
-)
-def test_what_no_model_has_is_refused(key: str, value: float) -> None:
-    with pytest.raises(bpe.ConfigError):
-        rates_with(Rates(), key, value)
 
 
 def test_the_cut_stands_beside_the_whole_run_and_gpt2() -> None:

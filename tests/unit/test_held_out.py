@@ -386,6 +386,7 @@ def test_how_text_was_held_out_survives_a_sample_and_pickling() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_a_sample_is_like_its_corpus(mixed: bpe.Corpus, seed: int) -> None:
     sample = mixed.sample(200_000, seed)
+    assert sample == mixed.sample(200_000, seed) != mixed.sample(200_000, seed + 1)
     assert sample.n_bytes == pytest.approx(200_000, rel=0.01)
     for of_whole, of_part in zip(mixed.composition(), sample.composition(), strict=True):
         for name, share in shares(of_whole).items():

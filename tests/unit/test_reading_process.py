@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import gzip
-import io
 import os
 import shutil
 import signal
@@ -29,23 +28,15 @@ from bpe_core.corpus.reading_process import (
     worth_a_process,
 )
 from bpe_core.processes.call import stream
+from tests.uploads import Upload
 from tests.zipping import make_zip
 
 LINES = "".join(f"{n * 2_654_435_761 % 2**40:x} кот, naïve hug\n" for n in range(700_000)).encode()
 
 
-class File(io.BytesIO):
-    """An upload."""
-
-    def __init__(self, data: bytes, name: str) -> None:
-        super().__init__(data)
-        self.name = name
-        self.size = len(data)
-
-
 def read(
     place: Path,
-    *files: File,
+    *files: Upload,
     column: str | None = None,
     encoding: dict[str, str] | None = None,
     on_progress: Callable[[float], None] = lambda _: None,
@@ -63,8 +54,8 @@ def read(
 def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None:
     assert len(LINES) > MAX_BYTES_IN_MEMORY
     seen: list[float] = []
-    files = File(LINES, "../a <b>.txt"), File("straße grüße\n".encode("cp1252") * 50, "b.txt")
-    expected = bpe.read_corpus([File(file.getvalue(), file.name) for file in files])
+    files = Upload("../a <b>.txt", LINES), Upload("b.txt", "straße grüße\n".encode("cp1252") * 50)
+    expected = bpe.read_corpus([Upload(file.name, file.getvalue()) for file in files])
     corpus = read(tmp_path, *files, on_progress=seen.append)
     assert isinstance(corpus, FiledCorpus)
     assert (corpus.sha256, corpus.n_bytes) == (expected.sha256, expected.n_bytes)
@@ -94,7 +85,7 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
 def test_a_large_table_is_divided_by_a_column_or_else_by_document(tmp_path: Path) -> None:
     lines = LINES.decode().splitlines()
     rows = "".join(f'{n % 9},"{" ".join(lines[n : n + 100])}"\n' for n in range(0, len(lines), 100))
-    table = File(b"who,text\n" + rows.encode(), "a.csv")
+    table = Upload("a.csv", b"who,text\n" + rows.encode())
     expected = bpe.read_corpus(table, "text", kept_column="who")
     for by, used in (("column:who", "column:who"), ("folder", "document")):
         corpus = read_in_process(
@@ -112,7 +103,7 @@ def test_a_large_table_is_divided_by_a_column_or_else_by_document(tmp_path: Path
 
 
 def test_a_smaller_corpus_is_in_memory_and_leaves_nothing_on_disk(tmp_path: Path) -> None:
-    table = File(b"id,text,note\n1,hug,a\n2,hugs,b\n", "words.csv")
+    table = Upload("words.csv", b"id,text,note\n1,hug,a\n2,hugs,b\n")
     corpus = read(tmp_path, table, column="note")
     assert isinstance(corpus, bpe.Corpus)
     assert corpus.documents == ("a", "b")
@@ -122,13 +113,13 @@ def test_a_smaller_corpus_is_in_memory_and_leaves_nothing_on_disk(tmp_path: Path
 @pytest.mark.parametrize(
     ("file", "encoding", "error"),
     [
-        (File(b"", "a.txt"), {}, bpe.EmptyCorpusError),
-        (File(b"hug", "a.txt"), {"a.txt": "no-such"}, bpe.ConfigError),
-        (File(b"PK\x03\x04 not a zip", "a.zip"), {}, bpe.UnsupportedFileError),
+        (Upload("a.txt", b""), {}, bpe.EmptyCorpusError),
+        (Upload("a.txt", b"hug"), {"a.txt": "no-such"}, bpe.ConfigError),
+        (Upload("a.zip", b"PK\x03\x04 not a zip"), {}, bpe.UnsupportedFileError),
     ],
 )
 def test_errors_are_those_of_the_reader(
-    file: File, encoding: dict[str, str], error: type[Exception], tmp_path: Path
+    file: Upload, encoding: dict[str, str], error: type[Exception], tmp_path: Path
 ) -> None:
     with pytest.raises(error) as here:
         bpe.read_corpus([file], encoding=encoding)
@@ -147,7 +138,7 @@ def test_reading_can_be_stopped(tmp_path: Path) -> None:
         raise StoppedError
 
     with pytest.raises(StoppedError):
-        read(tmp_path, File(LINES, "a.txt"), on_progress=stop)
+        read(tmp_path, Upload("a.txt", LINES), on_progress=stop)
     assert list(tmp_path.iterdir()) == []
     assert not _readers()
 
@@ -164,27 +155,27 @@ def test_a_killed_process_is_an_error(tmp_path: Path) -> None:
     killer = threading.Thread(target=kill)
     killer.start()
     with pytest.raises(bpe.UnsupportedFileError, match="too much memory or time"):
-        read(tmp_path, File(LINES, "a.txt"))
+        read(tmp_path, Upload("a.txt", LINES))
     killer.join()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_process_is_worth_it_for_large_files_and_for_what_unpacks_to_much() -> None:
     packed = gzip.compress(os.urandom(300_000))
-    assert not worth_a_process([File(b"hug" * 100_000, "a.txt")])
-    assert worth_a_process([File(b"hug " * 2_000_000, "a.txt")])
-    assert worth_a_process([File(packed, "a.txt.gz")])
+    assert not worth_a_process([Upload("a.txt", b"hug" * 100_000)])
+    assert worth_a_process([Upload("a.txt", b"hug " * 2_000_000)])
+    assert worth_a_process([Upload("a.txt.gz", packed)])
     # A small file may still unpack to 16 MB.
-    assert worth_a_process([File(gzip.compress(b"[" + b"[]," * 5_000_000 + b"[]]"), "a.json.gz")])
-    assert worth_a_process([File(make_zip({"a.txt": b"hug"}), "a.zip")])
-    assert worth_a_process([File(b"text\n" + b"a\n" * 300_000, "a.csv")])
-    assert not worth_a_process([File(b"text\n" + b"a\n" * 100_000, "a.csv")])
-    assert worth_a_process([File(b"[" + b"{}," * 1_000_000 + b"1]", "a.json")])
+    assert worth_a_process([Upload("a.json.gz", gzip.compress(b"[" + b"[]," * 5_000_000 + b"[]]"))])
+    assert worth_a_process([Upload("a.zip", make_zip({"a.txt": b"hug"}))])
+    assert worth_a_process([Upload("a.csv", b"text\n" + b"a\n" * 300_000)])
+    assert not worth_a_process([Upload("a.csv", b"text\n" + b"a\n" * 100_000)])
+    assert worth_a_process([Upload("a.json", b"[" + b"{}," * 1_000_000 + b"1]")])
 
 
 @pytest.mark.parametrize("most", [0, 3, 4, 5, 100])
 def test_the_beginning_of_files_is_read_with_the_size_of_all(most: int, tmp_path: Path) -> None:
-    files = File(b"text\nhug\nhugs\n", "a.csv"), File(b"pug", "b.txt")
+    files = Upload("a.csv", b"text\nhug\nhugs\n"), Upload("b.txt", b"pug")
     corpus, n_characters = read_beginning_in_process(
         files, ReadOptions(), most, place=tmp_path, on_progress=lambda _: None
     )
@@ -197,10 +188,10 @@ def test_the_beginning_of_files_is_read_with_the_size_of_all(most: int, tmp_path
 def test_tables_are_described_in_a_process_as_here(tmp_path: Path) -> None:
     table = b"id,text,note\n1,hug,a\n2,hugs,b\n"
     files = [
-        File(b"hug", "c.txt"),
-        File(make_zip({"a.csv": table, "b.txt": b"hug"}), "a.zip"),
-        File("text\nstraße\n".encode("cp1252"), "b.csv"),
-        File(b"", "d.csv"),
+        Upload("c.txt", b"hug"),
+        Upload("a.zip", make_zip({"a.csv": table, "b.txt": b"hug"})),
+        Upload("b.csv", "text\nstraße\n".encode("cp1252")),
+        Upload("d.csv", b""),
     ]
     choices = ReadOptions(encoding={"b.csv": "cp1252"})
     found = describe_in_process(files, choices, 9, place=tmp_path)
@@ -213,14 +204,14 @@ def test_files_without_tables_start_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading_process, "call", None)
-    assert describe_in_process([File(b"hug,s", "a.txt")], ReadOptions(), 9, place=tmp_path) == []
+    assert describe_in_process([Upload("a.txt", b"hug,s")], ReadOptions(), 9, place=tmp_path) == []
 
 
 def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "MAX_SECONDS_APART", 0.01)
     # Each process takes longer than that to start.
     parquet = b"PAR1 and something else PAR1"
-    many = File(make_zip({f"{n}.parquet": parquet for n in range(500)}), "a.zip")
+    many = Upload("a.zip", make_zip({f"{n}.parquet": parquet for n in range(500)}))
     started: list[object] = []
 
     def noted(*arguments: Any, **named: Any) -> Generator[Any]:
@@ -234,7 +225,7 @@ def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.Monke
     assert len(started) == 1
     # Progress is reported for each file, so that a caller can stop between two files.
     assert len(reports) >= 500
-    few = File(make_zip({f"{n}.parquet": parquet for n in range(2)}), "a.zip")
+    few = Upload("a.zip", make_zip({f"{n}.parquet": parquet for n in range(2)}))
     with pytest.raises(bpe.UnsupportedFileError, match="the Parquet files before it took"):
         bpe.read_corpus([few])
 

@@ -1,4 +1,4 @@
-"""Saved runs load unchanged, any other file is refused; figures on another corpus can be cancelled."""
+"""Saved runs load unchanged, other files are refused, and figures on other text are exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training as callers use it: invalid arguments, stop reasons, progress and cancelling."""
+"""Training as callers use it, the reference trainer, and how long training will still take."""
 
 from __future__ import annotations
 
