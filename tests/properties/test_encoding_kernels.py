@@ -83,10 +83,6 @@ def tables(draw: st.DrawFn, *, one_merge_a_token: bool = False) -> TokenTable:
     return make_table(merges, ids)
 
 
-def by_kernels(table: TokenTable, word: str) -> list[int]:
-    return CompiledEncoder(table, WHOLE).encode(word).tolist()
-
-
 def decoded(encoder: CompiledEncoder, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
     data = encoder.decode(ids)
     return None if data is None else data.tobytes()

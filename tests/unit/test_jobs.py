@@ -17,9 +17,7 @@ from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import Trained
-from ui.work.jobs import (
-    JobManager,
-)
+from ui.work.jobs import JobManager
 from ui.work.task import Task
 from ui.work.training import TrainingStep
 from ui.work.training_report import (
