@@ -1,15 +1,18 @@
-"""Charts that compare tokenizers hold the core's numbers, and names are never markup."""
+"""Charts and tables that compare tokenizers hold the core's numbers; names are never markup."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_cases
 from ui.compare import charts
 from ui.compare.charts import kind_bars
+from ui.compare.passage import golden_rows, provenances
 from ui.look.chart_style import PALETTES
 
 TOKENS_CSS = Path(charts.__file__).parents[1] / "components" / "shared" / "tokens.css"
@@ -66,3 +69,28 @@ def test_a_tokenizer_has_the_same_colour_on_cards_and_charts() -> None:
     found = {int(place): (light, dark) for place, light, dark in re.findall(rule, css)}
     pairs = zip(PALETTES["light"].series, PALETTES["dark"].series, strict=True)
     assert found == dict(enumerate(pairs))
+
+
+# The table of golden texts lists every text with its ids and source, and marks failures
+
+
+def test_every_golden_text_has_a_row_with_its_ids_and_its_source() -> None:
+    cases = gpt2_golden_cases()
+    numbers = list(provenances(cases))
+    for case, row in zip(cases, golden_rows(cases), strict=True):
+        assert row.label == f"✓ {case.group} [{numbers.index(case.provenance) + 1}]"
+        ids = [tile.id for tile in row.cells[0].tiles]
+        assert ids == list(case.ids[: len(ids)])
+        assert [tile.token for tile in row.cells[0].tiles] == [
+            gpt2().vocab[id] for id in case.ids[: len(ids)]
+        ]
+        assert row.note.split(" and ")[0] == " ".join(map(str, ids))
+        assert ("more" in row.note) == (len(ids) < len(case.ids))
+    assert sum(provenances(cases).values()) == len(cases)
+
+
+def test_a_text_with_wrong_ids_is_marked() -> None:
+    first, *others = gpt2_golden_cases()
+    rows = golden_rows([replace(first, is_exact=False), *others])
+    assert rows[0].label.startswith("✗ ")
+    assert sum(row.label.startswith("✗") for row in rows) == 1

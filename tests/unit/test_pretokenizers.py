@@ -19,8 +19,10 @@ from tokenizers import Regex
 from tokenizers.normalizers import Replace
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
+import bpe_core as bpe
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
 from bpe_core.pretokenizers import pretokenizers
+from bpe_core.pretokenizers.pattern_reasons import explain_pattern_error
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, Pretokenizer, get_pretokenizer
 from bpe_core.unicode.classes import class_runs, unicode_class
 from tests.strategies import hostile_texts
@@ -274,3 +276,55 @@ def test_the_unicode_version_differs_from_pythons() -> None:
     # This is why the classes are embedded: U+1C89 is a letter only since Unicode 16.
     assert unicodedata.category("\u1c89") == "Cn"
     assert unicode_class(0x1C89) == "upper"
+
+
+# Errors in patterns are put in plain words
+
+
+CASES = [
+    ("a(", "the ( at character 2 is not closed"),
+    (r"\((a[)(]", "the ( at character 3 is not closed"),
+    ("(?<=a", "the ( at character 1 is not closed"),
+    ("[]a", "the [ at character 1 is not closed"),
+    ("x[^ab", "the [ at character 2 is not closed"),
+    ("ab)c", "at character 3 is a ) without a ("),
+    ("*a", "at character 1 is a repeat with nothing before it"),
+    ("a**", "at character 3 is a second repeat"),
+    ("ab{3,1}", "at character 4 is a repeat whose smallest count"),
+    ("a\\", "at character 2 is a backslash with nothing after it"),
+    (r"a\q", "at character 2 is an escape that does not exist"),
+    (r"\x1", "at character 1 is an escape without all its digits"),
+    (r"\p{Foo}", "at character 1 is a class of characters that does not exist"),
+    (r"\N{NOPE}", "at character 1 is a character's name that does not exist"),
+    ("[z-a]", "at character 4 is a range that goes backwards"),
+    ("(?~a)", "at character 3 is a (? with an unknown sign"),
+    ("(*FOO)", "at character 3 is a (* with an unknown word"),
+    ("(?P<1a>x)", "at character 7 is a group's name that is not a word"),
+    (r"\2", "at character 1 is a reference to a group that is not there"),
+    (r"(a\1)", "at character 3 is a reference to the group that it is in"),
+    ("(?i-:a)", "at character 5 is a flag that cannot be set there"),
+    ("a{e<=}", "at character 6 is a fuzzy match"),
+    (r"\L<x>", "at character 1 is a named list"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "expected"), CASES)
+def test_the_reason_says_what_is_wrong_and_where(pattern: str, expected: str) -> None:
+    with pytest.raises(bpe.PatternError) as caught:
+        bpe.get_pretokenizer(f"regex:{pattern}")
+    message = str(caught.value)
+    assert expected in message
+    assert message.endswith("Correct it, or choose a named pre-tokenizer.")
+    with pytest.raises(regex.error) as engine:
+        regex.compile(pattern)
+    assert str(engine.value).partition(" at position")[0] not in message
+    assert "position" not in message
+
+
+def test_a_reason_that_the_engine_has_added_since_still_has_its_place() -> None:
+    error = regex.error("entirely new trouble", "abc", 1)
+    assert explain_pattern_error(error) == "at character 1 is something that cannot be read"
+    assert (
+        explain_pattern_error(regex.error("entirely new trouble"))
+        == "it has something that cannot be read"
+    )

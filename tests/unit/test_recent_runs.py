@@ -1,4 +1,4 @@
-"""Recent runs: few, distinct, held if unsaved, and looked up if the browser names them."""
+"""What the browser remembers of runs, corpora and trainings: little, distinct and checked."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ import streamlit as st
 
 import bpe_core as bpe
 from ui.look.run_names import RunName
-from ui.shell import recent_runs, workspace
-from ui.shell.open_run import OpenRun
+from ui.shell import open_run, recent_runs, workspace
+from ui.shell.open_run import OpenRun, follow
 from ui.shell.recent_runs import (
     MAX_RECENT_RUNS,
+    GivenCorpus,
     RecentRuns,
     forget_other_runs,
     forget_run,
+    note_found,
+    note_given,
     remember_run,
     start_over,
+    take_given,
 )
 from ui.storage import run_store
 from ui.storage.run_store import (
@@ -29,6 +33,7 @@ from ui.storage.run_store import (
     load_run,
     store_run,
 )
+from ui.work.jobs import JobStatus
 
 
 @pytest.fixture(autouse=True)
@@ -197,3 +202,69 @@ def test_only_as_many_runs_are_looked_up_as_are_listed(
     )
     hand_over(session, {"ids": [f"{n:032x}" for n in range(10_000)]})
     assert len(looked_up) == MAX_RECENT_RUNS
+
+
+# The corpus that the browser remembers: taken once, and only if it is named as it should be
+
+
+ID = "0123456789abcdef" * 2
+
+
+def test_what_the_browser_names_is_taken_once() -> None:
+    note_found({"corpus": f"paste={ID}"})
+    assert take_given() == ("paste", ID)
+    assert take_given() is None
+    assert workspace.get(GivenCorpus).name == f"paste={ID}"
+
+
+@pytest.mark.parametrize(
+    "found", [None, [], {"corpus": 5}, {"corpus": f"file={ID}"}, {"corpus": "upload=../x"}]
+)
+def test_anything_else_is_nothing(found: object) -> None:
+    note_found(found)
+    assert take_given() is None
+
+
+def test_what_a_form_holds_goes_before_what_the_browser_names() -> None:
+    note_given("upload", ID)
+    note_found({"corpus": f"paste={ID}"})
+    assert take_given() is None
+    assert workspace.get(GivenCorpus).name == f"upload={ID}"
+
+
+def test_a_form_without_a_kept_corpus_says_so_only_after_it_had_one() -> None:
+    note_given("sample", None)
+    assert workspace.get(GivenCorpus).name is None
+    note_given("upload", ID)
+    note_given("sample", None)
+    assert workspace.get(GivenCorpus).name == ""
+
+
+# A training stays in the address of its page until its end was shown
+
+
+@pytest.mark.parametrize(
+    ("job", "noted", "opened"),
+    [
+        (JobStatus("job", "rhyme", "queued"), ["job"], []),
+        (JobStatus("job", "rhyme", "running"), ["job"], []),
+        (JobStatus("job", "rhyme", "finished", run_id="run"), [None], ["run"]),
+        (JobStatus("job", "rhyme", "cancelled", run_id="run"), [None], ["run"]),
+        (JobStatus("job", "rhyme", "cancelled"), [None], []),
+        (JobStatus("job", "rhyme", "failed", error="too small"), ["job"], []),
+        (JobStatus("job", "", "unknown", error="no job"), [None], []),
+        (None, [], []),
+    ],
+)
+def test_each_status_of_a_job_is_followed(
+    job: JobStatus | None,
+    noted: list[str | None],
+    opened: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    all_noted: list[str | None] = []
+    all_opened: list[str] = []
+    monkeypatch.setattr(open_run, "note_training", all_noted.append)
+    monkeypatch.setattr(open_run, "open_run", all_opened.append)
+    follow(job)
+    assert (all_noted, all_opened) == (noted, opened)

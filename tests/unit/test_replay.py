@@ -1,4 +1,4 @@
-"""The saved replay has the whole run, none of it as markup."""
+"""The saved replay has the whole run, none of it as markup, and opens at a step that it has."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import base64
 import gzip
 import html
 import json
+import math
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ui.merge_loop.player_run import replay_page
+from ui.merge_loop.player_run import replay_page, reported_step
 
 
 class Parts(HTMLParser):
@@ -94,3 +96,32 @@ def test_the_content_policy_allows_no_requests_and_only_the_pages_script() -> No
 
 def test_the_same_run_gives_the_same_file() -> None:
     assert replay_page(b"run", b"merges", title="x") == replay_page(b"run", b"merges", title="x")
+
+
+# A step that the browser's player reports is used only if the run has it
+
+
+@pytest.mark.parametrize(
+    ("report", "step"),
+    [
+        ("0", 0),
+        ("9", 9),
+        ("7.0", 7),
+        ("10", None),
+        ("-1", None),
+        ("-0.5", None),
+        ("1e999", None),
+        ("-1e999", None),
+        ("NaN", None),
+        ("null", None),
+        ('"7"', None),
+        ("[7]", None),
+    ],
+)
+def test_a_step_is_kept_within_the_run(report: str, step: int | None) -> None:
+    assert reported_step(json.loads(report), 9) == step
+
+
+def test_a_run_without_merges_has_one_step() -> None:
+    assert reported_step(0, 0) == 0
+    assert reported_step(math.nextafter(0, 1), 0) is None
