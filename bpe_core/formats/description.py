@@ -182,5 +182,6 @@ def check_not_overruled(
             f"The pre-tokenizer of {name} is {tokenizer.pretokenizer.name!r}, not "
             f"{pretokenizer!r}. Leave pretokenizer out."
         )
-    if special_tokens is not None and dict(special_tokens) != dict(tokenizer.special_tokens):
+    own = tokenizer.special_tokens
+    if any(own.get(text) != id for text, id in (special_tokens or {}).items()):
         raise ConfigError(f"{name} has special tokens of its own. Leave special_tokens out.")

@@ -122,23 +122,27 @@ def _encodes_by_ranks(tokenizer: Tokenizer, ranks: Mapping[bytes, int]) -> bool:
 def describe_tiktoken(given: Given) -> Description:
     """Describe the tokenizer of a .tiktoken file.
 
-    A published file is recognised by its SHA-256, unless its pre-tokenizer and its special tokens
-    are given. Raises `FormatError` for a damaged file, and `ConfigError` if the pre-tokenizer is
-    missing.
+    A published file is recognised by its SHA-256, and brings its pre-tokenizer and special tokens;
+    given special tokens are added to these. Raises `FormatError` for a damaged file, and
+    `ConfigError` if the pre-tokenizer is missing.
 
     >>> describe_tiktoken(Given("mine", b"YQ== 0\\nYWE= 1\\n", pretokenizer="none")).merges.merges
     [(0, 0, 1)]
     """
-    special_tokens, pretokenizer, origin = given.special_tokens, given.pretokenizer, ""
+    special_tokens, pretokenizer, origin = given.beside.special(), given.pretokenizer, ""
     found = _BY_SHA256.get(hashlib.sha256(given.data).hexdigest())
-    if found is not None and None in (special_tokens, pretokenizer):
+    if found is not None:
         # Not compared with tiktoken here: the exact file is known, and the tests compare it.
         origin = f"The file is {found.publisher}’s, to the byte. {found.note}".strip()
         pretokenizer = found.pretokenizer
-    if special_tokens is None:
-        special_tokens = given.beside.special()
-        if found is not None:
-            special_tokens = {**found.special_tokens, **special_tokens}
+        special_tokens = {**found.special_tokens, **special_tokens}
+    if (added := given.special_tokens) is not None:
+        if not is_a(added, Mapping) or not all(is_a(text, str) for text in added):
+            raise ArgumentTypeError(
+                f"Expected special_tokens as a dict from text to id, such as "
+                f"{{'<|endoftext|>': 50256}}, got {describe(added)}."
+            )
+        special_tokens = {**special_tokens, **added}
     ids = read_ranks(given.data)
     if pretokenizer is None:
         raise ConfigError(
@@ -217,7 +221,7 @@ def build_from_ranks(
 ) -> Tokenizer:
     """Build the tokenizer that encodes as tiktoken does with these ranks; raises `FormatError`.
 
-    Raises `ConfigError` for an unknown pre-tokenizer and for malformed special tokens.
+    Raises `ConfigError` for an unknown pre-tokenizer.
 
     >>> build_from_ranks(
     ...     {b"a": 0, b"b": 1, b"ab": 2}, pretokenizer="none", special_tokens={}
@@ -234,11 +238,6 @@ def recover_rank_merges(
 
     Raises what `build_from_ranks` raises.
     """
-    if not is_a(special_tokens, Mapping) or not all(is_a(text, str) for text in special_tokens):
-        raise ArgumentTypeError(
-            f"Expected special_tokens as a dict from text to id, such as "
-            f"{{'<|endoftext|>': 50256}}, got {describe(special_tokens)}."
-        )
     vocab = {id: token for token, id in ranks.items()}
     if len(vocab) < len(ranks):
         for token, rank in ranks.items():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.formats import from_memory
+from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.tiktoken_file import read_ranks
 from bpe_core.tokenizer.protocol import NamedEncoder
@@ -57,6 +58,15 @@ def assert_same_ids(name: str, text: str) -> None:
 @each
 def test_openais_own_files_need_no_pretokenizer_argument(name: str) -> None:
     assert opened(name).provenance.startswith("The file is OpenAI’s")
+
+
+@each
+def test_special_tokens_that_are_given_are_added_to_those_of_a_published_file(name: str) -> None:
+    files = {"any.tiktoken": ranks_file(name)}
+    given = {"<|mine|>": 300_000}
+    loaded = loads(files, special_tokens=given)
+    assert loaded.special_tokens == {**own(name).special_tokens, **given}
+    assert loads(files, own(name).pretokenizer.name, given) == loaded
 
 
 @each
