@@ -32,7 +32,7 @@ from bpe_core.runs.progress import Watch
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
-from bpe_core.unicode.kinds import token_script
+from bpe_core.unicode.kinds import TOKEN_SCRIPTS, token_script
 from bpe_core.vocabulary.pruning import keep_only
 
 RemovalOrder = Literal["fewest-uses", "last-learned"]
@@ -142,7 +142,7 @@ def remove_leaves(
     if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
         corpus = to_corpus(corpus)
     held_out = None if held_out is None else to_corpus(held_out)
-    _check(tokenizer, vocab_size, order, pinned)
+    _check(tokenizer, vocab_size, order, pinned, scripts)
     leaves = _Leaves(tokenizer, pinned, scripts)
     n_wanted = None if vocab_size is None else tokenizer.vocab_size - vocab_size
     if n_wanted is not None and n_wanted > (
@@ -283,6 +283,7 @@ def _check(
     vocab_size: int | None,
     order: RemovalOrder,
     pinned: Collection[int],
+    scripts: Collection[str] | None,
 ) -> None:
     check_choice("order", order, RemovalOrder, ConfigError)
     if vocab_size is not None:
@@ -290,3 +291,9 @@ def _check(
     unknown = [id for id in pinned if id not in tokenizer.vocab]
     if unknown:
         raise ConfigError(f"Expected ids of the vocabulary as pinned, got {unknown[0]!r}.")
+    for script in scripts or ():
+        if script not in TOKEN_SCRIPTS:
+            raise ConfigError(
+                f"There is no script {script!r:.60}. The names of scripts are: "
+                f"{', '.join(TOKEN_SCRIPTS)}."
+            )

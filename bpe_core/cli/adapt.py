@@ -32,6 +32,7 @@ from bpe_core.cli.results import (
 from bpe_core.cli.sources import takes_sources
 from bpe_core.cli.streams import Bar
 from bpe_core.cli.support import note_what_lacks, parse_special_tokens, read_text
+from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.counting.words import CountedCorpus
     from bpe_core.formats.adapted.adapting_base import BaseFiles
+    from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.types import Format, TieBreak
 
 _ORDERS = ("fewest-uses", "last-learned")
@@ -70,7 +72,7 @@ class _Request:
     special_tokens: tuple[str, ...]
     as_json: bool
 
-    def open(self, terms_file: str | None = None) -> _Opened:
+    def open(self, addition: _Addition | None = None) -> _Opened:
         """Open the base, and count the text; raise first if the result could not be written."""
         from bpe_core.adapting.adapted import trace_ids
         from bpe_core.formats.adapted.adapted_files import row_files
@@ -82,9 +84,13 @@ class _Request:
         special_tokens = parse_special_tokens(self.special_tokens)
         fetch_missing(self.base)
         base = open_base(self.base, self.pretokenizer, special_tokens or None)
+        if addition is not None:
+            addition.check_coverage(base.tokenizer)
         # Written once unchanged, because a refusal after the whole run would come too late.
         unchanged = trace_ids(base.tokenizer, base.tokenizer)
-        inputs = [self.base, *self.sources.inputs(), *([terms_file] if terms_file else [])]
+        inputs = [self.base, *self.sources.inputs()]
+        if addition is not None and addition.terms_file:
+            inputs.append(addition.terms_file)
         is_file_name = format_by_name(self.out) is not None and not is_folder(self.out)
         check_outputs(
             {**self.files(unchanged, base), **row_files(unchanged)},
@@ -143,7 +149,22 @@ class _Addition:
     terms: tuple[str, ...]
     terms_file: str | None
     left_out: tuple[str, ...]
-    character_coverage: float
+    character_coverage: float | None
+
+    @property
+    def coverage(self) -> float:
+        """The share of the text whose characters become tokens."""
+        from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
+
+        return DEFAULT_COVERAGE if self.character_coverage is None else self.character_coverage
+
+    def check_coverage(self, base: Tokenizer) -> None:
+        """Raise ConfigError for a share of characters if the base spells none in bytes."""
+        if self.character_coverage is not None and not base.byte_ids:
+            raise ConfigError(
+                "--character-coverage is for a base that spells rare characters in bytes, such as "
+                "Llama 2's, and this one merges them like any others. Omit it."
+            )
 
     def all_terms(self) -> list[str]:
         """Return the terms that were given, and those in the file."""
@@ -205,11 +226,9 @@ _adds: Option[Any] = add_all(
     click.option(
         "--character-coverage",
         type=float,
-        default=0.9995,
-        show_default=True,
         metavar="SHARE",
         help="Of a base that spells rare characters in bytes: the share of the text whose "
-        "characters become tokens, before others are learned.",
+        "characters become tokens, before others are learned.  [default: 0.9995]",
     ),
     gather("addition", _Addition),
 )
@@ -252,7 +271,7 @@ def extend(request: _Request, n_tokens: int, addition: _Addition) -> None:
     from bpe_core.adapting.adapted import trace_ids
     from bpe_core.adapting.extend import extend as run_extension
 
-    opened = request.open(addition.terms_file)
+    opened = request.open(addition)
     with Bar() as bar:
         run = run_extension(
             opened.base.tokenizer,
@@ -262,7 +281,7 @@ def extend(request: _Request, n_tokens: int, addition: _Addition) -> None:
             tie_break=addition.tie_break,
             terms=addition.all_terms(),
             left_out=addition.left_out_tokens(),
-            character_coverage=addition.character_coverage,
+            character_coverage=addition.coverage,
         )
     report_run(run, opened.test)
     report_terms(run.terms)
@@ -318,7 +337,7 @@ def replace(request: _Request, n_tokens: int, removal: _Removal, addition: _Addi
     """
     from bpe_core.adapting.replace import replace as run_replacing
 
-    opened = request.open(addition.terms_file)
+    opened = request.open(addition)
     with Bar() as bar:
         adapted = run_replacing(
             opened.base.tokenizer,
@@ -331,7 +350,7 @@ def replace(request: _Request, n_tokens: int, removal: _Removal, addition: _Addi
             terms=addition.all_terms(),
             left_out=addition.left_out_tokens(),
             tie_break=addition.tie_break,
-            character_coverage=addition.character_coverage,
+            character_coverage=addition.coverage,
             on_removal=bar.show_removals,
         )
     report_terms(adapted.terms)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -20,6 +20,7 @@ from bpe_core.cli.streams import (
 )
 from bpe_core.corpus.urls import reading
 from bpe_core.errors import (
+    ArgumentTypeError,
     BpeError,
     ConfigError,
     FormatError,
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
     from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
     from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
+
+
+_ARGUMENT: Final = re.compile(
+    r"\b(?P<name>[a-z_]+)\b(?:=(?P<value>'[\w-]+'|[0-9]+|True|None)|(?!=))"
+)
+"""An argument with its value, such as `end_of_word=None`, or a word that may name one."""
 
 
 class ErrorLineGroup(click.Group):
@@ -56,7 +63,10 @@ class ErrorLineGroup(click.Group):
         try:
             return super().invoke(ctx)
         except BpeError as error:
-            raise click.ClickException(printable(" ".join(str(error).split()))) from None
+            message = printable(" ".join(str(error).split()))
+            is_about_arguments = isinstance(error, ConfigError | ArgumentTypeError)
+            message = self._in_options(message, ctx.invoked_subcommand, names=is_about_arguments)
+            raise click.ClickException(message) from None
         except MemoryError:
             raise click.ClickException(
                 "There is not enough memory. Use a smaller input, or a machine with more."
@@ -67,6 +77,35 @@ class ErrorLineGroup(click.Group):
             raise click.ClickException(
                 f"{str(error.filename)!r}: {error.strerror}. Check the path and its permissions."
             ) from None
+
+    def _in_options(self, message: str, command: str | None, *, names: bool) -> str:
+        """Return a message in which Python's arguments are written as the options of commands.
+
+        Those with a value always are; `names` says whether other words with an underscore are
+        arguments too, and not, for example, keys of a file.
+        """
+        # An option of the command itself counts before one of another, such as `train`.
+        commands = sorted(self.commands.items(), key=lambda each: each[0] != command)
+        options = {
+            option.name: option
+            for _, each in reversed(commands)
+            for option in each.params
+            if isinstance(option, click.Option)
+        }
+
+        def write(found: re.Match[str]) -> str:
+            option, value = options.get(found["name"]), found["value"]
+            if option is None or (value is None and not (names and "_" in found["name"])):
+                return found[0]
+            if value == "None":
+                return f"no {option.opts[0]}"
+            if value in (None, "True"):
+                return option.opts[0]
+            value = value.strip("'")
+            is_known = not isinstance(option.type, click.Choice) or value in option.type.choices
+            return f"{option.opts[0]} {value}" if is_known else found[0]
+
+        return _ARGUMENT.sub(write, message)
 
 
 def load_tokenizer(

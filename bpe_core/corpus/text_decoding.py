@@ -62,7 +62,7 @@ _STRAY_CONTROL = regex.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
 DecodingErrors = Literal["strict", "replace"]
 """What becomes of bytes that do not fit the encoding: an error, or U+FFFD."""
 REPLACEMENT: Final = "\ufffd"
-REPLACING: Final = "replace the bytes that do not fit (errors='replace', or --errors replace)"
+REPLACING: Final = "replace the bytes that do not fit (errors='replace')"
 """How an error offers to replace them."""
 
 

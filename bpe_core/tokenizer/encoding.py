@@ -159,8 +159,8 @@ class TextEncoder:
         return UnknownSymbolError(
             f"The alphabet of this tokenizer ({len(table.base_ids):,} {table.base}) has no {what}, "
             f"found at character {start + a:,} of the text, byte offset "
-            f"{len(text[:start].encode()) + b:,}. Skip it with errors='skip', or train with the "
-            f"full byte alphabet."
+            f"{len(text[:start].encode()) + b:,}. Skip it with errors='skip' or --skip-unknown, or "
+            f"train with the full byte alphabet."
         )
 
     def _encode_plainly(self, text: str, allowed: frozenset[str], errors: OnUnknown) -> list[int]:

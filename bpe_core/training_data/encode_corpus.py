@@ -190,7 +190,7 @@ def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: A
     check_whole("shard_tokens", shard_tokens, 1, _MAX_TOKENS)
     check_whole("pack", 1 if pack is None else pack, 1, _MAX_TOKENS)
     if not is_a(val_share, int, float) or not 0 <= val_share < 1:
-        raise ConfigError(f"Expected a val_share from 0 to below 1, got {describe(val_share)}.")
+        raise ConfigError(f"Expected val_share from 0 to below 1, got {describe(val_share)}.")
     if shuffle_seed is not None and not is_whole(shuffle_seed):
         raise ConfigError(f"Expected a whole number as shuffle_seed, got {describe(shuffle_seed)}.")
 

@@ -38,7 +38,7 @@ def check_columns(columns: Iterable[str], format: str, pack: int | None) -> tupl
     if names and (format != "parquet" or pack is not None):
         raise ConfigError(
             "Columns are kept in rows that are documents. Choose --format parquet without --pack, "
-            "or omit --keep-column (keep_columns=)."
+            "or omit keep_columns."
         )
     if taken := [name for name in names if name in (IDS, N_TOKENS) or names.count(name) > 1]:
         raise ConfigError(
@@ -79,7 +79,7 @@ def check_files(columns: Sequence[str], files: Sequence[DescribedFile]) -> None:
 
 def _name_columns(names: Sequence[str]) -> str:
     found = listed([quoted(name) for name in names], _MAX_NAMED) or "none"
-    return f"Found: {found}. Check --keep-column (keep_columns=)."
+    return f"Found: {found}. Check keep_columns."
 
 
 @contextmanager

@@ -45,6 +45,8 @@ _KIND_OF_CLASS = {"space": WHITE_SPACE, **dict.fromkeys(_NO_WORD, PUNCTUATION)}
 
 CUT_CHARACTERS: Final = "Cut characters"
 NO_LETTERS: Final = "No letters"
+TOKEN_SCRIPTS: Final = (*SCRIPT_NAMES, OTHER_SCRIPT, NO_LETTERS, CUT_CHARACTERS)
+"""The names that `token_script` returns."""
 
 
 NO_LETTER: Final = 0

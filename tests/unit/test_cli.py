@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -397,6 +398,29 @@ def test_an_error_is_one_line_on_stderr_with_status_1(
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
     assert said in result.stderr
+
+
+def test_an_error_names_the_options_of_the_command(trained: Path) -> None:
+    def error(*arguments: str | Path) -> str:
+        return run(*arguments, "--out", trained.with_name("out")).stderr
+
+    text = trained.with_name("notes.txt")
+    assert "Expected --vocab-size as a whole number" in error("train", text, "--vocab-size", "0")
+    train = "train", text, "--vocab-size", "300"
+    assert "Set --byte-fallback, or a" in error(*train, "--character-coverage", "0.9")
+    ranks = error(*train, "--format", "tiktoken", "--end-of-word", "</w>")
+    assert "train with --base bytes and no --end-of-word." in ranks
+    assert "from 0 to 300, got 301" in error("shrink", trained, text, "--size", "301")
+    assert "Expected --size" in error("shrink", trained, text, "--size", "301")
+    # The option of another command, but not with a value that it refuses.
+    letters = trained.with_name("letters.bpe.json")
+    succeed(*train, "--alphabet", "seen", "--out", letters)
+    assert "train with --alphabet full." in error("convert", letters, "--format", "gguf")
+    assert "errors='skip' or --skip-unknown" in run("encode", letters, stdin=b"Q").stderr
+    # A key of a file is not an option.
+    damaged = json.loads(trained.read_text("utf-8")) | {"special_tokens": 5}
+    letters.write_text(json.dumps(damaged), "utf-8")
+    assert "special_tokens" in run("inspect", letters).stderr
 
 
 def test_help_imports_no_heavy_modules() -> None:

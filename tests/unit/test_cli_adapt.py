@@ -125,10 +125,14 @@ def test_characters_are_added_to_cover_a_share_of_the_text(
 def test_impossible_numbers_and_paths_are_one_line(text: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (("shrink", "gpt2", text, "--size", "5"), "cannot shrink below 257"),
-        (("extend", "gpt2", text, "--tokens", "0"), "n_tokens"),
+        (("extend", "gpt2", text, "--tokens", "0"), "Expected --tokens as a whole number"),
         (
-            ("extend", "gpt2", text, "--tokens", "3", "--character-coverage", "2"),
-            "character_coverage is 2.0. Use a share from 0 to 1.",
+            ("extend", "gpt2", text, "--tokens", "3", "--character-coverage", "0.9"),
+            "--character-coverage is for a base that spells rare characters in bytes",
+        ),
+        (
+            ("shrink", "gpt2", text, "--size", "40000", "--script", "Klingon"),
+            "There is no script 'Klingon'. The names of scripts are: Latin, ",
         ),
         (("replace", "gpt2", text, "--tokens", "5000"), "Replace fewer"),
         (("extend", tmp_path / "none.json", text, "--tokens", "3"), "does not exist"),

@@ -308,7 +308,7 @@ def test_pictures_in_parquet_are_never_taken_for_text() -> None:
 
 def test_bad_bytes_in_parquet_are_an_error_or_replaced() -> None:
     data = make_parquet(text=pa.array([b"hug", b"h\xffg", b"hugs"]))
-    with pytest.raises(TextDecodingError, match=r"row 2.*--errors replace"):
+    with pytest.raises(TextDecodingError, match=r"row 2.*errors='replace'"):
         read_corpus(Upload("a.parquet", data))
     found = read_corpus(Upload("a.parquet", data), errors="replace")
     assert found.documents == ("hug", "h\ufffdg", "hugs")
@@ -412,7 +412,7 @@ def test_a_broken_line_of_json_lines_in_a_json_file_is_skipped_and_named() -> No
 
 def test_one_bad_byte_is_an_error_or_replaced_and_counted() -> None:
     data = "Größe, Straße, Fuß\n".encode() * 20 + b"h\xffg\n" + "ein \ufffd echtes\n".encode()
-    with pytest.raises(TextDecodingError, match=r"0xFF.*--errors replace"):
+    with pytest.raises(TextDecodingError, match=r"0xFF.*errors='replace'"):
         read_corpus(Upload("a.txt", data))
     found = read_corpus(Upload("a.txt", data), errors="replace")
     assert found.documents == (data.decode(errors="replace"),)

@@ -236,7 +236,7 @@ def test_bad_bytes_are_replaced_and_counted_in_stretches(tmp_path: Path, ending:
     path = tmp_path / f"a.{ending}"
     path.write_bytes(gzip.compress(data, mtime=0) if ending.endswith("gz") else data)
     if ending != "jsonl":
-        with pytest.raises(bpe.TextDecodingError, match="--errors replace"):
+        with pytest.raises(bpe.TextDecodingError, match="errors='replace'"):
             count([path], tmp_path / "work")
     found, counts = count([path], tmp_path / "work", errors="replace", stretch_bytes=500_000)
     assert found.n_replaced == 1
