@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.budget import MAX_COLUMNS, MAX_UNPACKED_BYTES, too_many_columns
-from bpe_core.corpus.columns import TableColumns, Tally, describe_tallies
+from bpe_core.corpus.columns import TableColumns, Tally, describe_tallies, no_column, no_text_column
 from bpe_core.corpus.file_kinds import PARQUET_MARK
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.corpus.values import CHAT_KEYS, text_in
@@ -85,6 +85,22 @@ class ParquetFile:
             [Tally(name, n_characters[name], first[name]) for name in self.strings],
             is_sample=n_rows < metadata.num_rows,
         )
+
+    def choose(self, column: str | None) -> tuple[TableColumns, str]:
+        """Describe the columns, and return the one to read: the one asked for, or the default.
+
+        Raises CorpusError if there is none, and UnsupportedFileError for a counts file.
+        """
+        if column is None:
+            refuse_counts(self.columns, self.name)
+        columns = self.describe()
+        if column is None:
+            if columns.chosen is None:
+                raise no_text_column(self.name, columns)
+            column = columns.chosen.name
+        if column not in self.strings:
+            raise no_column(self.name, column, columns)
+        return columns, column
 
     def texts(self, column: str) -> Iterator[Texts]:
         """Yield the texts of one column of strings, a batch of rows at a time.

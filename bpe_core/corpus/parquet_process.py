@@ -42,108 +42,74 @@ _MAX_SECONDS: Final = 300.0
 
 @dataclass(frozen=True, slots=True)
 class ParquetFacts:
-    """What a Parquet file has besides text."""
+    """What a Parquet file has besides text; a dataclass, so that it is no array like `Texts`."""
 
     columns: TableColumns
     """Described by a sample."""
-    strings: tuple[str, ...]
-    """The names of the columns that can be read."""
+    column: str
+    """The one that is read."""
     n_rows: int
+    """The number of all rows."""
 
 
-class TextRow(NamedTuple):
-    """A row with text, and its number from 1."""
+class ParquetTexts(NamedTuple):
+    """The texts of one column of a Parquet file."""
 
-    number: int
-    text: str
-
-
-class ParquetRows:
-    """The columns of a Parquet file, and the rows with text in one; see `opened_parquet`."""
-
-    def __init__(
-        self,
-        described: ParquetFacts,
-        batches: Iterator[ParquetFacts | Texts],
-        name: str,
-        text_column: str | None,
-        budget: Budget,
-        report: OnPart,
-        errors: DecodingErrors,
-    ) -> None:
-        self._errors = errors
-        self.n_replaced = 0
-        """The number of texts in which bytes were replaced."""
-        self._batches = batches
-        self._name = name
-        self._budget = budget
-        self._report = report
-        self._n_rows_in_all = described.n_rows
-        self.columns = described.columns
-        self.strings = described.strings
-        self.column = _column_read(described.columns, text_column)
-        """The column that is read: the one asked for, or else the default one."""
-        self.n_rows = 0
-        """The number of rows read so far, those without text included."""
-
-    def __iter__(self) -> Iterator[TextRow]:
-        """Yield rows; raises UnsupportedFileError."""
-        for batch in self._batches:
-            assert isinstance(batch, Texts)
-            self.n_rows = batch.n_rows
-            data = batch.data.data
-            self._budget.take_rows(len(batch.rows), self._name)
-            self._budget.take_text(len(data), self._name)
-            start = 0
-            # Repeated values, common in columns of categories, become one string.
-            known: dict[bytes, str] = {}
-            for row, length in zip(batch.rows.tolist(), batch.lengths.tolist(), strict=True):
-                value = bytes(data[start : start + length])
-                start += length
-                if (text := known.get(value)) is None:
-                    text = known[value] = self._decoded(value, row)
-                yield TextRow(row, text)
-            self._report(min(1.0, self.n_rows / max(1, self._n_rows_in_all)))
-
-    def _decoded(self, value: bytes, row: int) -> str:
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            if self._errors == "replace":
-                self.n_replaced += 1
-                return value.decode(errors="replace")
-            raise TextDecodingError(
-                f"{self._name} has text in the column {self.column!r:.60} that is not valid "
-                f"UTF-8, in row {row:,}. Export it again, or {REPLACING}."
-            ) from None
+    facts: ParquetFacts
+    rows: list[int]
+    """The rows with text, from 1."""
+    texts: list[str]
+    n_replaced: int
+    """The number of texts in which bytes were replaced."""
 
 
-@contextmanager
-def opened_parquet(
+def read_parquet(
     data: bytes,
     name: str,
     text_column: str | None,
     budget: Budget,
     report: OnPart,
-    *,
     errors: DecodingErrors = "strict",
-) -> Generator[ParquetRows]:
-    """Describe the columns of a Parquet file, and read one of them while iterated over.
+) -> ParquetTexts:
+    """Describe the columns of a Parquet file, and read one: the named one, or the default.
 
-    Raises UnsupportedFileError and MissingExtraError.
+    Raises CorpusError for a missing column, UnsupportedFileError and MissingExtraError.
     """
-    _check(data, name)
-    limits = _limits(data)
+    rows: list[int] = []
+    texts: list[str] = []
+    n_replaced = 0
+    asked = _array(data, name), name, text_column, errors
     with (
-        budget.take_time(name),
-        _limits_named(name, limits),
-        closing(
-            stream(read_column, _array(data), name, text_column, errors, limits=limits)
-        ) as batches,
+        _within_limits(data, name, budget) as limits,
+        closing(stream(read_column, *asked, limits=limits)) as batches,
     ):
-        described = next(batches)
-        assert isinstance(described, ParquetFacts)
-        yield ParquetRows(described, batches, name, text_column, budget, report, errors)
+        facts = next(batches)
+        assert isinstance(facts, ParquetFacts)
+        for batch in batches:
+            assert isinstance(batch, Texts)
+            budget.take_rows(len(batch.rows), name)
+            budget.take_text(len(batch.data), name)
+            start = 0
+            # Repeated values, common in columns of categories, become one string.
+            known: dict[bytes, str] = {}
+            for row, length in zip(batch.rows.tolist(), batch.lengths.tolist(), strict=True):
+                value = batch.data[start : start + length].tobytes()
+                start += length
+                if value not in known:
+                    try:
+                        known[value] = value.decode()
+                    except UnicodeDecodeError:
+                        if errors == "strict":
+                            raise TextDecodingError(
+                                f"{name} has text in the column {facts.column!r:.60} that is not "
+                                f"valid UTF-8, in row {row:,}. Export it again, or {REPLACING}."
+                            ) from None
+                        n_replaced += 1
+                        known[value] = value.decode(errors="replace")
+                rows.append(row)
+                texts.append(known[value])
+            report(min(1.0, batch.n_rows / max(1, facts.n_rows)))
+    return ParquetTexts(facts, rows, texts, n_replaced)
 
 
 def describe_parquet(
@@ -153,10 +119,9 @@ def describe_parquet(
 
     Raises UnsupportedFileError and MissingExtraError.
     """
-    _check(data, name)
-    limits = _limits(data)
-    with budget.take_time(name), _limits_named(name, limits):
-        return call(describe_parquet_columns, _array(data), name, max_bytes, limits=limits)
+    with _within_limits(data, name, budget) as limits:
+        asked = _array(data, name), name, max_bytes
+        return call(describe_parquet_columns, *asked, limits=limits)
 
 
 def describe_parquet_columns(data: NDArray[np.uint8], name: str, max_bytes: int) -> TableColumns:
@@ -172,42 +137,28 @@ def read_column(
 ) -> Iterator[ParquetFacts | Texts]:
     """Yield what a Parquet file has, then the texts of a column, or of the default one."""
     file = open_parquet(data, name, errors)
-    if column is None:
-        refuse_counts(file.columns, name)
-    columns = file.describe()
-    yield ParquetFacts(columns, file.strings, file.file.metadata.num_rows)
-    column = _column_read(columns, column)
-    if column in file.strings:
-        yield from file.texts(column)
+    columns, column = file.choose(column)
+    yield ParquetFacts(columns, column, file.file.metadata.num_rows)
+    yield from file.texts(column)
 
 
-def _column_read(columns: TableColumns, asked: str | None) -> str | None:
-    chosen = columns.chosen.name if columns.chosen else None
-    return chosen if asked is None else asked
-
-
-def _check(data: bytes, name: str) -> None:
+def _array(data: bytes, name: str) -> NDArray[np.uint8]:
+    """Return a file as an array, which is passed to a process without a copy."""
     with needs_extra("tables", f"Reading {name}"):
         # The process imports it; here it would only take time and memory.
         if find_spec("pyarrow") is None:
             raise ModuleNotFoundError("No module named 'pyarrow'")
     check_marks(data, name)
-
-
-def _array(data: bytes) -> NDArray[np.uint8]:
-    """Return bytes as an array, which is passed to a process without a copy."""
     return np.frombuffer(data, np.uint8)
 
 
-def _limits(data: bytes) -> Limits:
-    memory = _MAX_BYTES + _MAX_FILE_RATIO * len(data)
-    return Limits(_MAX_SECONDS, memory, _MAX_PROCESSOR_SECONDS)
-
-
 @contextmanager
-def _limits_named(name: str, limits: Limits) -> Generator[None]:
+def _within_limits(data: bytes, name: str, budget: Budget) -> Generator[Limits]:
+    """Yield the limits of the process that reads a file, and count its time."""
+    limits = Limits(_MAX_SECONDS, _MAX_BYTES + _MAX_FILE_RATIO * len(data), _MAX_PROCESSOR_SECONDS)
     try:
-        yield
+        with budget.take_time(name):
+            yield limits
     except ProcessError:
         assert limits.memory is not None
         raise UnsupportedFileError(

@@ -159,26 +159,19 @@ def _read_parquet(
     budget: Budget,
     report: OnPart,
 ) -> Table:
-    from bpe_core.corpus.parquet_process import opened_parquet
+    from bpe_core.corpus.parquet_process import read_parquet
 
-    table = Table("utf-8")
-    with opened_parquet(data, name, text_column, budget, report, errors=errors) as rows:
-        if text_column is None:
-            if rows.columns.chosen is None:
-                raise no_text_column(name, rows.columns)
-            table.notes += _choice_note(name, rows.columns, rows.columns.chosen)
-        elif text_column not in rows.strings:
-            raise no_column(name, text_column, rows.columns)
-        for number, text in rows:
-            table.texts.append(text)
-            table.places.append(f"row {number}")
-    if rows.column is not None and rows.column in rows.columns.chats:
-        table.notes.append(_chats_note(name, rows.column))
-    if rows.n_replaced:
-        n = _counted(rows.n_replaced, "row")
+    facts, rows, texts, n_replaced = read_parquet(data, name, text_column, budget, report, errors)
+    table = Table("utf-8", texts, [f"row {row}" for row in rows])
+    if text_column is None and facts.columns.chosen is not None:
+        table.notes += _choice_note(name, facts.columns, facts.columns.chosen)
+    if facts.column in facts.columns.chats:
+        table.notes.append(_chats_note(name, facts.column))
+    if n_replaced:
+        n = _counted(n_replaced, "row")
         text = f"{name}: replaced bytes that are not valid utf-8 with U+FFFD in {n}."
         table.notes.append(Note("replaced", name, text))
-    _note_left_out(table, name, rows.n_rows - len(table.texts), 0, "")
+    _note_left_out(table, name, facts.n_rows - len(texts), 0, "")
     return _with_text(table, name)
 
 
