@@ -65,27 +65,6 @@ class ScriptMerges:
     """int64[n_names, n_merges + 1]."""
 
 
-def compare_languages(
-    texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
-) -> tuple[LanguageCosts, ...]:
-    """Count the tokens that each tokenizer needs for each language.
-
-    `reference` is the name of a language. Each sentence is encoded separately. Raises `ConfigError`
-    for fewer than two languages, and for a reference that is not among them or has no tokens.
-
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> from bpe_core.corpus.samples import parallel_texts
-    >>> chosen = [text for text in parallel_texts() if text.code in ("en", "th")]
-    >>> (costs,) = compare_languages(chosen, [gpt2()], "English")
-    >>> costs.parity[0], costs.parity[1] > 5
-    (1.0, True)
-    """
-    names = [text.name for text in texts]
-    return tuple(
-        language_costs(names, measure_languages(texts, encoder), reference) for encoder in encoders
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class LanguageMetrics:
     """One tokenizer on the same sentences in several languages."""
@@ -101,6 +80,7 @@ def measure_languages(
 ) -> LanguageMetrics:
     """Measure one tokenizer on each language; raises `ConfigError` for fewer than two.
 
+    Each sentence is encoded separately.
     `should_stop` is asked before each language, with the sentences measured and all sentences; once
     it returns True, CancelledError is raised.
     """
@@ -126,6 +106,13 @@ def language_costs(
     """Return the costs of languages, measured by `measure_languages`, against one of them.
 
     Raises `ConfigError` for a reference that is not among the names or has no tokens.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.corpus.samples import parallel_texts
+    >>> chosen = [text for text in parallel_texts() if text.code in ("en", "th")]
+    >>> costs = language_costs(["English", "Thai"], measure_languages(chosen, gpt2()), "English")
+    >>> costs.parity[0], costs.parity[1] > 5
+    (1.0, True)
     """
     n_tokens = [row.n_tokens for row in measured.metrics]
     relative = parity(dict(zip(names, n_tokens, strict=True)), reference)

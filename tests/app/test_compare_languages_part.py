@@ -6,10 +6,10 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.comparison.languages import compare_languages
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.pages import OpenApp, all_sent
+from tests.language_costs import compare_languages
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 HOSTILE = "English\t<img src=x onerror=alert(1)>\nGood morning.\tЙо **x** $y$\n".encode()

@@ -16,11 +16,11 @@ import pytest
 import bpe_core as bpe
 from bpe_core.comparison.languages import (
     LanguageMetrics,
-    compare_languages,
     measure_languages,
     read_parallel,
 )
 from bpe_core.corpus.samples import ParallelText, parallel_texts
+from tests.language_costs import compare_languages
 from tests.waiting import wait_until
 from ui.compare import charts, compared
 from ui.compare.compared import cached_language_costs, compare_languages_on, hash_sentences

@@ -10,7 +10,6 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.comparison.languages import (
-    compare_languages,
     merges_per_script,
     read_parallel,
 )
@@ -18,6 +17,7 @@ from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, find_script
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
+from tests.language_costs import compare_languages
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 

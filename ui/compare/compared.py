@@ -263,7 +263,7 @@ def compare_languages_on(
 def cached_language_costs(
     texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
 ) -> tuple[LanguageCosts, ...]:
-    """Return the costs of each language under each tokenizer, as `compare_languages` does.
+    """Return the costs of each language under each tokenizer.
 
     Each tokenizer is measured once on these sentences.
     """
