@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 
+from bpe_core.corpus.columns import TableColumns
+from bpe_core.corpus.readers import ReadOptions, Source, tables_in
+
 
 class Upload(io.BytesIO):
     """An upload that can be read as an open file."""
@@ -12,3 +15,9 @@ class Upload(io.BytesIO):
         super().__init__(data)
         self.name = name
         self.size = len(data)
+
+
+def describe_columns(upload: Source) -> TableColumns:
+    """Return the columns of an upload, which must be one table."""
+    ((_, columns),) = tables_in([upload], ReadOptions(), 2)
+    return columns

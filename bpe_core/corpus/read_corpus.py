@@ -1,4 +1,4 @@
-"""Read files into a corpus, and describe the columns of a table."""
+"""Read files into a corpus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import cast
 
 from bpe_core.checks import several
 from bpe_core.corpus.budget import Budget
-from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_texts import TextsWriter
 from bpe_core.corpus.notes import Note
@@ -22,7 +21,6 @@ from bpe_core.corpus.readers import (
     skipped,
     source_name,
     source_size,
-    table_columns,
 )
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError
@@ -143,25 +141,6 @@ def read_corpus(
             else {kept_column: tuple(document.value for document in documents)}
         ),
     )
-
-
-def describe_columns(
-    upload: Source, *, encoding: str | Mapping[str, str] | None = None
-) -> TableColumns | None:
-    """Describe a table's columns by some of its rows; None if the file is not a table.
-
-    Raises as `read_corpus`.
-
-    >>> import io
-    >>> class Upload(io.BytesIO):
-    ...     name = "words.csv"
-    >>> found = describe_columns(Upload(b"id,text,note\\n1,hug,a\\n2,hugs,b\\n"))
-    >>> found.chosen.name, [column.name for column in found.texts]
-    ('text', ['text', 'note'])
-    """
-    choices = ReadOptions(encoding=encoding)
-    choices.check()
-    return table_columns(upload, choices)
 
 
 def _ignore(_: float) -> None:

@@ -195,14 +195,6 @@ def read_source(source: Source, choices: ReadOptions, budget: Budget, report: On
     return _read_bytes(data, name, choices, budget, report, nested=False)
 
 
-def table_columns(source: Source, choices: ReadOptions) -> TableColumns | None:
-    """Describe the columns of a table, gzipped or not; None if the file is not a table."""
-    data, name = _source_bytes(source)
-    budget = Budget()
-    budget.begin(len(data))
-    return _find_table(data, name, choices, budget)[1]
-
-
 def tables_in(
     sources: Sequence[Source], choices: ReadOptions, most: int
 ) -> Iterator[tuple[str, TableColumns]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import BinaryIO, Final, Literal, NamedTuple, cast
 
@@ -12,9 +12,7 @@ from bpe_core.corpus.archives import open_packed
 from bpe_core.corpus.columns import (
     ROWS_DESCRIBED,
     TableColumns,
-    Tally,
-    describe_tallies,
-    no_column,
+    describe_row_columns,
     no_text_column,
 )
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
@@ -28,7 +26,7 @@ from bpe_core.corpus.file_kinds import (
     unpacked_name,
 )
 from bpe_core.corpus.notes import Note
-from bpe_core.corpus.parquet import open_parquet_file, refuse_counts
+from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.corpus.readers import skipped
 from bpe_core.corpus.text_decoding import (
     DecodingErrors,
@@ -37,7 +35,6 @@ from bpe_core.corpus.text_decoding import (
     whole_characters,
 )
 from bpe_core.corpus.urls import FoundFile, files_at, reading, shown
-from bpe_core.corpus.values import text_in
 from bpe_core.errors import (
     BpeError,
     CorpusError,
@@ -153,15 +150,8 @@ def describe_source(
         with reading(source.url) as file:
             parquet = open_parquet_file(file, name, errors)
             column = text_column
-            if column is None:
-                refuse_counts(parquet.columns, name)
             if column not in parquet.strings:
-                found = parquet.describe()
-                if column is not None:
-                    raise no_column(name, column, found)
-                if found.chosen is None:
-                    raise no_text_column(name, found)
-                column = found.chosen.name
+                _, column = parquet.choose(column)
             names = parquet.columns if lists_columns else ()
             return DescribedFile(source, column, parquet.group_sizes(column), names)
     source = _by_content(source, name)
@@ -227,22 +217,15 @@ def _begins_with_lines(head: bytes) -> bool:
 
 def _json_columns(source: Source) -> TableColumns:
     """Describe the columns of JSON lines by the first rows."""
-    characters: dict[str, int] = {}
-    first: dict[str, list[object]] = {}
+    rows: list[dict[str, object]] = []
     with opened(source) as file:
         for line in islice(file, ROWS_DESCRIBED):
-            try:
+            with suppress(ValueError, RecursionError):
                 row: object = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if not isinstance(row, dict):
-                continue
-            for key, value in cast("dict[str, object]", row).items():
-                first.setdefault(key, []).append(value)
-                if not isinstance(value, (bool, int, float)):
-                    characters[key] = characters.get(key, 0) + len(text_in(value) or "")
-    tallies = [Tally(key, characters.get(key, 0), first[key][:200]) for key in first]
-    return describe_tallies(tuple(first), tallies, is_sample=True)
+                if isinstance(row, dict):
+                    rows.append(cast("dict[str, object]", row))
+    names = dict.fromkeys(name for row in rows for name in row)
+    return describe_row_columns(names, rows, is_sample=True)
 
 
 @contextmanager

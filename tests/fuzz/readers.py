@@ -20,7 +20,7 @@ import sentencepiece
 import bpe_core as bpe
 from bpe_core.adapting.shrink import shrink
 from bpe_core.comparison.languages import read_parallel
-from bpe_core.corpus.read_corpus import describe_columns
+from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.load_save import Format, dumps, loads
 from bpe_core.formats.opening.opening import open_files
@@ -45,8 +45,8 @@ class Reader:
 
 def _read_corpus(files: Mapping[str, bytes]) -> object:
     uploads = [_Upload(name, data) for name, data in files.items()]
+    list(tables_in(uploads, ReadOptions(), len(uploads)))
     for upload in uploads:
-        describe_columns(upload)
         upload.seek(0)
     corpus = bpe.read_corpus(uploads)
     return corpus.split(0.1)

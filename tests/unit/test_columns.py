@@ -16,11 +16,11 @@ import pytest
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import ROWS_DESCRIBED, Column, TableColumns
 from bpe_core.corpus.parquet_process import describe_parquet
-from bpe_core.corpus.read_corpus import describe_columns, read_corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.corpus.reading_process import describe_in_process
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
-from tests.uploads import Upload
+from tests.uploads import Upload, describe_columns
 
 N_ROWS = 40
 ARTICLE = "Words of an article that goes on for a while. " * 20
@@ -55,12 +55,6 @@ def make_parquet(data: pa.Table, row_group_size: int | None = None) -> Upload:
     return Upload("a.parquet", buffer.getvalue())
 
 
-def describe(upload: Upload) -> TableColumns:
-    found = describe_columns(upload)
-    assert found is not None
-    return found
-
-
 KINDS = ("csv", "tsv", "json", "jsonl", "parquet")
 
 
@@ -68,7 +62,7 @@ KINDS = ("csv", "tsv", "json", "jsonl", "parquet")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_column_with_the_most_characters_is_taken_not_the_first(kind: str) -> None:
     upload = table(kind, COLUMNS)
-    found = describe(upload)
+    found = describe_columns(upload)
     assert found.names == tuple(COLUMNS)
     assert [column.name for column in found.texts] == ["title", "story_so_far"]
     sizes = {name: sum(map(len, values)) for name, values in COLUMNS.items()}
@@ -130,9 +124,9 @@ def test_a_parquet_column_of_objects_cannot_be_the_text() -> None:
 
 def test_long_tables_are_described_by_their_first_rows() -> None:
     rows = "".join(f"{n},some words\n" for n in range(ROWS_DESCRIBED))
-    assert not describe(Upload("a.csv", f"id,text\n{rows}".encode())).is_sample
+    assert not describe_columns(Upload("a.csv", f"id,text\n{rows}".encode())).is_sample
     upload = Upload("a.csv", f"id,text\n{rows}1,more\n".encode())
-    assert describe(upload).is_sample
+    assert describe_columns(upload).is_sample
     corpus = read_corpus(upload)
     assert len(corpus.documents) == ROWS_DESCRIBED + 1
     assert "The shares are of a sample of its rows." in corpus.notes[0]
@@ -143,8 +137,8 @@ def test_a_large_parquet_file_is_described_by_groups_from_all_over_it() -> None:
     texts = [f"{number} words" for number in range(1_000)]
     titles = ["T" if number < 500 else "long title " * 9 for number in range(1_000)]
     data = pa.table({"title": titles, "words": texts})
-    whole = describe(make_parquet(data))
-    sampled = describe(make_parquet(data, row_group_size=10))
+    whole = describe_columns(make_parquet(data))
+    sampled = describe_columns(make_parquet(data, row_group_size=10))
     assert (whole.is_sample, sampled.is_sample) == (False, True)
     assert sampled.texts[0].share == pytest.approx(whole.texts[0].share, rel=0.1)
     upload = make_parquet(data, row_group_size=100)
@@ -155,7 +149,7 @@ def test_a_large_parquet_file_is_described_by_groups_from_all_over_it() -> None:
 def test_repeated_values_of_a_parquet_dictionary_are_counted_and_read() -> None:
     values = pa.array(["hug", None, "ugg", "hug"]).dictionary_encode()
     upload = make_parquet(pa.table({"kind": values, "text": ["a b c d e", "b", None, ""]}))
-    found = describe(upload)
+    found = describe_columns(upload)
     assert [(c.name, round(c.share * 19)) for c in found.texts] == [("kind", 9), ("text", 10)]
     corpus = read_corpus(upload, "kind")
     assert corpus.documents == ("hug", "ugg", "hug")
@@ -186,7 +180,7 @@ def test_nested_columns_are_not_read_and_the_error_says_so() -> None:
 
 
 def test_what_is_not_a_table_has_no_columns() -> None:
-    assert describe_columns(Upload("a.txt", b"hug")) is None
+    assert list(tables_in([Upload("a.txt", b"hug")], ReadOptions(), 1)) == []
 
 
 @pytest.mark.slow

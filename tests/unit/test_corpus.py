@@ -16,8 +16,8 @@ import pytest
 
 import bpe_core as bpe
 import bpe_core.corpus.budget as budget
-from bpe_core.corpus.read_corpus import describe_columns
 from bpe_core.corpus.word_counts import MAX_COUNT, parse_word_counts
+from tests.uploads import describe_columns
 from tests.zipping import make_zip
 
 
@@ -292,7 +292,6 @@ def test_each_row_of_a_table_is_a_document(name: str, column: str | None) -> Non
     assert any("1 row without text" in note for note in corpus.notes)
     assert any("took the column 'text'" in note for note in corpus.notes) is (column is None)
     columns = describe_columns(Upload(name, TABLES[name]))
-    assert columns is not None
     assert columns.names == ("id", "text")
     assert [found.name for found in columns.texts] == ["text"]
 

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.read_corpus import describe_columns, read_corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.errors import (
     ConfigError,
@@ -27,7 +27,7 @@ from bpe_core.errors import (
     TextDecodingError,
     UnsupportedFileError,
 )
-from tests.uploads import Upload
+from tests.uploads import Upload, describe_columns
 from tests.zipping import make_zip
 
 CHAT = [{"role": "user", "content": "Hi?"}, {"role": "assistant", "content": "Hello."}]
@@ -279,7 +279,6 @@ def test_every_type_of_text_in_parquet_is_read(column: pa.Array) -> None:
     found = read_corpus(Upload("a.parquet", make_parquet(text=column, n=[1, 2, 3])))
     assert found.documents == ("hug", "hügs")
     found = describe_columns(Upload("a.parquet", make_parquet(text=column, n=[1, 2, 3])))
-    assert found is not None
     assert [each.name for each in found.texts] == ["text"]
 
 
@@ -337,7 +336,6 @@ def test_text_without_letters_is_read(kind: str, texts: tuple[str, ...]) -> None
     with pytest.raises(CorpusError, match=r"'q', 'a'\. Name the one to read"):
         read_corpus(table("q", "a"))
     found = describe_columns(table("q", "a"))
-    assert found is not None
     assert found.chosen is None
     assert [column.name for column in found.readable] == ["q", "a"]
     assert found.readable[0].samples == texts
