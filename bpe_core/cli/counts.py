@@ -39,6 +39,7 @@ def count(sources: Sources, out: str, *, force: bool, pretokenizer: str, as_json
     from bpe_core.formats.written_kinds import COUNTS
 
     check_json(out, wanted=as_json)
+    sources.check()
     check_output(COUNTS, out, sources.inputs(), force=force, makes_folder=True)
     with output_path(out) as path:
         summary = sources.write_counts(pretokenizer, path)

@@ -13,14 +13,13 @@ import click
 
 from bpe_core.checks import printable
 from bpe_core.cli.options import (
-    engine_options,
     errors_option,
     out_option,
     text_column_option,
     tokenizer_options,
 )
 from bpe_core.cli.outputs import check_output, is_standard_output, print_json
-from bpe_core.cli.scale import check_engine, open_engine
+from bpe_core.cli.scale import Workers, engine_options
 from bpe_core.cli.streams import Bar, StandardInput
 from bpe_core.cli.support import load_encoder
 from bpe_core.corpus.urls import is_url
@@ -119,10 +118,7 @@ def encode_corpus(
     skip_damaged: bool,
     dry_run: bool,
     as_json: bool,
-    scheduler: str | None,
-    memory: str | None,
-    processes: int | None,
-    work: str | None,
+    workers: Workers,
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
 ) -> None:
@@ -142,7 +138,7 @@ def encode_corpus(
     from bpe_core.training_data import encode_corpus as encoding
     from bpe_core.training_data.preparing import find_eos
 
-    check_engine(scheduler, memory, processes)
+    workers.check()
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
     # Other encoders are opened by name, by the workers too.
     given = encoder if isinstance(encoder, Tokenizer) else tokenizer
@@ -173,7 +169,7 @@ def encode_corpus(
     click.echo(f"After each document: {_describe_eos(ending)}.", err=True)
     with (
         _saved_input(sources, out) as names,
-        open_engine(scheduler, memory, processes) as engine,
+        workers.engine() as engine,
         Bar() as bar,
     ):
         manifest = encoding.encode_corpus(
@@ -190,7 +186,7 @@ def encode_corpus(
             keep_columns=keep_columns,
             errors=errors,
             skip_damaged=skip_damaged,
-            work=work,
+            work=workers.work,
             overwrite=force,
             engine=engine,
             on_progress=_Progress(None if as_json else bar).show,

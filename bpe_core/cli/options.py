@@ -108,43 +108,6 @@ held_out_file_option: Option[Any] = click.option(
     metavar="PATH",
     help="A file or folder of your own to measure on instead; may be repeated.",
 )
-
-
-engine_options: Option[Any] = add_all(
-    click.option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers do the work.",
-    ),
-    click.option(
-        "--memory",
-        metavar="SIZE",
-        help="Work in processes on this machine with at most this much memory, such as 4GB.",
-    ),
-    click.option(
-        "--processes",
-        type=click.IntRange(1),
-        help="How many processes --memory starts.  [default: one for each processor]",
-    ),
-    click.option(
-        "--work",
-        metavar="FOLDER",
-        help="Where finished parts are kept: a path or URL that all machines can reach. A "
-        "command that was killed resumes from there.  [default: OUT.work, until it is "
-        "finished]",
-    ),
-)
-"""Who works on more text than one machine holds."""
-scale_options: Option[Any] = add_all(
-    engine_options,
-    click.option(
-        "--floor",
-        type=click.IntRange(1),
-        default=1,
-        help="Leave out words that occur less often.  [default: 1, which keeps all]",
-    ),
-)
-"""How more text than one machine holds is counted."""
 text_column_option: Option[Any] = click.option(
     "--text-column",
     metavar="NAME",

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from bpe_core.checks import printable
+from bpe_core.cli.options import Option, add_all, gather
 from bpe_core.cli.outputs import is_replaceable, kind_at
 from bpe_core.cli.streams import Bar
 from bpe_core.corpus.urls import is_pattern, is_url
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.text_decoding import DecodingErrors
+    from bpe_core.cli.sources import Sources
     from bpe_core.counting.count_files import CountingProgress
     from bpe_core.counting.counts_file import CountsSummary, WordCounts
     from bpe_core.scale.engines import Engine
@@ -28,154 +29,165 @@ _UNITS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 @dataclass(frozen=True, slots=True)
-class CountingPlan:
-    """What does the counting, where counted parts are kept, and which words are left out."""
+class Workers:
+    """Who works on more text than one machine holds, and where finished parts are kept."""
 
-    scheduler: str | None
-    memory: str | None
-    processes: int | None
-    work: str | None
-    floor: int
-    in_memory: bool = False
-    """Whether an option needs all of the text, to hold part of it out or to decode it."""
+    scheduler: str | None = None
+    memory: str | None = None
+    processes: int | None = None
+    work: str | None = None
 
-    def is_for(self, sources: tuple[str, ...]) -> bool:
-        """Return True if these sources are counted in stretches, and False if they are read."""
-        options = (self.scheduler, self.memory, self.processes, self.work)
-        if any(option is not None for option in options) or self.floor > 1:
-            return True
-        return not self.in_memory and "-" not in sources and any(map(_may_be_huge, sources))
+    @property
+    def are_named(self) -> bool:
+        """Whether any of the options was given."""
+        return self != Workers()
 
-    def inputs(self, sources: tuple[str, ...]) -> list[str]:
-        """Return the paths and URLs of what will be read; files of counts are skipped."""
-        if not self.is_for(sources):
-            return [*sources]
-        from bpe_core.formats.written_kinds import COUNTS
-        from bpe_core.scale.sources import find_sources
-
-        found = [source.url for source in find_sources(sources)]
-        return [url for url in found if is_url(url) or kind_at(url) != COUNTS]
-
-    def count(
-        self,
-        sources: tuple[str, ...],
-        out: str,
-        pretokenizer: str,
-        text_column: str | None,
-        errors: DecodingErrors,
-    ) -> CountsSummary:
-        """Count sources into a counts file, and report on stderr what was skipped."""
-        self._check(sources)
-        from bpe_core.corpus.notes import group_notes
-        from bpe_core.counting.count_files import count_files
-        from bpe_core.scale.steps import WorkFolder
-
-        work = self.work or f"{out}.work"
-        with open_engine(self.scheduler, self.memory, self.processes) as engine, Bar() as bar:
-
-            def show(progress: CountingProgress) -> None:
-                done, of = progress.stretches_done, progress.stretches
-                if done < of:
-                    bar.show("Counting words", done, of)
-                else:
-                    bar.show("Adding up words", progress.shards_done, progress.shards)
-
-            counted = count_files(
-                sources,
-                out,
-                work=work,
-                pretokenizer=pretokenizer,
-                text_column=text_column,
-                errors=errors,
-                floor=self.floor,
-                engine=engine,
-                on_progress=show,
-            )
-        if self.work is None:
-            WorkFolder(work).clear()
-        if text_column is None:
-            _report_columns(counted.columns)
-        for group in group_notes(counted.notes):
-            click.echo(printable(group.sentence), err=True)
-        if counted.n_replaced:
-            click.echo(
-                f"Replaced bytes that are not valid UTF-8 with U+FFFD in {counted.n_replaced:,} "
-                "rows or pieces of text.",
-                err=True,
-            )
-        if counted.n_skipped:
-            click.echo(
-                f"Skipped {counted.n_skipped:,} rows without text, of "
-                f"{counted.n_documents + counted.n_skipped:,}.",
-                err=True,
-            )
-        return counted.summary
-
-    def counted(
-        self,
-        sources: tuple[str, ...],
-        out: str,
-        pretokenizer: str,
-        text_column: str | None,
-        errors: DecodingErrors,
-    ) -> WordCounts:
-        """Count sources, and return their words; `out` is where the tokenizer will be written."""
-        from bpe_core.counting.counts_file import read_counts
-
-        out = out.rstrip("/")
-        with TemporaryDirectory(prefix="bpe-counts-") as folder:
-            if self.work is None and (is_url(out) or is_replaceable(out)):
-                kept = replace(self, work=f"{out}.work")
-            else:
-                kept = replace(self, work=self.work or f"{folder}/work")
-            counts = f"{folder}/counts.parquet"
-            summary = kept.count(sources, counts, pretokenizer, text_column, errors)
-            found = read_counts(counts)
-        if self.work is None:
-            from bpe_core.scale.steps import WorkFolder
-
-            WorkFolder(kept.work or "").clear()
-        report_counts(summary)
-        return found
-
-    def _check(self, sources: tuple[str, ...]) -> None:
-        if self.in_memory or "-" in sources:
+    def check(self) -> None:
+        """Raise ConfigError if options name two engines."""
+        if self.scheduler is not None and (self.memory or self.processes):
             raise ConfigError(
-                "Text with --scheduler, --memory, --processes, --work or --floor is counted in "
-                "stretches, as UTF-8. Omit --held-out, --encoding and -."
+                "Give --scheduler for a cluster, or --memory and --processes for this machine, not "
+                "both."
             )
-        check_engine(self.scheduler, self.memory, self.processes)
+
+    @contextmanager
+    def engine(self) -> Generator[Engine | None]:
+        """Start or connect to what does the work; None for this process."""
+        from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
+
+        if self.scheduler is not None:
+            started = cluster(self.scheduler)
+        elif self.memory is not None or self.processes is not None:
+            started = local_processes(parse_size(self.memory or "4GB"), self.processes)
+        else:
+            yield None
+            return
+        with started as client:
+            yield DaskWorkers(client)
 
 
-def check_engine(scheduler: str | None, memory: str | None, processes: int | None) -> None:
-    """Raise ConfigError if options name two engines."""
-    if scheduler is not None and (memory or processes):
-        raise ConfigError(
-            "Give --scheduler for a cluster, or --memory and --processes for this machine, not "
-            "both."
+engine_options: Option[Any] = add_all(
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers do the work.",
+    ),
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="Work in processes on this machine with at most this much memory, such as 4GB.",
+    ),
+    click.option(
+        "--processes",
+        type=click.IntRange(1),
+        help="How many processes --memory starts.  [default: one for each processor]",
+    ),
+    click.option(
+        "--work",
+        metavar="FOLDER",
+        help="Where finished parts are kept: a path or URL that all machines can reach. A "
+        "command that was killed resumes from there.  [default: OUT.work, until it is "
+        "finished]",
+    ),
+    gather("workers", Workers),
+)
+"""Who works on more text than one machine holds."""
+scale_options: Option[Any] = add_all(
+    engine_options,
+    click.option(
+        "--floor",
+        type=click.IntRange(1),
+        default=1,
+        help="Leave out words that occur less often.  [default: 1, which keeps all]",
+    ),
+)
+"""How more text than one machine holds is counted."""
+
+
+def may_be_huge(name: str) -> bool:
+    """Return True for a folder, a pattern and a URL.
+
+    >>> may_be_huge("no such file.txt"), may_be_huge("*.txt")
+    (False, True)
+    """
+    return is_url(name) or Path(name).is_dir() or (not Path(name).exists() and is_pattern(name))
+
+
+def find_texts(names: Iterable[str]) -> list[str]:
+    """Return the paths and URLs of what is counted in stretches; files of counts are skipped."""
+    from bpe_core.formats.written_kinds import COUNTS
+    from bpe_core.scale.sources import find_sources
+
+    found = [source.url for source in find_sources(names)]
+    return [url for url in found if is_url(url) or kind_at(url) != COUNTS]
+
+
+def count_in_stretches(
+    sources: Sources, out: str, pretokenizer: str, work: str | None = None
+) -> CountsSummary:
+    """Count sources into a counts file, and report on stderr what was skipped.
+
+    Without --work, finished parts are kept in `work` until the end.
+    """
+    from bpe_core.corpus.notes import group_notes
+    from bpe_core.counting.count_files import count_files
+    from bpe_core.scale.steps import WorkFolder
+
+    work = work or f"{out}.work"
+    with sources.workers.engine() as engine, Bar() as bar:
+
+        def show(progress: CountingProgress) -> None:
+            done, of = progress.stretches_done, progress.stretches
+            if done < of:
+                bar.show("Counting words", done, of)
+            else:
+                bar.show("Adding up words", progress.shards_done, progress.shards)
+
+        counted = count_files(
+            sources.names,
+            out,
+            work=sources.workers.work or work,
+            pretokenizer=pretokenizer,
+            text_column=sources.text_column,
+            errors=sources.errors,
+            floor=sources.floor,
+            engine=engine,
+            on_progress=show,
         )
+    if sources.workers.work is None:
+        WorkFolder(work).clear()
+    if sources.text_column is None:
+        _report_columns(counted.columns)
+    for group in group_notes(counted.notes):
+        click.echo(printable(group.sentence), err=True)
+    if counted.n_replaced:
+        click.echo(
+            f"Replaced bytes that are not valid UTF-8 with U+FFFD in {counted.n_replaced:,} "
+            "rows or pieces of text.",
+            err=True,
+        )
+    if counted.n_skipped:
+        click.echo(
+            f"Skipped {counted.n_skipped:,} rows without text, of "
+            f"{counted.n_documents + counted.n_skipped:,}.",
+            err=True,
+        )
+    return counted.summary
 
 
-@contextmanager
-def open_engine(
-    scheduler: str | None, memory: str | None, processes: int | None
-) -> Generator[Engine | None]:
-    """Start or connect to what does the work, as options say; None for this process."""
-    from bpe_core.scale.engines import (
-        DaskWorkers,
-        cluster,
-        local_processes,
-    )
+def words_in_stretches(sources: Sources, out: str, pretokenizer: str) -> WordCounts:
+    """Count sources, and return their words; `out` is where the tokenizer will be written."""
+    from bpe_core.counting.counts_file import read_counts
 
-    check_engine(scheduler, memory, processes)
-    if scheduler is not None:
-        with cluster(scheduler) as client:
-            yield DaskWorkers(client)
-    elif memory is not None or processes is not None:
-        with local_processes(parse_size(memory or "4GB"), processes) as client:
-            yield DaskWorkers(client)
-    else:
-        yield None
+    out = out.rstrip("/")
+    with TemporaryDirectory(prefix="bpe-counts-") as folder:
+        # Next to the result, a command that was killed finds it again.
+        work = f"{out}.work" if is_url(out) or is_replaceable(out) else f"{folder}/work"
+        counts = f"{folder}/counts.parquet"
+        summary = count_in_stretches(sources, counts, pretokenizer, work)
+        found = read_counts(counts)
+    report_counts(summary)
+    return found
 
 
 def parse_size(size: str) -> int:
@@ -209,7 +221,3 @@ def report_counts(summary: CountsSummary) -> None:
             f"times, {summary.dropped_occurrences:,} occurrences in all."
         )
     click.echo(line, err=True)
-
-
-def _may_be_huge(name: str) -> bool:
-    return is_url(name) or Path(name).is_dir() or (not Path(name).exists() and is_pattern(name))

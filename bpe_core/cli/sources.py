@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,10 +25,16 @@ from bpe_core.cli.options import (
     held_out_by_option,
     held_out_file_option,
     held_out_option,
-    scale_options,
     text_column_option,
 )
-from bpe_core.cli.scale import CountingPlan
+from bpe_core.cli.scale import (
+    Workers,
+    count_in_stretches,
+    find_texts,
+    may_be_huge,
+    scale_options,
+    words_in_stretches,
+)
 from bpe_core.cli.streams import Bar, StandardInput
 from bpe_core.corpus.urls import files_at, is_pattern, is_url, shown
 from bpe_core.errors import ConfigError, CorpusError
@@ -57,10 +63,7 @@ class Sources:
     held_out_by: str = "document"
     held_out_files: tuple[str, ...] = ()
     counts: str | None = None
-    scheduler: str | None = None
-    memory: str | None = None
-    processes: int | None = None
-    work: str | None = None
+    workers: Workers = field(default_factory=Workers)
     floor: int = 1
 
     def check(self) -> None:
@@ -78,17 +81,24 @@ class Sources:
         if self.counts is None:
             if not self.names:
                 raise click.UsageError("Missing argument 'SOURCE...'.")
-        elif self.names or self._needs_text or self._plan.is_for(()):
+        elif self.names or self._needs_text or self._are_counted:
             raise ConfigError(
                 "Words are already counted in a file of counts. Omit SOURCE..., --held-out and the "
                 "options that count, or --counts."
             )
+        if self._are_counted and (self._needs_text or "-" in self.names):
+            raise ConfigError(
+                "Text with --scheduler, --memory, --processes, --work or --floor is counted in "
+                "stretches, as UTF-8. Omit --held-out, --encoding and -."
+            )
+        self.workers.check()
 
     def inputs(self) -> list[str]:
         """Return the paths and URLs that will be read, so that none is written over."""
         if self.counts is not None:
             return [self.counts]
-        return [*self._plan.inputs(self.names), *self.held_out_files]
+        texts = find_texts(self.names) if self._are_counted else self.names
+        return [*texts, *self.held_out_files]
 
     def read(self) -> Corpus:
         """Read all of the text; the documents of large sources stay on disk."""
@@ -112,11 +122,8 @@ class Sources:
             from bpe_core.counting.counts_file import read_counts
 
             return read_counts(self.counts), None
-        if self._plan.is_for(self.names):
-            counted = self._plan.counted(
-                self.names, out, pretokenizer, self.text_column, self.errors
-            )
-            return counted, None
+        if self._are_counted:
+            return words_in_stretches(self, out, pretokenizer), None
         if self.held_out:
             return self._split()
         if not self.held_out_files:
@@ -141,8 +148,8 @@ class Sources:
 
     def write_counts(self, pretokenizer: str, path: str) -> CountsSummary:
         """Count the words of the text into a file of counts: in stretches, or all in memory."""
-        if self._plan.is_for(self.names):
-            return self._plan.count(self.names, path, pretokenizer, self.text_column, self.errors)
+        if self._are_counted:
+            return count_in_stretches(self, path, pretokenizer)
         from bpe_core.counting.counts_cut import count_words
         from bpe_core.counting.counts_file import write_counts
 
@@ -153,13 +160,15 @@ class Sources:
         return counts.summary
 
     @property
-    def _plan(self) -> CountingPlan:
-        return CountingPlan(
-            self.scheduler, self.memory, self.processes, self.work, self.floor, self._needs_text
-        )
+    def _are_counted(self) -> bool:
+        """Whether the text is counted in stretches, and not read."""
+        if self.workers.are_named or self.floor > 1:
+            return True
+        return not self._needs_text and "-" not in self.names and any(map(may_be_huge, self.names))
 
     @property
     def _needs_text(self) -> bool:
+        """Whether an option needs all of the text, to hold part of it out or to decode it."""
         return bool(self.held_out or self.held_out_files) or self.encoding is not None
 
     @property
