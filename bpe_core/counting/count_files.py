@@ -24,7 +24,7 @@ from bpe_core.counting.word_parts import (
 from bpe_core.errors import CorpusError, EmptyCorpusError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.engines import Engine, ThisProcess
-from bpe_core.scale.steps import Record, WorkFolder, divide_sources, work_on
+from bpe_core.scale.steps import Progress, Record, WorkFolder, divide_sources, work_on
 
 _LARGEST: Final = (1 << 63) - 1
 
@@ -106,12 +106,19 @@ def count_files(
     )
     n_shards = count_shards(sum(stretch.n_bytes for stretch in divided.stretches))
     stretches = [StretchToCount(stretch, n_shards) for stretch in divided.stretches]
-    watch = _Watch(on_progress, len(stretches), n_shards)
+    progress = Progress(CountingProgress(0, len(stretches), 0, 0, n_shards), on_progress)
+
+    def note_stretches(records: Sequence[Record], n_found: int) -> None:
+        progress.add(stretches_done=len(records), stretches_found=n_found)
+
+    def note_shards(records: Sequence[Record], _: int) -> None:
+        progress.add(shards_done=len(records))
+
     count = partial(count_stretch, folder=folder, n_threads=doing.threads_for(len(stretches)))
-    counted = work_on(stretches, count, folder, doing, watch.stretches)
+    counted = work_on(stretches, count, folder, doing, note_stretches)
     described_all = _summary(counted, pretokenizer)
     shards = _shards(stretches, counted, int(floor), n_shards)
-    reduced = work_on(shards, partial(reduce_shard, folder=folder), folder, doing, watch.shards)
+    reduced = work_on(shards, partial(reduce_shard, folder=folder), folder, doing, note_shards)
     summary = described_all._replace(
         floor=int(floor),
         dropped_words=sum(record["dropped_words"] for record in reduced),
@@ -135,36 +142,6 @@ def count_files(
         (*divided.notes, *(Note(*note) for record in counted for note in record["notes"])),
         divided.columns,
     )
-
-
-class _Watch:
-    """Report the progress."""
-
-    def __init__(
-        self,
-        on_progress: Callable[[CountingProgress], None] | None,
-        n_stretches: int,
-        n_shards: int,
-    ) -> None:
-        self._report = on_progress
-        self._now = CountingProgress(0, n_stretches, 0, 0, n_shards)
-        self._has_begun = False
-
-    def stretches(self, records: Sequence[Record]) -> None:
-        done = self._now.stretches_done + len(records)
-        # The first records are those that were found.
-        found = self._now.stretches_found if self._has_begun else done
-        self._has_begun = True
-        self._tell(self._now._replace(stretches_done=done, stretches_found=found))
-
-    def shards(self, records: Sequence[Record]) -> None:
-        if records:
-            self._tell(self._now._replace(shards_done=self._now.shards_done + len(records)))
-
-    def _tell(self, now: CountingProgress) -> None:
-        self._now = now
-        if self._report is not None:
-            self._report(now)
 
 
 def _shards(

@@ -5,7 +5,6 @@ Words are divided into shards by hash, so that adding them up takes a bounded pa
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -22,12 +21,12 @@ from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_fo
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.documents import StretchReading
 from bpe_core.scale.steps import Record, WorkFolder
-from bpe_core.scale.stretches import Stretch
+from bpe_core.scale.stretches import Stretch, key_for
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 # A change to how words are counted or kept makes parts in older work folders unusable.
-_VERSION: Final = 1
+_VERSION: Final = 2
 _MIN_SHARDS: Final = 8
 _MAX_SHARDS: Final = 64
 _BYTES_OF_A_SHARD: Final = 1 << 29
@@ -59,8 +58,7 @@ class StretchToCount(NamedTuple):
     @property
     def key(self) -> str:
         """A name that is the same only for the same words, divided in the same way."""
-        described = f"{_VERSION} {self.n_shards} {self.stretch.key}"
-        return hashlib.sha256(described.encode()).hexdigest()[:32]
+        return key_for(_VERSION, self.n_shards, self.stretch.key)
 
 
 def count_stretch(task: StretchToCount, folder: WorkFolder, n_threads: int | None) -> Record:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from os import PathLike, fspath
-from typing import Any, BinaryIO, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, BinaryIO, Final, Generic, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
 from bpe_core.checks import check_choice, several
@@ -145,6 +145,29 @@ class Item(Protocol):
 
 
 Part = TypeVar("Part", bound=Item)
+Figures = TypeVar("Figures", bound=NamedTuple)
+
+
+class Progress(Generic[Figures]):
+    """Figures that grow, and that are reported each time.
+
+    >>> class Counted(NamedTuple):
+    ...     files: int
+    ...     of: int
+    >>> Progress(Counted(0, 9), print).add(files=2)
+    Counted(files=2, of=9)
+    """
+
+    def __init__(self, figures: Figures, report: Callable[[Figures], None] | None) -> None:
+        self._now = figures
+        self._report = report
+
+    def add(self, **more: int) -> None:
+        """Add to some of the figures, and report all."""
+        now = self._now._asdict()
+        self._now = self._now._replace(**{name: now[name] + n for name, n in more.items()})
+        if self._report is not None:
+            self._report(self._now)
 
 
 def divide_sources(
@@ -232,21 +255,22 @@ def work_on(
     function: Callable[[Part], Record],
     folder: WorkFolder,
     engine: Engine,
-    on_done: Callable[[Sequence[Record]], None],
+    on_done: Callable[[Sequence[Record], int], None],
 ) -> list[Record]:
     """Call a function for each part that has no record in the folder; return all records in order.
 
     The function keeps its result in the folder, and returns its record. `on_done` is called first
-    with the records that an earlier run has left, then with each new one.
+    with the records that an earlier run has left, then with each new one, and with how many of
+    these are from an earlier run.
     """
     done = folder.done()
     found = {
         place: folder.record(done[part.key]) for place, part in enumerate(parts) if part.key in done
     }
     records = {place: record for place, record in found.items() if folder.is_whole(record)}
-    on_done([*records.values()])
+    on_done([*records.values()], len(records))
     left = [place for place in range(len(parts)) if place not in records]
     for number, record in engine.run(function, [parts[place] for place in left]):
         records[left[number]] = record
-        on_done([record])
+        on_done([record], 0)
     return [records[place] for place in range(len(parts))]

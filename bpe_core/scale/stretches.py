@@ -22,6 +22,15 @@ _SEARCHED: Final = 1 << 20
 _VERSION: Final = 3
 
 
+def key_for(*described: object) -> str:
+    """Return a name for a part of a job that is the same only for the same JSON values.
+
+    >>> key_for(1, "gpt2") == key_for(1, "gpt2"), len(key_for(1))
+    (True, 32)
+    """
+    return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:32]
+
+
 class FilePart(NamedTuple):
     """A part of a file: bytes, or row groups of Parquet, from `begin` to before `end`."""
 
@@ -56,8 +65,7 @@ class Stretch(NamedTuple):
     @property
     def key(self) -> str:
         """A name that is the same only for the same bytes, cut in the same way."""
-        described = json.dumps([_VERSION, *self])
-        return hashlib.sha256(described.encode()).hexdigest()[:32]
+        return key_for(_VERSION, *self)
 
     @property
     def n_bytes(self) -> int:

@@ -13,7 +13,7 @@ from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
 from bpe_core.scale.engines import Engine
-from bpe_core.scale.steps import DividedSources, Record, WorkFolder, work_on
+from bpe_core.scale.steps import DividedSources, Progress, Record, WorkFolder, work_on
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.training_data.kept_columns import check_columns
 from bpe_core.training_data.manifest import (
@@ -123,14 +123,28 @@ def encode_corpus(
     tasks = [
         opened.task(stretch, shared, float(val_share), columns) for stretch in divided.stretches
     ]
-    watch = _Watch(on_progress, sum(stretch.n_bytes for stretch in divided.stretches))
+    n_source_bytes = sum(stretch.n_bytes for stretch in divided.stretches)
+    progress = Progress(EncodingProgress(0, n_source_bytes, 0, 0, 0, 0, 0), on_progress)
+
+    def note_stretches(records: Sequence[Record], n_found: int) -> None:
+        n = sum(record["source_bytes"] for record in records)
+        progress.add(
+            source_bytes_done=n,
+            source_bytes_found=n if n_found else 0,
+            n_bytes=sum(record["n_bytes"] for record in records),
+            n_tokens=sum(record["n_tokens"] for record in records),
+        )
+
+    def note_shards(records: Sequence[Record], _: int) -> None:
+        progress.add(shards_done=len(records))
+
     encode = partial(
         encode_stretch,
         folder=folder,
         n_threads=doing.threads_for(len(tasks)),
         should_stop=doing.should_stop,
     )
-    encoded = work_on(tasks, encode, folder, doing, watch.stretches)
+    encoded = work_on(tasks, encode, folder, doing, note_stretches)
     shards = [
         ShardToWrite(
             shard,
@@ -149,13 +163,12 @@ def encode_corpus(
             f"The {sum(record['n_tokens'] for record in encoded):,} tokens of this corpus fill no "
             "row. Choose a smaller --pack, or more text."
         )
-    watch.begin_shards(len(shards))
+    progress.add(shards=len(shards))
     _forget_changed(shards, folder)
     if NAME in names_in(place):
         delete_files(place, [NAME])  # it would describe the new shards wrongly until they are done
-    written = work_on(
-        shards, partial(write_shard_files, folder=folder), folder, doing, watch.shards
-    )
+    write = partial(write_shard_files, folder=folder)
+    written = work_on(shards, write, folder, doing, note_shards)
     manifest = Manifest(
         format=format,
         dtype=opened.dtype,
@@ -284,40 +297,3 @@ def _shard_facts(record: Record) -> ShardFacts:
         record["left_out_tokens"],
         [FileFacts(**file) for file in record["files"]],
     )
-
-
-class _Watch:
-    """Report the progress."""
-
-    def __init__(
-        self, on_progress: Callable[[EncodingProgress], None] | None, source_bytes: int
-    ) -> None:
-        self._report = on_progress
-        self._now = EncodingProgress(0, source_bytes, 0, 0, 0, 0, 0)
-        self._has_begun = False
-
-    def stretches(self, records: Sequence[Record]) -> None:
-        now = self._now
-        done = now.source_bytes_done + sum(record["source_bytes"] for record in records)
-        # The first records are those that were found.
-        self._tell(
-            now._replace(
-                source_bytes_done=done,
-                source_bytes_found=now.source_bytes_found if self._has_begun else done,
-                n_bytes=now.n_bytes + sum(record["n_bytes"] for record in records),
-                n_tokens=now.n_tokens + sum(record["n_tokens"] for record in records),
-            )
-        )
-        self._has_begun = True
-
-    def begin_shards(self, n: int) -> None:
-        self._tell(self._now._replace(shards=n))
-
-    def shards(self, records: Sequence[Record]) -> None:
-        if records:
-            self._tell(self._now._replace(shards_done=self._now.shards_done + len(records)))
-
-    def _tell(self, now: EncodingProgress) -> None:
-        self._now = now
-        if self._report is not None:
-            self._report(now)

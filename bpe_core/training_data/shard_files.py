@@ -6,7 +6,6 @@ The ids of its documents are gathered from the work folder, whoever encoded them
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import count, pairwise
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.urls import reading, version_at
 from bpe_core.scale.steps import Record, WorkFolder
+from bpe_core.scale.stretches import key_for
 from bpe_core.training_data.kept_columns import read_columns
 from bpe_core.training_data.shard_formats import Format, Ids, Rows, write_shard
 from bpe_core.training_data.stretch_ids import read_documents
@@ -97,8 +97,7 @@ class ShardToWrite(NamedTuple):
     def key(self) -> str:
         """A name that is the same only for the same files."""
         files = [record["ids"] for record in self.stretches]
-        described = json.dumps([_VERSION, self.shard, files, *self[2:]])
-        return hashlib.sha256(described.encode()).hexdigest()[:32]
+        return key_for(_VERSION, self.shard, files, *self[2:])
 
 
 def write_shard_files(task: ShardToWrite, folder: WorkFolder) -> Record:

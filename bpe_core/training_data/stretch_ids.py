@@ -6,7 +6,6 @@ Workers get the tokenizer through that folder, or by its path or name.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -29,7 +28,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.scale.documents import StretchReading
 from bpe_core.scale.steps import Record, WorkFolder
-from bpe_core.scale.stretches import Stretch
+from bpe_core.scale.stretches import Stretch, key_for
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.shared_blocks import Encoded
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -95,8 +94,7 @@ class StretchToEncode(NamedTuple):
     @property
     def key(self) -> str:
         """A name that is the same only for the same ids."""
-        described = [_VERSION, self.stretch.key, self.tokenizer.fingerprint, *self[2:]]
-        return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:32]
+        return key_for(_VERSION, self.stretch.key, self.tokenizer.fingerprint, *self[2:])
 
 
 def encode_stretch(
