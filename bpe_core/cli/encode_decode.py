@@ -1,12 +1,18 @@
-"""The commands `bpe encode` and `bpe decode`."""
+"""The commands `bpe encode`, `bpe decode` and `bpe chat`."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import click
 
+from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.options import out_option, tokenizer_options
 from bpe_core.cli.outputs import check_output, write_output, write_text
+from bpe_core.cli.streams import is_watched
 from bpe_core.cli.support import load_encoder, load_merges, read_ids, read_text
+from bpe_core.errors import ChatTemplateError
 
 
 @click.command()
@@ -97,3 +103,89 @@ def decode(
     check_output(None, out, [tokenizer, file], force=force)
     loaded = load_merges(tokenizer, pretokenizer, special_tokens)
     write_output(loaded.decode_bytes(read_ids(file)), out)
+
+
+@click.command()
+@click.argument("tokenizer")
+@click.argument("messages", default="-")
+@click.option(
+    "--template",
+    "template_file",
+    metavar="FILE",
+    help="A template in Jinja's language, instead of the one in the tokenizer's files.",
+)
+@click.option(
+    "--add-generation-prompt",
+    is_flag=True,
+    help="Add the beginning of the answer that the model is to write.",
+)
+@click.option("--ids", is_flag=True, help="Print ids instead of text.")
+@out_option("Where to write instead of standard output.", required=False)
+def chat(
+    tokenizer: str,
+    messages: str,
+    template_file: str | None,
+    out: str | None,
+    *,
+    force: bool,
+    add_generation_prompt: bool,
+    ids: bool,
+) -> None:
+    """Print what a model is given for MESSAGES, a JSON list, by the tokenizer's chat template.
+
+    TOKENIZER is a folder with a tokenizer_config.json or chat_template.jinja, a GGUF file, or a
+    model of the hub, such as hf:Qwen/Qwen3-8B. How many tokens the template adds, and what a model
+    would read otherwise than it was meant, such as a special token that somebody typed, is reported
+    on stderr.
+
+    \b
+    Examples:
+      $ echo '{{ messages[0].role }}: {{ messages[0].content }}' > chat.jinja
+      $ echo '[{"role": "user", "content": "Hi"}]' | bpe chat gpt2 --template chat.jinja
+      user: Hi
+    """
+    from bpe_core.chat.chat_template import ChatTemplate, check_messages
+    from bpe_core.formats.opening.open_encoder import open_encoder
+    from bpe_core.formats.written_kinds import IDS
+    from bpe_core.tokenizer.conversation import read_conversation
+    from bpe_core.tokenizer.segment_arrays import boundaries
+
+    out = out or "-"
+    inputs = [tokenizer, messages, *([template_file] if template_file else [])]
+    check_output(IDS if ids else None, out, inputs, force=force)
+    fetch_missing(tokenizer)
+    opened = open_encoder(tokenizer)
+    template = opened.chat
+    if template_file is not None:
+        source = read_text(template_file)
+        template = ChatTemplate(source) if template is None else replace(template, source=source)
+    if template is None:
+        raise ChatTemplateError(
+            f"{tokenizer} has no chat template. Name the folder of a model, with its "
+            "tokenizer_config.json or chat_template.jinja, or a model of the hub, such as "
+            "hf:Qwen/Qwen3-8B, or add --template FILE."
+        )
+    try:
+        parsed: object = json.loads(read_text(messages))
+    except (ValueError, RecursionError) as error:
+        raise ChatTemplateError(f"The messages are not valid JSON: {error}.") from None
+    conversation = read_conversation(
+        template,
+        check_messages(parsed),
+        opened.encoder,
+        add_generation_prompt=add_generation_prompt,
+    )
+    found = boundaries(conversation.text, opened.encoder, "all")
+    token_ids = found.ids[found.ids >= 0].tolist()
+    n, n_theirs = len(token_ids), conversation.n_message_tokens(found)
+    text = " ".join(map(str, token_ids)) + "\n" if ids else conversation.text
+    write_text(text, out)
+    if is_watched() and out == "-" and not text.endswith("\n"):
+        click.echo(err=True)
+    share = f" ({(n - n_theirs) / n:.0%})" if n else ""
+    click.echo(
+        f"{n:,} tokens: {n_theirs:,} of messages, {n - n_theirs:,}{share} of the template.",
+        err=True,
+    )
+    for problem in conversation.problems:
+        click.echo(problem, err=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +20,7 @@ from bpe_core.corpus.urls import is_pattern, is_url
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bpe_core.cli.sources import Sources
+    from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.counting.count_files import CountingProgress
     from bpe_core.counting.counts_file import CountsSummary, WordCounts
     from bpe_core.scale.engines import Engine
@@ -113,81 +113,89 @@ def may_be_huge(name: str) -> bool:
     return is_url(name) or Path(name).is_dir() or (not Path(name).exists() and is_pattern(name))
 
 
-def find_texts(names: Iterable[str]) -> list[str]:
-    """Return the paths and URLs of what is counted in stretches; files of counts are skipped."""
-    from bpe_core.formats.written_kinds import COUNTS
-    from bpe_core.scale.sources import find_sources
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """Files, folders, patterns and URLs whose words can be counted in stretches."""
 
-    found = [source.url for source in find_sources(names)]
-    return [url for url in found if is_url(url) or kind_at(url) != COUNTS]
+    names: tuple[str, ...]
+    text_column: str | None = None
+    errors: DecodingErrors = "strict"
+    workers: Workers = field(default_factory=Workers)
+    floor: int = 1
 
+    def find_texts(self) -> list[str]:
+        """Return the paths and URLs of what is counted; files of counts are skipped."""
+        from bpe_core.formats.written_kinds import COUNTS
+        from bpe_core.scale.sources import find_sources
 
-def count_in_stretches(
-    sources: Sources, out: str, pretokenizer: str, work: str | None = None
-) -> CountsSummary:
-    """Count sources into a counts file, and report on stderr what was skipped.
+        found = [source.url for source in find_sources(self.names)]
+        return [url for url in found if is_url(url) or kind_at(url) != COUNTS]
 
-    Without --work, finished parts are kept in `work` until the end.
-    """
-    from bpe_core.corpus.notes import group_notes
-    from bpe_core.counting.count_files import count_files
-    from bpe_core.scale.steps import WorkFolder
+    def count_in_stretches(
+        self, out: str, pretokenizer: str, work: str | None = None
+    ) -> CountsSummary:
+        """Count the words into a counts file, and report on stderr what was skipped.
 
-    work = work or f"{out}.work"
-    with sources.workers.engine() as engine, Bar() as bar:
+        Without --work, finished parts are kept in `work` until the end.
+        """
+        from bpe_core.corpus.notes import group_notes
+        from bpe_core.counting.count_files import count_files
+        from bpe_core.scale.steps import WorkFolder
 
-        def show(progress: CountingProgress) -> None:
-            done, of = progress.stretches_done, progress.stretches
-            if done < of:
-                bar.show("Counting words", done, of)
-            else:
-                bar.show("Adding up words", progress.shards_done, progress.shards)
+        work = work or f"{out}.work"
+        with self.workers.engine() as engine, Bar() as bar:
 
-        counted = count_files(
-            sources.names,
-            out,
-            work=sources.workers.work or work,
-            pretokenizer=pretokenizer,
-            text_column=sources.text_column,
-            errors=sources.errors,
-            floor=sources.floor,
-            engine=engine,
-            on_progress=show,
-        )
-    if sources.workers.work is None:
-        WorkFolder(work).clear()
-    if sources.text_column is None:
-        _report_columns(counted.columns)
-    for group in group_notes(counted.notes):
-        click.echo(printable(group.sentence), err=True)
-    if counted.n_replaced:
-        click.echo(
-            f"Replaced bytes that are not valid UTF-8 with U+FFFD in {counted.n_replaced:,} "
-            "rows or pieces of text.",
-            err=True,
-        )
-    if counted.n_skipped:
-        click.echo(
-            f"Skipped {counted.n_skipped:,} rows without text, of "
-            f"{counted.n_documents + counted.n_skipped:,}.",
-            err=True,
-        )
-    return counted.summary
+            def show(progress: CountingProgress) -> None:
+                done, of = progress.stretches_done, progress.stretches
+                if done < of:
+                    bar.show("Counting words", done, of)
+                else:
+                    bar.show("Adding up words", progress.shards_done, progress.shards)
 
+            counted = count_files(
+                self.names,
+                out,
+                work=self.workers.work or work,
+                pretokenizer=pretokenizer,
+                text_column=self.text_column,
+                errors=self.errors,
+                floor=self.floor,
+                engine=engine,
+                on_progress=show,
+            )
+        if self.workers.work is None:
+            WorkFolder(work).clear()
+        if self.text_column is None:
+            _report_columns(counted.columns)
+        for group in group_notes(counted.notes):
+            click.echo(printable(group.sentence), err=True)
+        if counted.n_replaced:
+            click.echo(
+                f"Replaced bytes that are not valid UTF-8 with U+FFFD in {counted.n_replaced:,} "
+                "rows or pieces of text.",
+                err=True,
+            )
+        if counted.n_skipped:
+            click.echo(
+                f"Skipped {counted.n_skipped:,} rows without text, of "
+                f"{counted.n_documents + counted.n_skipped:,}.",
+                err=True,
+            )
+        return counted.summary
 
-def words_in_stretches(sources: Sources, out: str, pretokenizer: str) -> WordCounts:
-    """Count sources, and return their words; `out` is where the tokenizer will be written."""
-    from bpe_core.counting.counts_file import read_counts
+    def words_in_stretches(self, out: str, pretokenizer: str) -> WordCounts:
+        """Count the words, and return them; `out` is where the tokenizer will be written."""
+        from bpe_core.counting.counts_file import read_counts
 
-    out = out.rstrip("/")
-    with TemporaryDirectory(prefix="bpe-counts-") as folder:
-        # Next to the result, a command that was killed finds it again.
-        work = f"{out}.work" if is_url(out) or is_replaceable(out) else f"{folder}/work"
-        counts = f"{folder}/counts.parquet"
-        summary = count_in_stretches(sources, counts, pretokenizer, work)
-        found = read_counts(counts)
-    report_counts(summary)
-    return found
+        out = out.rstrip("/")
+        with TemporaryDirectory(prefix="bpe-counts-") as folder:
+            # Next to the result, a command that was killed finds it again.
+            work = f"{out}.work" if is_url(out) or is_replaceable(out) else f"{folder}/work"
+            counts = f"{folder}/counts.parquet"
+            summary = self.count_in_stretches(counts, pretokenizer, work)
+            found = read_counts(counts)
+        report_counts(summary)
+        return found
 
 
 def parse_size(size: str) -> int:

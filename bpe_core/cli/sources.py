@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,12 +28,9 @@ from bpe_core.cli.options import (
     text_column_option,
 )
 from bpe_core.cli.scale import (
-    Workers,
-    count_in_stretches,
-    find_texts,
+    Stretches,
     may_be_huge,
     scale_options,
-    words_in_stretches,
 )
 from bpe_core.cli.streams import Bar, StandardInput
 from bpe_core.corpus.urls import files_at, is_pattern, is_url, shown
@@ -52,19 +49,14 @@ _MIN_LARGE_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Stretches):
     """Files, folders, patterns, URLs and `-`, and how they are read, counted and divided."""
 
-    names: tuple[str, ...]
-    text_column: str | None = None
     encoding: str | None = None
-    errors: DecodingErrors = "strict"
     held_out: float = 0.0
     held_out_by: str = "document"
     held_out_files: tuple[str, ...] = ()
     counts: str | None = None
-    workers: Workers = field(default_factory=Workers)
-    floor: int = 1
 
     def check(self) -> None:
         """Raise ConfigError for options that contradict each other, or a missing source."""
@@ -97,7 +89,7 @@ class Sources:
         """Return the paths and URLs that will be read, so that none is written over."""
         if self.counts is not None:
             return [self.counts]
-        texts = find_texts(self.names) if self._are_counted else self.names
+        texts = self.find_texts() if self._are_counted else self.names
         return [*texts, *self.held_out_files]
 
     def read(self) -> Corpus:
@@ -123,7 +115,7 @@ class Sources:
 
             return read_counts(self.counts), None
         if self._are_counted:
-            return words_in_stretches(self, out, pretokenizer), None
+            return self.words_in_stretches(out, pretokenizer), None
         if self.held_out:
             return self._split()
         if not self.held_out_files:
@@ -149,7 +141,7 @@ class Sources:
     def write_counts(self, pretokenizer: str, path: str) -> CountsSummary:
         """Count the words of the text into a file of counts: in stretches, or all in memory."""
         if self._are_counted:
-            return count_in_stretches(self, path, pretokenizer)
+            return self.count_in_stretches(path, pretokenizer)
         from bpe_core.counting.counts_cut import count_words
         from bpe_core.counting.counts_file import write_counts
 

@@ -17,8 +17,8 @@ from bpe_core.comparison.measurement import TokenizerMetrics, efficiency_togethe
 from bpe_core.comparison.metrics import gini, parity
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText
-from bpe_core.corpus.structure import has_more_cells
 from bpe_core.corpus.text_decoding import decode_text
+from bpe_core.corpus.values import has_more_cells
 from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer

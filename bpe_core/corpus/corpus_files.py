@@ -22,12 +22,11 @@ import numpy as np
 from bpe_core.corpus.composition import Composition
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary, counts_to_corpus
-from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.filed_texts import FiledTexts
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.notes import Note
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.files.regular_files import open_regular, read_regular
+from bpe_core.files.regular_files import ARRAY_DAMAGE, open_regular, read_regular
 from bpe_core.unicode.kinds import code_points
 
 TEXT: Final = "text"

@@ -21,8 +21,7 @@ from bpe_core.corpus.budget import (
 from bpe_core.corpus.file_kinds import JSON_LINES
 from bpe_core.corpus.notes import Note, listed
 from bpe_core.corpus.stray_quotes import StrayQuotes
-from bpe_core.corpus.structure import has_more_cells, has_more_values
-from bpe_core.corpus.values import is_chat, text_in
+from bpe_core.corpus.values import has_more_cells, has_more_values, is_chat, text_in
 from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
 
 _DELIMITERS: Final = ",;\t|"

@@ -16,8 +16,7 @@ from bpe_core.corpus.file_kinds import HEAD_BYTES, is_plain_text
 from bpe_core.corpus.text_decoding import decoded, whole_characters
 from bpe_core.corpus.urls import reading
 from bpe_core.counting.metaspace_words import write_words
-from bpe_core.counting.pieces import count_in_runs
-from bpe_core.counting.words import CountedCorpus, ReadShare
+from bpe_core.counting.words import CountedCorpus, ReadShare, count_in_runs
 from bpe_core.errors import (
     CorpusError,
     EmptyCorpusError,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.urls import reading
 from bpe_core.counting.counts_file import add_up, find_characters
-from bpe_core.counting.pieces import count_in_runs
+from bpe_core.counting.words import count_in_runs
 from bpe_core.extras import import_arrow
 from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer

@@ -1,16 +1,52 @@
-"""Open files that may have been replaced by a pipe or a device, which would block the reader."""
+"""Open files that may have been replaced by a pipe or a device, which would block the reader.
+
+`ARCHIVE_DAMAGE` and `ARRAY_DAMAGE` are the exceptions that the standard library and NumPy raise for
+damaged files; they were collected by damaging files, one byte at a time.
+"""
 
 from __future__ import annotations
 
 import errno
+import lzma
 import os
 import stat
+import struct
+import tokenize
+import zipfile
+import zlib
 from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
 # Not on Windows, whose folders have neither pipes nor devices.
 _AT_ONCE: Final[int] = getattr(os, "O_NONBLOCK", 0)
+ARCHIVE_DAMAGE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    # The last two are for encrypted archives and for newer compression methods.
+    ValueError,
+    IndexError,
+    OverflowError,
+    RuntimeError,
+    NotImplementedError,
+)
+
+# An array's header is Python source that states how much memory to allocate.
+ARRAY_DAMAGE: Final = (
+    EOFError,
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    SyntaxError,
+    tokenize.TokenError,
+    OverflowError,
+    MemoryError,
+)
 
 
 class NotRegularError(OSError):

@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.corpus.file_kinds import is_zip
 from bpe_core.errors import BpeError, FormatError, MissingFileError
+from bpe_core.files.regular_files import ARCHIVE_DAMAGE
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
 from bpe_core.published.hub_names import PAIR, SIDECARS, HubName, is_hub_name, snapshot_folder
 

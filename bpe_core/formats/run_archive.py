@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a
-from bpe_core.corpus.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
 from bpe_core.corpus.held_out import Split, check_split_by
 from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import (
@@ -27,7 +26,7 @@ from bpe_core.errors import (
     MissingFileError,
     NewerFormatError,
 )
-from bpe_core.files.regular_files import open_regular
+from bpe_core.files.regular_files import ARCHIVE_DAMAGE, ARRAY_DAMAGE, open_regular
 from bpe_core.formats.continuation_json import continuation_to_dict, parse_continuation
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.load_save import write_files

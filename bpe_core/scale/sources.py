@@ -15,7 +15,6 @@ from bpe_core.corpus.columns import (
     describe_row_columns,
     no_text_column,
 )
-from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.corpus.file_kinds import (
     JSON_LINES,
     TABLE_KINDS,
@@ -42,6 +41,7 @@ from bpe_core.errors import (
     MissingExtraError,
     UnsupportedFileError,
 )
+from bpe_core.files.regular_files import ARCHIVE_DAMAGE
 from bpe_core.unicode.utf8_states import are_whole_characters
 
 Kind = Literal["text", "jsonl", "parquet", "whole"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a
 from bpe_core.corpus.urls import reading, shown
-from bpe_core.counting.pieces import split_runs
+from bpe_core.counting.words import split_runs
 from bpe_core.errors import ArgumentTypeError, TokenizationError
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening.open_encoder import open_plainest

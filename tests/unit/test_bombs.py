@@ -10,7 +10,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import budget
-from bpe_core.corpus.structure import has_more_cells, has_more_values
+from bpe_core.corpus.values import has_more_cells, has_more_values
 from tests.bombs import BOMBS
 from tests.new_process import run_python
 

@@ -19,10 +19,10 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.spans import Place
 from bpe_core.errors import BpeError, FormatError
+from bpe_core.files.regular_files import ARRAY_DAMAGE
 from bpe_core.files.store import NAME, read_checked, refused_as_not_permitted
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.formats.run_archive import read_config

@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from bpe_core.comparison.newness import Newness
 from bpe_core.corpus.composition import Composition
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
-from bpe_core.files.regular_files import open_regular, read_regular
+from bpe_core.files.regular_files import ARRAY_DAMAGE, open_regular, read_regular
 from bpe_core.files.store import (
     DETAILS,
     RUN,

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
 
-from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.corpus.file_kinds import is_zip
 from bpe_core.errors import BpeError, FormatError, ProcessError, UnforeseenError
 from bpe_core.extras import needs_extra
+from bpe_core.files.regular_files import ARCHIVE_DAMAGE
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.description import Description, check_not_overruled
 from bpe_core.formats.opening.engines import (
