@@ -160,12 +160,12 @@ class ParquetFile:
                         (text or b"").decode(errors="replace").encode()
                         for text in texts.to_pylist()
                     ]
-                with _damage_named(self.name):
+                with damage_named(self.name):
                     values = [_as_values(batch.column(each), arrow) for each in others]
                 yield from zip(found, zip(*values) if values else repeat(()))  # noqa: B905
 
     def _batches(self, columns: list[str] | tuple[str, ...], group: int) -> Iterator[Any]:
-        with _damage_named(self.name):
+        with damage_named(self.name):
             described = self.file.metadata.row_group(group)
             share = max(1, described.total_byte_size // max(1, described.num_rows))
             n_rows = min(max(_MIN_BATCH_ROWS, _BATCH_BYTES // share), _MAX_BATCH_ROWS)
@@ -202,7 +202,7 @@ def open_parquet_file(
     opened: BinaryIO, name: str, errors: DecodingErrors = "strict"
 ) -> ParquetFile:
     """Open a Parquet file; raises UnsupportedFileError and MissingExtraError."""
-    with _damage_named(name):
+    with damage_named(name):
         file = _arrow(name).parquet.ParquetFile(opened)
         if file.metadata.num_columns > MAX_COLUMNS:
             raise too_many_columns(name)
@@ -269,7 +269,7 @@ smaller files.
 
 
 @contextmanager
-def _damage_named(name: str) -> Generator[None]:
+def damage_named(name: str) -> Generator[None]:
     """Raise UnsupportedFileError for a file that Arrow cannot read."""
     damage = _arrow(name).ArrowException
     try:

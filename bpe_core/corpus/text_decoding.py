@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple
+from typing import BinaryIO, Final, Literal, NamedTuple
 
 import numpy as np
 import regex
@@ -12,7 +12,7 @@ import regex
 from bpe_core.checks import describe
 from bpe_core.corpus.file_kinds import HEAD_BYTES, other_kind
 from bpe_core.corpus.notes import Note
-from bpe_core.errors import ConfigError, TextDecodingError, UnsupportedFileError
+from bpe_core.errors import ConfigError, CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 
 # UTF-32 before UTF-16: its little-endian mark starts with that of UTF-16.
@@ -314,6 +314,37 @@ def whole_characters(data: bytes) -> tuple[bytes, bytes]:
         if data[-back] < 0x80:
             break
     return data, b""
+
+
+def read_pieces(
+    file: BinaryIO, name: str, size: int, begin: int, end: int
+) -> Iterator[tuple[int, bytes]]:
+    r"""Yield a file of `size` bytes in pieces that end between characters, each with its place.
+
+    They go from `begin`, where the file is, to `end`, or to the end of the file if that is -1. The
+    last piece is cut within a character if the text is. Raises CorpusError if the file has shrunk.
+
+    >>> from io import BytesIO
+    >>> list(read_pieces(BytesIO(b"n\xc3\xa9\xc3"), "a.txt", 4, 0, -1))
+    [(0, b'n\xc3\xa9'), (3, b'\xc3')]
+    """
+    at = n_read = begin
+    rest = b""
+    while end < 0 or n_read < end:
+        data = file.read(_PIECE if end < 0 else min(_PIECE, end - n_read))
+        if not data:
+            if end < 0:
+                break
+            raise CorpusError(
+                f"{name} had {size:,} bytes and now has {n_read:,}. Try again once it has stopped "
+                "changing."
+            )
+        n_read += len(data)
+        piece, rest = whole_characters(rest + data)
+        yield at, piece
+        at += len(piece)
+    if rest:
+        yield at, rest
 
 
 def decoded(piece: bytes, name: str, at: int, where: str = "") -> str:

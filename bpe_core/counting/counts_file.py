@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any, BinaryIO, Final, cast
@@ -17,6 +16,7 @@ import numpy as np
 
 from bpe_core.checks import several
 from bpe_core.corpus.counts_corpus import CountsSummary
+from bpe_core.corpus.parquet import damage_named
 from bpe_core.corpus.urls import reading, shown, writing
 from bpe_core.corpus.word_counts import (
     MAX_SUM,
@@ -245,23 +245,10 @@ def _arrow(name: str) -> Any:
     return import_arrow(f"Reading and writing {shown(name)}", "compute", "parquet")
 
 
-@contextmanager
-def _damage_named(name: str, arrow: Any) -> Generator[None]:
-    try:
-        yield
-    except MemoryError:
-        raise
-    except arrow.ArrowException as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UnsupportedFileError(
-            f"{name} is not a Parquet file that can be read ({reason}). Write it again."
-        ) from None
-
-
 def _read_table(file: BinaryIO, name: str) -> tuple[Any, CountsSummary | None]:
     """Return the table of a file, a row for each distinct word, in order, and its summary."""
     arrow = _arrow(name)
-    with _damage_named(name, arrow):
+    with damage_named(name):
         parquet = arrow.parquet.ParquetFile(file)
         schema = parquet.schema_arrow
         missing = [column for column in ("word", "count") if schema.names.count(column) != 1]

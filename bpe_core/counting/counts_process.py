@@ -6,7 +6,7 @@ As for other Parquet files (`parquet_process`), only a limit on the whole proces
 from __future__ import annotations
 
 import io
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,25 +62,21 @@ def read_counts_in_process(data: bytes, name: str, sample: Corpus | None = None)
             f"{name} takes too much memory or time to read. Drop rare words with bpe count "
             "--floor, or train on it from the command line with bpe train --counts."
         ) from None
-    return as_corpus(WordCounts(PretokenCounts(found.words, found.counts), found.summary), sample)
+    letters, counts, summary = found
+    words = PretokenCounts.of_letters(letters, counts)
+    return as_corpus(WordCounts(words, summary), sample)
 
 
-class Words(NamedTuple):
-    """The words of a counts file."""
-
-    words: tuple[bytes, ...]
-    counts: NDArray[np.int64]
-    summary: CountsSummary
-
-
-def read_words(data: NDArray[np.uint8], name: str) -> Words:
-    """Read a counts file; see `read_counts_in_process`."""
-    counts = counts_in(io.BytesIO(data.data), name)
-    words = counts.pretokens.words
-    if len(words) > MAX_WORDS:
+def read_words(
+    data: NDArray[np.uint8], name: str
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], CountsSummary]:
+    """Return the letters, the counts and the summary of a file; see `read_counts_in_process`."""
+    found = counts_in(io.BytesIO(data.data), name)
+    pretokens = found.pretokens
+    if pretokens.n_words > MAX_WORDS:
         raise UnsupportedFileError(
-            f"{name} has {len(words):,} distinct words; the limit here is {MAX_WORDS:,}. "
+            f"{name} has {pretokens.n_words:,} distinct words; the limit here is {MAX_WORDS:,}. "
             "Drop rare words with bpe count --floor, or train on it from the command line "
             "with bpe train --counts."
         )
-    return Words(words, counts.pretokens.counts.astype(np.int64), counts.summary)
+    return pretokens.letters, pretokens.counts.astype(np.int64), found.summary

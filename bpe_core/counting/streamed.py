@@ -8,24 +8,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_plain_text
-from bpe_core.corpus.text_decoding import decoded, whole_characters
+from bpe_core.corpus.text_decoding import decoded, read_pieces
 from bpe_core.corpus.urls import reading
 from bpe_core.counting.metaspace_words import write_words
 from bpe_core.counting.words import CountedCorpus, ReadShare, count_in_runs
-from bpe_core.errors import (
-    CorpusError,
-    EmptyCorpusError,
-    UnsupportedFileError,
-)
+from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
-
-_PIECE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +115,7 @@ class _Reading:
         """Yield each file as pieces that end between characters."""
         corpus = self._corpus
         for path, size, begin in zip(corpus.paths, corpus.sizes, corpus.begins, strict=True):
-            yield self._pieces(path, size, begin)
+            yield self._share.noting(self._pieces(path, size, begin))
         self._all_read = True
 
     def sha256(self) -> str:
@@ -136,15 +129,12 @@ class _Reading:
 
     def _pieces(self, path: Path, size: int, begin: int) -> Iterator[bytes]:
         self._digest.update(b"1 %d:" % size)
-        at = begin
-        rest = b""
-        for data in self._share.noting(_read(path, size, begin)):
-            piece, rest = whole_characters(rest + data)
-            self._look_at(piece, path.name, at)
-            at += len(piece)
-            yield piece
-        if rest:
-            self._look_at(rest, path.name, at)
+        end = begin + size  # as many bytes as the file had when the corpus was made
+        with reading(os.fspath(path)) as file:
+            file.seek(begin)
+            for at, piece in read_pieces(file, path.name, end, begin, end):
+                self._look_at(piece, path.name, at)
+                yield piece
 
     def _look_at(self, piece: bytes, name: str, at: int) -> None:
         text = decoded(piece, name, at)
@@ -153,19 +143,3 @@ class _Reading:
             self._characters_seen.update(text)
         elif self._symbols_of == "bytes":
             self._bytes_seen |= np.bincount(np.frombuffer(piece, np.uint8), minlength=256) > 0
-
-
-def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
-    """Read as many bytes of a file as it had when the corpus was made."""
-    with reading(os.fspath(path)) as file:
-        file.seek(begin)
-        left = size
-        while left:
-            data = file.read(min(_PIECE, left))
-            if not data:
-                raise CorpusError(
-                    f"{path.name} had {begin + size:,} bytes and now has "
-                    f"{begin + size - left:,}. Train again once it has stopped changing."
-                )
-            left -= len(data)
-            yield data

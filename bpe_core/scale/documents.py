@@ -6,20 +6,18 @@ import codecs
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO, Final, TypeVar, cast
+from typing import TypeVar, cast
 
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.corpus.readers import NamedFile, ReadOptions, read_source, skipped
-from bpe_core.corpus.text_decoding import decoded, whole_characters
+from bpe_core.corpus.text_decoding import decoded, read_pieces
 from bpe_core.corpus.urls import reading, shown
 from bpe_core.corpus.values import is_chat, parse_value, text_in
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.scale.sources import lines_from, opened
 from bpe_core.scale.stretches import FilePart, Stretch, text_bounds
-
-_PIECE: Final = 1 << 20
 
 Item = TypeVar("Item")
 
@@ -105,23 +103,16 @@ class StretchReading:
         name = shown(part.source.url)
         where = " of the unpacked text" if part.source.packing else ""
         with opened(part.source) as file:
-            at, end = 0, -1
+            begin, end = 0, -1
             if not part.source.packing:
-                at, end = text_bounds(file, part, self._stretch.pretokenizer)
-                file.seek(at)
+                begin, end = text_bounds(file, part, self._stretch.pretokenizer)
+                file.seek(begin)
                 self.is_open = end < part.source.size
-            self._add_to_hash(b"text from %d:" % at)
-            rest = b""
-            for data in _read(file, at, end, part):
-                if at == 0 and data.startswith(codecs.BOM_UTF8):
-                    at = len(codecs.BOM_UTF8)
-                    data = data[at:]
-                piece, rest = whole_characters(rest + data)
-                text = self._checked(piece, name, at, where)
-                at += len(piece)
-                self._look_at(text)
-                yield text
-            if rest and (text := self._checked(rest, name, at, where)):
+            self._add_to_hash(b"text from %d:" % begin)
+            for at, piece in read_pieces(file, name, part.source.size, begin, end):
+                is_marked = at == 0 and piece.startswith(codecs.BOM_UTF8)
+                bare = piece.removeprefix(codecs.BOM_UTF8) if is_marked else piece
+                text = self._checked(bare, name, at + len(piece) - len(bare), where)
                 self._look_at(text)
                 yield text
 
@@ -206,22 +197,6 @@ class StretchReading:
             # Characters of one byte that are known are dropped first, which is much faster.
             known = "".join(filter(str.isascii, self.characters)).encode()
             self.characters.update(text.translate(None, known).decode())
-
-
-def _read(file: BinaryIO, begin: int, end: int, part: FilePart) -> Iterator[bytes]:
-    """Read to a place in a file, or all of a packed one."""
-    at = begin
-    while end < 0 or at < end:
-        data = file.read(_PIECE if end < 0 else min(_PIECE, end - at))
-        if not data:
-            if end < 0:
-                return
-            raise CorpusError(
-                f"{shown(part.source.url)} had {part.source.size:,} bytes and now has {at:,}. "
-                "Run the command again once it has stopped changing."
-            )
-        at += len(data)
-        yield data
 
 
 def _parse_row(line: bytes, column: str) -> tuple[bytes | None, dict[str, object]]:

@@ -197,7 +197,7 @@ def test_characters_with_bytes_for_the_rest_are_trained_and_checked(tmp_path: Pa
     assert run_again.config.character_coverage == 0.9
     assert run_again.tokenizer == load(out) == load(tmp_path / "tokenizer.json")
     refused = run("train", "-", "--vocab-size", "280", "--out", out, "--byte-fallback", stdin=b"a")
-    assert "byte_fallback needs the pre-tokenizer metaspace" in refused.stderr
+    assert "--byte-fallback needs the pre-tokenizer metaspace" in refused.stderr
 
 
 def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path: Path) -> None:
