@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -270,8 +271,7 @@ def _save_input(path: Path) -> None:
     given = StandardInput()
     try:
         with path.open("wb") as file:
-            while data := given.read(_PIECE):
-                file.write(data)
+            shutil.copyfileobj(given, file, _PIECE)
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}. Choose another --out."

@@ -121,11 +121,6 @@ def load_tokenizer(
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.load_save import load
 
-    if name == "gpt2" and not Path(name).exists():
-        from bpe_core.tokenizer.gpt2 import gpt2
-
-        check_not_overruled(name, gpt2(), pretokenizer, specials or None)
-        return gpt2()
     if _is_published(name):
         from bpe_core.formats.opening.open_encoder import open_encoder
         from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer

@@ -19,7 +19,7 @@ from bpe_core.corpus.values import CHAT_KEYS, text_in
 from bpe_core.errors import TextDecodingError, UnsupportedFileError
 from bpe_core.extras import import_arrow
 
-BYTES_DESCRIBED: Final = 32 * 2**20
+_BYTES_DESCRIBED: Final = 32 * 2**20
 # Few rows, because one may be a whole book; many, because most are a line.
 _BATCH_BYTES: Final = 4 * 2**20
 _MIN_BATCH_ROWS: Final = 16
@@ -56,7 +56,7 @@ class ParquetFile:
     errors: DecodingErrors
     """What becomes of bytes that are not UTF-8."""
 
-    def describe(self, max_bytes: int = BYTES_DESCRIBED) -> TableColumns:
+    def describe(self, max_bytes: int = _BYTES_DESCRIBED) -> TableColumns:
         """Describe the columns of strings, by a sample spread over the file if it is large."""
         metadata = self.file.metadata
         n_groups = metadata.num_row_groups
@@ -118,7 +118,10 @@ class ParquetFile:
                     measure = arrow.compute.binary_length
                     n_bytes += _total(measure, values, arrow.large_binary(), arrow)
                 if n_bytes > MAX_UNPACKED_BYTES:
-                    raise too_much_text(self.name)
+                    raise UnsupportedFileError(
+                        f"{self.name} holds more than {MAX_UNPACKED_BYTES >> 20} MB of text in "
+                        "this column once it is unpacked. Split it into smaller files."
+                    )
                 yield _decode_texts(_as_bytes(values, arrow), n_rows, arrow)
                 n_rows += batch.num_rows
 
@@ -253,19 +256,6 @@ def refuse_counts(columns: Iterable[str], name: str) -> None:
             "or bpe extend or replace with --counts, or on the page Train if it is from bpe count "
             "or bpe merge-counts."
         )
-
-
-def too_much_text(name: str) -> UnsupportedFileError:
-    """Return the error for a Parquet file that holds too much text once it is unpacked.
-
-    >>> print(too_much_text("a.parquet"))
-    a.parquet holds more than 512 MB of text in this column once it is unpacked. Split it into \
-smaller files.
-    """
-    return UnsupportedFileError(
-        f"{name} holds more than {MAX_UNPACKED_BYTES >> 20} MB of text in this column once it is "
-        "unpacked. Split it into smaller files."
-    )
 
 
 @contextmanager

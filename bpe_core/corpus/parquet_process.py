@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.parquet import (
-    BYTES_DESCRIBED,
     Texts,
     check_marks,
     open_parquet,
@@ -112,24 +111,21 @@ def read_parquet(
     return ParquetTexts(facts, rows, texts, n_replaced)
 
 
-def describe_parquet(
-    data: bytes, name: str, *, budget: Budget, max_bytes: int = BYTES_DESCRIBED
-) -> TableColumns:
-    """Describe the columns of a Parquet file by a sample of about `max_bytes`.
+def describe_parquet(data: bytes, name: str, *, budget: Budget) -> TableColumns:
+    """Describe the columns of a Parquet file by a sample of it.
 
     Raises UnsupportedFileError and MissingExtraError.
     """
     with _within_limits(data, name, budget) as limits:
-        asked = _array(data, name), name, max_bytes
-        return call(describe_parquet_columns, *asked, limits=limits)
+        return call(describe_parquet_columns, _array(data, name), name, limits=limits)
 
 
-def describe_parquet_columns(data: NDArray[np.uint8], name: str, max_bytes: int) -> TableColumns:
+def describe_parquet_columns(data: NDArray[np.uint8], name: str) -> TableColumns:
     """Describe the columns of a Parquet file; `describe_parquet` calls this in a process."""
     # Columns are described without a choice of what becomes of bad bytes.
     file = open_parquet(data, name, "replace")
     refuse_counts(file.columns, name)
-    return file.describe(max_bytes)
+    return file.describe()
 
 
 def read_column(

@@ -60,9 +60,8 @@ def count_words(
 def as_corpus(counts: WordCounts, sample: Corpus | None = None) -> CountsCorpus:
     """Return word counts as a corpus, with a sample of the text if there is one.
 
-    >>> from bpe_core.counting.counts_file import make_counts
-    >>> as_corpus(make_counts({"hug": 10}, "gpt2")).n_bytes
-    30
+    >>> as_corpus(count_words(["hug hugs"])).word_counts["hug"]
+    1
     """
     pretokens = counts.pretokens
     words = map(bytes.decode, pretokens.words)
@@ -73,9 +72,8 @@ def as_corpus(counts: WordCounts, sample: Corpus | None = None) -> CountsCorpus:
 def of_corpus(corpus: CountsCorpus) -> WordCounts:
     """Return the word counts of such a corpus.
 
-    >>> from bpe_core.counting.counts_file import make_counts
-    >>> of_corpus(as_corpus(make_counts({"hug": 10}))).pretokens.words
-    (b'hug',)
+    >>> of_corpus(as_corpus(count_words(["hug hugs"]))).pretokens.words
+    (b'hug', b' hugs')
     """
     word_counts = corpus.word_counts or {}
     counts = np.array(list(word_counts.values()), np.int64)
@@ -91,10 +89,9 @@ def as_counted(
     Raises ConfigError if the words were cut by another pre-tokenizer, or, if that is unknown, if
     this one would split one of them.
 
-    >>> from bpe_core.counting.counts_file import make_counts
-    >>> as_counted(make_counts({"hug": 10}), "gpt2").n_bytes
-    30
-    >>> as_counted(make_counts({"hug me": 10}), "gpt2")
+    >>> as_counted(count_words(["hug hugs"]), "gpt2").n_bytes
+    8
+    >>> as_counted(count_words(Corpus.from_word_counts({"hug me": 10})), "gpt2")
     Traceback (most recent call last):
     bpe_core.errors.ConfigError: The pre-tokenizer gpt2 splits the word 'hug me'. Count words as \
 it cuts them, or train with the pre-tokenizer that cut these, or with 'none', which cuts nothing.

@@ -47,23 +47,13 @@ class WordCounts:
     def symbols(self, base: Base) -> frozenset[bytes]:
         """Return the base symbols that occur in the corpus.
 
-        >>> sorted(make_counts({"é": 1}).symbols("bytes"))
+        >>> import bpe_core as bpe
+        >>> sorted(bpe.count_words(["é"]).symbols("bytes"))
         [b'\\xa9', b'\\xc3']
         """
         if base == "characters":
             return frozenset(character.encode() for character in self.summary.characters)
         return frozenset(bytes([byte]) for byte in self.summary.characters.encode())
-
-
-def make_counts(word_counts: dict[str, int], pretokenizer: str | None = None) -> WordCounts:
-    """Make word counts from a dict, as if read from a file made elsewhere.
-
-    >>> make_counts({"hug": 10, "ugg": 5}).summary.n_bytes
-    45
-    """
-    words = tuple(word.encode() for word in word_counts)
-    pretokens = PretokenCounts(words, np.array(list(word_counts.values()), np.int64))
-    return WordCounts(pretokens, summarize_counts(pretokens, pretokenizer))
 
 
 def summarize_counts(pretokens: PretokenCounts, pretokenizer: str | None) -> CountsSummary:
@@ -102,10 +92,11 @@ def read_counts(path: str | PathLike[str]) -> WordCounts:
     CorpusError for an invalid row or for counts whose symbols together exceed 64 bits.
 
     >>> import tempfile
+    >>> import bpe_core as bpe
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_counts(make_counts({"hug": 10, "ugg": 5}), f"{folder}/counts.parquet")
+    ...     write_counts(bpe.count_words(["hug hugs"]), f"{folder}/counts.parquet")
     ...     read_counts(f"{folder}/counts.parquet").pretokens.words
-    (b'hug', b'ugg')
+    (b'hug', b' hugs')
     """
     with reading(fspath(path)) as file:
         return counts_in(file, shown(fspath(path)))
@@ -174,12 +165,13 @@ def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str])
     pre-tokenizer. Raises what `read_counts` raises, and ConfigError for different pre-tokenizers.
 
     >>> import tempfile
+    >>> import bpe_core as bpe
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_counts(make_counts({"hug": 10}), f"{folder}/a.parquet")
-    ...     write_counts(make_counts({"hug": 1, "ugg": 5}), f"{folder}/b.parquet")
+    ...     write_counts(bpe.count_words(["hug"]), f"{folder}/a.parquet")
+    ...     write_counts(bpe.count_words(["hug hugs"]), f"{folder}/b.parquet")
     ...     _ = merge_counts([f"{folder}/a.parquet", f"{folder}/b.parquet"], f"{folder}/c.parquet")
     ...     read_counts(f"{folder}/c.parquet").pretokens.counts.tolist()
-    [11, 5]
+    [2, 1]
     """
     remedy = "give a list of paths"
     names: list[str] = [fspath(path) for path in several(paths, "files of counts", remedy)]

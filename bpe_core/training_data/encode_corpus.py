@@ -31,7 +31,7 @@ from bpe_core.training_data.manifest import (
 from bpe_core.training_data.preparing import AUTO, open_tokenizer
 from bpe_core.training_data.shard_files import SPLITS, ShardToWrite, deal, write_shard_files
 from bpe_core.training_data.shard_formats import Format
-from bpe_core.training_data.stretch_ids import encode_stretch, read_documents
+from bpe_core.training_data.stretch_ids import encode_stretch, read_documents, share_tokenizer
 
 SHARD_TOKENS: Final = 100_000_000
 _MAX_TOKENS: Final = 10**18
@@ -119,7 +119,7 @@ def encode_corpus(
         written_to=(place, folder.url),
         columns=columns,
     )
-    shared = opened.share(folder)
+    shared = share_tokenizer(opened.encoder, opened.path, folder)
     tasks = [
         opened.task(stretch, shared, float(val_share), columns) for stretch in divided.stretches
     ]

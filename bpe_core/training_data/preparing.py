@@ -115,10 +115,6 @@ class OpenedTokenizer(NamedTuple):
             raise EmptyCorpusError("The corpus is empty: give at least one character.")
         return divided
 
-    def share(self, folder: WorkFolder) -> SharedTokenizer:
-        """Put it where all workers find it."""
-        return share_tokenizer(self.encoder, self.path, folder)
-
     def task(
         self,
         stretch: Stretch,
@@ -201,7 +197,7 @@ def estimate_corpus(
     source_bytes = sum(stretch.n_bytes for stretch in divided.stretches)
     with TemporaryDirectory(prefix="bpe-estimate-") as work:
         folder = WorkFolder(work)
-        shared = opened.share(folder)
+        shared = share_tokenizer(opened.encoder, opened.path, folder)
         tasks = [opened.task(each, shared) for each in _choose(divided.stretches, folder)]
         encode = partial(encode_stretch, folder=folder, n_threads=engine.threads_for(len(tasks)))
         encode(tasks[0])  # untimed: this opens the tokenizer and fills caches

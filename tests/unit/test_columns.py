@@ -9,13 +9,13 @@ import json
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import ROWS_DESCRIBED, Column, TableColumns
-from bpe_core.corpus.parquet_process import describe_parquet
+from bpe_core.corpus.parquet import open_parquet
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.corpus.reading_process import describe_in_process
@@ -142,7 +142,8 @@ def test_a_large_parquet_file_is_described_by_groups_from_all_over_it() -> None:
     assert (whole.is_sample, sampled.is_sample) == (False, True)
     assert sampled.texts[0].share == pytest.approx(whole.texts[0].share, rel=0.1)
     upload = make_parquet(data, row_group_size=100)
-    assert describe_parquet(upload.getvalue(), "a.parquet", budget=Budget(), max_bytes=1).is_sample
+    data = np.frombuffer(upload.getvalue(), np.uint8)
+    assert open_parquet(data, "a.parquet").describe(max_bytes=1).is_sample
     assert read_corpus(make_parquet(data), "words").documents == tuple(texts)
 
 

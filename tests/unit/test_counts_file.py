@@ -14,7 +14,7 @@ import bpe_core as bpe
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.counts_cut import as_corpus
-from bpe_core.counting.counts_file import KEY, make_counts
+from bpe_core.counting.counts_file import KEY
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.types import TieBreak
 from tests.commands import run, succeed
@@ -181,12 +181,13 @@ def test_more_occurrences_than_32_bits_are_trained_rightly(monkeypatch: pytest.M
     words |= {f"{n:06d}": n + 1 for n in range(10_000)}  # enough for kernels to be used
     config = bpe.TrainingConfig(330, "none", special_tokens=())
     compile_kernels()
-    run = bpe.train(make_counts(words), config)
+    counts = bpe.count_words(bpe.Corpus.from_word_counts(words))
+    run = bpe.train(counts, config)
     first = [(run.tokenizer.vocab[merge.id], merge.count) for merge in run.merges[:2]]
     # Each of 20 places in the words of three letters adds 7.
     assert first == [(b"jj", 3 * 2**33 + 140), (b"hi", 2 * (2**32 - 1) + 140)]
     monkeypatch.setattr("bpe_core.trainers.fastest.use_kernels", lambda n_bytes: False)
-    assert bpe.train(make_counts(words), config).merges == run.merges
+    assert bpe.train(counts, config).merges == run.merges
 
 
 def test_counts_are_not_taken_for_a_table_of_text(tmp_path: Path) -> None:
@@ -213,8 +214,9 @@ def test_words_of_another_cut_are_refused(tmp_path: Path) -> None:
 
 def test_many_words_of_another_cut_are_checked_by_kernels() -> None:
     words = {f"word{n}": 1 for n in range(60_000)}
+    counts = bpe.count_words(bpe.Corpus.from_word_counts(words))
     with pytest.raises(bpe.ConfigError, match="gpt2 splits the word 'word0'"):
-        bpe.train(make_counts(words), bpe.TrainingConfig(300))
+        bpe.train(counts, bpe.TrainingConfig(300))
 
 
 def test_the_command_line_counts_merges_and_trains(
@@ -261,7 +263,7 @@ def test_counts_as_a_corpus_train_the_same_and_survive_the_disk(tmp_path: Path) 
 def test_characters_that_cannot_be_those_of_the_words_are_refused(
     tmp_path: Path, characters: str
 ) -> None:
-    summary = make_counts({"hug": 1}).summary._replace(characters=characters)
+    summary = bpe.count_words(["hug"]).summary._replace(characters=characters)
     described = json.dumps({"version": 1, **summary._asdict()}).encode()
     table = pa.table({"word": [b"hug"], "count": [1]}).replace_schema_metadata({KEY: described})
     pq.write_table(table, tmp_path / "a.parquet")
