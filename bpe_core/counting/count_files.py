@@ -21,6 +21,7 @@ from bpe_core.counting.word_parts import (
     iterate_words,
     reduce_shard,
 )
+from bpe_core.counting.words import no_pretokens
 from bpe_core.errors import CorpusError, EmptyCorpusError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.engines import Engine, ThisProcess
@@ -126,7 +127,12 @@ def count_files(
     )
     n_words = sum(record["n_words"] for record in reduced)
     if not n_words:
-        raise EmptyCorpusError(_nothing_found(summary, pretokenizer))
+        if summary.dropped_words:
+            raise EmptyCorpusError(
+                f"All {summary.dropped_words:,} words occur fewer than {summary.floor:,} times. "
+                "Lower the floor."
+            )
+        raise no_pretokens(pretokenizer, summary.n_bytes)
     # Shard by shard: this process never holds all words.
     write_tables(
         chain.from_iterable(iterate_words(folder, record["words"]) for record in reduced),
@@ -172,15 +178,3 @@ def _summary(counted: Sequence[Record], pretokenizer: str) -> CountsSummary:
         digest.update(bytes.fromhex(record["sha256"]))
     characters = set[str]().union(*(record["characters"] for record in counted))
     return CountsSummary(pretokenizer, n_bytes, digest.hexdigest(), "".join(sorted(characters)))
-
-
-def _nothing_found(summary: CountsSummary, pretokenizer: str) -> str:
-    if summary.dropped_words:
-        return (
-            f"All {summary.dropped_words:,} words occur fewer than {summary.floor:,} times. Lower "
-            "the floor."
-        )
-    return (
-        f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of "
-        f"{summary.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
-    )

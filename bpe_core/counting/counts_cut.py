@@ -11,8 +11,8 @@ from bpe_core.corpus.counts_corpus import CountsCorpus, counts_to_corpus
 from bpe_core.counting.counts_file import CountsSummary, WordCounts
 from bpe_core.counting.metaspace_words import write_words
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
-from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
-from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.counting.words import CountedCorpus, count_pretokens, no_pretokens, seen_symbols
+from bpe_core.errors import ConfigError
 from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.types import Base, PretokenCounts
@@ -47,10 +47,7 @@ def count_words(
         symbols = seen_symbols(corpus, "characters")
         sha256 = corpus.sha256
     if not pretokens.n_words:
-        raise EmptyCorpusError(
-            f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of "
-            f"{corpus.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
-        )
+        raise no_pretokens(pretokenizer, corpus.n_bytes)
     characters = b"".join(sorted(symbols)).decode()
     ready_made = isinstance(corpus, Corpus) and corpus.word_counts is not None
     name = None if ready_made else cut.name

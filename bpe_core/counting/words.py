@@ -15,6 +15,7 @@ import numpy as np
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import Split
 from bpe_core.counting.metaspace_words import write_words
+from bpe_core.errors import EmptyCorpusError
 from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
@@ -198,6 +199,19 @@ def split_runs(
 
     for first in waiting:
         yield run(first)
+
+
+def no_pretokens(pretokenizer: str, n_bytes: int) -> EmptyCorpusError:
+    """Return the error for a corpus in which a pre-tokenizer finds nothing.
+
+    >>> print(no_pretokens("whitespace", 3))
+    The pre-tokenizer whitespace finds no pre-token in this corpus of 3 bytes. Use another corpus \
+or another pre-tokenizer.
+    """
+    return EmptyCorpusError(
+        f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of {n_bytes:,} bytes. "
+        "Use another corpus or another pre-tokenizer."
+    )
 
 
 def _pretoken_counts(counts: Mapping[str, int]) -> PretokenCounts:

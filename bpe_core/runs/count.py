@@ -13,8 +13,7 @@ from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.counting.counts_cut import as_counted, of_corpus
 from bpe_core.counting.counts_file import WordCounts
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
-from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
-from bpe_core.errors import EmptyCorpusError
+from bpe_core.counting.words import CountedCorpus, count_pretokens, no_pretokens, seen_symbols
 from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.progress import Watch
@@ -64,10 +63,7 @@ def count(
             check(symbols)
         counted = _count_documents(corpus, pretokenizer, symbols, watch)
     if not counted.pretokens.n_words and not watch.stopped:
-        raise EmptyCorpusError(
-            f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of "
-            f"{counted.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
-        )
+        raise no_pretokens(pretokenizer, counted.n_bytes)
     return counted
 
 
