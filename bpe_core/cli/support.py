@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 _ARGUMENT: Final = re.compile(
-    r"\b(?P<name>[a-z_]+)\b(?:=(?P<value>'[\w-]+'|[0-9]+|True|None)|(?!=))"
+    r"(?<!')\b(?P<name>[a-z_]+)\b(?:=(?P<value>'[\w-]+'|[0-9]+|True|None)|(?!=))"
 )
 """An argument with its value, such as `end_of_word=None`, or a word that may name one."""
 
@@ -82,28 +82,28 @@ class ErrorLineGroup(click.Group):
         """Return a message in which Python's arguments are written as the options of commands.
 
         Those with a value always are; `names` says whether other words with an underscore are
-        arguments too, and not, for example, keys of a file.
+        arguments of the command too, and not, for example, keys of a file.
         """
-        # An option of the command itself counts before one of another, such as `train`.
-        commands = sorted(self.commands.items(), key=lambda each: each[0] != command)
-        options = {
-            option.name: option
-            for _, each in reversed(commands)
-            for option in each.params
-            if isinstance(option, click.Option)
-        }
+        options: dict[str | None, click.Option] = {}
+        own = set[str | None]()
+        # The options of the command itself come last, and count before those of others.
+        for name in sorted(self.commands, key=lambda name: name == command):
+            found = {each.name: each for each in self.commands[name].params}
+            options |= {key: each for key, each in found.items() if isinstance(each, click.Option)}
+            own = {*found}
 
         def write(found: re.Match[str]) -> str:
-            option, value = options.get(found["name"]), found["value"]
-            if option is None or (value is None and not (names and "_" in found["name"])):
+            name, value = found["name"], found["value"]
+            if name not in options or (not value and not (names and name in own and "_" in name)):
                 return found[0]
+            option, kind = options[name].opts[0], options[name].type
             if value == "None":
-                return f"no {option.opts[0]}"
+                return f"no {option}"
             if value in (None, "True"):
-                return option.opts[0]
+                return option
             value = value.strip("'")
-            is_known = not isinstance(option.type, click.Choice) or value in option.type.choices
-            return f"{option.opts[0]} {value}" if is_known else found[0]
+            is_known = not isinstance(kind, click.Choice) or value in kind.choices
+            return f"{option} {value}" if is_known else found[0]
 
         return _ARGUMENT.sub(write, message)
 

@@ -417,7 +417,12 @@ def test_an_error_names_the_options_of_the_command(trained: Path) -> None:
     succeed(*train, "--alphabet", "seen", "--out", letters)
     assert "train with --alphabet full." in error("convert", letters, "--format", "gguf")
     assert "errors='skip' or --skip-unknown" in run("encode", letters, stdin=b"Q").stderr
-    # A key of a file is not an option.
+    # A key of a file is not an option, and neither is a column.
+    rows = trained.with_name("rows.jsonl")
+    rows.write_text('{"text": "hug", "n_tokens": 3}')
+    columns = "--format", "parquet", "--keep-column", "n_tokens"
+    refused = error("encode-corpus", rows, "-t", "gpt2", *columns)
+    assert "and none named input_ids or n_tokens" in refused
     damaged = json.loads(trained.read_text("utf-8")) | {"special_tokens": 5}
     letters.write_text(json.dumps(damaged), "utf-8")
     assert "special_tokens" in run("inspect", letters).stderr
