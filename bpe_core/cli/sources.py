@@ -39,7 +39,6 @@ from bpe_core.errors import ConfigError, CorpusError
 if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.readers import Source
-    from bpe_core.corpus.text_decoding import DecodingErrors
     from bpe_core.counting.counts_file import CountsSummary, WordCounts
     from bpe_core.counting.streamed import StreamedCorpus
     from bpe_core.counting.words import CountedCorpus
@@ -94,8 +93,8 @@ class Sources(Stretches):
 
     def read(self) -> Corpus:
         """Read all of the text; the documents of large sources stay on disk."""
-        column = self._column
-        return _read(self.names, self.text_column, self.encoding, self.errors, column)
+        kind, _, name = self.held_out_by.partition(":")
+        return self._read(self.names, name if kind == "column" and self.held_out else None)
 
     def read_held_out(self) -> Corpus:
         """Read the text to measure on: what --held-out says, or all of it."""
@@ -119,10 +118,9 @@ class Sources(Stretches):
         if self.held_out:
             return self._split()
         if not self.held_out_files:
-            return _read_or_stream(self.names, self.text_column, self.encoding, self.errors), None
+            return self._read_or_stream(), None
         corpus = self.read()
-        own = _read(self.held_out_files, self.text_column, self.encoding, self.errors)
-        training, test = corpus.hold_out(own)
+        training, test = corpus.hold_out(self._read(self.held_out_files))
         if n := corpus.n_sources - training.n_sources:
             what = "1 document that is" if n == 1 else f"{n:,} documents that are"
             click.echo(f"Left out of the training text: {what} in the held-out text too.", err=True)
@@ -145,7 +143,7 @@ class Sources(Stretches):
         from bpe_core.counting.counts_cut import count_words
         from bpe_core.counting.counts_file import write_counts
 
-        corpus = _read_or_stream(self.names, self.text_column, self.encoding, self.errors)
+        corpus = self._read_or_stream()
         with Bar() as bar:
             counts = count_words(corpus, pretokenizer, bar.show_counting)
         write_counts(counts, path)
@@ -163,11 +161,41 @@ class Sources(Stretches):
         """Whether an option needs all of the text, to hold part of it out or to decode it."""
         return bool(self.held_out or self.held_out_files) or self.encoding is not None
 
-    @property
-    def _column(self) -> str | None:
-        """The column of a table by which text is held out, or None."""
-        kind, _, name = self.held_out_by.partition(":")
-        return name if kind == "column" and self.held_out else None
+    def _read_or_stream(self) -> Corpus | StreamedCorpus:
+        """Return a corpus of the sources, streamed if they are large files of plain text."""
+        is_plain = self.text_column is None and self.encoding is None and self.errors == "strict"
+        if is_plain and _are_large(self.names):
+            from bpe_core.counting.streamed import stream_corpus
+
+            # A file that can't be streamed may still be readable; if not, the reader raises a
+            # better error.
+            with suppress(CorpusError):
+                return stream_corpus(self.names)
+        return self._read(self.names)
+
+    def _read(self, names: tuple[str, ...], kept_column: str | None = None) -> Corpus:
+        """Read a corpus, and report on stderr what its reader noticed."""
+        from bpe_core.corpus.read_corpus import read_corpus
+        from bpe_core.corpus.readers import expand_folder, source_size
+
+        found = [file for name in names for source in _find(name) for file in expand_folder(source)]
+        texts_file = None
+        if sum(map(source_size, found)) >= _MIN_LARGE_BYTES:
+            folder = TemporaryDirectory(prefix="bpe-corpus-")
+            texts_file = Path(click.get_current_context().with_resource(folder), "texts")
+        with Bar() as bar:
+            corpus = read_corpus(
+                found,
+                self.text_column,
+                encoding=self.encoding,
+                errors=self.errors,
+                kept_column=kept_column,
+                on_progress=lambda share: bar.show("Reading", share, 1),
+                texts_file=texts_file,
+            )
+        for note in corpus.notes:
+            click.echo(printable(note), err=True)
+        return corpus
 
     def _split(self) -> tuple[Corpus, Corpus]:
         """Read the text, divide it, and report on stderr what was held out."""
@@ -205,51 +233,6 @@ def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]
     if counted:
         options.append(scale_options)
     return add_all(*options, gather("sources", Sources))
-
-
-def _read_or_stream(
-    names: tuple[str, ...], text_column: str | None, encoding: str | None, errors: DecodingErrors
-) -> Corpus | StreamedCorpus:
-    """Return a corpus of sources, streamed if they are large files of plain text."""
-    if text_column is None and encoding is None and errors == "strict" and _are_large(names):
-        from bpe_core.counting.streamed import stream_corpus
-
-        # A file that can't be streamed may still be readable; if not, the reader raises a better
-        # error.
-        with suppress(CorpusError):
-            return stream_corpus(names)
-    return _read(names, text_column, encoding, errors)
-
-
-def _read(
-    names: tuple[str, ...],
-    text_column: str | None,
-    encoding: str | None,
-    errors: DecodingErrors,
-    kept_column: str | None = None,
-) -> Corpus:
-    """Read a corpus, and report on stderr what its reader noticed."""
-    from bpe_core.corpus.read_corpus import read_corpus
-    from bpe_core.corpus.readers import expand_folder, source_size
-
-    found = [file for name in names for source in _find(name) for file in expand_folder(source)]
-    texts_file = None
-    if sum(map(source_size, found)) >= _MIN_LARGE_BYTES:
-        folder = TemporaryDirectory(prefix="bpe-corpus-")
-        texts_file = Path(click.get_current_context().with_resource(folder), "texts")
-    with Bar() as bar:
-        corpus = read_corpus(
-            found,
-            text_column,
-            encoding=encoding,
-            errors=errors,
-            kept_column=kept_column,
-            on_progress=lambda share: bar.show("Reading", share, 1),
-            texts_file=texts_file,
-        )
-    for note in corpus.notes:
-        click.echo(printable(note), err=True)
-    return corpus
 
 
 def _find(name: str) -> Iterator[Source]:
