@@ -93,7 +93,7 @@ class ErrorLineGroup(click.Group):
             own = {*found}
 
         def write(found: re.Match[str]) -> str:
-            name, value = found["name"], found["value"]
+            name, value = str(found["name"]), found["value"]
             if name not in options or (not value and not (names and name in own and "_" in name)):
                 return found[0]
             option, kind = options[name].opts[0], options[name].type
