@@ -269,8 +269,9 @@ def damage_named(name: str) -> Generator[None]:
         raise
     except (damage, OSError, UnicodeDecodeError):
         raise UnsupportedFileError(
-            f"{name} is a damaged parquet file, or is encrypted or compressed in a way that "
-            "cannot be read. Export it again, with Snappy or without compression."
+            f"{name} is not a Parquet file that can be read: it is damaged, or encrypted or "
+            "compressed in a way that is not supported. Export it again, with Snappy or without "
+            "compression."
         ) from None
 
 

@@ -189,7 +189,7 @@ REFUSED = [
     ),
     ("a.csv", b"a,b\n", bpe.EmptyCorpusError, "a header and no rows"),
     ("a.pdf", b"%PDF-1.7", bpe.UnsupportedFileError, "a PDF document"),
-    ("a.parquet", b"hug", bpe.UnsupportedFileError, "damaged parquet"),
+    ("a.parquet", b"hug", bpe.UnsupportedFileError, "not a Parquet file"),
     ("a.jsonl", b'{"n": 1}\n', bpe.CorpusError, "no column of text"),
     ("a.txt", b"", bpe.EmptyCorpusError, "is empty"),
 ]
@@ -219,7 +219,7 @@ def test_a_folder_is_counted_whole_and_what_is_skipped_is_named(tmp_path: Path) 
     assert counts_by_word(counts.pretokens) == counts_by_word(expected)
     said = " ".join(note.text for note in found.notes)
     assert "p.png is a PNG picture" in said
-    assert "lone.parquet is a damaged parquet file" in said
+    assert "lone.parquet is not a Parquet file" in said
     assert "a quote without an end" in said
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "p.png").write_bytes(files["p.png"])
