@@ -27,9 +27,10 @@ from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
 from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
 from tests.new_process import ROOT
-from tests.stretched_sources import write_sources
 
 pytestmark = pytest.mark.slow
+
+LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
 
 
 def start(n_workers: int) -> LocalCluster:
@@ -57,7 +58,14 @@ def client(local: LocalCluster) -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return write_sources(tmp_path_factory.mktemp("corpus"))
+    """Write files that are divided into stretches: two texts, one of them short, and JSON lines."""
+    folder = tmp_path_factory.mktemp("corpus")
+    paths = [folder / "a.txt", folder / "b.txt", folder / "c.jsonl"]
+    paths[0].write_bytes("".join(f"{n} {LINE}" for n in range(6_000)).encode())
+    paths[1].write_bytes("\ufeffhug hugs".encode())
+    rows = (f"{n} {LINE}" for n in range(8_000, 2_000, -1))
+    paths[2].write_text("".join(json.dumps({"text": row}) + "\n" for row in rows))
+    return paths
 
 
 def documents(files: list[Path]) -> bpe.Corpus:

@@ -311,24 +311,19 @@ def test_an_interrupted_run_resumes_with_the_same_bytes(folder: Path, tmp_path: 
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-def test_a_shard_that_was_deleted_is_written_again(folder: Path, tmp_path: Path) -> None:
-    options = {"shard_tokens": 40_000, "work": tmp_path / "work"}
-    encode([folder], tmp_path / "out", **options)
-    whole = contents(tmp_path / "out")
-    (tmp_path / "out" / "train-00001.bin").unlink()
-    encode([folder], tmp_path / "out", **options)
-    assert contents(tmp_path / "out") == whole
-    WorkFolder(str(tmp_path / "work")).clear()
-    assert not (tmp_path / "work").exists()
-
-
-def test_a_shard_that_another_run_has_replaced_is_written_again(
+def test_a_shard_that_was_deleted_or_that_another_run_has_replaced_is_written_again(
     folder: Path, tmp_path: Path
 ) -> None:
     options = {"shard_tokens": 40_000, "work": tmp_path / "work"}
     for seed in (1, 2, 1):
         manifest = encode([folder], tmp_path / "out", **options, shuffle_seed=seed)
     verify_files(str(tmp_path / "out"), manifest)
+    whole = contents(tmp_path / "out")
+    (tmp_path / "out" / "train-00001.bin").unlink()
+    encode([folder], tmp_path / "out", **options, shuffle_seed=1)
+    assert contents(tmp_path / "out") == whole
+    WorkFolder(str(tmp_path / "work")).clear()
+    assert not (tmp_path / "work").exists()
 
 
 def test_a_folder_has_no_manifest_while_its_shards_are_replaced(
