@@ -13,7 +13,7 @@ from ui.corpus.filled_corpus import fill_corpus_once
 from ui.host.error_boundary import errors_shown
 from ui.look.glossary import tooltip
 from ui.shell import frame
-from ui.shell.choices import choose_one
+from ui.shell.form_fields import choose_one
 from ui.shell.open_run import follow, followed_job
 from ui.storage.run_store import StoredRun
 from ui.work import jobs

@@ -18,7 +18,7 @@ from ui.compare.verdict_part import method_line, parts_part, verdict_part
 from ui.compare.verdict_words import SAMPLE_OF
 from ui.host.error_boundary import errors_shown
 from ui.shell import address, frame
-from ui.shell.choices import choose_part
+from ui.shell.form_fields import choose_part
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button

@@ -6,9 +6,14 @@ from bpe_core.lab.measurements import MAX_CHARACTERS, LabOrder
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.error_boundary import errors_shown
-from ui.lab.measurements import MeasurementStatus, read_measurements, small_measurement
+from ui.lab.measurements import (
+    MeasuredText,
+    MeasurementStatus,
+    choose_text,
+    read_measurements,
+    small_measurement,
+)
 from ui.lab.sections import draw_encoding, draw_longest_match, draw_training
-from ui.lab.text import MeasuredText, choose_text
 from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.storage.run_store import StoredRun

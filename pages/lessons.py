@@ -6,8 +6,7 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from ui.lessons import navigation
-from ui.lessons.parts import Lesson, is_printing, show_ran
-from ui.lessons.questions import ask
+from ui.lessons.parts import Lesson, ask, is_printing, show_ran
 from ui.look.labels import plain_markdown
 from ui.shell import frame
 

@@ -10,7 +10,7 @@ from ui.pair_frequencies.size import draw_vocabulary_size
 from ui.pair_frequencies.step import choose_step, draw_pictures, draw_whole_run
 from ui.run import results
 from ui.shell import address, frame
-from ui.shell.choices import choose_part
+from ui.shell.form_fields import choose_part
 from ui.storage.run_store import StoredRun
 
 

@@ -1,13 +1,29 @@
 """Start: what a token is, on the visitor's own sentence, and three ways on."""
 
+from pathlib import Path
+from typing import Final
+
 import streamlit as st
 
-from ui.components.start_loop import start_loop
+from ui.components.start_loop import Door, start_loop
 from ui.corpus.own_text_field import set_own_text
 from ui.shell import address, frame
-from ui.start.doors import DOORS, GPT2, style_page
 
 SENTENCE = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
+GPT2: Final = "token_boundaries"
+DOORS: Final = (
+    Door(
+        "Train on a whole text",
+        "A story, your notes, 100 MB: a tokenizer in seconds, every merge to watch.",
+        "train",
+    ),
+    Door(
+        "What does GPT-2 do to it?",
+        "The same sentence as GPT-2 cuts it, with 50,000 merges.",
+        GPT2,
+    ),
+    Door("Learn step by step", "Six short lessons that ask before they tell.", "lessons"),
+)
 
 with st.container(key="start_page"):
     frame.plain_page_frame(
@@ -18,7 +34,7 @@ with st.container(key="start_page"):
     )
     # This address belongs to no run: the browser's Back can leave one in it.
     address.set_query(run=None, job=None)
-    style_page()
+    st.html(Path(__file__).with_suffix(".css"))
     opened = start_loop(SENTENCE, DOORS, key="start_loop")
 
 if opened is not None:

@@ -10,7 +10,7 @@ from ui.corpus.own_text_field import own_text, text_field
 from ui.host.error_boundary import errors_shown, fragment
 from ui.look.glossary import definitions, tooltip
 from ui.shell import frame, workspace
-from ui.shell.choices import choose_part
+from ui.shell.form_fields import choose_part
 from ui.storage.run_store import StoredRun
 from ui.token_boundaries import conversation
 from ui.token_boundaries.opened_file import FIRST_TEXT, file_messages, file_opener, offer_examples

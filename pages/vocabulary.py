@@ -10,9 +10,13 @@ from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work
 from ui.vocabulary.audit_section import draw_audit
 from ui.vocabulary.background_work import Uses
-from ui.vocabulary.choice import choose_tokenizer_and_text
 from ui.vocabulary.findings import leading_sentence
-from ui.vocabulary.inspection import CountedText, Inspection, inspect_vocabulary
+from ui.vocabulary.inspection import (
+    CountedText,
+    Inspection,
+    choose_tokenizer_and_text,
+    inspect_vocabulary,
+)
 from ui.vocabulary.pruning_card import show_pruning
 from ui.vocabulary.search import read_search
 from ui.vocabulary.token_section import draw_tokens

@@ -4,7 +4,7 @@ import mountClaims from "../../ui/components/lesson/claims.js";
 import mountCode from "../../ui/components/lesson/code.js";
 import mountBars from "../../ui/components/lesson/pair_bars.js";
 import mountQuestion from "../../ui/components/lesson/question.js";
-import mountStrip from "../../ui/components/pretoken_strip/pretoken_strip.js";
+import mountStrip from "../../ui/components/strips/pretoken_strip.js";
 import { find } from "../../ui/components/shared/elements.js";
 import mountRows from "../../ui/components/symbol_rows/symbol_rows.js";
 import { startFrame } from "./page_frame.js";

@@ -10,8 +10,8 @@ import bpe_core as bpe
 from bpe_core.comparison.parts import compute_gain
 from tests.app.pages import OpenApp, sent, sent_table, sentence
 from ui.compare import evaluation
-from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.upload_store import UploadedCorpus, keep_uploaded
 
 FILES = {
     "one.txt": "The parser reads a token and returns a node of the tree.\n" * 60,

@@ -8,7 +8,7 @@ import bpe_core as bpe
 from tests.app.pages import OpenApp, all_sent
 from tests.app.stored import store
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.tokenizers.cost_rows import money
+from ui.tokenizers.costs import money
 
 ON_COMPARE, ON_SIZES = "What it costs", "What this size costs"
 OF_THE_CORPUS = "Cost of the corpus, estimated"

@@ -16,9 +16,9 @@ from tests.app.pages import OpenApp, page_text
 from tests.app.training import choose, in_address, train
 from tests.projects import projects
 from ui.adapt.background_work import Order, shrink_in_process
-from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.storage.held_out_text import divide
 from ui.storage.run_store import load_run, run_corpus
+from ui.storage.upload_store import UploadedCorpus, keep_uploaded
 from ui.work.task import Task
 
 DOCUMENTS = {

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import OpenApp, sent
-from ui.components.large_paste import MAX_EDITED
+from ui.components.live_text import MAX_EDITED
 from ui.corpus import own_reading, own_text_field
 from ui.shell import workspace
 

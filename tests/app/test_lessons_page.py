@@ -15,8 +15,7 @@ from tests.app.pages import all_sent
 from ui.corpus.own_text_field import OwnText, OwnTexts
 from ui.lessons.languages import TaughtLanguage
 from ui.lessons.navigation import LESSONS
-from ui.lessons.parts import MAX_TEXT_LENGTH, cut_text
-from ui.lessons.questions import Answers
+from ui.lessons.parts import MAX_TEXT_LENGTH, Answers, cut_text
 
 STEPS = [
     (place, lesson.title, step.name)

@@ -12,13 +12,12 @@ from tests.app.pages import sent
 from tests.app_pages import START
 from tests.new_process import ROOT, run_python
 from ui.components.start_loop import MAX_SENTENCE_LENGTH
-from ui.start.doors import DOORS
 
 # Plotly is not in `heavy`, because Streamlit itself imports it.
 _IMPORTS = """
 import sys
 import ui.components.start_loop, ui.shell.frame, ui.shell.recent_runs
-import ui.corpus.own_text_field, ui.start.doors, ui.serving.warm_up
+import ui.corpus.own_text_field, ui.serving.warm_up
 heavy = ("pandas", "numba", "tokenizers", "tiktoken")
 print([name for name in heavy if name in sys.modules])
 """
@@ -47,7 +46,7 @@ def test_the_bare_address_shows_the_loop_and_three_doors() -> None:
     assert given["longest"] == MAX_SENTENCE_LENGTH
     assert 0 < len(given["sentence"]) <= MAX_SENTENCE_LENGTH
     assert [door["path"] for door in given["doors"]] == ["train", "token_boundaries", "lessons"]
-    assert all((ROOT / "pages" / f"{door.path}.py").is_file() for door in DOORS)
+    assert all((ROOT / "pages" / f"{door['path']}.py").is_file() for door in given["doors"])
 
 
 def test_a_sentence_in_the_address_stays_there() -> None:

@@ -25,7 +25,7 @@ from ui.corpus import own_reading
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.storage.upload_store import keep_tokenizer
 from ui.token_boundaries import opened_file
-from ui.vocabulary.choice import OWN_TEXT
+from ui.vocabulary.inspection import OWN_TEXT
 
 
 def view(app: AppTest) -> dict[str, Any]:

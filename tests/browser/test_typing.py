@@ -16,7 +16,7 @@ from tests.browser.token_view import (
     expect_tokens,
     figures,
 )
-from ui.look.direction import order_note
+from ui.look.labels import order_note
 
 MILLISECONDS = 300
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { isLarge, measure, describeOpening, sizeText, withInsertion } from "../../ui/components/large_paste/pastes.js";
+import { isLarge, measure, describeOpening, sizeText, withInsertion } from "../../ui/components/live_text/pastes.js";
 import { offsetWithLineEnds } from "../../ui/components/live_text/line_ends.js";
 
 const LIMITS = { pasted: 10, edited: 20, bytes: 40, sent: 12 };

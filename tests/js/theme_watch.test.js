@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { MILLISECONDS_BETWEEN_CHECKS, Switches } from "../../ui/components/theme_watch/switches.js";
+import { MILLISECONDS_BETWEEN_CHECKS, Switches } from "../../ui/components/page/switches.js";
 
 /** Return the milliseconds of the requests, of a page shown and drawn for these themes. */
 function requests(switches, shown, drawnFor, ms) {

@@ -61,7 +61,6 @@ FLOORS = {
             "lessons",
             "merge_loop",
             "pair_frequencies",
-            "start",
             "token_boundaries",
             "train",
             "vocabulary",

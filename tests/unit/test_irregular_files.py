@@ -17,6 +17,7 @@ from bpe_core.files.store import MANIFEST
 from bpe_core.formats.run_archive import load_run as load_archive
 from tests.unit.test_store import HUGS, RUN
 from ui.storage import base_tokenizer, training_requests
+from ui.storage.keeping import sweep_store
 from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import (
     Trained,
@@ -26,7 +27,6 @@ from ui.storage.run_store import (
     store_run,
     training_text,
 )
-from ui.storage.sweeping import sweep_store
 from ui.storage.training_requests import TrainingRequest, keep_request, left_requests
 from ui.storage.upload_store import keep_text, load_text
 

@@ -115,9 +115,7 @@ def test_an_id_is_shortened_so_that_it_opens_nothing() -> None:
     assert all(len(short_id(id)) == 8 and short_id(id) not in id for id in ids)
 
 
-@pytest.mark.parametrize(
-    "name", ["ui.storage.new_entries", "streamlit.runtime.app_session", "uvicorn"]
-)
+@pytest.mark.parametrize("name", ["ui.storage.keeping", "streamlit.runtime.app_session", "uvicorn"])
 def test_messages_of_any_logger_are_left_out(log: Log, name: str) -> None:
     logger = logging.getLogger(name)
     logger.warning(HOSTILE)

@@ -29,10 +29,15 @@ from bpe_core.files.store import (
 from bpe_core.formats import native, run_archive
 from tests.new_process import run_python
 from tests.power_cut import Disk
-from ui.storage import run_store, sweeping, upload_store
-from ui.storage.new_entries import kept_folder
+from ui.storage import keeping, run_store, upload_store
+from ui.storage.keeping import (
+    DAYS_KEPT_UNOPENED,
+    kept_folder,
+    start_sweeping,
+    sweep_hourly,
+    sweep_store,
+)
 from ui.storage.run_store import Trained, find_run_name, load_run, store_run, training_text
-from ui.storage.sweeping import DAYS_KEPT_UNOPENED, start_sweeping, sweep_hourly, sweep_store
 from ui.storage.upload_store import keep_sentences, keep_text, load_sentences, load_text
 
 HUGS = bpe.Corpus.from_text("hug hugs pug pugs\n" * 40)
@@ -334,12 +339,12 @@ def test_room_is_not_counted_for_an_entry_that_could_not_be_deleted(
     folder = store / f"upload-{keep_text('hug' * 1_000)}"
     then = time.time() - 5 * 86_400
     os.utime(folder, (then, then))
-    monkeypatch.setattr(sweeping, "MAX_BYTES_KEPT", 1_000)
+    monkeypatch.setattr(keeping, "MAX_BYTES_KEPT", 1_000)
 
     def refuse(_: Path) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(sweeping, "delete_folder", refuse)
+    monkeypatch.setattr(keeping, "delete_folder", refuse)
     with pytest.raises(bpe.NotKeptError, match="fill"):
         keep_text("pug")
 
@@ -400,7 +405,7 @@ def test_a_sweep_that_fails_does_not_end_the_sweeping(
         if n_sweeps == 3:
             raise StoppedError
 
-    monkeypatch.setattr(sweeping, "sweep_store", fail)
+    monkeypatch.setattr(keeping, "sweep_store", fail)
     with pytest.raises(StoppedError):
         sweep_hourly(wait)
     assert n_sweeps == 3
@@ -417,7 +422,7 @@ def test_sweeping_starts_at_once_in_a_thread_that_holds_nobody_up(
         threads.append(threading.current_thread())
         swept.set()
 
-    monkeypatch.setattr(sweeping, "sweep_hourly", sweep)
+    monkeypatch.setattr(keeping, "sweep_hourly", sweep)
     start_sweeping()
     assert swept.wait(10)
     assert threads[0].daemon

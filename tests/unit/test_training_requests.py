@@ -25,7 +25,7 @@ from bpe_core.corpus.reading_process import read_in_process
 from bpe_core.files.store import entries
 from tests.new_process import ROOT
 from tests.waiting import wait_until
-from ui.storage import sweeping
+from ui.storage import keeping
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import load_run
@@ -187,7 +187,7 @@ def test_a_request_with_invalid_settings_is_deleted(
 def test_a_request_is_no_entry_of_the_store_and_is_not_swept(store: Path) -> None:
     kept = keep_request(request(), HOSTILE)
     assert entries() == []
-    sweeping.sweep_store(now=time.time() + 1_000 * 86_400)
+    keeping.sweep_store(now=time.time() + 1_000 * 86_400)
     assert kept.corpus() == HOSTILE
     kept.remove()
 
@@ -283,7 +283,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def processes() -> list[psutil.Process]:
     """Return this process's descendants that train."""
     found = psutil.Process().children(recursive=True)
-    return [each for each in found if "ui.work.training_process:train_here" in each.cmdline()]
+    return [each for each in found if "ui.work.training:train_here" in each.cmdline()]
 
 
 @pytest.mark.slow

@@ -17,14 +17,15 @@ from streamlit.web.server.starlette import starlette_routes
 
 import serve
 from bpe_core.errors import BpeError
-from ui.host.upload_limits import bytes_held, max_file_bytes
 from ui.serving import limits
 from ui.serving.limits import UploadLimit
 from ui.shell import file_upload, workspace
 from ui.shell.file_upload import (
     Uploads,
+    bytes_held,
     check_uploaded,
     counted_as_kept,
+    max_file_bytes,
     upload_file,
     upload_files,
 )

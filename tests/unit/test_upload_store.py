@@ -13,8 +13,8 @@ from bpe_core.files.store import write_manifest
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
 from tests.unit.test_run_store import age
-from ui.storage import sweeping, upload_store
-from ui.storage.sweeping import DAYS_KEPT_UNOPENED, sweep_store
+from ui.storage import keeping, upload_store
+from ui.storage.keeping import DAYS_KEPT_UNOPENED, sweep_store
 from ui.storage.upload_store import (
     UploadNotFoundError,
     keep_sentences,
@@ -143,8 +143,8 @@ def test_the_store_is_swept_again_only_if_room_may_run_out(
         n_sweeps += 1
         return sweep_store(n_bytes)
 
-    monkeypatch.setattr(sweeping, "sweep_store", look)
-    monkeypatch.setattr(sweeping, "MAX_BYTES_KEPT", 100_000)
+    monkeypatch.setattr(keeping, "sweep_store", look)
+    monkeypatch.setattr(keeping, "MAX_BYTES_KEPT", 100_000)
     text_id = keep_text("text")
     for n in range(9):
         keep_text(f"text {n}", instead_of=text_id)
@@ -161,7 +161,7 @@ def test_the_store_is_swept_again_only_if_room_may_run_out(
     while foreign.exists():
         keep_text("x" * 2_000)
         assert sum(file.stat().st_size for file in store.glob("*/*")) <= 100_000
-    monkeypatch.setattr(sweeping, "SECONDS_BETWEEN_SWEEPS", 0)
+    monkeypatch.setattr(keeping, "SECONDS_BETWEEN_SWEEPS", 0)
     n_sweeps = 0
     keep_text("text")
     assert n_sweeps == 1

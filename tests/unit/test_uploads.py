@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from streamlit.delta_generator import DeltaGenerator
 
-from ui.run import reading
+from ui.work import reading
 
 
 class Bar:

@@ -17,7 +17,7 @@ from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
 from tests.power_cut import Disk
 from ui.storage import run_store, upload_store
-from ui.storage.new_entries import kept_folder
+from ui.storage.keeping import kept_folder
 
 HUGS = bpe.Corpus.from_text("hug hugs pug pugs\n" * 40)
 

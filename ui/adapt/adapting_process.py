@@ -28,8 +28,15 @@ from bpe_core.processes.report import Report
 from bpe_core.runs.count import count
 from bpe_core.runs.progress import Watch
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.adapt.judged import GENERAL_TEXTS, HELD_OUT, TRAINING, max_removed
-from ui.adapt.swapped import AtSize, TextTokens, sizes_up_to
+from ui.adapt.swapped import (
+    GENERAL_TEXTS,
+    HELD_OUT,
+    TRAINING,
+    AtSize,
+    TextTokens,
+    max_removed,
+    sizes_up_to,
+)
 from ui.storage.base_tokenizer import read_base
 from ui.work.task import Progress
 

@@ -28,11 +28,10 @@ from ui.adapt.adapting_process import (
     replace_here,
     shrink_here,
 )
-from ui.adapt.judged import GENERAL_TEXTS
-from ui.adapt.swapped import Swapped
+from ui.adapt.swapped import GENERAL_TEXTS, Swapped
 from ui.storage.base_tokenizer import write_base
 from ui.storage.held_out_text import HELD_OUT_SEED, upload_held_out
-from ui.storage.new_entries import UNFINISHED, os_errors_as_not_kept
+from ui.storage.keeping import UNFINISHED, os_errors_as_not_kept
 from ui.storage.upload_store import upload_folder
 from ui.work.background import Background
 from ui.work.task import Progress, Status, Task

@@ -40,8 +40,7 @@ from ui.look.glossary import definitions
 from ui.look.labels import plain_markdown
 from ui.run.training_card import show_failure, training_outcome, watch_training
 from ui.shell import address, workspace
-from ui.shell.action_row import action_row, show_missing
-from ui.shell.number_field import FieldLimits, whole_number
+from ui.shell.form_fields import FieldLimits, action_row, show_missing, whole_number
 from ui.storage.base_tokenizer import Extension, extended_title
 from ui.storage.run_store import StoredRun
 from ui.work import jobs

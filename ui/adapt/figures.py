@@ -15,7 +15,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import read_only
-from ui.adapt.judged import HELD_OUT, general_titles, judged
+from ui.adapt.swapped import HELD_OUT, general_titles, judged
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_text
 from ui.storage.run_store import StoredRun, load_run

@@ -1,4 +1,7 @@
-"""Offer the files of an adapted tokenizer, and the lines that fit a model's embeddings to it."""
+"""Offer the files of an adapted tokenizer, and the lines that fit a model's embeddings to it.
+
+They are the files that its base was opened from, with the adapted vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,9 @@ from bpe_core.formats.adapted.adapted_files import (
 )
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.transformers_folder import FOLDER
+from bpe_core.published.cache import cached_path, cached_state, read_cached
+from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.published.hub_names import is_hub_name, parse_hub_name
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.figures import base_name
 from ui.host.sized_cache import cached
@@ -31,7 +37,9 @@ from ui.run.download_rows import offer_downloads, show_encoding_command
 from ui.run.downloads import zipped
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import StoredRun
-from ui.tokenizers.base_files import read_base_files
+from ui.storage.upload_store import tokenizer_files
+from ui.tokenizers.by_name import hub_files
+from ui.tokenizers.shelf import FILE_PREFIX, GPT2
 
 MODEL_LINES: Final = """\
 import json
@@ -207,3 +215,35 @@ def _own_format(
 
 def _rows(offered: Offered, file: str) -> Callable[[], bytes]:
     return lambda: row_files(offered.make())[file]
+
+
+def read_base_files(base: BaseName, tokenizer: Tokenizer) -> Mapping[str, bytes]:
+    """Return a tokenizer's own files, as file name -> bytes.
+
+    A run has none, and gets a tokenizer.json. Raises BpeError if files are damaged or missing.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> list(read_base_files(BaseName("gpt2", "GPT-2"), gpt2()))
+    ['vocab.json', 'merges.txt']
+    """
+    if base.key == GPT2:
+        return dumps(tokenizer, "gpt2")
+    return stored_files(base.key) or dumps(tokenizer, "huggingface")
+
+
+def stored_files(key: str) -> Mapping[str, bytes]:
+    """Return the files kept under a key of the shelf; none for a run or GPT-2.
+
+    Raises BpeError if files are damaged or missing.
+
+    >>> stored_files("gpt2")
+    {}
+    """
+    if key.startswith(FILE_PREFIX):
+        return tokenizer_files(key.removeprefix(FILE_PREFIX))
+    if is_hub_name(key):
+        return hub_files(parse_hub_name(key))
+    found = CATALOGUE.get(key)
+    if key == GPT2 or found is None or found.encoding or cached_state(found) == "missing":
+        return {}
+    return {cached_path(found).name: read_cached(found)}

@@ -14,7 +14,7 @@ from bpe_core.adapting.gains import KindGain
 from bpe_core.comparison.costs import Usage
 from bpe_core.corpus.corpus import Corpus
 from ui.adapt.figures import FURTHER, Further, Gain
-from ui.adapt.judged import HELD_OUT, general_titles
+from ui.adapt.swapped import HELD_OUT, general_titles
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import FigureRow, figure_table
 from ui.corpus.own_text_field import own_text, text_field
@@ -24,8 +24,13 @@ from ui.look.glossary import tooltip
 from ui.look.labels import file_stem, share_text
 from ui.run.page_parts import draw_figure, offer_pictures
 from ui.shell import frame
-from ui.tokenizers.cost_fields import ask_for_rates
-from ui.tokenizers.cost_rows import COSTS_SAY, embedding_table_rows, text_rows, window_rows
+from ui.tokenizers.costs import (
+    COSTS_SAY,
+    ask_for_rates,
+    embedding_table_rows,
+    text_rows,
+    window_rows,
+)
 
 _HEIGHT = 292
 _MARGINS = 72

@@ -17,6 +17,7 @@ from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.background_work import Order
 from ui.adapt.figures import usual_general
+from ui.adapt.files_part import stored_files
 from ui.corpus.corpus_form import choose_corpus, show_corpus
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, plain_text
@@ -25,7 +26,6 @@ from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
-from ui.tokenizers.base_files import stored_files
 from ui.tokenizers.choice import draw_shelf_problems
 
 _KEY: Final = "adapt_base"

@@ -28,11 +28,10 @@ from ui.adapt.gain_parts import (
     draw_gain_figures,
     draw_kind_gains,
 )
-from ui.adapt.judged import general_titles
 from ui.adapt.new_tokens import Choices, NewTokens, TokenChoices, choose_tokens, draw_token_list
 from ui.adapt.order_form import Asked, ask_for_coverage, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go, draw_by_script
-from ui.adapt.swapped import Swapped, TextTokens
+from ui.adapt.swapped import Swapped, TextTokens, general_titles
 from ui.adapt.terms import ask_for_terms, draw_term_costs
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
@@ -41,8 +40,7 @@ from ui.host.error_boundary import fragment
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, plain_text, token_label
 from ui.shell import workspace
-from ui.shell.action_row import action_row
-from ui.shell.number_field import FieldLimits, whole_number
+from ui.shell.form_fields import FieldLimits, action_row, whole_number
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work

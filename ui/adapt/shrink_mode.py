@@ -18,9 +18,9 @@ from ui.adapt.background_work import ShrinkResult
 from ui.adapt.figures import FURTHER
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.gain_parts import Curve, tokens_over_removals
-from ui.adapt.judged import judged, max_removed
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go, draw_by_script
+from ui.adapt.swapped import judged, max_removed
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.host.error_boundary import fragment
@@ -28,7 +28,7 @@ from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_text, token_label
 from ui.run.page_parts import draw_figure
 from ui.shell import frame
-from ui.shell.action_row import action_row
+from ui.shell.form_fields import action_row
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work

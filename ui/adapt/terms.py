@@ -13,8 +13,7 @@ from bpe_core.comparison.terms import read_terms
 from bpe_core.runs.continuation import TermCost
 from ui.components.figures import FigureRow, figure_table
 from ui.corpus.address_text import area_to_address, start_area
-from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
-from ui.look.term_lists import lines_left_out
+from ui.look.labels import file_stem, lines_left_out, plain_markdown, plain_text, token_label
 
 _MAX_CHARACTERS: Final = 100_000
 _MAX_ROWS: Final = 100

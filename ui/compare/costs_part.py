@@ -13,14 +13,13 @@ from ui.compare.figures_part import text_size
 from ui.compare.verdict_words import HELD_OUT
 from ui.components.figures import FigureRow, figure_table
 from ui.host.sized_cache import cached
-from ui.look.csv_table import csv_table
 from ui.look.labels import plain_markdown
-from ui.run.page_parts import offer_csv
+from ui.run.page_parts import csv_table, offer_csv
 from ui.storage.run_store import StoredRun
 from ui.tokenizers.additions import add_button
-from ui.tokenizers.cost_fields import ask_for_rates
-from ui.tokenizers.cost_rows import (
+from ui.tokenizers.costs import (
     COSTS_SAY,
+    ask_for_rates,
     corpus_rows,
     embedding_table_rows,
     money,

@@ -18,8 +18,8 @@ from ui.compare.verdict_words import HELD_OUT, OWN
 from ui.corpus.own_files import ask_for_files
 from ui.corpus.own_text_field import leave_address, own_text, text_field
 from ui.look.labels import counted, plain_markdown, size_text
-from ui.shell.choices import choose_one
 from ui.shell.file_upload import LIMIT
+from ui.shell.form_fields import choose_one
 from ui.storage.run_store import StoredRun
 
 FIRST_TEXT: Final = "Write or paste your own text here, and see where the tokenizers differ."

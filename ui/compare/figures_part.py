@@ -15,8 +15,7 @@ from ui.compare.definitions import COVERED_BYTES, COVERED_CHARACTERS, FIGURES
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import FigureRow, figure_row, figure_table, format_figures
 from ui.look.chart_style import CONFIG
-from ui.look.csv_table import csv_table
-from ui.run.page_parts import offer_csv, offer_pictures
+from ui.run.page_parts import csv_table, offer_csv, offer_pictures
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
 from ui.tokenizers.additions import add_button

@@ -18,7 +18,7 @@ from bpe_core.corpus.samples import ParallelText
 from ui.compare.definitions import FAIRNESS
 from ui.components.figures import FigureRow, figure_row, format_figures
 from ui.host.sized_cache import cached
-from ui.look.csv_table import csv_table
+from ui.run.page_parts import csv_table
 
 PARITY: Final = "Parity"
 _MAX_NAMED: Final = 6

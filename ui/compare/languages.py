@@ -42,8 +42,8 @@ from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_markdown, plain_text
 from ui.run.page_parts import offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
-from ui.shell.choices import choose_one
 from ui.shell.file_upload import LIMIT, counted_as_kept, submitted_files, upload_files
+from ui.shell.form_fields import choose_one
 from ui.storage.run_store import StoredRun
 from ui.storage.upload_store import keep_sentences, load_sentences
 from ui.tokenizers.additions import add_button

@@ -22,9 +22,8 @@ from ui.compare.verdict_words import HELD_OUT
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.components.token_view import Reading, token_compare, word_trees
 from ui.host.sized_cache import cached
-from ui.look.csv_table import csv_table
 from ui.look.labels import plain_markdown
-from ui.run.page_parts import offer_csv
+from ui.run.page_parts import csv_table, offer_csv
 from ui.shell import address, workspace
 from ui.storage.run_store import StoredRun
 from ui.tokenizers.additions import add_button

@@ -68,7 +68,7 @@ from ui.look.labels import plain_text
 from ui.run.page_parts import composition_groups
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
-from ui.tokenizers.cost_fields import known_rates
+from ui.tokenizers.costs import known_rates
 from ui.tokenizers.shelf import Member
 
 _COLOURS: Final = "".join(

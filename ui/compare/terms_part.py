@@ -31,13 +31,11 @@ from ui.corpus.own_text_field import (
 )
 from ui.host.error_boundary import errors_shown
 from ui.host.sized_cache import cached
-from ui.look.csv_table import csv_table
-from ui.look.labels import plain_markdown, plain_text, token_label
-from ui.look.term_lists import lines_left_out
-from ui.run.page_parts import offer_csv
+from ui.look.labels import lines_left_out, plain_markdown, plain_text, token_label
+from ui.run.page_parts import csv_table, offer_csv
 from ui.shell import workspace
-from ui.shell.choices import choose_one
 from ui.shell.file_upload import check_uploaded, upload_file
+from ui.shell.form_fields import choose_one
 from ui.tokenizers.shelf import Member
 
 AFTER_A_SPACE: Final = "After a space"

@@ -35,17 +35,16 @@ from ui.compare.verdict_words import (
     verdict_sentence,
 )
 from ui.components.chart_pictures import ChartPicture
-from ui.components.corpus_strip import corpus_strip
 from ui.components.figures import FigureRow, verdict
 from ui.components.rivals import Rival, rivals
+from ui.components.strips import corpus_strip
 from ui.corpus.filled_corpus import open_to_hold_out
 from ui.look.chart_style import CONFIG
-from ui.look.csv_table import csv_table
 from ui.look.glossary import definitions
 from ui.look.labels import escape_markdown, plain_markdown, plain_text
-from ui.run.page_parts import offer_csv, offer_pictures
+from ui.run.page_parts import csv_table, offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
-from ui.shell.choices import choose_one
+from ui.shell.form_fields import choose_one
 from ui.storage.run_store import StoredRun, folder_check
 from ui.tokenizers import shelf
 from ui.tokenizers.shelf import Member

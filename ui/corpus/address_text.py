@@ -13,7 +13,7 @@ import streamlit as st
 from bpe_core.errors import BpeError, NotKeptError
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
-from ui.storage.sweeping import DAYS_KEPT_UNOPENED
+from ui.storage.keeping import DAYS_KEPT_UNOPENED
 from ui.storage.upload_store import keep_text, load_text
 
 MAX_TEXT_LENGTH_IN_ADDRESS = 1_000

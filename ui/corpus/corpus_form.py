@@ -17,17 +17,17 @@ from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from ui.components.corpus_strip import corpus_strip
+from ui.components.strips import corpus_strip
 from ui.corpus.address_text import area_to_address
-from ui.corpus.corpus_address import (
+from ui.corpus.corpus_choice import (
     HELD_OUT_PERCENT,
     TEXTS,
     choice_to_address,
+    choose_held_out,
     chosen_origin,
     held_out_by,
 )
-from ui.corpus.held_out_form import choose_held_out
-from ui.corpus.large_text_area import MAX_BYTES_PASTED, large_text_area
+from ui.corpus.own_text_field import MAX_BYTES_PASTED, large_text_area
 from ui.corpus.uploads import (
     CorpusForm,
     ReadCorpus,
@@ -37,21 +37,20 @@ from ui.corpus.uploads import (
     text_sentence,
 )
 from ui.host.error_boundary import errors_shown
-from ui.look.direction import order_note
 from ui.look.glossary import definitions, tooltip
-from ui.look.labels import counted, escape_markdown, plain_markdown
+from ui.look.labels import counted, escape_markdown, order_note, plain_markdown
 from ui.run import corpus_summary
 from ui.run.corpus_summary import CorpusPart
 from ui.run.page_parts import show_composition
-from ui.run.reading import show_reading_notes
 from ui.shell import workspace
-from ui.shell.action_row import heading_row
+from ui.shell.form_fields import heading_row
 from ui.shell.open_run import note_training
 from ui.shell.visitor import visitor
 from ui.storage.base_tokenizer import Extension
 from ui.storage.held_out_text import upload_held_out
 from ui.storage.run_files import CorpusOrigin, Source
 from ui.work import jobs
+from ui.work.reading import show_reading_notes
 
 Figure = tuple[str, str, Sequence[tuple[str, str]]]
 ORIGINS: dict[str, Source] = {

@@ -12,9 +12,9 @@ from bpe_core.corpus.corpus_files import FiledCorpus
 from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
-from ui.corpus import corpus_address
+from ui.corpus import corpus_choice
 from ui.corpus.address_text import read_address_text
-from ui.corpus.corpus_address import HELD_OUT_PERCENT, held_out_widgets
+from ui.corpus.corpus_choice import HELD_OUT_PERCENT, held_out_widgets
 from ui.corpus.corpus_form import FIRST, ORIGINS
 from ui.corpus.own_text_field import PASTED, OpenedText, open_text
 from ui.corpus.uploads import CorpusForm, ReadUploads
@@ -22,10 +22,9 @@ from ui.look.labels import size_text
 from ui.shell import address, workspace
 from ui.shell.recent_runs import take_given
 from ui.storage.base_tokenizer import text_title
-from ui.storage.corpus_store import load_uploaded
 from ui.storage.run_files import CorpusOrigin, RunCorpus, Source
 from ui.storage.run_store import StoredRun, run_corpus
-from ui.storage.upload_store import load_text
+from ui.storage.upload_store import load_text, load_uploaded
 from ui.work.jobs import LiveTraining
 
 _MAX_TYPED = 100_000
@@ -69,7 +68,7 @@ def open_to_hold_out(stored: StoredRun, by: str) -> None:
         for key, value in (fill_from_run(stored) | held_out_widgets(HELD_OUT_PERCENT, by)).items():
             workspace.set_widget(key, value)
     page = "train" if stored.run.base is None else "adapt"
-    query = {"run": stored.id, corpus_address.HELD_BY: by}
+    query = {"run": stored.id, corpus_choice.HELD_BY: by}
     st.switch_page(f"pages/{page}.py", query_params=query)
 
 
@@ -88,13 +87,13 @@ def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     corpus is no longer kept, the form says so. `is_empty_kept`
     brings back a source without a file or a text, too: no other corpus fills the form.
     """
-    asked = address.query_text(corpus_address.SOURCE)
+    asked = address.query_text(corpus_choice.SOURCE)
     source = next((source for source in get_args(Source) if source == asked), None)
-    held_out = address.query_int(corpus_address.HELD_OUT, HELD_OUT_PERCENT, 0, 50)
-    held_by = address.query_text(corpus_address.HELD_BY) or "document"
+    held_out = address.query_int(corpus_choice.HELD_OUT, HELD_OUT_PERCENT, 0, 50)
+    held_by = address.query_text(corpus_choice.HELD_BY) or "document"
     widgets: dict[str, str | float] = {"corpus_held_out": held_out, "corpus_held_by": held_by}
     if source == "upload":
-        upload_id = address.query_text(corpus_address.UPLOAD)
+        upload_id = address.query_text(corpus_choice.UPLOAD)
         if upload_id is None:
             return {"corpus_source": _choice(source)} | widgets if is_empty_kept else {}
         try:
@@ -103,12 +102,12 @@ def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
             return _without_corpus(source, str(error)) | widgets
         workspace.update(ReadUploads, corpus=kept.corpus, title=kept.title, id=upload_id)
         return {"corpus_source": _choice(source)} | widgets
-    if source in corpus_address.TEXTS:
-        text = read_address_text(corpus_address.TEXTS[source])
+    if source in corpus_choice.TEXTS:
+        text = read_address_text(corpus_choice.TEXTS[source])
         if text is None:
             return {"corpus_source": _choice(source)} | widgets if is_empty_kept else {}
         return _typed(source, text) | widgets
-    sample = address.query_text(corpus_address.SAMPLE) or ""
+    sample = address.query_text(corpus_choice.SAMPLE) or ""
     if sample in [each.id for each in samples()]:
         return {"corpus_sample": sample} | widgets
     if source == "sample":
@@ -119,8 +118,8 @@ def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
 
 def fill_from_browser(source: str, kept_id: str) -> dict[str, str | float]:
     """Bring back the corpus that the browser names, as if the address named it."""
-    name = corpus_address.KEPT_UNDER[source]
-    address.set_query(**{corpus_address.SOURCE: source, name: kept_id})
+    name = corpus_choice.KEPT_UNDER[source]
+    address.set_query(**{corpus_choice.SOURCE: source, name: kept_id})
     return fill_from_address()
 
 

@@ -16,11 +16,10 @@ from bpe_core.errors import BpeError, CorpusError
 from ui.corpus.uploads import joined
 from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown
-from ui.run.reading import progress_on, show_reading_notes, waiting_on
 from ui.shell import address, workspace
 from ui.shell.file_upload import check_uploaded, counted_as_kept, upload_files
-from ui.storage.corpus_store import UploadedCorpus, keep_uploaded, load_uploaded
-from ui.work.reading import read_files
+from ui.storage.upload_store import UploadedCorpus, keep_uploaded, load_uploaded
+from ui.work.reading import progress_on, read_files, show_reading_notes, waiting_on
 
 Use = Literal["own", "other", "held_file"]
 """The files compared on, those in place of the held-out text in a chart, and those held out; also

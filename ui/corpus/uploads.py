@@ -28,12 +28,11 @@ from ui.corpus.file_fields import (
 )
 from ui.look.labels import plain_markdown, size_text
 from ui.run import corpus_summary
-from ui.run.reading import progress_on, waiting_on
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, check_uploaded, counted_as_kept, upload_files
-from ui.storage.corpus_store import UploadedCorpus, keep_uploaded
 from ui.storage.held_out_text import upload_held_out
-from ui.work.reading import read_files
+from ui.storage.upload_store import UploadedCorpus, keep_uploaded
+from ui.work.reading import progress_on, read_files, waiting_on
 
 _MAX_NAMES = 3
 

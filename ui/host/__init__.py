@@ -4,6 +4,5 @@ In: the environment, results that are slow to make, errors that nobody foresaw. 
 settings, its log, the results again within a limit in bytes, and a message in place of what failed.
 
 Open `settings` first. `logs` writes events without a visitor's text. `sized_cache` keeps results by
-the memory that they take, and `upload_limits` measures and limits what files take. `error_boundary`
-is put around a page or a part of one.
+the memory that they take. `error_boundary` is put around a page or a part of one.
 """

@@ -2,6 +2,7 @@
 
 In: a text and a tokenizer. Out: measurements with their progress, as sentences, tables and charts.
 
-Open `measurements` first: it starts the core's measuring process, and finds what the address names.
+Open `measurements` first: it draws the choice of a text, starts the core's measuring process, and
+finds what the address names.
 `sections` draws its progress and its results, with `words` and `charts`.
 """

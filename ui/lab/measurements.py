@@ -1,4 +1,7 @@
-"""Run measurements in the background, each in its own process, and find those in the address."""
+"""Choose a text to measure on, and run measurements in the background, each in its own process.
+
+The address names those of the visitor.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Final
 
 import streamlit as st
 
+from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
 from bpe_core.lab.measurements import (
     Kind,
@@ -20,6 +24,7 @@ from bpe_core.lab.measurements import (
 )
 from bpe_core.processes.limits import Limits
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.corpus.own_text_field import leave_address, own_text, text_field
 from ui.host.error_boundary import errors_shown
 from ui.look.labels import plain_markdown
 from ui.shell import address
@@ -127,3 +132,48 @@ def small_measurement(
         return manager().shared(small_order(text, tokenizer), about=about)
     except TooMuchWorkError:
         return None
+
+
+OWN_TEXT = "Your text"
+_SAMPLES = ("python-reference", "python-library", "multilingual")
+FIRST_TEXT = "Write or paste a text here. Unbelievably, the longest match overwrites other tokens."
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredText:
+    """The text to measure on."""
+
+    text: str
+    name: str
+    """As used in a sentence."""
+    is_sample: bool
+
+    @property
+    def about(self) -> str:
+        """Its name and length."""
+        return f"{self.name}, {len(self.text.encode()):,} bytes"
+
+
+def choose_text(max_characters: int) -> MeasuredText:
+    """Draw the choice of text and return the text, cut to `max_characters` with a warning."""
+    titles = {sample.title: sample.id for sample in samples() if sample.id in _SAMPLES}
+    chosen = st.selectbox(
+        "Text",
+        options=[*titles, OWN_TEXT],
+        label_visibility="collapsed",
+        key="lab_text",
+        bind="query-params",
+        width=280,
+    )
+    if chosen in titles:
+        leave_address()
+        sample = "\n".join(load_sample(titles[chosen]).documents)
+        text = MeasuredText(sample, chosen, is_sample=True)
+    else:
+        own = own_text(FIRST_TEXT)
+        text_field(own, first=FIRST_TEXT, key="lab_own_text")
+        text = MeasuredText(own, "your text", is_sample=False)
+    if len(text.text) <= max_characters:
+        return text
+    st.warning(f"Only the first {max_characters:,} characters are measured.")
+    return MeasuredText(text.text[:max_characters], text.name, text.is_sample)

@@ -16,9 +16,13 @@ from bpe_core.types import TrainingConfig
 from ui.components.lesson import Claim, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Learned, Lesson, LessonSource, LessonStep, Ran
-from ui.lessons.questions import (
+from ui.lessons.parts import (
     MAX_OPTIONS,
+    Learned,
+    Lesson,
+    LessonSource,
+    LessonStep,
+    Ran,
     choose_most_frequent,
     choose_number,
     choose_text,

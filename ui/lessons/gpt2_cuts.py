@@ -20,11 +20,10 @@ from bpe_core.trainers.reference import (
 from bpe_core.types import Merge, TieBreak, TrainingConfig
 from bpe_core.unicode.byte_alphabet import to_printable
 from ui.components.lesson import Claim, Question
-from ui.components.pretoken_strip import pretoken_strip
+from ui.components.strips import pretoken_strip
 from ui.components.symbol_rows import SymbolRow, Tiles, symbol_rows
 from ui.lessons import four_documents, gpt2_texts, parts, printing, sentences, tiles
-from ui.lessons.parts import Learned, Lesson, LessonSource, LessonStep, Ran
-from ui.lessons.questions import choose_text
+from ui.lessons.parts import Learned, Lesson, LessonSource, LessonStep, Ran, choose_text
 from ui.lessons.walk import Walk, walk
 
 FIRST_SENTENCES: Final = "\n".join(load_sample("pretokenization-notebook").documents)

@@ -14,8 +14,7 @@ from bpe_core.unicode.byte_alphabet import to_printable
 from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Learned, Ran
-from ui.lessons.questions import choose_number
+from ui.lessons.parts import Learned, Ran, choose_number
 from ui.look.labels import counted
 
 _LABEL: Final = "Text to encode"

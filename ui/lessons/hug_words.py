@@ -18,8 +18,14 @@ from bpe_core.trainers.reference import (
 from bpe_core.types import Pair, TrainingConfig
 from ui.components.lesson import Claim, Question
 from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
-from ui.lessons.questions import choose_most_frequent, choose_number
+from ui.lessons.parts import (
+    Lesson,
+    LessonSource,
+    LessonStep,
+    Ran,
+    choose_most_frequent,
+    choose_number,
+)
 from ui.lessons.shortcuts import look_up_all, look_up_without_return
 from ui.lessons.walk import Walk, walk
 from ui.look.labels import counted

@@ -22,8 +22,7 @@ from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, token_script
 from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
-from ui.lessons.parts import Lesson, LessonStep, Ran
-from ui.lessons.questions import choose_number, choose_text
+from ui.lessons.parts import Lesson, LessonStep, Ran, choose_number, choose_text
 from ui.look.labels import counted
 from ui.shell import address
 

@@ -14,7 +14,7 @@ from ui.host.error_boundary import errors_shown
 from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
 from ui.lessons.parts import PRINT, Lesson
 from ui.shell import address, workspace
-from ui.shell.choices import choose_one
+from ui.shell.form_fields import choose_one
 
 LESSONS: tuple[Lesson[Any], ...] = (
     hug_words.LESSON,

@@ -18,8 +18,7 @@ from bpe_core.views.token_packing import token_for_browser
 from ui.components.lesson import Option, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
-from ui.lessons.parts import Lesson, LessonStep, Ran
-from ui.lessons.questions import MAX_OPTIONS, choose_number, choose_text
+from ui.lessons.parts import MAX_OPTIONS, Lesson, LessonStep, Ran, choose_number, choose_text
 from ui.lessons.shortcuts import encode_with_added
 
 FIRST_TEXT: Final = (

@@ -19,8 +19,7 @@ from bpe_core.types import TrainingConfig
 from ui.components.lesson import Claim, Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
-from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran
-from ui.lessons.questions import choose_number, pair_option
+from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran, choose_number, pair_option
 from ui.lessons.shortcuts import build_trie, crossing, longest_matches
 from ui.lessons.walk import Walk, walk
 from ui.look.labels import counted

@@ -15,7 +15,7 @@ from typing import Final
 
 import regex
 
-from ui.look.direction import isolated
+from ui.look.labels import isolated
 
 FONT_SIZE: Final = 13
 _MONO_EM: Final = 0.6

@@ -24,13 +24,14 @@ from ui.look.chart_style import (
     set_axis,
 )
 from ui.look.labels import file_stem, plain_markdown, token_label
-from ui.pair_frequencies.life_words import (
+from ui.pair_frequencies.words import (
+    LIFE_CSV_SAYS,
     brief_sentence,
+    life_csv,
     life_sentence,
     pair_name,
     standing_sentence,
 )
-from ui.pair_frequencies.table import LIFE_CSV_SAYS, life_csv
 from ui.run import results
 from ui.run.page_parts import draw_title, offer_csv, offer_pictures
 from ui.shell import address, frame, workspace

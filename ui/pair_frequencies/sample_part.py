@@ -22,7 +22,7 @@ from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, valu
 from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Theme, empty_figure
 from ui.look.glossary import tooltip
 from ui.look.labels import escape_markdown, file_stem, size_text
-from ui.pair_frequencies.table import sample_csv
+from ui.pair_frequencies.words import sample_csv
 from ui.run.page_parts import draw_title, offer_csv, offer_pictures
 from ui.shell import frame, workspace
 from ui.shell.visitor import visitor

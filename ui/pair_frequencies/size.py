@@ -21,15 +21,19 @@ from ui.host.error_boundary import fragment
 from ui.host.sized_cache import cached
 from ui.look import charts
 from ui.look.chart_style import CONFIG
-from ui.look.csv_table import Cell, csv_table
 from ui.look.glossary import tooltip
 from ui.look.labels import counted, file_stem
 from ui.run import results
-from ui.run.page_parts import draw_figure, offer_csv, offer_pictures
+from ui.run.page_parts import Cell, csv_table, draw_figure, offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun, load_run
-from ui.tokenizers.cost_fields import ask_for_rates
-from ui.tokenizers.cost_rows import COSTS_SAY, embedding_table_rows, text_rows, window_rows
+from ui.tokenizers.costs import (
+    COSTS_SAY,
+    ask_for_rates,
+    embedding_table_rows,
+    text_rows,
+    window_rows,
+)
 
 COST_COLUMNS = (
     "merges kept",

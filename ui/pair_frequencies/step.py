@@ -15,8 +15,14 @@ from ui.look.glossary import tooltip
 from ui.look.labels import file_stem, token_label
 from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies.life import choose_pair
-from ui.pair_frequencies.life_words import moment
-from ui.pair_frequencies.table import PAIRS_CSV_SAYS, RUN_CSV_SAYS, pair_rows, pairs_csv, run_csv
+from ui.pair_frequencies.words import (
+    PAIRS_CSV_SAYS,
+    RUN_CSV_SAYS,
+    moment,
+    pair_rows,
+    pairs_csv,
+    run_csv,
+)
 from ui.run import results
 from ui.run.page_parts import draw_title, offer_csv, offer_pictures
 from ui.run.results import first_step, keep_step

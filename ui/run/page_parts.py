@@ -1,8 +1,11 @@
-"""Draw what parts of pages share: titles, figures with units, downloads, and bars of shares."""
+"""Draw what parts of pages share: titles, figures with units, downloads, tables as CSV, shares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import streamlit as st
@@ -102,3 +105,28 @@ def _largest_shares(names: Sequence[str], files: Sequence[FileShare]) -> list[tu
     share_of = {part.name: part.share for part in files}
     shares = [(name, share_of.pop(name, 0.0)) for name in names]
     return [*shares, (_OTHER_FILES, sum(share_of.values()))] if share_of else shares
+
+
+Cell = str | int | float | None
+
+
+def csv_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
+    """Return a table as CSV in UTF-8 with a mark; unknown figures are empty.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front.
+
+    >>> csv_table(["name", "share"], [("=cmd()", 0.5), ("b", float("nan"))]).decode("utf-8-sig")
+    "name,share\\r\\n'=cmd(),0.5\\r\\nb,\\r\\n"
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(map(_cell, columns))
+    writer.writerows(map(_cell, row) for row in rows)
+    return buffer.getvalue().encode("utf-8-sig", "replace")
+
+
+def _cell(value: Cell) -> Cell:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else str(float(value)).removesuffix(".0")
+    is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if is_formula else value

@@ -11,7 +11,7 @@ import streamlit as st
 
 from bpe_core.runs.stop_reasons import times
 from bpe_core.types import TrainingProgress
-from ui.components.end_in_view import end_in_view
+from ui.components.page import end_in_view
 from ui.host.error_boundary import fragment
 from ui.look import charts
 from ui.look.chart_style import CONFIG

@@ -4,6 +4,6 @@ In: requests. Out: those of other sites refused, uploads and messages limited, f
 freed once tabs are closed.
 
 Open `serve.py` first, which puts these modules around Streamlit's app. `allowed_hosts` refuses,
-`limits` enforces `ui.host.upload_limits` and bounds messages, `metrics` counts, `ended_visits`
+`limits` enforces `ui.shell.file_upload` and bounds messages, `metrics` counts, `ended_visits`
 frees, and `warm_up` imports what pages need before the first visit.
 """

@@ -26,7 +26,7 @@ from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from ui.host.logs import event, short_id
-from ui.host.upload_limits import MAX_BYTES, MAX_BYTES_OF_ALL, bytes_held, max_file_bytes
+from ui.shell.file_upload import MAX_BYTES, MAX_BYTES_OF_ALL, bytes_held, max_file_bytes
 
 _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 _REFUSAL: Final = PlainTextResponse("These files are too large in total.", status_code=413)

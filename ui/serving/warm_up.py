@@ -28,7 +28,7 @@ def note_request() -> None:
 
 def warm_up_start() -> None:
     """Import what the first page needs; whatever else came first would delay its visitor."""
-    for name in ("shell.frame", "shell.recent_runs", "components.start_loop", "start.doors"):
+    for name in ("shell.frame", "shell.recent_runs", "components.start_loop"):
         import_module(f"ui.{name}")
 
 

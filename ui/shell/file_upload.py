@@ -1,4 +1,4 @@
-"""Draw uploaders, limit the total size of a visitor's files, and free those no longer used."""
+"""Draw uploaders, measure and limit a visitor's files, and free those no longer used."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import streamlit as st
+from streamlit import config
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFile
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileManager
 
 from bpe_core.errors import BpeError
 from ui.host.error_boundary import errors_shown
-from ui.host.upload_limits import MAX_BYTES, bytes_held
+from ui.host.settings import settings
 from ui.shell import workspace
 
+MAX_BYTES_OF_ALL: Final = settings().uploads_megabytes * 1_000_000
+"""The limit for the files of all visitors in the server's memory."""
+MAX_BYTES: Final = MAX_BYTES_OF_ALL // 4
+"""The part of it that one tab can use; the same holds for its files on disk."""
 LIMIT: Final = f"Up to {MAX_BYTES // 1_000_000} MB in total."
 
 
@@ -117,3 +122,18 @@ def submitted_files(uploads: Sequence[UploadedFile]) -> list[tuple[str, bytes]]:
         check_uploaded()
         return [(upload.name, upload.getvalue()) for upload in uploads]
     return []
+
+
+def max_file_bytes() -> int:
+    """Return the limit for a single file; Streamlit counts 1,048,576 bytes as a megabyte."""
+    return int(config.get_option("server.maxUploadSize")) * 1024 * 1024
+
+
+def bytes_held(manager: UploadedFileManager) -> dict[str, int]:
+    """Return the total size of each session's files in the server's memory, by session."""
+    if not isinstance(manager, MemoryUploadedFileManager):
+        return {}
+    return {
+        session: sum(len(file.data) for file in list(files.values()))
+        for session, files in list(manager.file_storage.items())
+    }

@@ -13,16 +13,15 @@ from streamlit.navigation.page import StreamlitPage
 
 from bpe_core.errors import BpeError
 from bpe_core.kernels.compiling.choose import compile_in_background
-from ui.components.page_fixes import page_fixes
-from ui.components.theme_watch import theme_watch
+from ui.components.page import page_fixes, theme_watch
 from ui.host.error_boundary import error_boundary
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 from ui.shell.open_run import Followed, find_run, open_run, shown_instead
 from ui.shell.recent_runs import remember_run, start_over
 from ui.shell.run_picker import draw_picker_failure, has_one_run, run_picker
+from ui.storage.keeping import start_sweeping
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
-from ui.storage.sweeping import start_sweeping
 from ui.work import jobs
 
 _ROOT = Path(__file__).parent.parent

@@ -8,7 +8,7 @@ from typing import Final, TypeVar, cast
 
 from bpe_core.errors import BpeError
 from bpe_core.files.store import is_id
-from ui.components.run_memory import run_memory
+from ui.components.page import run_memory
 from ui.look.run_names import RunName
 from ui.shell import workspace
 from ui.storage.run_store import StoredRun, find_run_name, in_memory_run

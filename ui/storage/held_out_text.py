@@ -6,7 +6,7 @@ from typing import Final
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import check_by
-from ui.storage.corpus_store import load_uploaded
+from ui.storage.upload_store import load_uploaded
 
 HELD_OUT_SEED: Final = 0
 UPLOAD_HELD_OUT: Final = "upload:"

@@ -39,7 +39,7 @@ from bpe_core.runs.run import TrainingRun
 from ui.host.sized_cache import cached
 from ui.look.run_names import RunName
 from ui.storage.base_tokenizer import BaseName
-from ui.storage.new_entries import kept_folder, new_folder
+from ui.storage.keeping import kept_folder, new_folder
 from ui.storage.run_files import (
     CorpusOrigin,
     FolderCheck,

@@ -32,9 +32,8 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.storage.base_tokenizer import Extension, read_base, write_base
 from ui.storage.held_out_text import check_held_out_by
-from ui.storage.new_entries import new_folder, os_errors_as_not_kept
+from ui.storage.keeping import make_room, new_folder, os_errors_as_not_kept
 from ui.storage.run_files import CorpusOrigin
-from ui.storage.sweeping import make_room
 
 _PREFIX: Final = "training-"
 _REQUEST: Final = "request.json"

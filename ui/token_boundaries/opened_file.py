@@ -12,9 +12,8 @@ from bpe_core.errors import BpeError
 from ui.corpus import own_reading
 from ui.corpus.own_text_field import OpenedText, find_text, open_text, set_own_text, update_text
 from ui.look.labels import plain_markdown
-from ui.run.reading import progress_on, show_reading_notes, waiting_on
 from ui.shell.file_upload import check_uploaded, upload_file
-from ui.work.reading import read_beginning
+from ui.work.reading import progress_on, read_beginning, show_reading_notes, waiting_on
 
 
 def file_opener() -> None:

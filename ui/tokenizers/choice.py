@@ -13,7 +13,7 @@ from bpe_core.published.hub_names import is_hub_name
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
-from ui.shell.choices import choose_one
+from ui.shell.form_fields import choose_one
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.by_name import licence_line, pinned, short_name

@@ -12,7 +12,7 @@ from bpe_core.errors import BpeError
 from bpe_core.formats.running.base_encoders import PlacingEncoder
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.unicode.byte_alphabet import META
-from ui.components.normalized_text import normalized_text
+from ui.components.strips import normalized_text
 from ui.look.labels import plain_markdown
 
 MAX_CHARACTERS: Final = 1_000

@@ -14,7 +14,7 @@ from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDIN
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown, token_label
-from ui.shell.number_field import FieldLimits, whole_number
+from ui.shell.form_fields import FieldLimits, whole_number
 from ui.train.presets import CONFIGS, LLAMA
 
 MIN_COVERAGE: Final = 0.001

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus.corpus_files import TextFigures
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from ui.components.pretoken_strip import pretoken_strip
+from ui.components.strips import pretoken_strip
 from ui.host.error_boundary import errors_shown
 from ui.look.glossary import tooltip
 from ui.run.corpus_summary import CorpusPart

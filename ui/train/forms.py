@@ -26,7 +26,7 @@ from ui.run import corpus_summary
 from ui.run.corpus_summary import CorpusPart
 from ui.run.training_card import HERE
 from ui.shell import workspace
-from ui.shell.action_row import action_row, show_missing
+from ui.shell.form_fields import action_row, show_missing
 from ui.shell.recent_runs import take_given
 from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun

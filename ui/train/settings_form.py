@@ -17,7 +17,7 @@ from ui.look.glossary import tooltip
 from ui.look.labels import plain_markdown
 from ui.run.corpus_summary import CorpusPart, find_alphabet
 from ui.shell import address, workspace
-from ui.shell.action_row import heading_row
+from ui.shell.form_fields import heading_row
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
 from ui.train.cuts import show_cuts

@@ -12,7 +12,7 @@ from bpe_core.types import Base, TrainingConfig
 from ui.look.glossary import tooltip
 from ui.run import corpus_summary
 from ui.shell import workspace
-from ui.shell.number_field import FieldLimits, checked, number_input, whole_number
+from ui.shell.form_fields import FieldLimits, checked, number_input, whole_number
 from ui.train.presets import CLASSROOM, CUSTOM, LLAMA
 
 _LABEL = "Vocabulary size"

@@ -16,7 +16,7 @@ from bpe_core.vocabulary.reachability import REASONS, Reachability
 from bpe_core.vocabulary.trees import Derivations
 from ui.components.vocabulary import Sent, prefix_walk, token_card, token_table
 from ui.look.labels import token_label
-from ui.shell.choices import choose_one
+from ui.shell.form_fields import choose_one
 from ui.vocabulary.findings import FINDINGS, ids_found
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import (

@@ -30,8 +30,7 @@ from ui.storage.training_requests import (
 )
 from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
 from ui.work.task import State, Task
-from ui.work.training import StoredTraining, StoreRun, train_and_store
-from ui.work.training_process import train_in_process
+from ui.work.training import StoredTraining, StoreRun, train_and_store, train_in_process
 from ui.work.training_report import EndingTime, Reporter, TrainingReport, logged
 
 MAX_CACHED = 64

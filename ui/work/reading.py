@@ -1,16 +1,24 @@
-"""Read a visitor's files: small ones here, large ones in a process, a few visitors at a time."""
+"""Read a visitor's files, and draw how far that is and what there is to note.
+
+Small ones are read here, large ones in a process, for a few visitors at a time.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Final, TypeVar
 
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import FiledCorpus
+from bpe_core.corpus.notes import Note, NoteGroup, group_notes
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import ReadOptions, Upload, tables_in
 from bpe_core.corpus.reading_process import (
@@ -21,6 +29,8 @@ from bpe_core.corpus.reading_process import (
 )
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.files.store import make_store_folder
+from ui.look.labels import plain_markdown
+from ui.work.training_report import duration
 
 MAX_ARCHIVE_FILES: Final = 10_000
 _MAX_CONCURRENT: Final = 2
@@ -134,3 +144,61 @@ def _place(on_wait: Callable[[], object]) -> Generator[None]:
         yield
     finally:
         _places.release()
+
+
+_MAX_LISTED = 100
+_MAX_LENGTH = 400
+_SECONDS_BEFORE_BAR = 0.5
+_SECONDS_BETWEEN_DRAWINGS = 0.1
+
+
+def show_reading_notes(notes: Sequence[Note]) -> None:
+    """Draw a sentence for each kind of note, and the files of a kind in an expander."""
+    groups = group_notes(notes)
+    if warnings := [group for group in groups if group.is_warning]:
+        st.warning("\n\n".join(plain_markdown(group.sentence, _MAX_LENGTH) for group in warnings))
+    for group in groups:
+        if not group.is_warning:
+            st.markdown(f":gray[:small[{plain_markdown(group.sentence, _MAX_LENGTH)}]]")
+    if many := [group for group in groups if len(group.notes) > 1]:
+        with st.expander("Each file"):
+            for group in many:
+                _list(group)
+
+
+def _list(group: NoteGroup) -> None:
+    lines = [f"- {plain_markdown(note.text, _MAX_LENGTH)}" for note in group.notes[:_MAX_LISTED]]
+    if (more := len(group.notes) - _MAX_LISTED) > 0:
+        lines.append(f"- and {more:,} more")
+    st.markdown("\n".join(lines))
+
+
+def waiting_on(bar: DeltaGenerator) -> Callable[[], object]:
+    """Return a function that shows that others' files are read first; a script can stop there."""
+    return lambda: bar.progress(0.0, "Waiting for other visitors’ files to be read.")
+
+
+def progress_on(bar: DeltaGenerator, n_bytes: int) -> Callable[[float], None]:
+    """Return a function that draws the progress of a reading that takes longer than a moment.
+
+    Drawing also lets the visitor stop it: if they have removed a file or used another widget,
+    Streamlit stops the script there and runs the page again.
+    """
+    started = drawn_at = time.monotonic()
+
+    def draw(part: float) -> None:
+        nonlocal drawn_at
+        now = time.monotonic()
+        seconds = now - started
+        if not part or seconds < _SECONDS_BEFORE_BAR or now - drawn_at < _SECONDS_BETWEEN_DRAWINGS:
+            return
+        drawn_at = now
+        megabytes = n_bytes / 1e6
+        bar.progress(
+            min(1.0, part),
+            f"Reading {part * megabytes:,.0f} of {megabytes:,.0f} MB, "
+            f"{part * megabytes / seconds:,.0f} MB a second, "
+            f"{duration(seconds * (1 - part) / part)} left. To stop, remove the file.",
+        )
+
+    return draw

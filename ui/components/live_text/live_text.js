@@ -1,13 +1,13 @@
 // Draw a text area that sends the typed text after a pause, and an opened text with its name and size.
 
-import { onInsertion } from "../large_paste/insertions.js";
-import { isLarge, describeOpening, sizeText, withInsertion } from "../large_paste/pastes.js";
+import { onInsertion } from "./insertions.js";
+import { isLarge, describeOpening, sizeText, withInsertion } from "./pastes.js";
 import { addButton, addPart, keepKeys } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { offsetWithLineEnds } from "./line_ends.js";
 import { TypedText } from "./typed_text.js";
 
-/** @import { Insertion, PasteLimits } from "../large_paste/pastes.js"
+/** @import { Insertion, PasteLimits } from "./pastes.js"
     @import { Component } from "../shared/component.js" */
 
 /** `excerpt_note` says why the text cannot be edited, and is empty where it can be. `opened` is the name

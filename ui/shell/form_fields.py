@@ -1,12 +1,15 @@
-"""Draw a field for a whole number that explains its limits."""
+"""Draw what forms share: choices, whole numbers with limits, and rows for headings and buttons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ui.shell import workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +93,66 @@ def checked(value: float, limits: FieldLimits) -> int | None:
 
 def _shown(value: float) -> str:
     return f"{value:,.15g}" if abs(value) < 1e15 else f"{value:.4g}"
+
+
+def action_row() -> DeltaGenerator:
+    """Return a row for the button, which stays in view at the end of the window.
+
+    Give the form above its own container: if the row's place changed with the number of
+    elements above it, Streamlit would draw another button, and a press during that would be lost.
+    """
+    return st.container(horizontal=True, vertical_alignment="center", key="action_row")
+
+
+def heading_row(key: str) -> DeltaGenerator:
+    """Return a row for a heading on the left and the choice that belongs to it on the right."""
+    return st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key=key
+    )
+
+
+def show_missing(what: str) -> None:
+    """Say next to a button why a press on it does nothing."""
+    st.markdown(f":orange[{what}]", width="content")
+
+
+def choose_one(
+    label: str,
+    options: Sequence[str],
+    *,
+    key: str,
+    shows_label: bool = False,
+    help: str | None = None,
+) -> str:
+    """Draw a row of options of which one is always chosen, at first the first.
+
+    Once made, the choice is in the address under `key`. Any other value there, such as an empty
+    one, counts as the first option.
+    """
+    # Not the widget's default: "Next" and "Back" on Lessons set its value too, and Streamlit warns
+    # about a widget that has both.
+    workspace.start_choice(key, options[0])
+    chosen = st.segmented_control(
+        label,
+        options=options,
+        required=True,
+        label_visibility="visible" if shows_label else "collapsed",
+        key=key,
+        bind="query-params",
+        help=help,
+    )
+    # The type rules this out, but it happens after the browser's Back, and when an option is no
+    # longer offered.
+    if chosen is None or chosen not in options:
+        workspace.forget_widgets(key)
+        st.rerun()
+    return chosen
+
+
+def choose_part(parts: Sequence[str], linked: str | None) -> str:
+    """Draw the choice between a page's parts, kept in the address; return the chosen one.
+
+    At first it is `linked`, if the address names no part but has something that is in that one.
+    """
+    workspace.start_choice("part", linked or parts[0])
+    return choose_one("Part of the page", parts, key="part")
