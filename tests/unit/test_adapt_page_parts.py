@@ -44,10 +44,10 @@ def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> N
     # The savings and the counts differ on this text; otherwise it would test nothing.
     assert saved != [merge.count for merge in run.merges]
     new = list_new_tokens(stored, len(run.merges))
-    assert [row.loss for row in token_rows(new, new.places)] == [f"{n:,}" for n in saved]
-    lines = list(csv.DictReader(io.StringIO(tokens_csv(new))))
+    assert [row.loss for row in token_rows(new, range(len(new.ids)))] == [f"{n:,}" for n in saved]
+    lines = list(csv.DictReader(io.StringIO(tokens_csv(new).decode("utf-8-sig"))))
     assert [int(line["tokens saved"]) for line in lines] == saved
-    found = [saved[place] for place in new.by_saving(new.places)]
+    found = [saved[place] for place in new.by_saving(range(len(new.ids)))]
     assert found == sorted(saved, reverse=True)
 
 
@@ -59,7 +59,7 @@ def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
     assert "zebra" in bpe.Corpus.from_text(text).split(0.2)[1].documents[0]
     order = background_work.Order(base, bpe.Corpus.from_text(text), 0.2)
     try:
-        background_work.begin_replacing(order, 1, "visitor")
+        background_work.begin_replacing(order, 1)
         status = background_work.replacing(order, 1)
         assert status is not None
         wait_until(background_work.replacings(), status.id)

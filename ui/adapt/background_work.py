@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -19,7 +19,6 @@ from bpe_core.comparison.interval_words import IntervalWords
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import FiledCorpus, link_corpus, write_corpus
 from bpe_core.files.store import make_store_folder
-from bpe_core.processes.call import call
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.adapting_process import (
     HELD_OUT_FOLDER,
@@ -35,10 +34,9 @@ from ui.storage.keeping import UNFINISHED, os_errors_as_not_kept
 from ui.storage.upload_store import upload_folder
 from ui.work.background import Background
 from ui.work.task import Progress, Status, Task
-from ui.work.work_process import failures_advised, work_limits
+from ui.work.work_process import call_apart
 
 _Result = TypeVar("_Result")
-_ADVICE: Final = "Your corpus and choices are unchanged; a smaller corpus may work."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +73,9 @@ class ShrinkResult(NamedTuple):
     """How sure the verdict on the held-out text is, if there is any."""
 
 
-def begin_shrinking(order: Order, visitor: str) -> None:
+def begin_shrinking(order: Order) -> None:
     """Begin to shrink a tokenizer as far as possible. Raises TooMuchWorkError."""
-    shrinkings().begin(order.id, partial(shrink_in_process, order), visitor=visitor)
+    shrinkings().begin(order.id, partial(shrink_in_process, order))
 
 
 def replacing(order: Order, n_tokens: int) -> Status[Progress, Swapped] | None:
@@ -85,10 +83,9 @@ def replacing(order: Order, n_tokens: int) -> Status[Progress, Swapped] | None:
     return replacings().find(f"{order.id} {n_tokens}")
 
 
-def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
+def begin_replacing(order: Order, n_tokens: int) -> None:
     """Begin to replace `n_tokens` tokens. Raises TooMuchWorkError."""
-    work = partial(replace_in_process, order, n_tokens)
-    replacings().begin(f"{order.id} {n_tokens}", work, visitor=visitor)
+    replacings().begin(f"{order.id} {n_tokens}", partial(replace_in_process, order, n_tokens))
 
 
 @st.cache_resource(show_spinner=False)
@@ -141,14 +138,14 @@ def _called(
     without a result.
     """
     split = TextSplit(order.held_out_share, HELD_OUT_SEED, order.held_out_by)
-    with _folder_for(order) as folder, failures_advised(_ADVICE):
-        return call(
+    with _folder_for(order) as folder:
+        return call_apart(
             function,
             folder,
             split,
             order.removable,
             *arguments,
-            limits=work_limits(order.corpus.n_bytes),
+            n_bytes=order.corpus.n_bytes,
             on_progress=task.report,
             should_stop=lambda: task.is_cancelled,
         )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from ui.adapt.figures import base_name, training_tokens
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.host.error_boundary import fragment
 from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
+from ui.run.page_parts import csv_table, offer_csv
 from ui.shell import workspace
 from ui.storage.run_store import StoredRun
 
@@ -83,16 +82,6 @@ def choose_tokens(
     return TokenChoices(id, tuple(pinned), tuple(left_out)) if is_pressed else None
 
 
-def _left_out_tokens(stored: StoredRun) -> list[str]:
-    """Return the tokens that were left out of a run, as hexadecimal bytes."""
-    return [token.hex() for token in stored.run.left_out]
-
-
-def _pinned_tokens(stored: StoredRun) -> list[str]:
-    """Return the tokens that were pinned for a run, as hexadecimal bytes."""
-    return [cost.term.hex() for cost in stored.run.terms if isinstance(cost.term, bytes)]
-
-
 def _choice(label: str, tokens: Sequence[str], first: list[str], *, key: str) -> list[str]:
     chosen = workspace.widget_choices(key, first)
     options = list(dict.fromkeys([*chosen, *tokens]))
@@ -149,11 +138,6 @@ class NewTokens:
     The count of a pair is larger if the pair overlaps itself, as in runs of one letter.
     """
 
-    @property
-    def places(self) -> list[int]:
-        """The places of all tokens, as learned."""
-        return [*range(len(self.ids))]
-
     def token(self, place: int) -> bytes:
         """Return the bytes of the token at a place."""
         return self.vocab[self.ids[place]]
@@ -161,7 +145,7 @@ class NewTokens:
     def found(self, query: str) -> list[int]:
         """Return the places of the tokens that hold a text; a space may be typed as ␣."""
         wanted = query.replace("␣", " ").encode("utf-8", "surrogatepass").lower()
-        return [place for place in self.places if wanted in self.token(place).lower()]
+        return [place for place in range(len(self.ids)) if wanted in self.token(place).lower()]
 
     def by_saving(self, places: Sequence[int]) -> list[int]:
         """Return places with those first that saved most tokens."""
@@ -189,10 +173,15 @@ def draw_new_tokens(stored: StoredRun, kept: int) -> None:
     offered = draw_token_list(list_new_tokens(stored, kept))
     if offered is None:
         return
+    run = stored.run
     chosen = choose_tokens(
         stored.id,
         offered,
-        TokenChoices(stored.id, tuple(_pinned_tokens(stored)), tuple(_left_out_tokens(stored))),
+        TokenChoices(
+            stored.id,
+            tuple(cost.term.hex() for cost in run.terms if isinstance(cost.term, bytes)),
+            tuple(token.hex() for token in run.left_out),
+        ),
         again="Extend again",
         explanation=_EXTENDS_AGAIN,
     )
@@ -246,13 +235,11 @@ def draw_token_list(new: NewTokens) -> list[bytes] | None:
     )
     more = len(found) - _MAX_ROWS
     rest = f" The table holds the first {_MAX_ROWS} of {len(found):,}." if more > 0 else ""
-    st.download_button(
-        "New tokens as CSV",
+    offer_csv(
         lambda: tokens_csv(new),
-        file_name=f"{file_stem(new.title)}-new-tokens.csv",
-        mime="text/csv",
-        on_click="ignore",
+        f"{file_stem(new.title)}-new-tokens.csv",
         key="adapt_tokens_csv",
+        label="New tokens as CSV",
     )
     st.markdown(f":small[:gray[{_SAYS}{rest} CSV: one line per new token, with ids and bytes.]]")
     return [new.token(place) for place in found[:_MAX_ROWS]]
@@ -269,23 +256,19 @@ def token_rows(new: NewTokens, places: Sequence[int]) -> list[TermRow]:
     return rows
 
 
-def tokens_csv(new: NewTokens) -> str:
+def tokens_csv(new: NewTokens) -> bytes:
     """Return new tokens as CSV: ids, labels, bytes in hex, tokens saved and base ids."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["id", "token", "bytes in hex", "tokens saved", "base ids", "base tokens"])
-    for place, id in enumerate(new.ids):
-        token, old = new.token(place), new.parts[id]
-        label = token_label(token)
-        writer.writerow(
-            [
+    return csv_table(
+        ("id", "token", "bytes in hex", "tokens saved", "base ids", "base tokens"),
+        (
+            (
                 id,
-                f"'{label}" if label.startswith(("=", "+", "-", "@")) else label,
-                token.hex(),
-                new.saved[place],
-                " ".join(map(str, old)),
-                # Never first in its field, so no spreadsheet takes a part for a formula.
-                "| " + " | ".join(token_label(new.base_vocab[part]) for part in old),
-            ]
-        )
-    return text.getvalue()
+                token_label(new.token(place)),
+                new.token(place).hex(),
+                int(new.saved[place]),
+                " ".join(map(str, new.parts[id])),
+                "| " + " | ".join(token_label(new.base_vocab[part]) for part in new.parts[id]),
+            )
+            for place, id in enumerate(new.ids)
+        ),
+    )

@@ -41,7 +41,6 @@ from ui.host.sized_cache import cached
 from ui.look.labels import plain_markdown, plain_text, token_label
 from ui.shell import workspace
 from ui.shell.form_fields import FieldLimits, action_row, whole_number
-from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
 
@@ -296,7 +295,7 @@ def draw_replacing(stored: StoredRun) -> None:
             order = replace(order, removable=may_go)
             status = work.replacing(order, n_tokens)
             if status is None:
-                begin = partial(work.begin_replacing, order, n_tokens, visitor())
+                begin = partial(work.begin_replacing, order, n_tokens)
     with row:
         begin_button("Replace", begin, status, key="replace")
     # What runs is shown where it was begun; a long form would leave the side out of sight.
@@ -369,7 +368,7 @@ def _replace_again(order: Order, n_tokens: int, chosen: TokenChoices) -> None:
     order = replace(order, removable=again)
     try:
         if work.replacing(order, n_tokens) is None:
-            work.begin_replacing(order, n_tokens, visitor())
+            work.begin_replacing(order, n_tokens)
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return

@@ -29,7 +29,6 @@ from ui.look.labels import plain_text, token_label
 from ui.run.page_parts import draw_figure
 from ui.shell import frame
 from ui.shell.form_fields import action_row
-from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
 
@@ -59,7 +58,7 @@ def draw_shrinking(stored: StoredRun) -> None:
             order = replace(asked.order, removable=may_go)
             status = work.shrinkings().find(order.id)
             if status is None:
-                begin = partial(work.begin_shrinking, order, visitor())
+                begin = partial(work.begin_shrinking, order)
     with row:
         begin_button("Shrink", begin, status, key="shrink")
     # What runs is shown where it was begun; a long form would leave the side out of sight.

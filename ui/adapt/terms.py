@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,7 +11,15 @@ from bpe_core.comparison.terms import read_terms
 from bpe_core.runs.continuation import TermCost
 from ui.components.figures import FigureRow, figure_table
 from ui.corpus.address_text import area_to_address, start_area
-from ui.look.labels import file_stem, lines_left_out, plain_markdown, plain_text, token_label
+from ui.look.labels import (
+    counted,
+    file_stem,
+    lines_left_out,
+    plain_markdown,
+    plain_text,
+    token_label,
+)
+from ui.run.page_parts import csv_table, offer_csv
 
 _MAX_CHARACTERS: Final = 100_000
 _MAX_ROWS: Final = 100
@@ -89,13 +95,11 @@ def draw_term_costs(
         listed = ", ".join(f"“{name}”" for name in names[:_MAX_NAMED])
         why = reason if len(names) == 1 else f"For each: {reason[0].lower()}{reason[1:]}"
         st.markdown(f"**Not one token:** {plain_markdown(f'{listed}{more}. {why}', 2_000)}")
-    st.download_button(
-        "Terms as CSV",
+    offer_csv(
         lambda: terms_csv(costs),
-        file_name=f"{file_stem(title)}-terms.csv",
-        mime="text/csv",
-        on_click="ignore",
+        f"{file_stem(title)}-terms.csv",
         key=f"{key}_csv",
+        label="Terms as CSV",
     )
     rest = f" The table holds the first {_MAX_ROWS}." if len(made) > _MAX_ROWS else ""
     st.markdown(
@@ -121,19 +125,18 @@ def terms_sentence(costs: Sequence[TermCost], n_characters: int = 0) -> str:
     n_made = sum(cost.reason is None for cost in costs)
     n_added = sum(map(_count_added, costs))
     n_saved = sum(cost.tokens_saved for cost in costs)
-    terms = "term" if len(costs) == 1 else "terms"
-    first = f"{n_made:,} of {len(costs):,} {terms} {'is' if n_made == 1 else 'are'} one token."
+    are = "is" if n_made == 1 else "are"
+    first = f"{n_made:,} of {counted(len(costs), 'term')} {are} one token."
     if not n_added:
         return f"{first} None of them took a new token."
     new = "the first new token" if n_added == 1 else f"the first {n_added:,} new tokens"
     save = "save"
     if n_characters:
-        new, save = f"{n_added:,} new token{'s' * (n_added != 1)}", "their merges save"
-    tokens = "token" if n_saved == 1 else "tokens"
+        new, save = counted(n_added, "new token"), "their merges save"
     n_absent = sum(cost.is_absent for cost in costs)
     do = "does" if n_absent == 1 else "do"
     absent = f" {n_absent:,} of them {do} not occur in the training text." if n_absent else ""
-    return f"{first} Together they took {new}, and {save} {n_saved:,} {tokens}.{absent}"
+    return f"{first} Together they took {new}, and {save} {counted(n_saved, 'token')}.{absent}"
 
 
 def _count_added(cost: TermCost) -> int:
@@ -172,12 +175,10 @@ def refusals(costs: Sequence[TermCost]) -> list[tuple[str, list[str]]]:
     return list(found.items())
 
 
-def terms_csv(costs: Sequence[TermCost]) -> str:
+def terms_csv(costs: Sequence[TermCost]) -> bytes:
     """Return the terms as CSV: what each cost and saved, its token in hex, or the reason."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        [
+    return csv_table(
+        (
             "term",
             "is one token",
             "new tokens",
@@ -185,23 +186,17 @@ def terms_csv(costs: Sequence[TermCost]) -> str:
             "bytes in hex",
             "reason",
             "occurrences",
-        ]
-    )
-    for cost in costs:
-        name = cost.term if isinstance(cost.term, str) else token_label(cost.term)
-        # No spreadsheet takes a term for a formula.
-        name = f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
-        made = "yes" if cost.reason is None else "no"
-        token = "" if cost.token is None else cost.token.hex()
-        writer.writerow(
-            [
-                name,
-                made,
+        ),
+        (
+            (
+                cost.term if isinstance(cost.term, str) else token_label(cost.term),
+                "yes" if cost.reason is None else "no",
                 _count_added(cost),
                 cost.tokens_saved,
-                token,
-                cost.reason or "",
-                "" if cost.occurrences is None else cost.occurrences,
-            ]
-        )
-    return text.getvalue()
+                None if cost.token is None else cost.token.hex(),
+                cost.reason,
+                cost.occurrences,
+            )
+            for cost in costs
+        ),
+    )

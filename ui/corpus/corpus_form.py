@@ -45,7 +45,6 @@ from ui.run.page_parts import show_composition
 from ui.shell import workspace
 from ui.shell.form_fields import heading_row
 from ui.shell.open_run import note_training
-from ui.shell.visitor import visitor
 from ui.storage.base_tokenizer import Extension
 from ui.storage.held_out_text import upload_held_out
 from ui.storage.run_files import CorpusOrigin, Source
@@ -102,7 +101,6 @@ def begin_training(
             title=title,
             held_out_share=chosen.held_out_share,
             origin=chosen.origin,
-            visitor=visitor(),
         )
         note_training(job_id)
         st.rerun()

@@ -25,7 +25,6 @@ from ui.look.labels import escape_markdown, file_stem, size_text
 from ui.pair_frequencies.words import sample_csv
 from ui.run.page_parts import draw_title, offer_csv, offer_pictures
 from ui.shell import frame, workspace
-from ui.shell.visitor import visitor
 from ui.storage.held_out_text import divide
 from ui.storage.run_store import StoredRun, run_corpus, training_text
 from ui.work.background import Background
@@ -102,7 +101,7 @@ def checking(stored: StoredRun) -> Status[Progress, Checked] | None:
     return checks().find(_work_id(stored))
 
 
-def begin_checking(stored: StoredRun, text: Divisible, visitor: str) -> None:
+def begin_checking(stored: StoredRun, text: Divisible) -> None:
     """Begin to train on parts of a run's text, with its settings. Raises TooMuchWorkError."""
 
     def work(task: Task[Progress]) -> Checked:
@@ -120,7 +119,7 @@ def begin_checking(stored: StoredRun, text: Divisible, visitor: str) -> None:
         )
         return tuple(found)
 
-    checks().begin(_work_id(stored), work, visitor=visitor)
+    checks().begin(_work_id(stored), work)
 
 
 def _work_id(stored: StoredRun) -> str:
@@ -248,7 +247,7 @@ def draw_sample_check(stored: StoredRun) -> None:
         if isinstance(text, str):
             st.info(text)
             return
-        begin = partial(begin_checking, stored, text, visitor())
+        begin = partial(begin_checking, stored, text)
         begin_button("Check the text", begin, status, key="sample_check")
     show_work(
         checks(),

@@ -19,7 +19,6 @@ from bpe_core.published.hub_names import hub_address, is_hub_name, parse_hub_nam
 from ui.host.settings import settings
 from ui.look.labels import plain_markdown, size_text
 from ui.shell import workspace
-from ui.shell.visitor import visitor
 from ui.tokenizers.by_name import is_here, pinned, short_name
 from ui.work.background import Background, UnknownWorkError
 from ui.work.task import Progress, Task
@@ -42,7 +41,7 @@ def begin_download(key: str) -> None:
     is_here(key)  # raises if it may not be fetched
     if key not in workspace.get(Downloads).keys:
         _forget_ended(key)
-        downloads().begin(key, partial(_fetch, key), visitor=visitor())
+        downloads().begin(key, partial(_fetch, key))
         keys = (*workspace.get(Downloads).keys, key)
         workspace.update(Downloads, keys=keys, failed=())
 

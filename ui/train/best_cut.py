@@ -16,7 +16,6 @@ from ui.host.error_boundary import fragment
 from ui.look.labels import size_text
 from ui.run.corpus_summary import divided
 from ui.shell import workspace
-from ui.shell.visitor import visitor
 from ui.storage.held_out_text import divide
 from ui.train.presets import CUSTOM, CUTS
 from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
@@ -59,7 +58,7 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
         return _measure_cuts(chosen, config, task)
 
     try:
-        status = checks().begin(id, work, visitor=visitor())
+        status = checks().begin(id, work)
     except (TooMuchWorkError, UnknownWorkError):
         return
     if status.is_live:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -12,6 +13,9 @@ from itertools import count, zip_longest
 from threading import Condition, Thread
 from typing import Any, Final, Generic
 
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
 from bpe_core.errors import BpeError
 from ui.host.logs import event, log_unforeseen
 from ui.host.sized_cache import server_cache
@@ -19,6 +23,8 @@ from ui.work.task import Progress, Result, State, Status, Step, Task, Work
 
 _SECONDS_TO_END: Final = 2.0
 _ENDS_PROGRAM: Final = (KeyboardInterrupt, SystemExit)
+_BROWSER: Final = "_streamlit_xsrf"
+"""The cookie that Streamlit gives each browser."""
 
 
 class UnknownWorkError(BpeError):
@@ -107,16 +113,17 @@ class Background(Generic[Step, Result]):
         work: Work[Step, Result],
         *,
         about: str = "",
-        visitor: str = "",
+        visitor: str | None = None,
         is_short: bool = False,
     ) -> Status[Step, Result]:
         """Queue a piece of work, unless one with this id exists already, and return its status.
 
-        Short work is done before this returns. Raises `TooMuchWorkError` if the queue is full, or
-        the visitor has too many pieces in it; an empty `visitor` may have any number. If the
-        program is asked to exit during short work, that exception passes through and the work is
-        forgotten.
+        It is for the visitor of this session, unless another is given. Short work is done before
+        this returns. Raises `TooMuchWorkError` if the queue is full, or the visitor has too many
+        pieces in it; an empty `visitor` may have any number. If the program is asked to exit during
+        short work, that exception passes through and the work is forgotten.
         """
+        visitor = current_visitor() if visitor is None else visitor
         with self._changed:
             if self._known_piece(id) is not None:
                 return self.status(id)
@@ -291,3 +298,17 @@ def stopper(task: Task[Progress]) -> Callable[[int, int], bool]:
         return task.is_cancelled
 
     return should_stop
+
+
+def current_visitor() -> str:
+    """Return a code for the visitor of this session, which says nothing about them.
+
+    All tabs of a browser are one visitor; without cookies, each tab is one. Outside a session, the
+    code is empty.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return ""
+    cookie = st.context.cookies.get(_BROWSER)
+    found = cookie if isinstance(cookie, str) and cookie else context.session_id
+    return hashlib.sha256(found.encode()).hexdigest()[:16]

@@ -28,10 +28,11 @@ from ui.storage.training_requests import (
     keep_request,
     left_requests,
 )
-from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
+from ui.work.background import Background, TooMuchWorkError, UnknownWorkError, current_visitor
 from ui.work.task import State, Task
 from ui.work.training import StoredTraining, StoreRun, train_and_store, train_in_process
 from ui.work.training_report import EndingTime, Reporter, TrainingReport, logged
+from ui.work.work_process import ADVICE
 
 MAX_CACHED = 64
 MAX_WAITING: Final = settings().queue
@@ -147,15 +148,17 @@ class JobManager:
         title: str,
         held_out_share: float,
         origin: CorpusOrigin,
-        visitor: str = "",
+        visitor: str | None = None,
     ) -> str:
         """Queue a training run and return its id, which will also be the id of its run.
 
         `how` is a configuration to train with, or an extension and the tokenizer that it extends.
+        It is for the visitor of this session, unless another is given.
 
         Raises `TooMuchWorkError` if the queue is full or the visitor has no place left in it.
         A corpus of moderate size is stored with the run, so that it can be chosen again.
         """
+        visitor = current_visitor() if visitor is None else visitor
         # Before the corpus is written.
         self._background.check_places(visitor)
         is_new = isinstance(how, TrainingConfig)
@@ -255,10 +258,7 @@ class JobManager:
             except BpeError:
                 raise
             except Exception as error:
-                raise TrainingStoppedError(
-                    f"{log_unforeseen(error)} Your corpus and settings are unchanged; a smaller "
-                    "corpus or other settings may work."
-                ) from None
+                raise TrainingStoppedError(f"{log_unforeseen(error)} {ADVICE}") from None
             finally:
                 self._forget(request.id)
 

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from bpe_core.adapting.extend import extend
 from bpe_core.comparison.newness import measure_newness, split_by_folder
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files
 from bpe_core.errors import NotKeptError
-from bpe_core.processes.call import call
 from bpe_core.processes.report import Report
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
@@ -27,7 +26,7 @@ from ui.storage.held_out_text import HELD_OUT_SEED, divide
 from ui.storage.run_files import FolderCheck
 from ui.storage.run_store import Trained, in_memory_run, store_run
 from ui.storage.training_requests import KeptRequest, TrainingRequest, read_request
-from ui.work.work_process import failures_advised, work_limits
+from ui.work.work_process import call_apart
 
 
 class StoreRun(Protocol):
@@ -124,11 +123,6 @@ def train_and_store(
     return StoredTraining(run_id, was_cancelled, len(run.merges))
 
 
-_ADVICE: Final = (
-    "Your corpus and settings are unchanged; a smaller corpus or other settings may work."
-)
-
-
 def train_in_process(
     kept: KeptRequest,
     on_progress: Callable[[TrainingStep], None],
@@ -142,18 +136,17 @@ def train_in_process(
     False. Raises BpeError with what the training raised, NotKeptError if the run could not be
     written to the store, and WorkProcessError if the process was ended without a result.
     """
-    with failures_advised(_ADVICE):
-        try:
-            return call(
-                train_here,
-                kept.folder,
-                limits=work_limits(kept.text_bytes),
-                on_progress=on_progress,
-                should_stop=lambda: is_cancelled() and not is_wanted(),
-                should_finish=is_cancelled,
-            )
-        except CancelledError:
-            return None
+    try:
+        return call_apart(
+            train_here,
+            kept.folder,
+            n_bytes=kept.text_bytes,
+            on_progress=on_progress,
+            should_stop=lambda: is_cancelled() and not is_wanted(),
+            should_finish=is_cancelled,
+        )
+    except CancelledError:
+        return None
 
 
 def train_here(folder: Path, report: Report[TrainingStep]) -> StoredTraining | None:

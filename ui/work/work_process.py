@@ -1,42 +1,55 @@
-"""What the processes that do a visitor's work share: their limits, and how they fail."""
+"""Do a visitor's work in a process: its limits, and how it fails."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
+from bpe_core.processes.call import call
 from bpe_core.processes.limits import GB, Limits
 from ui.host.logs import Code, event
 
+ADVICE: Final = (
+    "Your corpus and settings are unchanged; a smaller corpus or other settings may work."
+)
+"""What a visitor is told after the reason why work ended without a result."""
 # Training takes ten times the size of a text, and a run of a million merges a gigabyte.
 _MAX_BYTES: Final = 8 * GB
 _MAX_CORPUS_RATIO: Final = 24
 _MAX_SECONDS: Final = 24 * 3_600.0
 _NICENESS: Final = 2
 """Pages go first when processors are busy."""
+_Answer = TypeVar("_Answer")
 
 
 class WorkProcessError(BpeError):
     """A process that did a visitor's work ended without a result."""
 
 
-def work_limits(n_bytes: int) -> Limits:
-    """Return the limits of work on a corpus of `n_bytes`.
+def call_apart(
+    function: Callable[..., _Answer],
+    *arguments: object,
+    n_bytes: int,
+    on_progress: Callable[[Any], object],
+    should_stop: Callable[[], bool],
+    should_finish: Callable[[], bool] | None = None,
+) -> _Answer:
+    """Call a function in a process, as `call` does, within limits for a corpus of `n_bytes`.
 
-    >>> work_limits(1_000_000).memory
-    8613934592
+    Raises WorkProcessError if the process ends without a result.
     """
-    return Limits(_MAX_SECONDS, _MAX_BYTES + _MAX_CORPUS_RATIO * n_bytes, niceness=_NICENESS)
-
-
-@contextmanager
-def failures_advised(advice: str) -> Generator[None]:
-    """Raise WorkProcessError, with advice for the visitor, if a process ends without a result."""
+    limits = Limits(_MAX_SECONDS, _MAX_BYTES + _MAX_CORPUS_RATIO * n_bytes, niceness=_NICENESS)
     try:
-        yield
+        return call(
+            function,
+            *arguments,
+            limits=limits,
+            on_progress=on_progress,
+            should_stop=should_stop,
+            should_finish=should_finish,
+        )
     except ProcessError as error:
         if isinstance(error, UnforeseenError):
             event("unforeseen_error", "error", error=Code(error.name), in_process=1)
-        raise WorkProcessError(f"{error} {advice}") from None
+        raise WorkProcessError(f"{error} {ADVICE}") from None
