@@ -6,7 +6,7 @@ from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.components.token_view import token_view
 from ui.corpus import own_reading
 from ui.corpus.own_reading import OwnReading
-from ui.corpus.own_text_field import own_text, text_field
+from ui.corpus.own_text_field import text_field
 from ui.host.error_boundary import errors_shown, fragment
 from ui.look.glossary import definitions, tooltip
 from ui.shell import frame, workspace
@@ -66,8 +66,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
 
 def draw_text() -> str:
     file_messages()
-    text = own_text(FIRST_TEXT)
-    text_field(text, first=FIRST_TEXT, key="boundaries_text")
+    text = text_field(FIRST_TEXT, key="boundaries_text")
     if len(text) > own_reading.MAX_CHARACTERS:
         st.warning(
             f"The text has {len(text):,} characters. Only the first "

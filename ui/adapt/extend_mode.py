@@ -37,7 +37,7 @@ from ui.components.figures import verdict
 from ui.corpus.corpus_form import begin_training, choose_corpus, show_corpus
 from ui.host.error_boundary import fragment
 from ui.look.glossary import definitions
-from ui.look.labels import plain_markdown
+from ui.look.labels import counted, plain_markdown
 from ui.run.training_card import show_failure, training_outcome, watch_training
 from ui.shell import address, workspace
 from ui.shell.form_fields import FieldLimits, action_row, show_missing, whole_number
@@ -187,7 +187,9 @@ def _show_outcome(job: JobStatus | None, stored: StoredRun) -> None:
 @fragment()
 def _draw_run(stored: StoredRun) -> None:
     cut = _choose_cut(stored)
-    _draw_kinds(stored, cut)
+    if cut.kept:
+        gains = gain_by_kind(stored.run, cut.domain.tokens, cut.kept)
+        draw_kind_gains(gains, cut.domain.title)
     _draw_costs(stored, cut)
     if stored.run.terms:
         st.divider()
@@ -206,7 +208,7 @@ def _lead_with_result(stored: StoredRun) -> None:
     base, n = base_name(stored), len(list_new_ids(stored.run))
     domain, general = domain_gain(stored), general_gain(stored.id, usual_general(stored.title))
     sure = how_sure(stored)
-    tokens = f"{n:,} new token{'s' * (n != 1)}"
+    tokens = counted(n, "new token")
     on = domain.title[0].upper() + domain.title[1:]
     sentence = [
         (f"With {tokens}, {domain.title} takes ", False),
@@ -274,10 +276,9 @@ def _sentence(stored: StoredRun) -> str:
         "cancelled": " It was cancelled.",
     }[run.stop_reason]
     last = f" The last pair occurred {times(run.merges[-1].count or 0)}." if n else ""
-    merges = f"{n:,} merge{'s' * (n != 1)} after those of the base"
     added = len(list_new_ids(run)) - n
-    characters = f"{added:,} new character{'s' * (added != 1)} and " if added else ""
-    return f"{characters}{merges}.{why}{last}"
+    characters = f"{counted(added, 'new character')} and " if added else ""
+    return f"{characters}{counted(n, 'merge')} after those of the base.{why}{last}"
 
 
 def _from_to(gain: Gain) -> str:
@@ -312,7 +313,13 @@ def _choose_cut(stored: StoredRun) -> Cut:
             f"{stored.run.tokenizer.vocab_size - (n - kept):,} in all]]"
         )
         st.slider("Tokens added", 0, n, key=key, format="localized", label_visibility="collapsed")
-        cut = Cut(kept, domain_gain(stored), _choose_general(stored))
+        general = choose_general(
+            usual_general(stored.title),
+            lambda sample_id: general_gain(stored.id, sample_id),
+            lambda corpus: own_gain(stored.id, corpus.sha256, corpus),
+            key="adapt",
+        )
+        cut = Cut(kept, domain_gain(stored), general)
         draw_gain_figures(cut.domain, cut.general, kept)
     with picture:
         draw_gain_curves(
@@ -337,19 +344,3 @@ def _draw_costs(stored: StoredRun, cut: Cut) -> None:
         steps,
         [count_cut_rows(stored.run, step) for step in steps],
     )
-
-
-def _choose_general(stored: StoredRun) -> Gain:
-    return choose_general(
-        usual_general(stored.title),
-        lambda sample_id: general_gain(stored.id, sample_id),
-        lambda corpus: own_gain(stored.id, corpus.sha256, corpus),
-        key="adapt",
-    )
-
-
-def _draw_kinds(stored: StoredRun, cut: Cut) -> None:
-    """Draw the kinds of the new tokens of a cut run; nothing without any."""
-    if cut.kept:
-        gains = gain_by_kind(stored.run, cut.domain.tokens, cut.kept)
-        draw_kind_gains(gains, cut.domain.title)

@@ -17,11 +17,11 @@ from ui.adapt.figures import FURTHER, Further, Gain
 from ui.adapt.swapped import HELD_OUT, general_titles
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import FigureRow, figure_table
-from ui.corpus.own_text_field import own_text, text_field
+from ui.corpus.own_text_field import text_field
 from ui.look.chart_axes import label_ends, merges_axis, name_value_axis, value_axis
 from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Mark, Theme, empty_figure, mark_step
 from ui.look.glossary import tooltip
-from ui.look.labels import file_stem, share_text
+from ui.look.labels import counted, file_stem, share_text
 from ui.run.page_parts import draw_figure, offer_pictures
 from ui.shell import frame
 from ui.tokenizers.costs import (
@@ -199,7 +199,7 @@ def _further_words(further: Further, title: str) -> tuple[str, str, str]:
     """Return the name, the number and the unit of what up to 100 further tokens gain."""
     n = further.stop - further.start
     shown = min(n, FURTHER)
-    name = f"{'Last' if further.are_last else 'Next'} {shown:,} token{'s' * (shown != 1)}"
+    name = f"{'Last' if further.are_last else 'Next'} {counted(shown, 'token')}"
     gain = further.gain * shown / n if n else 0.0
     # At sizes far apart, 100 tokens are a share of those between two sizes.
     where = f"on {title}" if n == shown else f"(mean, {further.start:,} to {further.stop:,})"
@@ -224,8 +224,7 @@ def choose_general(
     )
     if picked != _OWN_TEXT:
         return on_sample(picked)
-    text = own_text(_FIRST_TEXT)
-    text_field(text, first=_FIRST_TEXT, key=f"{key}_text")
+    text = text_field(_FIRST_TEXT, key=f"{key}_text")
     return on_text(Corpus.from_text(text)) if text else on_sample(usual)
 
 

@@ -38,7 +38,7 @@ from ui.components.term_table import TermCell, TermRow, term_table
 from ui.corpus.address_text import leave_address, read_address_text, text_to_address
 from ui.host.error_boundary import fragment
 from ui.host.sized_cache import cached
-from ui.look.labels import plain_markdown, plain_text, token_label
+from ui.look.labels import counted, plain_markdown, plain_text, token_label
 from ui.shell import workspace
 from ui.shell.form_fields import FieldLimits, action_row, whole_number
 from ui.storage.run_store import StoredRun
@@ -78,7 +78,7 @@ def _lead_with_replaced(asked: Asked, found: Swapped) -> None:
     fewer, (before, after) = float(gain.fewer[-1]), gain.tokens[[0, -1]].tolist()
     verdict(
         [
-            (f"With {n:,} token{'s' * (n != 1)} replaced, {found.where} takes ", False),
+            (f"With {counted(n, 'token')} replaced, {found.where} takes ", False),
             (f"{abs(fewer):.1f}% {'fewer' if fewer >= 0 else 'more'} tokens", True),
             (f"{found.how_sure.in_brackets} than with {name}, with the same vocabulary ", False),
             (f"size, {found.base.vocab_size:,}.", False),
@@ -143,10 +143,6 @@ def _domain(found: Swapped) -> Gain:
     return _gain(found.where, found, found.judged)
 
 
-def _on_sample(found: Swapped, sample_id: str) -> Gain:
-    return _gain(general_titles()[sample_id], found, found.general[sample_id])
-
-
 @cached(spinner="Counting the tokens of your text")
 def _on_text(id: str, sha256: str, _found: Swapped, _corpus: Corpus) -> Gain:
     """Return what is gained on a visitor's own text."""
@@ -182,7 +178,7 @@ def _choose_size(asked: Asked, id: str, found: Swapped) -> tuple[int, Gain]:
             )
         general = choose_general(
             found.general_id,
-            lambda sample_id: _on_sample(found, sample_id),
+            lambda id: _gain(general_titles()[id], found, found.general[id]),
             lambda corpus: _on_text(id, corpus.sha256, found, corpus),
             key="replace",
         )

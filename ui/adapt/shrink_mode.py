@@ -25,7 +25,7 @@ from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.host.error_boundary import fragment
 from ui.look.chart_style import CONFIG
-from ui.look.labels import plain_text, token_label
+from ui.look.labels import counted, plain_text, token_label
 from ui.run.page_parts import draw_figure
 from ui.shell import frame
 from ui.shell.form_fields import action_row
@@ -150,7 +150,7 @@ def _draw(asked: Asked, work_id: str, found: Removals) -> None:
             draw_figure(name, f"{more:+.1f}%", f"{int(tokens[gone]):,} tokens", width=124)
             further, cost = further_cost(tokens, gone)
             when = "Next" if gone < n else "Last"
-            name = f"{when} {further:,} token{'s' * (further != 1)}"
+            name = f"{when} {counted(further, 'token')}"
             draw_figure(name, f"{cost:+.2f}%", f"on {where}", width=124)
     with picture:
         steps = steps_to_draw(n)

@@ -94,7 +94,8 @@ def language_dots(
             name=shown_names[place],
             mode="markers",
             marker={
-                "symbol": _symbol(place),
+                # Colours that repeat get another symbol.
+                "symbol": _SYMBOLS[(place + place // len(_SYMBOLS)) % len(_SYMBOLS)],
                 "size": 11,
                 "color": [colours.background if empty else colour for empty in hollow],
                 "line": {"color": colour, "width": 2},
@@ -169,11 +170,6 @@ def script_curves(
 def _series_colour(colours: Palette, place: int) -> str:
     """Return the colour of the tokenizer at a place of the shelf."""
     return colours.series[place % len(colours.series)]
-
-
-def _symbol(place: int) -> str:
-    """Return the symbol for a place; colours that repeat get a different symbol."""
-    return _SYMBOLS[(place + place // len(_SYMBOLS)) % len(_SYMBOLS)]
 
 
 def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> None:

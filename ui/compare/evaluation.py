@@ -16,7 +16,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
 from ui.compare.verdict_words import HELD_OUT, OWN
 from ui.corpus.own_files import ask_for_files
-from ui.corpus.own_text_field import leave_address, own_text, text_field
+from ui.corpus.own_text_field import leave_address, text_field
 from ui.look.labels import counted, plain_markdown, size_text
 from ui.shell.file_upload import LIMIT
 from ui.shell.form_fields import choose_one
@@ -69,8 +69,7 @@ def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
         )
     if files is not None:
         return Evaluation(files[1], OWN)
-    typed = own_text(FIRST_TEXT)
-    text_field(typed, first=FIRST_TEXT, key="compare_text")
+    typed = text_field(FIRST_TEXT, key="compare_text")
     if typed == FIRST_TEXT:
         return Evaluation(Corpus.from_text(typed), "the example text", typed, is_placeholder=True)
     corpus = Corpus.from_text(typed) if typed else Corpus((), ())

@@ -23,7 +23,7 @@ from ui.tokenizers.shelf import Member
 
 _MEANINGS = {definition.name: definition.line for definition in FIGURES}
 _MAX_ROWS_NEXT_TO_CHART = 4
-_KINDS = ("words and numbers", "punctuation", "white space")
+KINDS = ("words and numbers", "punctuation", "white space")
 
 
 def figure_rows(comparison: Comparison) -> list[FigureRow]:
@@ -116,7 +116,7 @@ def figures_part(
     with right:
         st.header("Where the tokens go", anchor=False)
         kinds = [tuple(row.kinds) for row in comparison.rows]
-        figure = kind_bars(_KINDS, list(zip(names, kinds, strict=True)), theme=frame.theme_type())
+        figure = kind_bars(KINDS, list(zip(names, kinds, strict=True)), theme=frame.theme_type())
         st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_kinds")
     with st.container(horizontal=True):
         offer_csv(

@@ -116,7 +116,8 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[FigureRow]:
     Only counts of tokens mark a best figure: a tokenizer that needs many tokens in every language
     is even, too, and that makes it no better.
     """
-    fewest = [min(metrics.n_tokens for metrics in column) for column in _by_language(costs)]
+    by_language = zip(*(one.metrics for one in costs), strict=True)
+    fewest = [min(metrics.n_tokens for metrics in column) for column in by_language]
     n_fewest = [
         sum(metrics.n_tokens == least for metrics, least in zip(one.metrics, fewest, strict=True))
         for one in costs
@@ -125,7 +126,7 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[FigureRow]:
         _row("Tokens in all languages", [_n_tokens(one) for one in costs], "{:,}", -1),
         _row("Languages with the fewest tokens", n_fewest, "{:,}", 1),
         _row("Mean parity", [one.mean_parity for one in costs], "{:.2f}"),
-        _row("Highest parity", [one.parity[_dearest(one)] for one in costs], "{:.2f}"),
+        _row("Highest parity", [max(one.parity) for one in costs], "{:.2f}"),
         _row("Gini coefficient", [one.gini for one in costs], "{:.3f}"),
         _row("Rényi efficiency", [one.renyi_efficiency for one in costs], "{:.3f}"),
     ]
@@ -145,14 +146,6 @@ def in_sentence(name: str) -> str:
 
 def _n_tokens(costs: LanguageCosts) -> int:
     return sum(metrics.n_tokens for metrics in costs.metrics)
-
-
-def _by_language(costs: Sequence[LanguageCosts]) -> list[tuple[TokenizerMetrics, ...]]:
-    return list(zip(*(one.metrics for one in costs), strict=True))
-
-
-def _dearest(costs: LanguageCosts) -> int:
-    return max(range(len(costs.parity)), key=lambda place: costs.parity[place])
 
 
 def _row(name: str, values: Sequence[float], shape: str, direction: int = 0) -> FigureRow:

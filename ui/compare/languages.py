@@ -39,7 +39,7 @@ from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import figure_table
 from ui.host.error_boundary import errors_shown
 from ui.look.chart_style import CONFIG
-from ui.look.labels import plain_markdown, plain_text
+from ui.look.labels import counted, plain_markdown, plain_text
 from ui.run.page_parts import offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
 from ui.shell.file_upload import LIMIT, counted_as_kept, submitted_files, upload_files
@@ -148,13 +148,12 @@ def _costs(
     names = [member.name for member in members]
     order = cheapest_first(costs[0])
     drawn = order[-_MAX_DRAWN:]
-    n = len(texts[0].sentences)
     # Their rows are at one height, whichever text is the longer.
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     with left:
         st.markdown(
             plain_markdown(tokens_sentence(costs, names), 1_000),
-            help=f"The same {n:,} {'sentence' if n == 1 else 'sentences'} in {len(texts)} "
+            help=f"The same {counted(len(texts[0].sentences), 'sentence')} in {len(texts)} "
             "languages; fewer tokens are better.",
         )
         pictures = [_dots(TOKENS, texts, costs, names, drawn)]

@@ -29,7 +29,7 @@ from ui.compare.compared import NEEDS_WHOLE, ComparedText
 from ui.compare.costs_part import CostTable, cost_table
 from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
 from ui.compare.evaluation import Evaluation
-from ui.compare.figures_part import figure_rows, shared_sentence, text_size
+from ui.compare.figures_part import KINDS, figure_rows, shared_sentence, text_size
 from ui.compare.language_figures import (
     MEASURES,
     cached_script_merges,
@@ -64,7 +64,7 @@ from ui.compare.verdict_part import (
 from ui.components.figures import FigureRow
 from ui.components.share_bars import ShareBar
 from ui.look.chart_style import PALETTES
-from ui.look.labels import plain_text
+from ui.look.labels import counted, plain_text
 from ui.run.page_parts import composition_groups
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
@@ -81,7 +81,6 @@ _N_COLOURS: Final = len(PALETTES["light"].series)
 _STYLE: Final = (Path(__file__).parent / "report.css").read_text(encoding="utf-8") + _COLOURS
 # A second defence, should markup ever slip in.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
-_KINDS: Final = ("words and numbers", "punctuation", "white space")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,7 @@ def _figures(body: ET.Element, report: ComparisonReport, names: Sequence[str]) -
     add(body, "p", shared_sentence(comparison), **{"class": "aside"})
     add(body, "h3", "Where the tokens go")
     highest = max(max(row.kinds) for row in comparison.rows) or 1
-    for k, kind in enumerate(_KINDS):
+    for k, kind in enumerate(KINDS):
         add(body, "p", kind, **{"class": "label"})
         for place, (name, row) in enumerate(zip(names, comparison.rows, strict=True)):
             _bar(body, place, name, row.kinds[k], highest)
@@ -251,8 +250,7 @@ def _languages(
 ) -> None:
     add(body, "h2", "Languages")
     add(body, "p", f"{tokens_sentence(costs, names)} {parity_warning(texts, costs, names)}")
-    n = len(texts[0].sentences)
-    sentences = f"{n:,} {'sentence' if n == 1 else 'sentences'}"
+    sentences = counted(len(texts[0].sentences), "sentence")
     size = f"Across {len(texts)} languages, with the same {sentences} in each."
     add(body, "p", size, **{"class": "aside"})
     add_rows(body, names, summary_rows(costs))

@@ -41,7 +41,7 @@ from ui.components.strips import corpus_strip
 from ui.corpus.filled_corpus import open_to_hold_out
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import definitions
-from ui.look.labels import escape_markdown, plain_markdown, plain_text
+from ui.look.labels import counted, escape_markdown, plain_markdown, plain_text
 from ui.run.page_parts import csv_table, offer_csv, offer_pictures
 from ui.shell import address, frame, workspace
 from ui.shell.form_fields import choose_one
@@ -169,8 +169,8 @@ def judge(
         aside = f"{remedy} {uncovered_words(comparison, other=other, place=place)}".rstrip()
         return Judged(place, gains, sentence, aside, has_verdict=False)
     how = None if comparison.blocks is None else comparison.blocks.how
-    n = comparison.n_documents
-    documents = f", {n:,} {'document' if n == 1 else 'documents'}" if where.endswith(OWN) else ""
+    n = counted(comparison.n_documents, "document")
+    documents = f", {n}" if where.endswith(OWN) else ""
     on_text = f"{text_words(where, how)}{documents}"
     sentence = verdict_sentence(comparison, gain, on_text, other=other, place=place)
     fair = is_fair(comparison, place)
@@ -240,16 +240,13 @@ def _newness(stored: StoredRun, corpus: Corpus, where: str) -> None:
         figures.append((f"{how.share_within:.0%}", "from documents trained on", flatters))
     if (unseen := unseen_on(stored, corpus)) is not None:
         figures.append((f"{unseen:.1%}", "of its words never trained on", ()))
-    newness = stored.newness if where == HELD_OUT and not _is_by_folder(how) else None
+    is_by_folder = how is not None and how.by.startswith("folder")
+    newness = stored.newness if where == HELD_OUT and not is_by_folder else None
     if newness is not None and newness.unseen_by_folder is not None:
         figures.append((f"{newness.unseen_by_folder:.1%}", "in folders never seen", ()))
     corpus_strip(key="compare_newness", figures=figures, is_line=True)
     if newness is not None and newness.depends_on_folder:
         _propose_folders(stored)
-
-
-def _is_by_folder(how: HeldOut | None) -> bool:
-    return how is not None and how.by.startswith("folder")
 
 
 def _propose_folders(stored: StoredRun) -> None:

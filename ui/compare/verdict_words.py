@@ -11,7 +11,7 @@ from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.comparison.parts import MIN_TOKENS, OTHER_SCRIPTS, Division, TextPart, TokenSaving
 from bpe_core.corpus.composition import WITHOUT_TYPE
 from bpe_core.corpus.held_out import HeldOut
-from ui.look.labels import plain_text, share_text
+from ui.look.labels import counted, plain_text, share_text
 
 Sentence = list[tuple[str, bool]]
 """Pieces of text, each with whether it is bold."""
@@ -104,9 +104,9 @@ def uncovered_words(comparison: Comparison, *, other: str = "GPT-2", place: int 
     for metrics, who in ((comparison.rows[0], "yours"), (comparison.rows[place], other)):
         reasons: list[str] = []
         if metrics.unknown_bytes:
-            reasons.append(f"{_bytes(metrics.unknown_bytes)} that its alphabet lacks")
+            reasons.append(f"{counted(metrics.unknown_bytes, 'byte')} that its alphabet lacks")
         if metrics.dropped_bytes:
-            dropped = _bytes(metrics.dropped_bytes)
+            dropped = counted(metrics.dropped_bytes, "byte")
             reasons.append(f"{dropped} of white space that its pre-tokenizer drops")
         if reasons:
             sentences.append(
@@ -137,10 +137,6 @@ def _vocabulary_in_words(ratio: float) -> str:
     place = round(ratio) - 2
     share = _FRACTIONS[place] if place < len(_FRACTIONS) else f"1/{round(ratio):,}"
     return f"about {share} of its vocabulary"
-
-
-def _bytes(n: int) -> str:
-    return "1 byte" if n == 1 else f"{n:,} bytes"
 
 
 def interval_ends(part: TextPart) -> str:
@@ -204,8 +200,8 @@ def no_verdict(
     if gain.has_enough_text:
         return None
     fewest = min(gain.whole.own, gain.whole.theirs)
-    has = f"has only {fewest:,} {'token' if fewest == 1 else 'tokens'}"
-    why = f": {where} {has}, and a verdict needs {MIN_TOKENS}."
+    has = counted(fewest, "token")
+    why = f": {where} has only {has}, and a verdict needs {MIN_TOKENS}."
     return [("No verdict yet", True), (why, False)], _remedy(MIN_TOKENS - fewest, where)
 
 

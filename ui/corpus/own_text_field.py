@@ -120,14 +120,15 @@ def close_text(first: str, name: str = OWN) -> None:
     set_own_text(first if before is None else before, name)
 
 
-def text_field(text: str, *, first: str, key: str) -> None:
-    """Draw the field with the text that pages share, and put the text in the address."""
-    longest = own_reading.MAX_CHARACTERS
+def text_field(first: str, *, key: str) -> str:
+    """Draw the field with the text that pages share; return the text, and put it in the address."""
+    text, longest = own_text(first), own_reading.MAX_CHARACTERS
     live_field(text, OWN, label="Your text", first=first, key=key, longest=longest)
     if cut := find_text().cut:
         st.warning(cut)
     if note := order_note(text):
         st.markdown(f":gray[:small[{note}]]")
+    return text
 
 
 def live_field(

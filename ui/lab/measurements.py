@@ -24,7 +24,7 @@ from bpe_core.lab.measurements import (
 )
 from bpe_core.processes.limits import Limits
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.corpus.own_text_field import leave_address, own_text, text_field
+from ui.corpus.own_text_field import leave_address, text_field
 from ui.host.error_boundary import errors_shown
 from ui.look.labels import plain_markdown
 from ui.shell import address
@@ -170,8 +170,7 @@ def choose_text(max_characters: int) -> MeasuredText:
         sample = "\n".join(load_sample(titles[chosen]).documents)
         text = MeasuredText(sample, chosen, is_sample=True)
     else:
-        own = own_text(FIRST_TEXT)
-        text_field(own, first=FIRST_TEXT, key="lab_own_text")
+        own = text_field(FIRST_TEXT, key="lab_own_text")
         text = MeasuredText(own, "your text", is_sample=False)
     if len(text.text) <= max_characters:
         return text

@@ -25,6 +25,7 @@ from ui.components.symbol_rows import SymbolRow, Tiles, symbol_rows
 from ui.lessons import four_documents, gpt2_texts, parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, LessonSource, LessonStep, Ran, choose_text
 from ui.lessons.walk import Walk, walk
+from ui.look.labels import plain_markdown
 
 FIRST_SENTENCES: Final = "\n".join(load_sample("pretokenization-notebook").documents)
 VOCABULARY_SIZE: Final = 50
@@ -56,7 +57,7 @@ def trained(documents: Sequence[str], tie_break: TieBreak) -> Walk:
 
 
 def ask_cuts(example: Learned) -> Question:
-    st.markdown(parts.safe(example.documents[0], 200))
+    st.markdown(plain_markdown(example.documents[0], 200))
     return choose_text(
         "GPT-2 cuts a text before it merges. Where does the space between two words go?",
         ("To the word before it", "To the word after it", "It is dropped"),

@@ -28,7 +28,7 @@ from ui.lessons.parts import (
 )
 from ui.lessons.shortcuts import look_up_all, look_up_without_return
 from ui.lessons.walk import Walk, walk
-from ui.look.labels import counted
+from ui.look.labels import counted, plain_markdown
 
 FIRST_WORDS: Final = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
 FIRST_LONG_WORD: Final = "hugging"
@@ -64,7 +64,9 @@ def trained(text: str, *, marked: bool) -> Walk:
 def ask_words(hugs: Walk) -> Question:
     st.markdown("A corpus is a list of words with their counts.")
     st.markdown(
-        parts.safe(", ".join(f"{w} {n}" for w, n in zip(hugs.words, hugs.counts, strict=True)), 200)
+        plain_markdown(
+            ", ".join(f"{w} {n}" for w, n in zip(hugs.words, hugs.counts, strict=True)), 200
+        )
     )
     n = len(hugs.starts[0])
     return choose_number(

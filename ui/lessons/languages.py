@@ -23,7 +23,7 @@ from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
 from ui.lessons.parts import Lesson, LessonStep, Ran, choose_number, choose_text
-from ui.look.labels import counted
+from ui.look.labels import counted, plain_markdown
 from ui.shell import address
 
 N_MERGES: Final = 200
@@ -85,7 +85,7 @@ def _choose_ratio(text: str, right: str, because: str) -> Question:
 
 def ask_count(example: TaughtLanguage) -> Question:
     for text in (example.own, example.english):
-        st.markdown(parts.safe(text.sentences[_SENTENCE], 200))
+        st.markdown(plain_markdown(text.sentences[_SENTENCE], 200))
     counts = [len(gpt2().encode(t.sentences[_SENTENCE])) for t in (example.own, example.english)]
     totals = [_count_tokens(gpt2(), text) for text in (example.own, example.english)]
     return _choose_ratio(

@@ -16,7 +16,6 @@ from ui.components.lesson import Claim, Option, Question, lesson_code, question
 from ui.corpus import own_text_field
 from ui.lessons.printing import source_lines
 from ui.lessons.walk import Walk
-from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 
 PRINT = "print"
@@ -202,11 +201,6 @@ def note_shortened(most: int, n: int, things: str, *, which: str = "first") -> N
     """Draw a note that only `most` of `n` things are shown, if there are more."""
     if n > most:
         st.markdown(f":gray[The {which} {most:,} of {n:,} {things}.]")
-
-
-def safe(text: str, longest: int = 60) -> str:
-    """Escape a visitor's words for Markdown."""
-    return plain_markdown(text, longest)
 
 
 MAX_OPTIONS = 4

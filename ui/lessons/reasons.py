@@ -22,7 +22,7 @@ from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran, choose_number, pair_option
 from ui.lessons.shortcuts import build_trie, crossing, longest_matches
 from ui.lessons.walk import Walk, walk
-from ui.look.labels import counted
+from ui.look.labels import counted, plain_markdown
 
 N_MERGES = 14
 _ANY = ("any_text", "Is this naïve café 日本 🧩?")
@@ -106,7 +106,7 @@ def _trained_on_text() -> tuple[Walk, Walk]:
 
 
 def ask_cuts(_: None) -> Question | None:
-    st.markdown(parts.safe(parts.own_text(*_TEXT), 200))
+    st.markdown(plain_markdown(parts.own_text(*_TEXT), 200))
     parts.text_input(*_TEXT, label="Change the text", lines=2)
     whole, cut = _trained_on_text()
     if not whole.merges:
@@ -176,10 +176,12 @@ def show_longest(_: None) -> Ran:
     learned, _word, symbols = _own_training()
     trie = build_trie(learned)
     by_merges, greedy = learned.encode(symbols), longest_matches(trie, symbols)
+    rings = ((0, len(greedy)),) if greedy != by_merges else ()
+    ringed = Tiles(tiles.tiles(greedy, learned).tiles, rings, "differs")
     symbol_rows(
         [
             SymbolRow("by the merges", (tiles.tiles(by_merges, learned),)),
-            SymbolRow("longest match", (_ringed(greedy, by_merges, learned),)),
+            SymbolRow("longest match", (ringed,)),
         ],
         key="reasons_longest",
         caption="The word as cut by the merges, and by longest match",
@@ -243,16 +245,10 @@ def _own_training(*, draws: bool = False) -> tuple[Walk, str, list[int]]:
         return learned, word, symbols
     if draws:
         st.info(
-            f"{parts.safe(word)} contains a character that is in none of the words, so "
-            f"{parts.safe(learned.words[0])} is encoded instead."
+            f"{plain_markdown(word)} contains a character that is in none of the words, so "
+            f"{plain_markdown(learned.words[0])} is encoded instead."
         )
     return learned, learned.words[0], list(learned.starts[0])
-
-
-def _ringed(ids: list[int], others: list[int], learned: Walk) -> Tiles:
-    """Return a word's tiles, with a ring around them if the other encoding differs."""
-    drawn = tuple(tiles.tile(id, learned) for id in ids)
-    return Tiles(drawn, ((0, len(ids)),) if ids != others else (), "differs")
 
 
 def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolRow]:

@@ -33,7 +33,10 @@ def token_label(token: bytes) -> str:
     label = re.sub(
         "[\udc80-\udcff]+",
         lambda cut: f"<{cut[0].encode('utf-8', 'surrogateescape').hex(' ').upper()}>",
-        "".join(c if _is_byte(c) else _shown(c) for c in token.decode("utf-8", "surrogateescape")),
+        "".join(
+            c if "\udc80" <= c <= "\udcff" else _shown(c)
+            for c in token.decode("utf-8", "surrogateescape")
+        ),
     )
     # Between two emoji a joiner makes one of them; at an end it would be invisible.
     label = re.sub("^\u200d+|\u200d+$", lambda joiners: "U+200D" * len(joiners[0]), label)
@@ -112,11 +115,6 @@ def file_stem(title: str) -> str:
     """
     letters = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub("[^a-z0-9]+", "-", letters).strip("-")[:_MAX_STEM_LENGTH].rstrip("-") or "run"
-
-
-def _is_byte(character: str) -> bool:
-    """Return True for a surrogate that stands for a byte of an incomplete character."""
-    return "\udc80" <= character <= "\udcff"
 
 
 def _shown(character: str, space: str = "␣") -> str:

@@ -87,11 +87,6 @@ def replay_page(
 """
 
 
-def _packed_size(message: bytes) -> int:
-    """Return the size of a message in a page, in bytes."""
-    return len(zip_to_text(message))
-
-
 def _hash_script(source: str) -> str:
     digest = hashlib.sha256(source.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
@@ -194,16 +189,14 @@ def _size_without_merges(run_id: str) -> int:
 
 @cached()
 def _merges_size(run_id: str, start: int, stop: int) -> int:
-    return _packed_size(_traced(run_id, start, stop))
-
-
-@cached()
-def _block(run_id: str, start: int, stop: int) -> bytes:
-    return _traced(run_id, start, stop)
+    return len(zip_to_text(_traced(run_id, start, stop)))
 
 
 def _traced(run_id: str, start: int, stop: int) -> bytes:
     return pack_merges(load_run(run_id).run, start, stop, player=player_key(run_id))
+
+
+_block = cached()(_traced)
 
 
 @cached()

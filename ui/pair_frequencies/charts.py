@@ -53,7 +53,7 @@ def top_pair_bars(
     """
     colours = PALETTES[theme]
     n = len(pairs)
-    marks = _marks(tied) if chosen else [""] * n
+    marks = ["tie" if chosen and is_tied and place else "" for place, is_tied in enumerate(tied)]
     right = _GAP + max(
         (text_width(f"{count:,}  {mark}") for count, mark in zip(counts, marks, strict=True)),
         default=0,
@@ -213,10 +213,6 @@ def rank_frequency_curve(
     name_value_axis(figure, "count", theme)
     name_base_axis(figure, "rank of the pair")
     return figure
-
-
-def _marks(tied: Sequence[bool]) -> list[str]:
-    return ["tie" if is_tied and place else "" for place, is_tied in enumerate(tied)]
 
 
 def _pair_labels(pairs: Sequence[tuple[str, str]], room: int) -> list[str]:

@@ -12,7 +12,7 @@ from ui.look import charts
 from ui.look.chart_axes import NARROWEST
 from ui.look.chart_style import CONFIG
 from ui.look.glossary import tooltip
-from ui.look.labels import file_stem, token_label
+from ui.look.labels import counted, file_stem, token_label
 from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies.life import choose_pair
 from ui.pair_frequencies.words import (
@@ -143,7 +143,7 @@ def _draw_matrix(stored: StoredRun, picture: results.PairPicture, pair: Pair | N
 
 def _draw_ranks(stored: StoredRun, picture: results.PairPicture) -> None:
     curve = picture.curve
-    pairs = "1 pair" if curve.n_pairs == 1 else f"{curve.n_pairs:,} pairs"
+    pairs = counted(curve.n_pairs, "pair")
     draw_title("Rank and frequency", f"{pairs}; {curve.n_once:,} of them once.")
     st.plotly_chart(
         pair_charts.rank_frequency_curve(

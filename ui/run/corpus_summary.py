@@ -73,14 +73,10 @@ def _divided(
 
 def composition(corpus: CorpusPart) -> Composition:
     """Return the files, file types and scripts of a corpus."""
-    if isinstance(corpus, TextFigures):
-        return corpus.composition
-    return _composition(corpus)
+    return corpus.composition if isinstance(corpus, TextFigures) else _composition(corpus)
 
 
-@cached()
-def _composition(corpus: Corpus) -> Composition:
-    return corpus.composition()
+_composition = cached()(Corpus.composition)
 
 
 # Cached for a short time, because a pattern that timed out on a busy server may succeed later.

@@ -9,6 +9,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
@@ -186,14 +187,8 @@ def store_run(
     return run_id
 
 
-def store_run_to_show(
-    trained: Trained,
-    *,
-    run_id: str | None = None,
-    should_stop: Callable[[], bool] | None = None,
-) -> str:
-    """Store a run that is shown next."""
-    return store_run(trained, run_id=run_id, should_stop=should_stop, is_shown_next=True)
+store_run_to_show = partial(store_run, is_shown_next=True)
+"""Stores a run that is shown next."""
 
 
 def write_run(folder: Path, trained: Trained) -> None:

@@ -157,43 +157,41 @@ def _keep(kind: Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> s
 
 
 def _read(kind: Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
-    with refused_as_not_permitted("What is kept at this address"):
-        return _read_files(kind, upload_folder(upload_id))
-
-
-def _read_files(kind: Kind, folder: Path) -> tuple[dict[str, bytes], str | None]:
-    with reading_upload(kind, folder) as details:
+    folder = upload_folder(upload_id)
+    with _reading(kind, folder) as details:
         names = enumerate(details["names"])
         files = {name: read_checked(folder, str(number)) for number, name in names}
         return files, details["pretokenizer"]
 
 
 @contextmanager
-def reading_upload(kind: Kind, folder: Path) -> Generator[dict[str, Any]]:
+def _reading(kind: Kind, folder: Path) -> Generator[dict[str, Any]]:
     """Yield the details of an upload of a kind; name what is wrong with it, in the block too.
 
-    Raises UploadNotFoundError, and FormatError for damaged files.
+    Raises UploadNotFoundError, FormatError for damaged files, and NotPermittedError for those of
+    another user.
     """
-    if not folder.is_dir():
-        raise UploadNotFoundError(
-            "What this address names is no longer kept on this server. Add it again."
-        )
-    try:
-        details: dict[str, Any] = json.loads(read_checked(folder, DETAILS))
-        if (found := details["kind"]) != kind:
-            raise UploadNotFoundError(f"Expected {kind} at this address, got {found}.")
-        yield details
-    except PermissionError:
-        raise
-    except NewerFormatError as error:
-        raise NewerFormatError(
-            "What is kept at this address was stored by a newer version of BPE Explorer. Update "
-            "BPE Explorer to open it."
-        ) from error
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        if isinstance(error, BpeError) and not isinstance(error, IntegrityError):
+    with refused_as_not_permitted("What is kept at this address"):
+        if not folder.is_dir():
+            raise UploadNotFoundError(
+                "What this address names is no longer kept on this server. Add it again."
+            )
+        try:
+            details: dict[str, Any] = json.loads(read_checked(folder, DETAILS))
+            if (found := details["kind"]) != kind:
+                raise UploadNotFoundError(f"Expected {kind} at this address, got {found}.")
+            yield details
+        except PermissionError:
             raise
-        raise FormatError("What is kept at this address is damaged. Add it again.") from error
+        except NewerFormatError as error:
+            raise NewerFormatError(
+                "What is kept at this address was stored by a newer version of BPE Explorer. "
+                "Update BPE Explorer to open it."
+            ) from error
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            if isinstance(error, BpeError) and not isinstance(error, IntegrityError):
+                raise
+            raise FormatError("What is kept at this address is damaged. Add it again.") from error
 
 
 def upload_folder(upload_id: str) -> Path:
@@ -236,10 +234,7 @@ def load_uploaded(upload_id: str) -> UploadedCorpus:
     """
     folder = upload_folder(upload_id)
     touch(folder)
-    with (
-        refused_as_not_permitted("What is kept at this address"),
-        reading_upload("corpus", folder) as details,
-    ):
+    with _reading("corpus", folder) as details:
         title = str(details["names"][0])
         if details["filed"] is None:
             return UploadedCorpus(read_corpus_files(folder), title)

@@ -182,9 +182,7 @@ def open_by_name(key: str) -> NamedEncoder:
     return _open_model(key, tuple(sorted(file.name for file in files)))
 
 
-@cached(spinner="Opening a tokenizer")
-def _open_published(name: str) -> NamedEncoder:
-    return open_encoder(name)
+_open_published = cached(spinner="Opening a tokenizer")(open_encoder)
 
 
 @cached(spinner="Opening a tokenizer")

@@ -13,7 +13,7 @@ from bpe_core.corpus.word_counts import MAX_COUNT
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import tooltip
-from ui.look.labels import plain_markdown, token_label
+from ui.look.labels import counted, plain_markdown, token_label
 from ui.shell.form_fields import FieldLimits, whole_number
 from ui.train.presets import CONFIGS, LLAMA
 
@@ -87,8 +87,8 @@ def read_marker(text: str) -> ReadSymbols:
 def _listed(tokens: tuple[str, ...]) -> str:
     if not tokens:
         return "no special token"
-    kind = "1 special token" if len(tokens) == 1 else f"{len(tokens):,} special tokens"
-    return f"{kind}: {_some([_name(token) for token in tokens])}"
+    names = _some([_name(token) for token in tokens])
+    return f"{counted(len(tokens), 'special token')}: {names}"
 
 
 def _some(names: list[str]) -> str:

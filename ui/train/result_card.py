@@ -32,7 +32,12 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
     st.html(Path(__file__).with_suffix(".css"))
     with st.container(border=True, key="result_card"):
         heading = st.container(gap="xsmall")
-        st.markdown(_example_sentence(stored) if is_sample else _sentence(stored))
+        title = plain_markdown(stored.title)
+        st.markdown(
+            f"What you will get, from a sample: {title}, {len(run.merges):,} merges."
+            if is_sample
+            else f"{title}: {result_sentence(run)}"
+        )
         st.page_link(
             "pages/merge_loop.py",
             label="▸ Watch it learn, merge by merge",
@@ -93,15 +98,6 @@ def _title(changes: str, *, after_failure: bool) -> str:
     if after_failure:
         return "The open run"
     return "Previous run" if changes else "Trained"
-
-
-def _example_sentence(stored: StoredRun) -> str:
-    n = len(stored.run.merges)
-    return f"What you will get, from a sample: {plain_markdown(stored.title)}, {n:,} merges."
-
-
-def _sentence(stored: StoredRun) -> str:
-    return f"{plain_markdown(stored.title)}: {result_sentence(stored.run)}"
 
 
 def result_sentence(run: TrainingRun) -> str:

@@ -100,7 +100,9 @@ def search(tokenizer: Tokenizer) -> Status[Progress, Reachability]:
     """Return the status of the search for unreachable tokens, starting it if needed."""
     id = tokenizer.fingerprint
     is_short = tokenizer.vocab_size <= FEW_TOKENS
-    return searches().begin(id, partial(_search, tokenizer), is_short=is_short)
+    return searches().begin(
+        id, lambda task: find_unreachable(tokenizer, stopper(task)), is_short=is_short
+    )
 
 
 def count(encoder: Encoder, text: CountedText) -> Status[Progress, Uses]:
@@ -119,10 +121,6 @@ def preview(
     is_short = sum(corpus.n_bytes for corpus in corpora) <= FEW_BYTES
     make = partial(_make_preview, tokenizer, uses, text, stored, min_uses)
     return previews().begin(id, make, is_short=is_short)
-
-
-def _search(tokenizer: Tokenizer, task: Task[Progress]) -> Reachability:
-    return find_unreachable(tokenizer, stopper(task))
 
 
 def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses:

@@ -77,8 +77,8 @@ def leading_sentence(inspection: Inspection) -> tuple[list[tuple[str, bool]], st
     tokens = (f"{ordinary:,} tokens", True)
     special = len(inspection.special_ids)
     if special:
-        specials = "1 special token" if special == 1 else f"{special:,} special tokens"
-        aside += f" {specials} {'is' if special == 1 else 'are'} not included."
+        are = "is" if special == 1 else "are"
+        aside += f" {counted(special, 'special token')} {are} not included."
     if inspection.audit is None:
         uncounted = f". Their uses in {inspection.text.name} are not counted."
         return [tokens, (uncounted, False)], aside

@@ -20,7 +20,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.audit import Audit, audit
 from bpe_core.vocabulary.table import Vocabulary
 from bpe_core.vocabulary.trees import Derivations, PrefixTree
-from ui.corpus.own_text_field import own_text, text_field
+from ui.corpus.own_text_field import text_field
 from ui.host.sized_cache import cached
 from ui.look.glossary import tooltip
 from ui.storage.run_store import StoredRun
@@ -88,7 +88,8 @@ def _inspect(
     derivations, prefixes = _structure(encoder)
     audited = None if _uses is None else audit(encoder, _uses)
     special = frozenset(encoder.special_tokens.values())
-    blank = frozenset(id for id, token in encoder.vocab.items() if _is_blank(token))
+    texts = ((id, token.decode(errors="replace")) for id, token in encoder.vocab.items())
+    blank = frozenset(id for id, text in texts if len(text) >= _MIN_FOLDED and text.isspace())
     return Inspection(
         name,
         encoder,
@@ -107,11 +108,6 @@ def _inspect(
 def _structure(encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
     known = made_by_merges(encoder)
     return None if known is None else Derivations(known), PrefixTree(encoder.vocab)
-
-
-def _is_blank(token: bytes) -> bool:
-    text = token.decode(errors="replace")
-    return len(text) >= _MIN_FOLDED and text.isspace()
 
 
 def _first_token(table: Vocabulary) -> int:
@@ -191,7 +187,6 @@ def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:
     if picked in titles:
         id = titles[picked]
         return CountedText(f"sample:{id}", f"“{picked}”", corpus=load_sample(id))
-    text = own_text(_FIRST_TEXT)
-    text_field(text, first=_FIRST_TEXT, key="vocabulary_text")
+    text = text_field(_FIRST_TEXT, key="vocabulary_text")
     corpus = Corpus.from_text(text) if text else None
     return CountedText(f"own:{corpus.sha256 if corpus else ''}", "your text", corpus=corpus)

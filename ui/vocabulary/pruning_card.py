@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import FigureRow, figure_table, verdict
 from ui.host.error_boundary import fragment
+from ui.look.labels import counted
 from ui.run.download_rows import offer_downloads
 from ui.shell import address
 from ui.storage.run_store import StoredRun
@@ -111,8 +112,7 @@ def _pruning_sentence(preview: PruningPreview) -> list[tuple[str, bool]]:
             ("No token can be removed: ", True),
             ("each one used less often is part of a token that is kept.", False),
         ]
-    tokens = "1 token" if n == 1 else f"{n:,} tokens"
-    pieces = [(f"{tokens} fewer", True)]
+    pieces = [(f"{counted(n, 'token')} fewer", True)]
     for place, cost in enumerate(preview.costs):
         pieces.append((": " if place == 0 else ", ", False))
         share = _share(cost.before, cost.after)

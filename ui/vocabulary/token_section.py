@@ -15,7 +15,7 @@ from bpe_core.views.token_packing import token_for_browser
 from bpe_core.vocabulary.reachability import REASONS, Reachability
 from bpe_core.vocabulary.trees import Derivations
 from ui.components.vocabulary import Sent, prefix_walk, token_card, token_table
-from ui.look.labels import token_label
+from ui.look.labels import counted, token_label
 from ui.shell.form_fields import choose_one
 from ui.vocabulary.findings import FINDINGS, ids_found
 from ui.vocabulary.inspection import Inspection
@@ -124,9 +124,8 @@ def _warning(inspection: Inspection, id: int, reachability: Reachability | None)
 
 def _tree_sentence(derivations: Derivations, id: int, *, is_folded: bool) -> str:
     symbols = derivations.n_symbols(id)
-    merges = symbols - 1
     return (
-        f"{symbols:,} symbols, {merges:,} {'merge' if merges == 1 else 'merges'}. Each merge spans "
+        f"{symbols:,} symbols, {counted(symbols - 1, 'merge')}. Each merge spans "
         "its two parts; the number is its place in the order of merges."
         + (" White space is folded: press a part to see how it was made." if is_folded else "")
     )
