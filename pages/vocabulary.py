@@ -8,9 +8,8 @@ from ui.look.glossary import definitions, tooltip
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import background_work
-from ui.vocabulary.audit_section import draw_audit
+from ui.vocabulary.audit_section import draw_audit, leading_sentence
 from ui.vocabulary.background_work import Uses
-from ui.vocabulary.findings import leading_sentence
 from ui.vocabulary.inspection import (
     CountedText,
     Inspection,

@@ -27,7 +27,7 @@ from ui.run import downloads as opening
 from ui.serving.warm_up import warm_up_rest
 from ui.shell.workspace import state_key
 from ui.tokenizers.downloads import downloads
-from ui.train import best_cut
+from ui.train import cuts
 from ui.vocabulary import background_work
 from ui.work import jobs
 
@@ -47,7 +47,7 @@ SERVER_MANAGERS = (
     adapting.shrinkings,
     adapting.replacings,
     sample_part.checks,
-    best_cut.checks,
+    cuts.checks,
     downloads,
 )
 

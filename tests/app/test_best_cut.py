@@ -10,7 +10,7 @@ from tests.app.pages import OpenApp, page_text, paste
 from tests.waiting import wait_until
 from ui.shell import workspace
 from ui.storage.held_out_text import HELD_OUT_SEED
-from ui.train.best_cut import CutCheck, checks, find_better
+from ui.train.cuts import CutCheck, checks, find_better
 from ui.train.presets import CUTS
 
 # GPT-2's cut sets no limit to the length of a number, so every one of these is a token of its own.

@@ -14,8 +14,7 @@ from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.vocabulary.audit_section import length_bars
-from ui.vocabulary.findings import list_findings
+from ui.vocabulary.audit_section import length_bars, list_findings
 from ui.vocabulary.inspection import CountedText, inspect_vocabulary
 from ui.vocabulary.search import FIELDS, bar_lengths, parse_lengths, to_query, to_record
 from ui.vocabulary.token_section import card_data

@@ -18,8 +18,13 @@ from ui.host.error_boundary import error_boundary
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 from ui.shell.open_run import Followed, find_run, open_run, shown_instead
-from ui.shell.recent_runs import remember_run, start_over
-from ui.shell.run_picker import draw_picker_failure, has_one_run, run_picker
+from ui.shell.recent_runs import (
+    draw_picker_failure,
+    has_one_run,
+    remember_run,
+    run_picker,
+    start_over,
+)
 from ui.storage.keeping import start_sweeping
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.work import jobs

@@ -17,7 +17,7 @@ from ui.host.settings import settings
 from ui.look.labels import plain_markdown, plain_text
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, submitted_files, upload_files
-from ui.shell.run_picker import visitor_run_labels
+from ui.shell.recent_runs import visitor_run_labels
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.tokenizers import shelf
 from ui.tokenizers.by_name import (

@@ -31,7 +31,7 @@ from ui.shell.recent_runs import take_given
 from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
-from ui.train.best_cut import show_best_cut
+from ui.train.cuts import show_best_cut
 from ui.train.settings_form import find_start, read_address_settings
 from ui.train.size_field import show_largest_size
 from ui.work.jobs import LiveTraining

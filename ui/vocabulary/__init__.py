@@ -4,6 +4,6 @@ In: a tokenizer and a text to count its tokens on. Out: tables, trees, an audit 
 vocabulary.
 
 Open `inspection` first: the choice of a tokenizer and a text, and what is computed of them.
-`audit_section`, `token_section` and `pruning_card` draw it, from what `findings` make of it.
-`search` keeps the filters in the address, `background_work` runs long computations.
+`audit_section`, `token_section` and `pruning_card` draw it. `search` keeps the filters in the
+address, `background_work` runs long computations.
 """

@@ -17,7 +17,7 @@ from bpe_core.vocabulary.trees import Derivations
 from ui.components.vocabulary import Sent, prefix_walk, token_card, token_table
 from ui.look.labels import counted, token_label
 from ui.shell.form_fields import choose_one
-from ui.vocabulary.findings import FINDINGS, ids_found
+from ui.vocabulary.audit_section import FINDINGS, ids_found
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import (
     Record,

@@ -306,7 +306,7 @@ def current_visitor() -> str:
     All tabs of a browser are one visitor; without cookies, each tab is one. Outside a session, the
     code is empty.
     """
-    context = get_script_run_ctx()
+    context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return ""
     cookie = st.context.cookies.get(_BROWSER)
