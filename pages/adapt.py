@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -10,7 +11,6 @@ from ui.adapt.extend_mode import draw_extending
 from ui.adapt.replace_mode import draw_replacing
 from ui.adapt.shrink_mode import draw_shrinking
 from ui.corpus.filled_corpus import fill_corpus_once
-from ui.host.error_boundary import errors_shown
 from ui.look.glossary import tooltip
 from ui.shell import frame
 from ui.shell.form_fields import choose_one
@@ -28,6 +28,8 @@ WHAT: Final = {
 
 
 def draw(stored: StoredRun, job: JobStatus | None) -> None:
+    live = jobs.manager().find_live(job.id) if job is not None and job.is_live else None
+    fill_corpus_once(stored, live)
     mode = choose_one("What to do", list(WHAT), key="adapt")
     st.markdown(f":gray[:small[{WHAT[mode]}]]")
     if mode == SHRINK:
@@ -40,13 +42,9 @@ def draw(stored: StoredRun, job: JobStatus | None) -> None:
 
 job = followed_job()
 follow(job)
-shown = frame.page_frame(
+frame.show_page(
+    partial(draw, job=job),
     "Adapt",
     "Fit an existing tokenizer to your text, and keep what the model knows.",
     help=tooltip("Token", "Merge"),
 )
-if shown is not None:
-    live = jobs.manager().find_live(job.id) if job is not None and job.is_live else None
-    fill_corpus_once(shown, live)
-    with errors_shown():
-        draw(shown, job)

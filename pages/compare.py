@@ -16,7 +16,6 @@ from ui.compare.report import report_button
 from ui.compare.terms_part import terms_part
 from ui.compare.verdict_part import method_line, parts_part, verdict_part
 from ui.compare.verdict_words import SAMPLE_OF
-from ui.host.error_boundary import errors_shown
 from ui.shell import address, frame
 from ui.shell.form_fields import choose_part
 from ui.storage.run_store import StoredRun
@@ -105,7 +104,4 @@ def judge(
         parts_part(compared, judged, members)
 
 
-shown = frame.page_frame("Compare")
-if shown is not None:
-    with errors_shown():
-        compare(shown)
+frame.show_page(compare, "Compare")

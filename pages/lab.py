@@ -5,7 +5,6 @@ import streamlit as st
 from bpe_core.lab.measurements import MAX_CHARACTERS, LabOrder
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.host.error_boundary import errors_shown
 from ui.lab.measurements import (
     MeasuredText,
     MeasurementStatus,
@@ -69,11 +68,9 @@ def draw_encoders(
         st.divider()
 
 
-shown = frame.page_frame(
+frame.show_page(
+    draw_lab,
     "Lab",
     "For choosing an engine: how fast each encoder and trainer is on this machine, and whether "
     "they agree.",
 )
-if shown is not None:
-    with errors_shown():
-        draw_lab(shown)

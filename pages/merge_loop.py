@@ -66,11 +66,10 @@ def keep_words(words: object) -> None:
         address.set_query(words=words[:MAX_OWN_TEXT] or None)
 
 
-shown = frame.page_frame(
+frame.show_page(
+    draw_player,
     "Merge loop",
     "Each merge fuses the two neighbouring symbols that occur together most often. "
     "Watch one happen, then let it run.",
     help=tooltip("Merge", "Tie", "Pre-token"),
 )
-if shown is not None:
-    draw_player(shown)

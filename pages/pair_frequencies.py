@@ -31,17 +31,20 @@ def draw_merge(stored: StoredRun) -> None:
         draw_whole_run(stored, step)
 
 
-shown = frame.page_frame(
+def draw(stored: StoredRun) -> None:
+    is_cut = address.query_int("merges", -1, 2**31) >= 0
+    if choose_part(["Pairs", "How large?"], "How large?" if is_cut else None) == "Pairs":
+        draw_merge(stored)
+    else:
+        draw_vocabulary_size(stored)
+        if stored.run.merges:
+            st.divider()
+            draw_sample_check(stored)
+
+
+frame.show_page(
+    draw,
     "Pair frequencies",
     "BPE is counting. These are the counts, and what each merge saves.",
     help=tooltip("Merge"),
 )
-if shown is not None:
-    is_cut = address.query_int("merges", -1, 0, 2**31) >= 0
-    if choose_part(["Pairs", "How large?"], "How large?" if is_cut else None) == "Pairs":
-        draw_merge(shown)
-    else:
-        draw_vocabulary_size(shown)
-        if shown.run.merges:
-            st.divider()
-            draw_sample_check(shown)

@@ -6,14 +6,14 @@ from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.components.token_view import token_view
 from ui.corpus import own_reading
 from ui.corpus.own_reading import OwnReading
-from ui.corpus.own_text_field import text_field
+from ui.corpus.own_text_field import file_opener, text_field
 from ui.host.error_boundary import errors_shown, fragment
 from ui.look.glossary import definitions, tooltip
 from ui.shell import frame, workspace
 from ui.shell.form_fields import choose_part
 from ui.storage.run_store import StoredRun
 from ui.token_boundaries import conversation
-from ui.token_boundaries.opened_file import FIRST_TEXT, file_messages, file_opener, offer_examples
+from ui.token_boundaries.opened_file import FIRST_TEXT, file_messages, offer_examples, read_file
 from ui.token_boundaries.token_story import ChosenToken, index_chosen, story_columns
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
@@ -38,7 +38,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         st.space("stretch")
         if not is_chat:
             offer_examples()
-            file_opener()
+            file_opener("A text file, a table or an archive", read_file, key="boundaries_file")
     with st.container():
         text = "" if is_chat else draw_text()
         messages = conversation.draw_messages() if is_chat else []
@@ -122,11 +122,10 @@ def draw_badge(chosen: Member) -> None:
         st.badge(f"encoded by {chosen.encoder.engine}", color="gray")
 
 
-shown = frame.page_frame(
+frame.show_page(
+    text_and_tokens,
     "Token boundaries",
     "Type any text to see where the tokenizer splits it. "
     "Point at a token to see what it is and how it was made.",
     help=tooltip("Token"),
 )
-if shown is not None:
-    text_and_tokens(shown)

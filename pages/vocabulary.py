@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.components.figures import verdict
-from ui.host.error_boundary import errors_shown, fragment
+from ui.host.error_boundary import fragment
 from ui.look.glossary import definitions, tooltip
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
@@ -51,11 +51,9 @@ def draw_browser(inspection: Inspection) -> None:
     draw_tokens(inspection, record, None if search is None else search.result)
 
 
-shown = frame.page_frame(
+frame.show_page(
+    draw_vocabulary,
     "Vocabulary",
     "Every token: what it is merged from, what is built on it, and whether a text uses it.",
     help=tooltip("Token", "Merge"),
 )
-if shown is not None:
-    with errors_shown():
-        draw_vocabulary(shown)

@@ -207,8 +207,9 @@ def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
     task: Task[Progress] = Task()
     tokenizer = bpe.gpt2().truncated(500)
     assert find_unreachable(tokenizer, stopper(task)).undecided == ()
-    assert task.progress is not None
-    assert (task.progress.done > 0, task.progress.of) == (True, tokenizer.vocab_size - 1)
+    assert task.last_report is not None
+    progress, _ = task.last_report
+    assert (progress.done > 0, progress.of) == (True, tokenizer.vocab_size - 1)
     task.cancel()
     with pytest.raises(CancelledError):
         find_unreachable(tokenizer, stopper(task))

@@ -87,7 +87,8 @@ def test_the_checks_report_each_format_and_stop_once_cancelled(run_id: str) -> N
     task: Task[Checked] = Task()
     checked = check_all(tokenizer, ("native", "tiktoken"), lambda: iter([TEXT]), task)
     assert checked is not None
-    assert checked == task.progress
+    assert task.last_report is not None
+    assert checked == task.last_report[0]
     assert list(checked.results) == ["tiktoken", "native"]
     assert all(opened.is_same for opened in checked.results.values())
     assert all(opened.n_tokens >= 100_000 for opened in checked.results.values())

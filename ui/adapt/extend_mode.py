@@ -299,7 +299,7 @@ def _choose_cut(stored: StoredRun) -> Cut:
     """Draw the slider, its figures and the curves; return the cut."""
     n = len(list_new_ids(stored.run))
     key = f"tokens_kept_{stored.id}"
-    kept = workspace.start_widget(key, address.query_int("merges", n, 0, n))
+    kept = workspace.start_widget(key, address.query_int("merges", n, n))
     address.set_query(merges=kept if kept != n else None)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:

@@ -16,7 +16,6 @@ from bpe_core.adapting.adapted import Adapted, count_with_missing
 from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import BpeError
 from ui.adapt import background_work as work
 from ui.adapt.background_work import Order
 from ui.adapt.figures import Gain
@@ -36,9 +35,9 @@ from ui.adapt.terms import ask_for_terms, draw_term_costs
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.corpus.address_text import leave_address, read_address_text, text_to_address
-from ui.host.error_boundary import fragment
+from ui.host.error_boundary import errors_shown, fragment
 from ui.host.sized_cache import cached
-from ui.look.labels import counted, plain_markdown, plain_text, token_label
+from ui.look.labels import counted, plain_text, token_label
 from ui.shell import workspace
 from ui.shell.form_fields import FieldLimits, action_row, whole_number
 from ui.storage.run_store import StoredRun
@@ -362,11 +361,8 @@ def _replace_again(order: Order, n_tokens: int, chosen: TokenChoices) -> None:
     """Begin to replace with other choices among the new tokens."""
     again = replace(order.removable, made_again=chosen.pinned, left_out=chosen.left_out)
     order = replace(order, removable=again)
-    try:
+    with errors_shown():
         if work.replacing(order, n_tokens) is None:
             work.begin_replacing(order, n_tokens)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return
-    workspace.update(Choices, to_replace=replace(chosen, run_id=order.tokenizer.fingerprint))
-    st.rerun()
+        workspace.update(Choices, to_replace=replace(chosen, run_id=order.tokenizer.fingerprint))
+        st.rerun()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.comparison.terms import (
     TermCut,
@@ -15,26 +16,24 @@ from bpe_core.comparison.terms import (
     read_terms,
     terms_by_loss,
 )
+from bpe_core.corpus.notes import Note
 from bpe_core.corpus.text_decoding import decode_text
-from bpe_core.errors import BpeError, CorpusError
+from bpe_core.errors import CorpusError
 from bpe_core.tokenizer.protocol import Encoder
 from ui.compare.costs_part import COLUMNS
 from ui.compare.language_figures import in_sentence
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.corpus.own_text_field import (
-    OpenedText,
+    file_opener,
     find_text,
     live_field,
-    open_text,
     own_text,
-    update_text,
 )
 from ui.host.error_boundary import errors_shown
 from ui.host.sized_cache import cached
 from ui.look.labels import lines_left_out, plain_markdown, plain_text, token_label
 from ui.run.page_parts import csv_table, offer_csv
 from ui.shell import workspace
-from ui.shell.file_upload import check_uploaded, upload_file
 from ui.shell.form_fields import choose_one
 from ui.tokenizers.shelf import Member
 
@@ -189,27 +188,14 @@ def _terms_field(text: str) -> None:
         st.warning(plain_markdown(note, 600))
 
 
-def _terms_opener() -> None:
-    """Draw the button that opens a file, and read a newly opened one."""
-    with st.popover("Open a file", width="content"):
-        upload = upload_file("A text file with one term per line", key="terms_file")
-    if upload is None or upload.file_id == find_text(_NAME).file_id:
-        return
-    # Recorded before reading, so that an unreadable file is not read again on every rerun.
-    update_text(_NAME, file_id=upload.file_id, problem="")
-    try:
-        check_uploaded()
-        if upload.size > _MAX_BYTES:
-            raise CorpusError(
-                f"{upload.name} has {upload.size:,} bytes; the limit for a list of terms is "
-                f"{_MAX_BYTES:,}. Use a part of it."
-            )
-        text = decode_text(upload.getvalue(), upload.name).text
-    except BpeError as error:
-        update_text(_NAME, problem=str(error))
-        return
-    opened = OpenedText(upload.name, upload.size, find_text(_NAME).text)
-    open_text(text[:MAX_CHARACTERS], opened=opened, n_characters=len(text), name=_NAME)
+def _read_file(upload: UploadedFile) -> tuple[str, int, Sequence[Note]]:
+    if upload.size > _MAX_BYTES:
+        raise CorpusError(
+            f"{upload.name} has {upload.size:,} bytes; the limit for a list of terms is "
+            f"{_MAX_BYTES:,}. Use a part of it."
+        )
+    text = decode_text(upload.getvalue(), upload.name).text
+    return text[:MAX_CHARACTERS], len(text), ()
 
 
 class Terms(NamedTuple):
@@ -275,7 +261,7 @@ def terms_part(members: Sequence[Member]) -> None:
         st.header("Your terms", anchor=False)
         room = st.container()
         # First, because it may replace the terms.
-        _terms_opener()
+        file_opener("A text file with one term per line", _read_file, key="terms_file", name=_NAME)
         text = own_text(FIRST_TERMS, _NAME)
         with room:
             _terms_field(text)

@@ -58,15 +58,13 @@ def fill_corpus_once(stored: StoredRun, training: LiveTraining | None) -> None:
     elif not widgets:
         return
     workspace.update(CorpusForm, is_filled=True)
-    for key, value in widgets.items():
-        workspace.set_widget(key, value)
+    workspace.set_widgets(widgets)
 
 
 def open_to_hold_out(stored: StoredRun, by: str) -> None:
     """Open the page that a run was made on, filled to make it again with another held-out text."""
     if workspace.get(CorpusForm).is_filled:
-        for key, value in (fill_from_run(stored) | held_out_widgets(HELD_OUT_PERCENT, by)).items():
-            workspace.set_widget(key, value)
+        workspace.set_widgets(fill_from_run(stored) | held_out_widgets(HELD_OUT_PERCENT, by))
     page = "train" if stored.run.base is None else "adapt"
     query = {"run": stored.id, corpus_choice.HELD_BY: by}
     st.switch_page(f"pages/{page}.py", query_params=query)
@@ -89,7 +87,7 @@ def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     """
     asked = address.query_text(corpus_choice.SOURCE)
     source = next((source for source in get_args(Source) if source == asked), None)
-    held_out = address.query_int(corpus_choice.HELD_OUT, HELD_OUT_PERCENT, 0, 50)
+    held_out = address.query_int(corpus_choice.HELD_OUT, HELD_OUT_PERCENT, 50)
     held_by = address.query_text(corpus_choice.HELD_BY) or "document"
     widgets: dict[str, str | float] = {"corpus_held_out": held_out, "corpus_held_by": held_by}
     if source == "upload":

@@ -6,19 +6,21 @@ under which the server keeps it. Several pages share the text named `OWN`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.corpus.notes import Note
+from bpe_core.errors import BpeError
 from ui.components.live_text import live_text, paste_catcher, paste_limits, read_paste
 from ui.corpus import address_text, own_reading
 from ui.look.labels import order_note, size_text
 from ui.shell import workspace
-from ui.shell.file_upload import max_file_bytes
+from ui.shell.file_upload import check_uploaded, max_file_bytes, upload_file
 
 OWN: Final = "text"
 PASTED: Final = "Pasted text"
@@ -102,6 +104,33 @@ def open_text(
     if len(text) < n_characters:
         cut = f"The text has {n_characters:,} characters. Only the first {len(text):,} are read."
     update_text(name, text=text, opened=opened, notes=tuple(notes), cut=cut, problem="")
+
+
+def file_opener(
+    label: str,
+    read: Callable[[UploadedFile], tuple[str, int, Sequence[Note]]],
+    *,
+    key: str,
+    name: str = OWN,
+) -> None:
+    """Draw the button that opens a file as a text, and open a file that is new.
+
+    `read` returns what is read of it, the number of characters that it has, and notes.
+    """
+    with st.popover("Open a file", width="content"):
+        upload = upload_file(label, key=key)
+    if upload is None or upload.file_id == find_text(name).file_id:
+        return
+    # Recorded before reading, so that an unreadable file is not read again on every rerun.
+    update_text(name, file_id=upload.file_id, problem="")
+    try:
+        check_uploaded()
+        text, n_characters, notes = read(upload)
+    except BpeError as error:
+        update_text(name, problem=str(error))
+        return
+    opened = OpenedText(upload.name, upload.size, find_text(name).text)
+    open_text(text, opened=opened, n_characters=n_characters, notes=notes, name=name)
 
 
 def open_pasted(key: str, name: str, longest: int) -> None:

@@ -17,15 +17,13 @@ from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Ran, choose_number
 from ui.look.labels import counted
 
-_LABEL: Final = "Text to encode"
-_MAX_LENGTH: Final = 60
 _PRINTABLE: Final = ("printable", " café")
 _NEW: Final = ("new_text", "This is not a token.")
 _GPT2: Final = ("gpt2_text", "The quick brown fox")
 
 
 def ask_printable(example: Learned) -> Question:
-    parts.draw_field(*_PRINTABLE, label=_LABEL, max_chars=_MAX_LENGTH)
+    parts.draw_field(*_PRINTABLE)
     text = parts.field_text(*_PRINTABLE)
     n = len(text.encode())
     return choose_number(
@@ -60,7 +58,7 @@ def show_printable(example: Learned) -> Ran:
 
 
 def ask_new_text(example: Learned) -> Question:
-    parts.draw_field(*_NEW, label=_LABEL, max_chars=_MAX_LENGTH)
+    parts.draw_field(*_NEW)
     ids = [id for _, one in _encoded(example) for id in one]
     pieces = get_pretokenizer("gpt2").split(parts.field_text(*_NEW))
     return choose_number(
@@ -105,7 +103,7 @@ def show_new_text(example: Learned) -> Ran:
 
 
 def ask_gpt2(example: Learned) -> Question:
-    parts.draw_field(*_GPT2, label=_LABEL, max_chars=_MAX_LENGTH)
+    parts.draw_field(*_GPT2)
     text = parts.field_text(*_GPT2)
     n = len(gpt2().encode(text))
     return choose_number(

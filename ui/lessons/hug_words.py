@@ -204,7 +204,7 @@ def show_repeat(hugs: Walk) -> Ran:
 
 
 def ask_encode(hugs: Walk) -> Question | None:
-    parts.draw_word_field(_WORD, FIRST_LONG_WORD)
+    parts.draw_field(_WORD, FIRST_LONG_WORD, label="Word to encode", max_chars=40)
     word = parts.field_word(_WORD, FIRST_LONG_WORD)
     symbols = hugs.base_symbols(word)
     if symbols is None:

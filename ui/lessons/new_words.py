@@ -31,8 +31,6 @@ FIRST_ADDED: Final = "neph"
 N_TOKENS: Final = 8
 _NAME: Final = "new_words"
 _MAX_SHOWN: Final = 16
-_LABEL: Final = "Text to encode"
-_MAX_LENGTH: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +110,8 @@ def _with_added(example: Example) -> tuple[str, str, int, list[int], list[int]]:
 
 
 def ask_added(example: Example) -> Question:
-    parts.draw_field("added_text", example.sentence, label=_LABEL, max_chars=_MAX_LENGTH)
-    parts.draw_word_field("added_token", FIRST_ADDED, label="Token to add")
+    parts.draw_field("added_text", example.sentence)
+    parts.draw_field("added_token", FIRST_ADDED, label="Token to add", max_chars=40)
     _, token, new_id, before, ids = _with_added(example)
     more = len(ids) - len(before)
     effect = "" if new_id in ids else "The text does not contain this token. "
@@ -208,7 +206,7 @@ def show_merges(example: Example) -> Ran:
 
 def ask_last(example: Example) -> Question:
     first = example.documents[-1]
-    parts.draw_field("extended_text", first, label=_LABEL, max_chars=_MAX_LENGTH)
+    parts.draw_field("extended_text", first)
     text = parts.field_text("extended_text", first)
     before, after = len(gpt2().encode(text)), len(example.run.tokenizer.encode(text))
     return choose_number(
@@ -249,7 +247,7 @@ def _spelled_out(example: Example) -> tuple[str, list[int], list[int]]:
 
 
 def ask_invariant(example: Example) -> Question:
-    parts.draw_field("spelled_text", example.sentence, label=_LABEL, max_chars=_MAX_LENGTH)
+    parts.draw_field("spelled_text", example.sentence)
     text, _, back = _spelled_out(example)
     return choose_text(
         "Encode this text with the extended GPT-2, and replace each new token with the GPT-2 "

@@ -133,8 +133,10 @@ def text_input(name: str, first: str, *, label: str, lines: int) -> None:
         )
 
 
-def draw_field(name: str, first: str, *, label: str, max_chars: int) -> None:
-    """Draw the field of a short text, which `field_text` reads."""
+def draw_field(
+    name: str, first: str, *, label: str = "Text to encode", max_chars: int = 60
+) -> None:
+    """Draw the field of a short text, which `field_text` reads, or of a word, as `field_word`."""
     if not is_printing():
         st.text_input(
             label, value=first[:max_chars], max_chars=max_chars, key=name, bind="query-params"
@@ -145,11 +147,6 @@ def field_text(name: str, first: str) -> str:
     """Return the text in a field, drawn or not, with its spaces."""
     typed = workspace.widget_text(name) or address.query_text(name) or ""
     return typed or first
-
-
-def draw_word_field(name: str, first: str, *, label: str = "Word to encode") -> None:
-    """Draw the field of a word, which `field_word` reads."""
-    draw_field(name, first, label=label, max_chars=40)
 
 
 def field_word(name: str, first: str) -> str:

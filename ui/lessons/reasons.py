@@ -44,7 +44,7 @@ def read_input() -> None:
 
 
 def ask_bytes(_: None) -> Question:
-    parts.draw_field(*_ANY, label="Text to encode", max_chars=60)
+    parts.draw_field(*_ANY)
     text = parts.field_text(*_ANY)
     unknown = _unknown(text)
     return choose_number(
@@ -232,7 +232,7 @@ def show_step_back(_: None) -> Ran:
 def _own_training(*, draws: bool = False) -> tuple[Walk, str, list[int]]:
     """Return the training on the visitor's words, and the word to encode; draw their fields."""
     if draws:
-        parts.draw_word_field(*_WORD)
+        parts.draw_field(*_WORD, label="Word to encode", max_chars=40)
         parts.text_input(*_WORDS, label="Change the words and their counts", lines=3)
     counts = parse_word_counts(parts.own_text(*_WORDS))
     n_start = len({character for word in counts for character in word})

@@ -171,7 +171,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
     n_merges = len(stored.run.merges)
     other: OtherText | None = None
     key, usual = f"merges_kept_{stored.id}", n_merges * _FIRST_CUT_PERCENT // 100
-    kept = workspace.start_widget(key, address.query_int("merges", usual, 0, n_merges))
+    kept = workspace.start_widget(key, address.query_int("merges", usual, n_merges))
     address.set_query(merges=kept if kept != usual else None)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:

@@ -190,7 +190,7 @@ def first_step(stored: StoredRun) -> int:
     An address without a step that the browser's Back leads to means the opening step.
     """
     n_merges = len(stored.run.merges)
-    step: int | None = address.query_int("step", -1, 0, n_merges)
+    step: int | None = address.query_int("step", -1, n_merges)
     if step < 0:
         step = None if address.is_from_history() else workspace.get(OpenRun).step
     return opening_step(stored.id) if step is None else min(step, n_merges)

@@ -39,12 +39,12 @@ class AddressChanges:
     by_name: Mapping[str, AddressChange] = field(default_factory=dict[str, AddressChange])
 
 
-def query_int(name: str, default: int, low: int, high: int) -> int:
-    """Return a whole number from the address, clamped to `low` and `high`, or the default."""
+def query_int(name: str, default: int, high: int) -> int:
+    """Return a whole number from the address, at most `high`, or the default."""
     value = _current(name) or ""
     if not (value.isascii() and value.isdigit() and len(value) <= 9):
         return default
-    return min(max(int(value), low), high)
+    return min(int(value), high)
 
 
 def query_text(name: str, longest: int = 1_000) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
@@ -14,7 +14,7 @@ from streamlit.navigation.page import StreamlitPage
 from bpe_core.errors import BpeError
 from bpe_core.kernels.compiling.choose import compile_in_background
 from ui.components.page import page_fixes, theme_watch
-from ui.host.error_boundary import error_boundary
+from ui.host.error_boundary import error_boundary, errors_shown
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 from ui.shell.open_run import Followed, find_run, open_run, shown_instead
@@ -129,6 +129,16 @@ def page_frame(
     if problem is not None:
         st.error(plain_markdown(str(problem), 400) + shown_instead(stored))
     return stored
+
+
+def show_page(
+    draw: Callable[[StoredRun], None], title: str, lead: str = "", *, help: str | None = None
+) -> None:
+    """Draw a page's frame, and what it shows of its run, if there is one to show."""
+    stored = page_frame(title, lead, help=help)
+    if stored is not None:
+        with errors_shown():
+            draw(stored)
 
 
 def plain_page_frame(title: str, lead: str, *, page: str | None = None) -> None:

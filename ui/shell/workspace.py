@@ -95,6 +95,11 @@ def set_widget(key: str, value: str | float) -> None:
     st.session_state[key] = value
 
 
+def set_widgets(values: Mapping[str, str | float]) -> None:
+    """Set the values of several widgets; call in a callback or before they are drawn."""
+    st.session_state.update(values)
+
+
 def widget_text(key: str) -> str:
     """Return the content of a text field; empty if it was never drawn."""
     return st.session_state.get(key, "")

@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.errors import BpeError
+from bpe_core.corpus.notes import Note
 from ui.corpus import own_reading
-from ui.corpus.own_text_field import OpenedText, find_text, open_text, set_own_text, update_text
+from ui.corpus.own_text_field import find_text, set_own_text
 from ui.look.labels import plain_markdown
-from ui.shell.file_upload import check_uploaded, upload_file
 from ui.work.reading import progress_on, read_beginning, show_reading_notes, waiting_on
 
 
-def file_opener() -> None:
-    """Draw the button that opens a file, and read a newly opened one as the visitor's text."""
-    with st.popover("Open a file", width="content"):
-        upload = upload_file("A text file, a table or an archive", key="boundaries_file")
-    if upload is None or upload.file_id == find_text().file_id:
-        return
-    # Recorded before reading, so that an unreadable file is not read again on every rerun.
-    update_text(file_id=upload.file_id, problem="")
+def read_file(upload: UploadedFile) -> tuple[str, int, Sequence[Note]]:
+    """Return what is read of a file, the number of characters that it has, and notes."""
     bar = st.empty()
     try:
-        check_uploaded()
         corpus, n_characters = read_beginning(
             [upload],
             own_reading.MAX_CHARACTERS,
             on_progress=progress_on(bar, upload.size),
             on_wait=waiting_on(bar),
         )
-    except BpeError as error:
-        update_text(problem=str(error))
-        return
     finally:
         bar.empty()
-    opened = OpenedText(upload.name, upload.size, find_text().text)
-    text = own_reading.joined(corpus)
-    open_text(text, opened=opened, n_characters=n_characters, notes=corpus.file_notes)
+    return own_reading.joined(corpus), n_characters, corpus.file_notes
 
 
 def file_messages() -> None:

@@ -8,9 +8,9 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.errors import BpeError
 from bpe_core.published.hub_names import is_hub_name
 from bpe_core.tokenizer.gpt2 import gpt2
+from ui.host.error_boundary import errors_shown
 from ui.look.labels import plain_markdown
 from ui.shell import address, workspace
 from ui.shell.form_fields import choose_one
@@ -41,11 +41,8 @@ def draw_shelf_problems() -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":gray[{name} is not on this server yet.]", width="content")
             if st.button(f"Fetch {name}", key=f"fetch_{key}", help=_what_is_fetched(key)):
-                try:
+                with errors_shown():
                     begin_download(key)
-                except BpeError as error:
-                    draw_problems([str(error)])
-                else:
                     st.rerun()
             if st.button("Remove", key=f"unwanted_{key}", type="tertiary"):
                 shelf.remove(key)

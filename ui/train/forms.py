@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -89,8 +88,7 @@ def reset() -> None:
     """Set every widget of both forms to its first value, and forget uploads and pastes."""
     close_own_files("held_file")
     workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
-    for key, value in (corpus_form.FIRST | settings_form.FIRST).items():
-        workspace.set_widget(key, value)
+    workspace.set_widgets(corpus_form.FIRST | settings_form.FIRST)
     workspace.forget(ReadUploads)
     for key in ("corpus_pasted", "corpus_words"):
         set_own_text("", key)
@@ -121,7 +119,7 @@ def fill_forms_once(stored: StoredRun) -> None:
         corpus = corpus_or(corpus, lambda: fill_from_browser(*given))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
     settings = read_address_settings() or (filled_settings(stored, None), start_total)
-    _set(corpus | settings_form.widget_values(*settings))
+    workspace.set_widgets(corpus | settings_form.widget_values(*settings))
 
 
 def fill_forms_from_training(live: LiveTraining) -> None:
@@ -137,7 +135,7 @@ def fill_forms_from_training(live: LiveTraining) -> None:
             live.corpus(), origin.held_out_percent / 100, origin.held_out_by
         )
         settings = config, find_start(config, training).total
-    _set(corpus | settings_form.widget_values(*settings))
+    workspace.set_widgets(corpus | settings_form.widget_values(*settings))
 
 
 def filled_settings(stored: StoredRun | None, live: LiveTraining | None) -> TrainingConfig:
@@ -163,11 +161,6 @@ def _are_filled_first(*, is_given: bool = False) -> bool:
         return False
     workspace.update(CorpusForm, is_filled=True)
     return workspace.widgets_hold(corpus_form.FIRST | settings_form.FIRST)
-
-
-def _set(widgets: Mapping[str, str | float]) -> None:
-    for key, value in widgets.items():
-        workspace.set_widget(key, value)
 
 
 def form_changes(

@@ -141,8 +141,7 @@ def _begin_custom_as_shown() -> None:
     if workspace.widget_text("settings_preset") != CUSTOM or shown is None:
         return
     sizes = size_field.size_widgets(CUSTOM, shown.vocab_size, 0)
-    for key, value in (custom_widgets(shown) | sizes).items():
-        workspace.set_widget(key, value)
+    workspace.set_widgets(custom_widgets(shown) | sizes)
 
 
 def find_start(config: TrainingConfig, training: CorpusPart | None) -> Start:

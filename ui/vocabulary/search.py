@@ -124,7 +124,7 @@ def read_search() -> Record:
 
 def read_token_id(encoder: Encoder, default: int) -> int:
     """Return the id of the open token; `default` if this vocabulary has no such token."""
-    opened = address.query_int("token", -1, 0, 2**31)
+    opened = address.query_int("token", -1, 2**31)
     return opened if opened in encoder.vocab else default
 
 

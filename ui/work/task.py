@@ -82,11 +82,6 @@ class Task(Generic[Step]):
         """Whether the work should stop."""
         return self._cancelled.is_set()
 
-    @property
-    def progress(self) -> Step | None:
-        """The latest progress."""
-        return None if self.last_report is None else self.last_report[0]
-
     def report(self, progress: Step) -> None:
         """Record the progress of the work."""
         self.last_report = progress, self._clock()
