@@ -20,9 +20,9 @@ from tests.waiting import wait_until
 from ui.adapt import background_work
 from ui.adapt.figures import count_cut_rows
 from ui.adapt.files_part import files_label, without_folders
-from ui.adapt.judged import HELD_OUT, TRAINING, judged
 from ui.adapt.new_tokens import list_new_tokens, token_rows, tokens_csv
 from ui.adapt.replace_mode import gone_for_good
+from ui.adapt.swapped import HELD_OUT, TRAINING, judged
 from ui.storage.run_store import StoredRun
 
 

@@ -27,7 +27,7 @@ from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 from ui.components.figures import FigureRow
 from ui.pair_frequencies.size import COST_COLUMNS, Sizes, cost_rows, costs_csv
-from ui.tokenizers.cost_rows import (
+from ui.tokenizers.costs import (
     corpus_rows,
     embedding_table_rows,
     money,

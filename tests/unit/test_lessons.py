@@ -14,10 +14,9 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers import reference
 from tests.strategies import plain_configs, word_counts
 from ui.lessons import four_documents, gpt2_cuts, hug_words, parts, sentences
-from ui.lessons.printing import format_sum, format_token, pair_name, printed
-from ui.lessons.questions import choose_most_frequent, choose_number
+from ui.lessons.parts import choose_most_frequent, choose_number
+from ui.lessons.printing import format_sum, format_token, pair_name, printed, source_lines
 from ui.lessons.shortcuts import crossing
-from ui.lessons.source_code import source_lines
 from ui.lessons.walk import walk
 from ui.look.labels import counted, plain_markdown
 

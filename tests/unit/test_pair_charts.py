@@ -17,7 +17,7 @@ from bpe_core.types import PairCount
 from ui.look.chart_style import PALETTES, Theme
 from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies import life
-from ui.pair_frequencies.table import (
+from ui.pair_frequencies.words import (
     COLUMNS,
     life_csv,
     pair_rows,

@@ -20,7 +20,8 @@ from bpe_core.formats import run_archive
 from ui.host.sized_cache import server_cache
 from ui.look.run_names import RunName
 from ui.run import results
-from ui.storage import run_store, sweeping
+from ui.storage import keeping, run_store
+from ui.storage.keeping import DAYS_KEPT_UNOPENED, sweep_store
 from ui.storage.run_store import (
     MAX_UNCLAIMED,
     SAMPLE_RUN_ID,
@@ -33,7 +34,6 @@ from ui.storage.run_store import (
     store_run_to_show,
     training_text,
 )
-from ui.storage.sweeping import DAYS_KEPT_UNOPENED, sweep_store
 from ui.storage.upload_store import keep_text
 
 TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
@@ -270,7 +270,7 @@ def test_the_least_recently_opened_entries_make_room_unless_opened_today(
         age(store / name, days=days)
     # There is room for two runs, so the third replaces the oldest run and the upload.
     one = sum(file.stat().st_size for file in (store / first).iterdir())
-    monkeypatch.setattr(sweeping, "MAX_BYTES_KEPT", 2 * one)
+    monkeypatch.setattr(keeping, "MAX_BYTES_KEPT", 2 * one)
     third = store_run(Trained("Hugs", hugs(), NOTHING))
     assert {path.name for path in store.iterdir()} == {second, third}
     note_opened(second)

@@ -11,7 +11,7 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.sample_check import tokens_by_cut
-from ui.train.best_cut import find_better
+from ui.train.cuts import find_better
 from ui.train.presets import CUTS
 
 

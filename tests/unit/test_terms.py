@@ -29,7 +29,7 @@ from ui.compare.terms_part import (
     terms_csv,
     total_sentence,
 )
-from ui.look.term_lists import lines_left_out
+from ui.look.labels import lines_left_out
 
 OWN = bpe.train(load_sample("multilingual"), bpe.TrainingConfig(400)).tokenizer
 FOREIGN = library_encoder(models.described(models.word_piece()))
