@@ -15,7 +15,6 @@ import bpe_core as bpe
 from bpe_core.comparison.languages import (
     LanguageCosts,
     ScriptMerges,
-    compare_languages,
     merges_per_script,
 )
 from bpe_core.comparison.parts import compute_gain
@@ -24,6 +23,7 @@ from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
+from tests.language_costs import compare_languages
 from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES
 from ui.compare.figures_part import figure_rows

@@ -381,8 +381,8 @@ def test_the_time_left_of_the_merges_includes_saving() -> None:
     reporter(TrainingStep(9, 5_000_000))
     for done in (0, 25, 50):
         reporter(TrainingStep(9, 5_000_000, bpe.TrainingProgress(done, 100, done / 50, 9, 2)))
-    assert task.progress is not None
-    assert task.progress.seconds_left == pytest.approx(1.0 + ending.seconds(100, 5_000_000))
+    assert task.last_report is not None
+    assert task.last_report[0].seconds_left == pytest.approx(1.0 + ending.seconds(100, 5_000_000))
     assert ending.seconds(100, 5_000_000) > 10
 
 
