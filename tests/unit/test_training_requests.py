@@ -413,7 +413,7 @@ def test_a_filed_corpus_is_trained_from_its_files(manager: JobManager, store: Pa
         [cast("Upload", upload)],
         ReadOptions(),
         held_out_share=0.1,
-        place=store,
+        place=store.parent,
         on_progress=lambda _: None,
     )
     assert isinstance(corpus, FiledCorpus)
