@@ -21,8 +21,8 @@ from bpe_core.formats.huggingface import for_library
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.opening.engines import run_by_library
 from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.formats.opening.reading import read_description
-from bpe_core.formats.running.added_tokens import special_texts
+from bpe_core.formats.opening.opening import read_description
+from bpe_core.formats.running.before_merging import special_texts
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer

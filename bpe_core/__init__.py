@@ -63,10 +63,10 @@ if TYPE_CHECKING:
         read_counts,
         write_counts,
     )
-    from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
-    from bpe_core.formats.load_save import load, save
+    from bpe_core.formats.load_save import from_huggingface, load, save
     from bpe_core.formats.opening.open_encoder import open_encoder
     from bpe_core.formats.run_archive import load_run, save_run
+    from bpe_core.formats.tiktoken_file import from_tiktoken
     from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.published.fetch import fetch
     from bpe_core.runs.continuation import TermCost
@@ -178,10 +178,10 @@ _MODULES = {
         "read_counts",
         "write_counts",
     ),
-    "formats.from_memory": ("from_huggingface", "from_tiktoken"),
-    "formats.load_save": ("load", "save"),
+    "formats.load_save": ("from_huggingface", "load", "save"),
     "formats.opening.open_encoder": ("open_encoder",),
     "formats.run_archive": ("load_run", "save_run"),
+    "formats.tiktoken_file": ("from_tiktoken",),
     "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
     "published.fetch": ("fetch",),
     "runs.run": ("TrainingRun",),

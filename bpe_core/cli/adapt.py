@@ -77,7 +77,7 @@ class _Request:
         from bpe_core.adapting.adapted import trace_ids
         from bpe_core.formats.adapted.adapted_files import row_files
         from bpe_core.formats.adapted.adapting_base import open_base
-        from bpe_core.formats.format_by_name import format_by_name, is_folder
+        from bpe_core.formats.folder_files import format_by_name, is_folder
 
         self.sources.check()
         check_json(self.out, wanted=self.as_json)

@@ -15,9 +15,9 @@ from bpe_core.corpus.urls import is_url
 from bpe_core.errors import FormatError
 
 if TYPE_CHECKING:
-    from bpe_core.formats.load_save import Format
     from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
     from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.types import Format
 
 MAX_SPECIAL_TOKENS = 10
 

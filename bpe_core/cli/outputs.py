@@ -21,7 +21,7 @@ from bpe_core.corpus.urls import is_url
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bpe_core.formats.format_by_name import Choice, Format
+    from bpe_core.formats.folder_files import Choice, Format
 
 _STANDARD_INPUT: Final = 0
 _STANDARD_OUTPUT: Final = 1
@@ -29,7 +29,7 @@ _STANDARD_OUTPUT: Final = 1
 
 def format_to_write(out: str, format_name: str | None) -> Choice:
     """Return the format that `--format` or the name of the output says."""
-    from bpe_core.formats.format_by_name import DEFAULT, Choice, choose_format
+    from bpe_core.formats.folder_files import DEFAULT, Choice, choose_format
 
     given = cast("Format | None", format_name)
     if is_standard_output(out):
@@ -60,8 +60,7 @@ def check_outputs(
     nothing is wrong, the note is shown on stderr.
     """
     from bpe_core.formats.adapted.adapted_files import ADDED_TOKENS, OLD_IDS, PARTS, ROWS
-    from bpe_core.formats.folder_files import TOKENIZER_FILES
-    from bpe_core.formats.format_by_name import is_folder
+    from bpe_core.formats.folder_files import TOKENIZER_FILES, is_folder
     from bpe_core.formats.load_save import places_for
     from bpe_core.formats.written_kinds import written_kind
 

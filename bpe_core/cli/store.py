@@ -145,7 +145,7 @@ def export(name: str, out: str, *, force: bool, format_name: str | None) -> None
         is_id,
         refused_as_not_permitted,
     )
-    from bpe_core.formats.format_by_name import format_by_name
+    from bpe_core.formats.folder_files import format_by_name
     from bpe_core.formats.load_save import dumps
     from bpe_core.formats.run_archive import load_run
     from bpe_core.formats.written_kinds import ENTRY

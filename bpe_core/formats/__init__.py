@@ -18,19 +18,20 @@ written: Tekken JSON (`tekken`), other kinds of GGUF (`gguf_header`, `gguf_vocab
 `gguf_cuts`), and any of these in a zip.
 
 All files take one road. `folder_files` reads the files of a folder or a zip that are the tokenizer,
-and `reading` recognises their format. Each format has its own module, whose reader returns a
+and `opening` recognises their format. Each format has its own module, whose reader returns a
 `Description` of what the file says. `load_save` makes a `Tokenizer` of it; `engines` chooses the
 library that runs it, compares the ids of a probe, and builds the encoder. What plain BPE cannot
 represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`,
-`run_by_tiktoken`), and `run_here` encodes here what remains after `added_tokens` and normal forms
-of Unicode. `run_across_words` encodes here what Llama 2, Mistral 7B and Gemma are: BPE over
-characters (`across_words`, `live_merges`) that writes spaces as ▁ (`spaces`).
+`run_by_tiktoken`), and `run_here` encodes here what remains after added tokens (`before_merging`)
+and normal forms of Unicode. `run_across_words` encodes here what Llama 2, Mistral 7B and Gemma are:
+BPE over characters (`across_words`, `live_merges`) that writes spaces as ▁.
 
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a
 stranger's large ones, in another process, which answers with the description. `open_encoder` takes
-a path or a published name. `format_by_name` chooses the format to write, and `sidecars` reads the
-small files next to a vocabulary. `checking` holds the code that loads each format in the libraries
-that read it (`readers`), and runs it to check that they give the same ids (`opened_elsewhere`).
+a path or a published name. `folder_files` also chooses the format to write, and `sidecars` reads
+the small files next to a vocabulary. `checking` holds the code that loads each format in the
+libraries that read it (`readers`), and runs it to check that they give the same ids
+(`opened_elsewhere`).
 
 `run_archive` saves a whole run. `written_kinds` recognises all files written here.
 """

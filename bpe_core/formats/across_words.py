@@ -8,22 +8,19 @@ that have both, such as Gemma's GGUF, the list is followed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from bpe_core.errors import ConfigError, FormatError
+from bpe_core.errors import FormatError
 from bpe_core.formats.description import Merges
-from bpe_core.formats.gpt2_files import missing_token
+from bpe_core.formats.gpt2_files import ids_by_text, number_listed
 from bpe_core.formats.live_merges import find_live_merges
-from bpe_core.formats.running.added_tokens import AddedToken
-from bpe_core.formats.running.spaces import Spaces
-from bpe_core.tokenizer.token_parts import Triples, number_merges, to_list
+from bpe_core.formats.running.before_merging import AddedToken, Spaces
+from bpe_core.formats.sentencepiece_model import BYTE_PIECES
+from bpe_core.tokenizer.token_parts import Triples, to_list
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import META
-
-_BYTE_PIECES: Final = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)}
 
 
 def read_listed_merges(
@@ -50,10 +47,7 @@ def read_listed_merges(
     # What is found in any text as it is never gets to the merges.
     found = {text for text in always if META not in text and " " not in text}
     _check_hidden(found, [each.text for each in added if each.is_special])
-    try:
-        listed = number_merges(ids, merges, found)
-    except KeyError as error:
-        raise missing_token(error.args[0], merges) from None
+    listed = number_listed(ids, merges, found)
     return build_merges(ids, listed, {each.text: each.id for each in added}, found)
 
 
@@ -77,11 +71,11 @@ def build_merges(
     texts = {
         id: text for text, id in ids.items() if id in made or (len(text) == 1 and text not in found)
     }
-    bytes_of = {ids[text]: byte for text, byte in _BYTE_PIECES.items() if text in ids}
+    bytes_of = {ids[text]: byte for text, byte in BYTE_PIECES.items() if text in ids}
     if np.isin(listed, list(bytes_of)).any():
         raise FormatError("Its merges join or make tokens for single bytes.")
     alphabet = {text.replace(META, " ").encode() for text in texts.values() if len(text) == 1}
-    for byte in _BYTE_PIECES.values():
+    for byte in BYTE_PIECES.values():
         if byte not in alphabet and byte not in bytes_of.values():
             raise FormatError(f"No token spells the byte 0x{byte.hex().upper()}.")
     merges = find_live_merges(listed, texts)
@@ -100,29 +94,13 @@ def build_merges(
     )
 
 
-def find_plain_merges(merges: Merges, added: Sequence[AddedToken], spaces: Spaces) -> Merges | None:
-    """Return the merges for a `Tokenizer`, which puts a space in front of a text itself, or None.
-
-    It cuts a text before each run of spaces, or before each space if no merge goes across one, and
-    it finds only special tokens.
-
-    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" ", 257: b"a", 258: b" a"}
-    >>> merges = Merges(vocab, [(256, 257, 258)], "sentencepiece", byte_fallback=range(256))
-    >>> find_plain_merges(merges, (), Spaces("always")).pretokenizer
-    'metaspace'
-    >>> find_plain_merges(merges, (), Spaces("never"))
-    """
-    rights = (merges.vocab[right] for _, right, _ in merges.merges)
-    cut = find_plain_cut(merges.pretokenizer, rights, added, spaces)
-    return None if cut is None else replace(merges, pretokenizer=cut)
-
-
 def find_plain_cut(
     pretokenizer: str, rights: Iterable[bytes], added: Sequence[AddedToken], spaces: Spaces
 ) -> str | None:
     """Return the pre-tokenizer that puts a space in front of a text and cuts it alike, or None.
 
-    `rights` are the right parts of the merges.
+    `rights` are the right parts of the merges. Such a pre-tokenizer cuts before each run of spaces,
+    or before each space if no merge goes across one, and only special tokens are found before.
 
     >>> find_plain_cut("sentencepiece", [b"a", b" "], (), Spaces("always"))
     'llama2'
@@ -167,13 +145,7 @@ def write_texts(tokenizer: Tokenizer) -> dict[int, str]:
         if id not in tokenizer.byte_ids.values()
     }
     texts |= {id: f"<0x{byte[0]:02X}>" for byte, id in tokenizer.byte_ids.items()}
-    found: dict[str, int] = {}
-    for id, text in texts.items():
-        if found.setdefault(text, id) != id:
-            raise ConfigError(
-                f"The tokens {found[text]:,} and {id:,} are both written {text!r:.60}, and the "
-                "file identifies tokens by their text. Save this tokenizer in the native format."
-            )
+    ids_by_text(texts)
     return texts
 
 

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
-from bpe_core.formats.running.added_tokens import AddedToken
-from bpe_core.formats.running.spaces import Spaces
+from bpe_core.formats.running.before_merging import AddedToken, Spaces
 from bpe_core.formats.sidecars import Sidecars
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -77,8 +76,8 @@ class Ranks:
 class Description:
     """A tokenizer as its files describe it.
 
-    A reader fills in what the files say. `choose_engine` then sets `engine` and `provenance`, and
-    drops what that engine does not need.
+    A reader fills in what the files say. `choose_engine` then sets `provenance`, and drops what the
+    engine does not need: the merges if another library encodes.
     """
 
     name: str
@@ -111,14 +110,15 @@ class Description:
     """The tokenizer.json that `source` is written from where it is needed; large."""
     names_cut: bool = False
     """True if the files say how text is cut into pre-tokens."""
+    is_known: bool = False
+    """True for published files, which the tests compare with the library, so that nobody else has
+    to."""
     note: str = ""
     """A sentence that ends the provenance; may be empty."""
     first_token: str = ""
     """The text of the token that the library puts before every text; "" for none."""
     chat: ChatTemplate | None = None
     """The chat template, if the files have one."""
-    engine: Engine = "bpe_core"
-    """The library that encodes."""
     provenance: str = ""
     """Where the tokenizer is from and which library encodes, in sentences."""
 
@@ -133,8 +133,6 @@ class Given:
     """The files of transformers next to it."""
     pretokenizer: str | None = None
     special_tokens: Mapping[str, int] | None = None
-    merges_only: bool = False
-    """True if only a plain `Tokenizer` is of use, and no other library."""
 
 
 def plain_tokenizer(described: Description) -> Tokenizer:

@@ -1,19 +1,21 @@
-"""Choose a tokenizer's files among those of a folder or a zip, and read them."""
+"""A tokenizer's files by their names: which to read of a folder or a zip, and what to write."""
 
 from __future__ import annotations
 
 import io
 import os
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, get_args
 
 from bpe_core.corpus.file_kinds import is_zip
-from bpe_core.errors import BpeError, FormatError, MissingFileError
+from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError
 from bpe_core.files.regular_files import ARCHIVE_DAMAGE
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
 from bpe_core.published.hub_names import PAIR, SIDECARS, HubName, is_hub_name, snapshot_folder
+from bpe_core.types import Format
 
 PAIRS: Final = (PAIR, ("encoder.json", "vocab.bpe"))
 """The two pairs of names in use for GPT-2's vocabulary and its merges."""
@@ -29,7 +31,16 @@ _SETS: Final = (
     ("tekken.json",),
     ("tokenizer.model",),
 )
-_ENDINGS: Final = (".tiktoken", ".model", ".gguf", ".json")
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+DEFAULT: Final[Format] = "huggingface"
+# The first ending that fits counts.
+_ENDINGS: Final[Mapping[str, Format]] = {
+    ".tiktoken": "tiktoken",
+    ".model": "sentencepiece",
+    ".gguf": "gguf",
+    ".bpe.json": "native",
+    ".json": "huggingface",
+}
 TOKENIZER_FILES: Final = tuple(name for names in _SETS for name in names)
 """The names of files that are read as a folder's tokenizer."""
 MAX_BYTES: Final = 128_000_000
@@ -108,6 +119,23 @@ def read_files_at(path: Path, name: str = "") -> dict[str, bytes]:
         raise FormatError(f"{name} cannot be read: {error.strerror}. Check the path.") from None
 
 
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Generator[None]:
+    """Put a path in front of an error about its files that does not name them itself.
+
+    >>> with naming("mine/tokenizer.json"):
+    ...     raise FormatError("The model has no list of merges.")
+    Traceback (most recent call last):
+    bpe_core.errors.FormatError: mine/tokenizer.json: The model has no list of merges.
+    """
+    try:
+        yield
+    except FormatError as error:
+        if Path(path).name in str(error):
+            raise
+        raise type(error)(f"{os.fspath(path)}: {error}") from error
+
+
 def _list_files(path: Path) -> list[Path]:
     folder, names = path.parent, [path.name]
     if path.is_dir():
@@ -183,3 +211,63 @@ def _read_all(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[
 
 def _base(member: zipfile.ZipInfo) -> str:
     return member.filename.replace("\\", "/").rpartition("/")[2]
+
+
+class Choice(NamedTuple):
+    """The format to write."""
+
+    format: Format
+    note: str | None
+    """What to tell the user if the format does not fit the name."""
+
+
+def choose_format(path: str | os.PathLike[str], format: Format | None = None) -> Choice:
+    """Return `format`, or else the format that the path's name says, or else Hugging Face's.
+
+    Raises `ConfigError` for an unknown format, and for the name of one of GPT-2's two files.
+
+    >>> choose_format("mine.tiktoken").format, choose_format("mine").format
+    ('tiktoken', 'huggingface')
+    >>> choose_format("mine.tiktoken", "gguf").note
+    'mine.tiktoken is written in the format gguf, although its name says tiktoken.'
+    """
+    if format is not None and format not in FORMATS:
+        raise ConfigError(f"Unknown format {format!r}. Use one of {', '.join(FORMATS)}.")
+    name, named = Path(path).name, format_by_name(path)
+    if any(name in pair for pair in PAIRS) and named != "transformers" and format in (None, "gpt2"):
+        raise ConfigError(
+            f"{name} is one of two files of the format gpt2. Name their folder, and the format."
+        )
+    if format is None:
+        ending = Path(path).suffix
+        note = None
+        if named is None and ending[1:2].isalpha():
+            note = f"No format is written as {ending}: {name} is written in the format {DEFAULT}."
+        return Choice(named or DEFAULT, note)
+    is_other_json = format == "native" and named == "huggingface" and name != "tokenizer.json"
+    if is_other_json or named in (None, "transformers", format):
+        return Choice(format, None)
+    return Choice(
+        format, f"{name} is written in the format {format}, although its name says {named}."
+    )
+
+
+def format_by_name(path: str | os.PathLike[str]) -> Format | None:
+    """Return the format that a path's name says, or None; a folder is one for transformers.
+
+    >>> format_by_name("a/tokenizer.json"), format_by_name("a/"), format_by_name("a/run.zip")
+    ('huggingface', 'transformers', None)
+    """
+    if is_folder(path):
+        return "transformers"
+    name = Path(path).name.lower()
+    return next((format for end, format in _ENDINGS.items() if name.endswith(end)), None)
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Return True if there is a folder at a path, or the path ends as that of a folder does.
+
+    >>> is_folder("missing/"), is_folder("missing")
+    (True, False)
+    """
+    return os.fspath(path).endswith(os.sep) or Path(path).is_dir()

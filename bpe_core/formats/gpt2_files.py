@@ -7,7 +7,7 @@ Neither stores the pre-tokenizer or marks special tokens. Source: OpenAI's GPT-2
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -159,15 +159,24 @@ def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[st
         )
     special = {id: text for text, id in tokenizer.special_tokens.items()}
     written = {id: special.get(id) or to_printable(token) for id, token in tokenizer.vocab.items()}
+    ids = ids_by_text(dict(sorted(written.items())))
+    return ids, [(written[left], written[right]) for left, right, _ in tokenizer.table.triples]
+
+
+def ids_by_text(texts: Mapping[int, str]) -> dict[str, int]:
+    """Return the id of each token's text; raises `ConfigError` if two have the same.
+
+    >>> ids_by_text({0: "a", 1: "b"})
+    {'a': 0, 'b': 1}
+    """
     ids: dict[str, int] = {}
-    for id, text in sorted(written.items()):
-        if text in ids:
+    for id, text in texts.items():
+        if ids.setdefault(text, id) != id:
             raise ConfigError(
-                f"The tokens {ids[text]} and {id} would both be written {text!r}, and this format "
-                f"identifies tokens by their text. Save this tokenizer in the native format."
+                f"The tokens {ids[text]:,} and {id:,} would both be written {text!r:.60}, and this "
+                "format identifies tokens by their text. Save this tokenizer in the native format."
             )
-        ids[text] = id
-    return ids, [(written[merge.left], written[merge.right]) for merge in tokenizer.merges]
+    return ids
 
 
 def from_printable_model(
@@ -198,10 +207,7 @@ def from_printable_model(
                 f"the vocabulary."
             )
     vocab = _vocabulary(ids, special_tokens, merges if others_as_text else None)
-    try:
-        listed = number_merges(ids, merges)
-    except KeyError as error:
-        raise missing_token(error.args[0], merges) from None
+    listed = number_listed(ids, merges)
     if whole_words_first:
         triples = _without_dead_merges(vocab, listed, set(special_tokens.values()))
     else:
@@ -259,14 +265,23 @@ def _vocabulary(
     return vocab
 
 
-def missing_token(token: str, merges: Sequence[Sequence[str]]) -> FormatError:
-    """Return the error for a token that the first of some merges uses and no vocabulary has.
+def number_listed(
+    ids: Mapping[str, int], merges: Sequence[Sequence[str]], left_out: Collection[str] = ()
+) -> Triples:
+    """Return the ids of merges of texts, as `number_merges` does.
 
-    >>> missing_token("ab", [("b", "b"), ("a", "b")])
-    FormatError("Merge 1 uses the token 'ab', which is not in the vocabulary.")
+    Raises `FormatError` that names the first merge of a text without an id.
+
+    >>> number_listed({"b": 0, "bb": 1}, [("b", "b"), ("a", "b")])
+    Traceback (most recent call last):
+    bpe_core.errors.FormatError: Merge 1 uses the token 'a', which is not in the vocabulary.
     """
+    try:
+        return number_merges(ids, merges, left_out)
+    except KeyError as error:
+        token = error.args[0]
     rank = next(rank for rank, (a, b) in enumerate(merges) if token in (a, b, a + b))
-    return FormatError(
+    raise FormatError(
         f"Merge {rank:,} uses the token {token!r:.60}, which is not in the vocabulary."
     )
 

@@ -14,25 +14,43 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import Any, Final, cast
 
-from bpe_core.errors import BpeError, ConfigError, FormatError
+from bpe_core.errors import BpeError, ConfigError, FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.across_words import read_listed_merges, write_steps
 from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
 from bpe_core.formats.description import Description, Given, Merges
-from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
-from bpe_core.formats.json_files import Part, as_object, check_object, checked_ids, flat_steps
+from bpe_core.formats.gpt2_files import (
+    from_printable_model,
+    ids_by_text,
+    number_listed,
+    printable_model,
+)
+from bpe_core.formats.json_files import (
+    Part,
+    as_list,
+    as_object,
+    check_object,
+    checked_ids,
+    flat_steps,
+)
 from bpe_core.formats.patterns import (
     BYTE_LEVEL,
     pre_tokenizer_part,
     read_pre_tokenizer,
     without_crossing_numbers,
 )
-from bpe_core.formats.running.added_tokens import AddedToken, read_added_tokens, special_texts
-from bpe_core.formats.running.library_errors import library_failures
-from bpe_core.formats.running.spaces import Spaces, read_spaces
-from bpe_core.formats.sidecars import first_token
+from bpe_core.formats.running.before_merging import (
+    AddedToken,
+    Spaces,
+    read_added_tokens,
+    read_spaces,
+    special_texts,
+)
+from bpe_core.formats.running.run_by_tokenizers import encode_once
+from bpe_core.formats.sidecars import added_token, first_token
 from bpe_core.formats.text_growth import check_growth
 from bpe_core.kernels.garbage import without_garbage_collection
+from bpe_core.tokenizer.token_parts import to_list
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.json"
@@ -58,15 +76,7 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
             "truncation": None,
             "padding": None,
             "added_tokens": [
-                {
-                    "id": id,
-                    "content": text,
-                    "single_word": False,
-                    "lstrip": False,
-                    "rstrip": False,
-                    "normalized": False,
-                    "special": True,
-                }
+                {"id": id, **added_token(text, FILE_NAME, special=True)}
                 for text, id in sorted(
                     tokenizer.special_tokens.items(), key=lambda special: special[1]
                 )
@@ -88,8 +98,6 @@ def describe_huggingface(
 ) -> Description:
     """Describe a parsed tokenizer.json; `tokenizers` can encode what bpe_core cannot.
 
-    Raises `FormatError` if it makes texts much longer.
-
     >>> model = {"type": "BPE", "vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}
     >>> described = {"model": model, "normalizer": {"type": "NFC"}}
     >>> describe_huggingface(Given("mine", b""), described).merges.merges
@@ -109,9 +117,6 @@ def describe_huggingface(
             merges = _read_merges(described, ids, added, spaces)
     except BpeError as error:
         why_not = str(error)
-    is_plain = merges is not None and not merges.pretokenizer.startswith("regex:")
-    if not (given.merges_only and is_plain):
-        check_growth(described)
     normalizer: object = described.get("normalizer")
     is_changed = spaces is None and bool([*flat_steps(normalizer, "normalizers")])
     unknown: object = model.get("unk_token")
@@ -140,9 +145,12 @@ def library_source(read: Description) -> bytes:
 def for_library(described: Mapping[str, Any]) -> bytes:
     """Return a tokenizer.json for another library, without what changes ids after tokenization.
 
+    Raises `FormatError` if it makes texts much longer.
+
     >>> for_library({"truncation": {"max_length": 2}, "model": {"dropout": 0.1}})
     b'{"truncation":null,"model":{"dropout":null},"post_processor":null,"padding":null}'
     """
+    check_growth(described)
     model: object = described.get("model")
     plain = {**described, **dict.fromkeys(_LEFT_OUT)}
     if isinstance(model, dict) and "dropout" in model:
@@ -225,30 +233,16 @@ def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[s
             f"train with end_of_word=None."
         )
     texts = {id: token.decode() for id, token in tokenizer.vocab.items()}
-    ids = {text: id for id, text in texts.items()}
-    if len(ids) < len(texts):
-        raise ConfigError(
-            "Two tokens have the same text, and tokenizer.json identifies tokens by their text. "
-            "Save this tokenizer in the native format."
-        )
-    return ids, [(texts[merge.left], texts[merge.right]) for merge in tokenizer.merges]
+    merges = [(texts[left], texts[right]) for left, right, _ in tokenizer.table.triples]
+    return ids_by_text(texts), merges
 
 
 def why_otherwise(tokenizer: Tokenizer, written: str) -> str:
     """Return how `tokenizers` would encode a probe differently from this file, or ""."""
-    with needs_extra("formats", "Checking tokenizer.json with Hugging Face's tokenizers"):
-        import tokenizers
-
     probe = encodable(tokenizer, PROBE + last_tokens(tokenizer, 500))
-
-    def unreadable(place: str) -> FormatError:
-        return FormatError(f"Hugging Face's tokenizers cannot read this tokenizer{place}.")
-
     try:
-        with library_failures(unreadable):
-            peer = tokenizers.Tokenizer.from_str(written)
-            theirs = peer.encode(probe, add_special_tokens=False).ids
-    except FormatError as error:
+        theirs = encode_once(written, probe, find_special=True)
+    except (FormatError, TokenizationError) as error:
         return str(error)
     if theirs == tokenizer.encode(probe, allowed_special="all"):
         return ""
@@ -259,7 +253,7 @@ def why_otherwise(tokenizer: Tokenizer, written: str) -> str:
 
 
 def _refuse_what_is_not_plain_bpe(described: object) -> None:
-    model = check_object(described, "model")
+    model = check_object(described, "the model")
     kind = model.get("type", "BPE" if "merges" in model else None)
     if kind != "BPE":
         raise FormatError(f"Expected a BPE model, got {kind!r:.60}.")
@@ -279,21 +273,18 @@ def _merges(value: object) -> list[Sequence[str]]:
     if not isinstance(value, list):
         raise FormatError("The model has no list of merges.")
     listed = cast("list[Any]", value)
-    pairs = [entry.split(" ") for entry in listed] if set(map(type, listed)) == {str} else listed
-    if (
-        set(map(type, pairs)) == {list}
-        and set(map(len, pairs)) == {2}
-        and set(map(type, chain.from_iterable(pairs))) == {str}
-    ):
-        return pairs
-    merges: list[Sequence[str]] = []
-    for rank, entry in enumerate(listed):
-        pair = entry.split(" ") if isinstance(entry, str) else entry
-        if not isinstance(pair, list) or [type(p) for p in cast("list[Any]", pair)] != [str, str]:
-            raise FormatError(f"Expected two tokens in merge {rank}, got {entry!r:.60}.")
-        left, right = cast("list[str]", pair)
-        merges.append((left, right))
-    return merges
+    pairs: list[Any] = listed
+    if set(map(type, listed)) != {list}:
+        pairs = [each.split(" ") if isinstance(each, str) else each for each in listed]
+    is_right = (
+        set(map(type, pairs)) <= {list}
+        and set(map(len, pairs)) <= {2}
+        and set(map(type, chain.from_iterable(pairs))) <= {str}
+    )
+    for rank, pair in enumerate(() if is_right else pairs):
+        if list(map(type, as_list(pair))) != [str, str]:
+            raise FormatError(f"Expected two tokens in merge {rank}, got {listed[rank]!r:.60}.")
+    return pairs
 
 
 def _from_characters(
@@ -304,18 +295,18 @@ def _from_characters(
     *,
     whole_words_first: bool,
 ) -> Merges:
+    merges_by_id = to_list(number_listed(ids, merges))
     try:
-        return Merges(
-            vocab={id: text.encode() for text, id in {**ids, **special_tokens}.items()},
-            merges=[(ids[left], ids[right], ids[left + right]) for left, right in merges],
-            pretokenizer=pretokenizer,
-            base="characters",
-            special_tokens=special_tokens,
-            whole_words_first=whole_words_first,
-        )
-    except KeyError as error:
-        raise missing_token(error.args[0], merges) from None
+        vocab = {id: text.encode() for text, id in {**ids, **special_tokens}.items()}
     except UnicodeEncodeError as error:
         raise FormatError(
             f"The token {error.object!r:.60} contains a lone surrogate, which has no UTF-8."
         ) from None
+    return Merges(
+        vocab=vocab,
+        merges=merges_by_id,
+        pretokenizer=pretokenizer,
+        base="characters",
+        special_tokens=special_tokens,
+        whole_words_first=whole_words_first,
+    )

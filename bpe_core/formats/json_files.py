@@ -131,11 +131,9 @@ def check_tokens(n_tokens: int, what: str) -> None:
 
 
 def check_object(value: object, what: str) -> Part:
-    """Return a part of a tokenizer.json; raises `FormatError` unless it is a JSON object."""
+    """Return a part of a file; raises `FormatError` unless it is a JSON object."""
     if not isinstance(value, dict):
-        raise FormatError(
-            f"Expected an object as the {what}, got {value!r:.80}. Is this a tokenizer.json?"
-        )
+        raise FormatError(f"Expected an object as {what}, got {value!r:.80}.")
     return cast("Part", value)
 
 
@@ -168,7 +166,7 @@ def flat_steps(component: object, plural: str) -> Iterator[Part]:
     """
     left = [] if component is None else [component]
     while left:
-        step = check_object(left.pop(), plural.removesuffix("s"))
+        step = check_object(left.pop(), f"the {plural.removesuffix('s')}")
         if step.get("type") != "Sequence":
             yield step
             continue

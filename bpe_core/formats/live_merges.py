@@ -140,11 +140,12 @@ def _find_within(texts: Mapping[int, str], parts: Set[str]) -> list[int]:
     >>> _find_within({3: "a", 4: "ab", 5: "ba"}, {"b", "ba"})
     [4, 5]
     """
-    longer = [id for id, text in texts.items() if len(text) > 1]
+    ids, all_texts = [*texts], [*texts.values()]
     border = "\ud800"  # a lone surrogate: one search of all texts is faster than one of each
-    joined = border.join(map(texts.__getitem__, longer))
+    joined = border.join(all_texts)
     shortest_first = sorted(parts, key=len)  # it only matters whether there is one
     found = re.finditer("|".join(map(re.escape, shortest_first)), joined)
-    ends = np.cumsum([1 + len(texts[id]) for id in longer])
+    ends = np.cumsum(1 + np.fromiter(map(len, all_texts), np.int64, len(ids)))
     places = np.unique(np.searchsorted(ends, [match.start() for match in found], "right"))
-    return [longer[place] for place in places.tolist()]
+    in_order: list[int] = places.tolist()
+    return [ids[place] for place in in_order if len(all_texts[place]) > 1]

@@ -7,33 +7,47 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Final, cast
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
 from bpe_core.files.whole_files import make_folder, write_whole
-from bpe_core.formats import gpt2_files, native, sentencepiece_model, tiktoken_file
+from bpe_core.formats import (
+    gpt2_files,
+    huggingface,
+    native,
+    sentencepiece_model,
+    tiktoken_file,
+    transformers_folder,
+)
 from bpe_core.formats.description import check_not_overruled
-from bpe_core.formats.folder_files import locate, read_files_at
-from bpe_core.formats.format_by_name import FORMATS, Format, choose_format, is_folder
+from bpe_core.formats.folder_files import (
+    FORMATS,
+    choose_format,
+    is_folder,
+    locate,
+    naming,
+    read_files_at,
+)
 from bpe_core.formats.gguf import gguf_file
 from bpe_core.formats.sentencepiece_scores import write_sentencepiece
 from bpe_core.published.catalogue import find_published
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Format
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "dumps",
-    "load",
-    "loads",
-    "places_for",
-    "save",
-    "write_files",
-]
+if TYPE_CHECKING:
+    import tokenizers
+
+_WRITERS: Final[Mapping[Format, tuple[str, Callable[[Tokenizer], bytes]]]] = {
+    "huggingface": (huggingface.FILE_NAME, huggingface.write_huggingface),
+    "tiktoken": (tiktoken_file.FILE_NAME, tiktoken_file.write_tiktoken),
+    "gguf": (gguf_file.FILE_NAME, gguf_file.write_gguf),
+    "sentencepiece": (sentencepiece_model.FILE_NAME, write_sentencepiece),
+}
+"""The name and the writer of each other format of one file."""
 
 
 def dumps(tokenizer: Tokenizer | TrainingRun, format: Format) -> dict[str, bytes]:
@@ -55,22 +69,12 @@ def dumps(tokenizer: Tokenizer | TrainingRun, format: Format) -> dict[str, bytes
         return {native.FILE_NAME: native.to_json(tokenizer, record)}
     if format == "gpt2":
         return gpt2_files.write_gpt2_files(tokenizer)
-    if format == "tiktoken":
-        return {tiktoken_file.FILE_NAME: tiktoken_file.write_tiktoken(tokenizer)}
-    if format == "gguf":
-        return {gguf_file.FILE_NAME: gguf_file.write_gguf(tokenizer)}
-    if format == "sentencepiece":
-        return {sentencepiece_model.FILE_NAME: write_sentencepiece(tokenizer)}
-    if format == "huggingface":
-        # Imported when needed: the tokenizers library takes 40 ms.
-        from bpe_core.formats import huggingface
-
-        return {huggingface.FILE_NAME: huggingface.write_huggingface(tokenizer)}
     if format == "transformers":
-        from bpe_core.formats import transformers_folder
-
         return transformers_folder.write_transformers(tokenizer)
-    raise ConfigError(f"Unknown format {format!r}. Use one of {', '.join(FORMATS)}.")
+    if format not in _WRITERS:
+        raise ConfigError(f"Unknown format {format!r}. Use one of {', '.join(FORMATS)}.")
+    name, write = _WRITERS[format]
+    return {name: write(tokenizer)}
 
 
 def loads(
@@ -103,13 +107,29 @@ def read_merges(
     """Build a tokenizer as `loads` does; `across_words` is as for `build_tokenizer`."""
     # Imported when needed: writing a file needs no reader.
     from bpe_core.formats.opening.engines import build_tokenizer
-    from bpe_core.formats.opening.reading import read_description
+    from bpe_core.formats.opening.opening import read_description
 
-    read = read_description(files, pretokenizer, special_tokens, merges_only=True)
+    read = read_description(files, pretokenizer, special_tokens)
     tokenizer = build_tokenizer(read, across_words=across_words)
     if read.names_cut or read.library == "tokenizers":
         check_not_overruled(read.name, tokenizer, pretokenizer, special_tokens)
     return tokenizer
+
+
+def from_huggingface(tokenizer: tokenizers.Tokenizer) -> Tokenizer:
+    """Return the tokenizer that encodes as one of `tokenizers` does; raises `FormatError`.
+
+    >>> import tokenizers
+    >>> model = tokenizers.models.BPE(vocab={"h": 0, "u": 1, "hu": 2}, merges=[("h", "u")])
+    >>> from_huggingface(tokenizers.Tokenizer(model)).encode("huh")
+    [2, 0]
+    """
+    if not hasattr(tokenizer, "to_str"):
+        raise ArgumentTypeError(
+            f"Expected a tokenizers.Tokenizer, got {describe(tokenizer)}. For a tokenizer of "
+            "transformers, pass its backend_tokenizer."
+        )
+    return loads({"tokenizer.json": tokenizer.to_str().encode()})
 
 
 def save(
@@ -202,15 +222,16 @@ def load(
         files = read_files_at(folder)
     except MissingFileError:
         raise MissingFileError(_missing(path)) from None
-    if special_tokens is not None:
-        return loads(files, pretokenizer, special_tokens)
     # Imported when needed: writing a file needs neither.
     from bpe_core.formats.opening.kept_encoders import open_kept
     from bpe_core.tokenizer.protocol import NamedEncoder
 
-    loaded = open_kept(
-        "load", files, pretokenizer, lambda: NamedEncoder("", loads(files, pretokenizer))
-    )
+    with naming(path):
+        if special_tokens is not None:
+            return loads(files, pretokenizer, special_tokens)
+        loaded = open_kept(
+            "load", files, pretokenizer, lambda: NamedEncoder("", loads(files, pretokenizer))
+        )
     return cast("Tokenizer", loaded.encoder)
 
 

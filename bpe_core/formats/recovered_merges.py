@@ -27,9 +27,15 @@ from typing import Final
 import numpy as np
 
 from bpe_core.errors import FormatError
-from bpe_core.tokenizer.token_parts import TAKEN, Triple, Triples, choose_parts, list_cuts, to_list
-from bpe_core.tokenizer.trie import stay_apart
-from bpe_core.types import Merge, Pair
+from bpe_core.tokenizer.token_parts import (
+    TAKEN,
+    Triple,
+    Triples,
+    choose_parts,
+    list_cuts,
+    to_list,
+    to_triples,
+)
 
 _MAX_STEPS: Final = 200_000_000
 # The most bytes that are copied and hashed for the two parts at each cut of all tokens. One token
@@ -43,26 +49,16 @@ class MergesNotFoundError(FormatError):
     """No order of merges is known to encode as some ranks do; tiktoken itself can use them."""
 
 
-def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Merge]) -> bool:
+def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Triple]) -> bool:
     """Return True if `recover_merges` would find these merges, without searching for the cuts.
 
-    >>> ranks_imply({b"a": 0, b"b": 1, b"ab": 2}, [Merge(rank=0, left=0, right=1, id=2)])
+    >>> ranks_imply({b"a": 0, b"b": 1, b"ab": 2}, [(0, 1, 2)])
     True
     """
-    joined = sorted(id for token, id in ranks.items() if len(token) > 1)
-    if joined != [merge.id for merge in merges]:
+    if sorted(id for token, id in ranks.items() if len(token) > 1) != [id for *_, id in merges]:
         return False
-    known = {id for token, id in ranks.items() if len(token) == 1}
-    rank_of_pair: dict[Pair, int] = {}
-    parts: dict[int, tuple[int, int, int]] = {}
-    for rank, merge in enumerate(merges):
-        left, right = merge.pair
-        if not {left, right} <= known or not stay_apart(left, right, rank_of_pair, parts):
-            return False
-        rank_of_pair[left, right] = rank
-        parts[merge.id] = (rank, left, right)
-        known.add(merge.id)
-    return True
+    base = {id for token, id in ranks.items() if len(token) == 1}
+    return bool((choose_parts(to_triples(merges), base) == TAKEN).all())
 
 
 def recover_merges(ranks: Mapping[bytes, int], listed: Triples | None = None) -> list[Triple]:

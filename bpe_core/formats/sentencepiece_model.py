@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bpe_core.errors import FormatError
+from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.text_growth import check_charsmap
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 """The types of a piece; GGUF numbers its token types alike."""
 FILE_NAME: Final = "tokenizer.model"
-MAX_PIECES: Final = 2_000_000
+BYTE_PIECES: Final = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)}
+"""The bytes that the pieces of the type for bytes stand for."""
 Kind = Literal["Unigram", "BPE"]
 _KINDS: Final = {1: "Unigram", 2: "BPE", 3: "Word", 4: "Char"}
 # Field numbers of ModelProto and of the messages in it.
@@ -91,8 +93,7 @@ def read_model(data: bytes) -> SentencePieceModel:
     settings: dict[tuple[int, int], Value] = {}
     for number, wire, value, at in fields(memoryview(data)):
         if number == _PIECE:
-            if len(pieces) == MAX_PIECES:
-                raise FormatError(f"The model has more than {MAX_PIECES:,} pieces.")
+            check_tokens(len(pieces), "the model")
             piece = _read_piece(_message(wire, value, at), at)
             if piece.text in place_of:
                 raise FormatError(

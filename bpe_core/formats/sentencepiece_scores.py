@@ -13,8 +13,7 @@ from typing import Final
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.across_words import build_merges, write_texts
 from bpe_core.formats.description import Description, Given, Merges
-from bpe_core.formats.running.added_tokens import AddedToken
-from bpe_core.formats.running.spaces import Spaces
+from bpe_core.formats.running.before_merging import AddedToken, Spaces
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
     CONTROL,

@@ -24,7 +24,14 @@ from bpe_core.formats.folder_files import (
     MODEL_CONFIG,
     SPECIAL_TOKENS,
 )
-from bpe_core.formats.json_files import as_list, as_object, checked_ids, is_token_id, parse_json
+from bpe_core.formats.json_files import (
+    as_list,
+    as_object,
+    check_object,
+    checked_ids,
+    is_token_id,
+    parse_json,
+)
 
 _DECODER: Final = "added_tokens_decoder"
 _EXTRA: Final = "extra_special_tokens"
@@ -119,7 +126,7 @@ class Sidecars:
         found: dict[str, Token] = {}
         if _DECODER in self.config:
             place = f"{_DECODER} in {CONFIG}"
-            for id, token in _object(self.config[_DECODER], place).items():
+            for id, token in check_object(self.config[_DECODER], place).items():
                 if not id.isdecimal() or not is_token_id(int(id)):
                     raise FormatError(f"Expected ids as keys of {_DECODER}, got {id!r:.60}.")
                 read = added_token(token, place, special=False)
@@ -318,7 +325,7 @@ def added_token(value: object, place: str, *, special: bool) -> Token:
     """Return an added token written as text or as an object."""
     if isinstance(value, str):
         value = {"content": value}
-    token = _object(value, place)
+    token = check_object(value, place)
     text = token.get("content")
     if not isinstance(text, str):
         raise FormatError(f"Expected a token's text as content in {place}, got {value!r:.80}.")
@@ -326,9 +333,3 @@ def added_token(value: object, place: str, *, special: bool) -> Token:
     flags = {name: bool(token.get(name, False)) for name in _FLAGS}
     flags["normalized"] = bool(token.get("normalized", not is_special))
     return {"content": text, **flags, "special": is_special}
-
-
-def _object(value: object, place: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise FormatError(f"Expected an object as {place}, got {value!r:.80}.")
-    return cast("dict[str, Any]", value)

@@ -12,11 +12,10 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.description import Description, Given, Ranks
-from bpe_core.formats.json_files import as_list, as_object, is_token_id
+from bpe_core.formats.json_files import MAX_TOKENS, as_list, as_object, is_token_id
 from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.tiktoken_file import describe_ranks
 
-MAX_TOKENS: Final = 2_000_000
 # Mistral's files have 1,000. They need not be listed, so a small file could claim millions.
 MAX_SPECIAL: Final = 10_000
 # Files without a list of special tokens have these (mistral_common.tokens.tokenizers.tekken).

@@ -104,24 +104,25 @@ def _check_model(model: Mapping[str, Any]) -> None:
     all_ids = set(map(type, ids)) <= {int}
     numbers = ids if all_ids else (id for id in ids if isinstance(id, int))
     largest = max(cast("Iterable[int]", numbers), default=0)
-    if largest > _MAX_ID:
-        raise FormatError(
-            f"Its largest id is {largest:,}, more than the {_MAX_ID:,} allowed. Use the file "
-            "as it was saved."
-        )
-    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-        affix = model.get(name)
-        if isinstance(affix, str) and len(affix) > _MAX_AFFIX_LENGTH:
+    affixes = {
+        name: model.get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")
+    }
+    sizes = [
+        ("largest id", largest, _MAX_ID),
+        *(
+            (f"{name}'s length", len(affix), _MAX_AFFIX_LENGTH)
+            for name, affix in affixes.items()
+            if isinstance(affix, str)
+        ),
+    ]
+    if isinstance(longest := model.get("max_input_chars_per_word"), int):
+        sizes.append(("max_input_chars_per_word", longest, _MAX_WORD_LENGTH))
+    for what, size, most in sizes:
+        if size > most:
             raise FormatError(
-                f"Its {name} has {len(affix):,} characters, more than the {_MAX_AFFIX_LENGTH:,} "
-                "allowed. Use the file as it was saved."
+                f"Its {what} is {size:,}, more than the {most:,} allowed. Use the file as it was "
+                "saved."
             )
-    longest = model.get("max_input_chars_per_word")
-    if isinstance(longest, int) and longest > _MAX_WORD_LENGTH:
-        raise FormatError(
-            f"Its max_input_chars_per_word is {longest:,}, more than the {_MAX_WORD_LENGTH:,} "
-            "allowed. Use the file as it was saved."
-        )
 
 
 def _iterate_parts(described: object) -> Iterator[dict[str, Any]]:

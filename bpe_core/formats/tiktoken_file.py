@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
@@ -22,9 +22,12 @@ from bpe_core.formats.description import Description, Given, Merges, Ranks
 from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.recovered_merges import MergesNotFoundError, ranks_imply, recover_merges
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
 from bpe_core.published.catalogue import CATALOGUE
 from bpe_core.tokenizer.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import tiktoken
 
 FILE_NAME: Final = "tokenizer.tiktoken"
 _PLAIN_RANKS: Final = re.compile(rb"(?:[A-Za-z0-9+/]++={0,2} [0-9]{1,9}\n)++")
@@ -108,15 +111,14 @@ def what_ranks_lack(tokenizer: Tokenizer) -> str:
 
 def _encodes_by_ranks(tokenizer: Tokenizer, ranks: Mapping[bytes, int]) -> bool:
     """Return True if tiktoken, which looks up whole words, encodes as the tokenizer does."""
-    if ranks_imply(ranks, tokenizer.merges):
+    if ranks_imply(ranks, tokenizer.table.triples):
         return True
     if not tokenizer.whole_words_first:
         return False
     try:
-        merges = recover_merges(ranks)
+        return tuple(recover_merges(ranks)) == tokenizer.table.triples
     except FormatError:
         return False
-    return merges == [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
 
 
 def describe_tiktoken(given: Given) -> Description:
@@ -216,27 +218,15 @@ def read_ranks(data: bytes) -> dict[bytes, int]:
     return ranks
 
 
-def build_from_ranks(
-    ranks: Mapping[bytes, int], *, pretokenizer: str, special_tokens: Mapping[str, int]
-) -> Tokenizer:
-    """Build the tokenizer that encodes as tiktoken does with these ranks; raises `FormatError`.
-
-    Raises `ConfigError` for an unknown pre-tokenizer.
-
-    >>> build_from_ranks(
-    ...     {b"a": 0, b"b": 1, b"ab": 2}, pretokenizer="none", special_tokens={}
-    ... ).encode("abb")
-    [2, 1]
-    """
-    return recover_rank_merges(ranks, pretokenizer, special_tokens).tokenizer()
-
-
 def recover_rank_merges(
     ranks: Mapping[bytes, int], pretokenizer: str, special_tokens: Mapping[str, int]
 ) -> Merges:
-    """Return the merges that encode as tiktoken does with these ranks.
+    """Return the merges that encode as tiktoken does with these ranks; raises `FormatError`.
 
-    Raises what `build_from_ranks` raises.
+    Raises `ConfigError` for an unknown pre-tokenizer.
+
+    >>> recover_rank_merges({b"a": 0, b"b": 1, b"ab": 2}, "none", {}).tokenizer().encode("abb")
+    [2, 1]
     """
     vocab = {id: token for token, id in ranks.items()}
     if len(vocab) < len(ranks):
@@ -263,3 +253,36 @@ def recover_rank_merges(
         # Where merges make every token, looking it up makes no difference.
         whole_words_first=any(len(token) > 1 and id not in made for token, id in ranks.items()),
     )
+
+
+def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
+    """Return the tokenizer that encodes as a tiktoken encoding does; raises `FormatError`.
+
+    Its pattern must be that of a named pre-tokenizer: tiktoken drops text that a pattern does not
+    match, and a custom pattern here never does.
+
+    >>> import tiktoken
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hu": 256, b"hug": 257}
+    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> pattern = get_pretokenizer("cl100k").pattern
+    >>> mine = tiktoken.Encoding("mine", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    >>> from_tiktoken(mine).encode("hugs")
+    [257, 115]
+    """
+    if not hasattr(encoding, "_mergeable_ranks"):
+        raise ArgumentTypeError(
+            f"Expected a tiktoken.Encoding, got {describe(encoding)}. tiktoken.get_encoding "
+            "returns one."
+        )
+    # tiktoken has no public access to these three; its own pickling reads them too.
+    pattern = encoding._pat_str  # pyright: ignore[reportPrivateUsage]
+    ranks = encoding._mergeable_ranks  # pyright: ignore[reportPrivateUsage]
+    special_tokens = encoding._special_tokens  # pyright: ignore[reportPrivateUsage]
+    pretokenizer = find_pretokenizer(pattern)
+    if pretokenizer.startswith("regex:"):
+        raise FormatError(
+            f"The pattern of {encoding.name!r} is not that of "
+            f"{' or '.join(PRETOKENIZER_NAMES[:3])}. tiktoken drops text that other patterns do "
+            f"not match, which cannot be reproduced."
+        )
+    return recover_rank_merges(ranks, pretokenizer, special_tokens).tokenizer()

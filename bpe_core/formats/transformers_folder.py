@@ -20,6 +20,7 @@ from typing import Any, Final
 from bpe_core.formats import huggingface
 from bpe_core.formats.across_words import unknown_token
 from bpe_core.formats.folder_files import CONFIG, SPECIAL_TOKENS
+from bpe_core.formats.sidecars import added_token
 from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -69,14 +70,7 @@ def role_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     roles = special_roles(tokenizer.special_tokens, unknown=unknown_token(tokenizer))
     config = {
         "added_tokens_decoder": {
-            str(id): {
-                "content": text,
-                "lstrip": False,
-                "normalized": False,
-                "rstrip": False,
-                "single_word": False,
-                "special": True,
-            }
+            str(id): dict(sorted(added_token(text, CONFIG, special=True).items()))
             for text, id in sorted(tokenizer.special_tokens.items(), key=lambda each: each[1])
         },
         # Otherwise decoding would remove the space in front of punctuation.

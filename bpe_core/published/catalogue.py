@@ -29,8 +29,12 @@ from bpe_core.published.packages import (
     QWEN3,
     Package,
 )
-from bpe_core.published.special_tokens import llama3_special, llama4_special, number_tokens
-from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
+from bpe_core.published.special_tokens import (
+    TIKTOKEN_ENCODINGS,
+    llama3_special,
+    llama4_special,
+    number_tokens,
+)
 
 
 @dataclass(frozen=True, slots=True)

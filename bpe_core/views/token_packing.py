@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from bpe_core.comparison.alignment import Stretches
 from bpe_core.formats.running.base_encoders import LibraryEncoder
+from bpe_core.formats.running.before_merging import Spaces
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.formats.running.spaces import Spaces
 from bpe_core.tokenizer.equivalent_tokenizer import changes_text, made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries

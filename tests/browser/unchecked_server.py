@@ -8,8 +8,8 @@ from __future__ import annotations
 from streamlit.web.cli import main
 
 from bpe_core.formats.checking.opened_elsewhere import Opened
-from bpe_core.formats.load_save import Format
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Format
 from ui.run import downloads
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.formats.live_merges import find_live_merges
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer, merge_whole
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
     CONTROL,
@@ -25,6 +25,7 @@ from bpe_core.formats.sentencepiece_model import (
 )
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.token_parts import Triple, to_list, to_triples
+from tests.oracles import merge_whole
 
 WORDS = st.text("ab", min_size=2, max_size=6)
 

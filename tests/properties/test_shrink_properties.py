@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.adapting.shrink import RemovalOrder, remove_leaves, shrink
 from bpe_core.formats.recovered_merges import MergesNotFoundError
-from bpe_core.formats.tiktoken_file import build_from_ranks
+from bpe_core.formats.tiktoken_file import recover_rank_merges
 from bpe_core.unicode.kinds import token_script
 from bpe_core.vocabulary.audit import uses_in_corpus
 from tests.adapting_reference import remove_reference
@@ -85,7 +85,7 @@ def test_whole_words_looked_up_first(tokens: list[str], words: dict[str, int]) -
     ranks = {bytes([byte]): byte for byte in range(256)}
     ranks |= {token.encode(): 256 + n for n, token in enumerate(tokens)}
     try:
-        tokenizer = build_from_ranks(ranks, pretokenizer="llama3", special_tokens={})
+        tokenizer = recover_rank_merges(ranks, "llama3", {}).tokenizer()
     except MergesNotFoundError:
         reject()
     check_against_twin(tokenizer, bpe.Corpus.from_word_counts(words), "fewest-uses")

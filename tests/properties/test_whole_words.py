@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.formats.huggingface import write_huggingface
-from bpe_core.formats.load_save import Format, dumps, loads
+from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.recovered_merges import recover_merges
-from bpe_core.formats.tiktoken_file import build_from_ranks
+from bpe_core.formats.tiktoken_file import recover_rank_merges
 from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.types import PretokenCounts
+from bpe_core.types import Format, PretokenCounts
 from bpe_core.unicode.byte_alphabet import to_printable
 from bpe_core.vocabulary.audit import count_uses
 from bpe_core.vocabulary.pruning import prune
@@ -29,7 +29,7 @@ LONG = "incomprehensibilities"
 
 def of_ranks(tokens: list[str], pretokenizer: str = "llama3") -> bpe.Tokenizer:
     ranks = {**BYTES, **{token.encode(): 256 + n for n, token in enumerate(tokens)}}
-    return build_from_ranks(ranks, pretokenizer=pretokenizer, special_tokens={})
+    return recover_rank_merges(ranks, pretokenizer, {}).tokenizer()
 
 
 def by_tiktoken(tokenizer: bpe.Tokenizer, text: str) -> list[int]:

@@ -17,7 +17,7 @@ import bpe_core as bpe
 from bpe_core import types
 from bpe_core.cli import commands, options, sources
 from bpe_core.corpus.samples import load_sample
-from bpe_core.formats import load_save
+from bpe_core.formats import folder_files
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.readers import Reader
 from bpe_core.formats.load_save import load
@@ -92,7 +92,7 @@ def test_the_choices_equal_those_of_the_configuration() -> None:
     assert get_args(types.Base) == options.BASES
     assert get_args(types.Alphabet) == options.ALPHABETS
     assert get_args(types.TieBreak) == options.TIE_BREAKS
-    assert set(load_save.FORMATS) == set(options.FORMATS)
+    assert set(folder_files.FORMATS) == set(options.FORMATS)
 
 
 def test_train_reports_why_it_stopped_and_the_held_out_bytes_per_token(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_compare_gives_no_verdict_on_a_short_text(trained: Path, tmp_path: Path)
 def test_inspect_lists_the_libraries_of_each_format(trained: Path) -> None:
     lines = run("inspect", trained, "--opens-in").output.splitlines()
     of_format = {line.split()[0]: line for line in reversed(lines)}  # the first: its own library
-    assert list(of_format)[::-1] == list(load_save.FORMATS)
+    assert list(of_format)[::-1] == list(folder_files.FORMATS)
     assert all("same ids on" in line or "Refused: " in line for line in of_format.values())
     assert re.match(r"huggingface +Opened by tokenizers .+: same ids on", lines[0])
     assert re.match(r"huggingface +Opened by transformers .+: same ids on", lines[1])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.formats.format_by_name import Format
+from bpe_core.formats.folder_files import Format
 from bpe_core.formats.load_save import dumps
 from tests.commands import run, succeed
 

@@ -23,8 +23,8 @@ from bpe_core.published import fetch as fetch_module
 from bpe_core.published import hub as fetching
 from bpe_core.published.cache import VARIABLE, read_cached
 from bpe_core.published.catalogue import CATALOGUE, HubFile, Published
-from bpe_core.published.fetch import FetchProgress
 from bpe_core.published.hub_names import (
+    FetchProgress,
     HubName,
     choose_hub_files,
     find_cached,

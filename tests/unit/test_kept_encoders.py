@@ -65,7 +65,7 @@ def refuse_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("It was read again.")
 
     monkeypatch.setattr("bpe_core.formats.opening.opening.read_description", refuse)
-    monkeypatch.setattr("bpe_core.formats.opening.reading.read_description", refuse)
+    monkeypatch.setattr("bpe_core.formats.opening.opening.read_description", refuse)
 
 
 def assert_alike(one: NamedEncoder, other: NamedEncoder) -> None:

@@ -29,7 +29,7 @@ def foreign(**changes: object) -> ForeignTokenizer:
 
 @pytest.mark.parametrize("number", range(len(FAMILIES)))
 def test_the_cut_of_each_name_is_found_and_no_other(number: int) -> None:
-    steps, whole_words_first, names = FAMILIES[number]
+    names, steps, _, whole_words_first = FAMILIES[number]
     part = {"type": "Sequence", "pretokenizers": steps}
     found = llama_cpp_cut(foreign(pre_tokenizer=part, ignore_merges=whole_words_first))
     assert found.names == names

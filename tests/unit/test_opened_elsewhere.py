@@ -23,9 +23,11 @@ from bpe_core.formats.checking.opened_elsewhere import (
 )
 from bpe_core.formats.checking.probe import PROBE, Probe, encodable, make_probe
 from bpe_core.formats.checking.readers import READERS, Reader, find_reader, literal
-from bpe_core.formats.load_save import FORMATS, Format, dumps, write_files
+from bpe_core.formats.folder_files import FORMATS
+from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.types import Format
 
 SAMPLE = load_sample("multilingual")
 HOSTILE = ("<|endoftext|>", '<|"""\n+exit(3)#|>', "<|'\\|>", "<|\u202e\\N{BULLET}{}%s|>")

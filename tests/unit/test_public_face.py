@@ -12,7 +12,7 @@ import tiktoken_ext.openai_public as public
 
 import bpe_core as bpe
 from bpe_core.formats.tiktoken_file import read_ranks, write_tiktoken
-from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS
+from bpe_core.published.special_tokens import TIKTOKEN_ENCODINGS
 from tests.new_process import run_python
 
 run = bpe.train(["hug hugs hugging"], vocab_size=262)

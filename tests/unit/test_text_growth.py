@@ -12,7 +12,7 @@ import tokenizers
 
 from bpe_core.errors import FormatError
 from bpe_core.formats import folder_files, json_files
-from bpe_core.formats.opening.opening import open_files
+from bpe_core.formats.opening.opening import describe_files, open_files
 from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, read_model, write_model
 from bpe_core.formats.text_growth import check_charsmap, check_growth
 from tests.foreign_models import library_encoder
@@ -159,5 +159,6 @@ def test_too_many_tokens_are_refused(kind: str) -> None:
     else:
         model = tokenizers.models.WordPiece(vocab, unk_token="0")
         files = {"tokenizer.json": tokenizers.Tokenizer(model).to_str().encode()}
+    pretokenizer = None if kind == "of another kind" else "gpt2"
     with pytest.raises(FormatError, match=r"Expected at most 100 tokens in .*, got 101"):
-        open_files(files, pretokenizer=None if kind == "of another kind" else "gpt2")
+        describe_files(files, pretokenizer)

@@ -11,7 +11,7 @@ from bpe_core.adapting.extend import extendable
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.opening.engines import build_tokenizer
-from bpe_core.formats.opening.reading import read_description
+from bpe_core.formats.opening.opening import read_description
 from bpe_core.tokenizer.equivalent_tokenizer import adaptable_tokenizer
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -66,7 +66,7 @@ class Base:
 def _read_merges(key: str) -> Tokenizer | str:
     """Return the tokenizer in a file, or why it cannot be read as pre-tokenizer and merges."""
     try:
-        read = read_description(stored_files(key), merges_only=True)
+        read = read_description(stored_files(key))
         return read.why_not if read.merges is None else build_tokenizer(read)
     except BpeError as error:
         return str(error)

@@ -11,8 +11,8 @@ import streamlit as st
 
 from bpe_core.formats.checking.opened_elsewhere import Opened, short_version
 from bpe_core.formats.checking.readers import find_reader, installed_version, list_readers
-from bpe_core.formats.load_save import Format
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Format
 from ui.components.figures import FigureRow, figure_table
 from ui.host.error_boundary import fragment
 from ui.look.labels import plain_markdown

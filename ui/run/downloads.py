@@ -17,11 +17,12 @@ from bpe_core.errors import BpeError
 from bpe_core.formats.checking.opened_elsewhere import Opened, check_opens
 from bpe_core.formats.checking.probe import make_probe
 from bpe_core.formats.checking.readers import READERS, find_reader
-from bpe_core.formats.load_save import Format, dumps
+from bpe_core.formats.load_save import dumps
 from bpe_core.formats.tiktoken_file import what_ranks_lack
 from bpe_core.formats.transformers_folder import FOLDER, special_roles
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Format
 from ui.host.sized_cache import cached
 from ui.storage.run_store import StoredRun, load_run, training_text
 from ui.work.background import Background

@@ -14,8 +14,8 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import UnavailableError
-from bpe_core.published.fetch import FetchProgress, fetch
-from bpe_core.published.hub_names import hub_address, is_hub_name, parse_hub_name
+from bpe_core.published.fetch import fetch
+from bpe_core.published.hub_names import FetchProgress, hub_address, is_hub_name, parse_hub_name
 from ui.host.settings import settings
 from ui.look.labels import plain_markdown, size_text
 from ui.shell import workspace

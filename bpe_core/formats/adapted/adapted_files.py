@@ -23,17 +23,17 @@ from numpy.typing import NDArray
 
 from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats import gpt2_files, native, tiktoken_file, transformers_folder
+from bpe_core.formats import gpt2_files, native, tiktoken_file
 from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.adapted.adapted_gguf import adapted_gguf, vocabulary_alone
 from bpe_core.formats.adapted.adapted_json import (
-    ADDED_TOKENS,
     added_tokens_file,
     tokenizer_config,
     tokenizer_json,
 )
 from bpe_core.formats.adapted.adapted_vocabulary import (
     build_vocabulary,
+    check_same,
     continue_scores,
     kept_merges,
     new_merges,
@@ -41,10 +41,17 @@ from bpe_core.formats.adapted.adapted_vocabulary import (
     unlisted,
 )
 from bpe_core.formats.adapted.json_places import members, replace_spans, write_like
-from bpe_core.formats.folder_files import PAIRS, unpacked
+from bpe_core.formats.folder_files import (
+    ADDED_TOKENS,
+    CHAT_TEMPLATE,
+    CONFIG,
+    PAIRS,
+    SPECIAL_TOKENS,
+    unpacked,
+)
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
-from bpe_core.formats.load_save import Format, loads, read_merges
+from bpe_core.formats.load_save import loads, read_merges
 from bpe_core.formats.sentencepiece_model import (
     NORMAL,
     Piece,
@@ -54,13 +61,9 @@ from bpe_core.formats.sentencepiece_model import (
 )
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Format
 
-BESIDE: Final = (
-    transformers_folder.CONFIG,
-    transformers_folder.SPECIAL_TOKENS,
-    ADDED_TOKENS,
-    "chat_template.jinja",
-)
+BESIDE: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, CHAT_TEMPLATE)
 """Files next to a tokenizer that belong to it and are written with it."""
 OLD_IDS: Final = "old_ids.npy"
 PARTS: Final = "parts.npy"
@@ -91,7 +94,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     written = dict(files)
     done = False
     for name, data in files.items():
-        if name == transformers_folder.CONFIG:
+        if name == CONFIG:
             written[name] = tokenizer_config(adapted, data)
         elif name == ADDED_TOKENS:
             written[name] = added_tokens_file(adapted, data)
@@ -103,7 +106,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
         elif looks_like_sentencepiece(data):
             written[name] = model_file(adapted, data, name)
             done = True
-        elif name.endswith(".json") and name != transformers_folder.SPECIAL_TOKENS:
+        elif name.endswith(".json") and name != SPECIAL_TOKENS:
             described = parse_json(data, name)
             if isinstance(described.get("model"), dict):  # in a vocab.json it may be a token
                 written[name] = tokenizer_json(adapted, data)
@@ -114,7 +117,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
             elif described.get("format") == native.FORMAT:
                 written[name] = native.to_json(adapted.tokenizer)
                 read = native.tokenizer_from_dict(parse_json(written[name], name))
-                _check(name, is_equal=read == adapted.tokenizer)
+                check_same(name, is_equal=read == adapted.tokenizer)
                 done = True
         elif not done and _is_tiktoken(name, data):
             written[name] = _tiktoken(adapted, name)
@@ -246,34 +249,22 @@ def _gpt2_files(
         pretokenizer=tokenizer.pretokenizer.name,
         special_tokens=tokenizer.special_tokens,
     )
-    _check(
+    check_same(
         "vocab.json with merges.txt",
-        is_equal=read.vocab == tokenizer.vocab and _triples(read) == _triples(tokenizer),
+        is_equal=read.vocab == tokenizer.vocab and read.table.triples == tokenizer.table.triples,
     )
     return new_vocabulary, new_merges_file
-
-
-def _triples(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
-    return [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
 
 
 def _tiktoken(adapted: Adapted, name: str) -> bytes:
     tokenizer = adapted.tokenizer
     written = tiktoken_file.write_tiktoken(tokenizer)  # raises if ranks don't imply the merges
     ordinary = tokenizer.vocab.keys() - set(tokenizer.special_tokens.values())
-    _check(
+    check_same(
         name,
         is_equal=tiktoken_file.read_ranks(written) == {tokenizer.vocab[id]: id for id in ordinary},
     )
     return written
-
-
-def _check(name: str, *, is_equal: bool) -> None:
-    if not is_equal:
-        raise ConfigError(
-            f"The adapted {name} would encode differently. Save the adapted tokenizer in the "
-            f"native format."
-        )
 
 
 def _is_tiktoken(name: str, data: bytes) -> bool:
@@ -308,11 +299,7 @@ def model_file(adapted: Adapted, data: bytes, name: str) -> bytes:
             for id, old in enumerate(old_ids)
         ],
     )
-    if not reads_as(read_merges({name: written}, across_words=True), tokenizer):
-        raise ConfigError(
-            f"The adapted {name} would encode differently. Save the adapted tokenizer in the "
-            f"native format."
-        )
+    check_same(name, is_equal=reads_as(read_merges({name: written}, across_words=True), tokenizer))
     return written
 
 
@@ -355,11 +342,7 @@ def tekken_json(adapted: Adapted, data: bytes, name: str) -> bytes:
     written = (mark + replace_spans(text, changes)).encode()
     again = read_tekken(parse_json(written, name))
     expected = {tokenizer.vocab[id]: id for id in ids}
-    if again.ids != expected or again.pattern != before.pattern:
-        raise ConfigError(
-            f"The adapted {name} would encode differently. Save the adapted tokenizer in the "
-            f"huggingface or native format."
-        )
+    check_same(name, is_equal=again.ids == expected and again.pattern == before.pattern)
     return written
 
 

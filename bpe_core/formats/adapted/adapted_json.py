@@ -12,17 +12,17 @@ from typing import Any, cast
 
 from bpe_core.adapting.adapted import Adapted
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats import transformers_folder
 from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.adapted.adapted_vocabulary import (
     build_vocabulary,
+    check_same,
     kept_merges,
     new_merges,
     renumbered,
     unlisted,
 )
 from bpe_core.formats.adapted.json_places import member, members, replace_spans, write_like
-from bpe_core.formats.folder_files import ADDED_TOKENS
+from bpe_core.formats.folder_files import ADDED_TOKENS, CONFIG
 from bpe_core.formats.json_files import checked_ids, parse_json, parse_text
 from bpe_core.formats.load_save import read_merges
 
@@ -82,12 +82,8 @@ def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
                 )
             changes.append((start, end, str(new_id(int(text[start:end])))))
     written = replace_spans(text, changes)
-    again = {"tokenizer.json": written.encode()}
-    if not reads_as(read_merges(again, across_words=True), adapted.tokenizer):
-        raise ConfigError(
-            "The adapted tokenizer.json would encode differently. Save the adapted tokenizer in "
-            "the native format."
-        )
+    read = read_merges({"tokenizer.json": written.encode()}, across_words=True)
+    check_same("tokenizer.json", is_equal=reads_as(read, adapted.tokenizer))
     return (mark + written).encode()
 
 
@@ -134,7 +130,7 @@ def tokenizer_config(adapted: Adapted, data: bytes) -> bytes:
     >>> tokenizer_config(shrunk, b'{"added_tokens_decoder": {"50256": {}}}')
     b'{"added_tokens_decoder": {"299": {}}}'
     """
-    parsed, mark, text = parse_text(data, transformers_folder.CONFIG)
+    parsed, mark, text = parse_text(data, CONFIG)
     listed: object = parsed.get("added_tokens_decoder")
     place = member(text, "added_tokens_decoder")
     if place is None or listed is None:
@@ -142,22 +138,21 @@ def tokenizer_config(adapted: Adapted, data: bytes) -> bytes:
     if not isinstance(listed, dict):
         raise FormatError(
             f"Expected an object of ids and added tokens as added_tokens_decoder in "
-            f"{transformers_folder.CONFIG}, got {type(listed).__name__}."
+            f"{CONFIG}, got {type(listed).__name__}."
         )
-    new_id = renumbered(adapted, transformers_folder.CONFIG)
+    new_id = renumbered(adapted, CONFIG)
     changes: list[_Change] = []
     for each in members(text, place.start):
         key = str(each.key)
         start, end = each.key_start + 1, each.key_start + 1 + len(key)
         if not re.fullmatch("[0-9]{1,10}", key) or text[start:end] != key:
             raise FormatError(
-                f"Expected ids as keys of added_tokens_decoder in {transformers_folder.CONFIG}, "
-                f"got {key!r:.60}."
+                f"Expected ids as keys of added_tokens_decoder in {CONFIG}, got {key!r:.60}."
             )
         changes.append((start, end, str(new_id(int(key)))))
     decoder = {str(new_id(int(id))): token for id, token in cast("dict[str, Any]", listed).items()}
     written = (mark + replace_spans(text, changes)).encode()
-    _check_again(transformers_folder.CONFIG, written, {**parsed, "added_tokens_decoder": decoder})
+    _check_again(CONFIG, written, {**parsed, "added_tokens_decoder": decoder})
     return written
 
 

@@ -154,3 +154,12 @@ def new_merges(adapted: Adapted) -> list[tuple[str, str]]:
         (token_text(tokenizer, merge.left), token_text(tokenizer, merge.right))
         for merge in tokenizer.merges[n_base:]
     ]
+
+
+def check_same(name: str, *, is_equal: bool) -> None:
+    """Raise `ConfigError` unless an adapted file, read again, is the adapted tokenizer."""
+    if not is_equal:
+        raise ConfigError(
+            f"The adapted {name} would encode differently. Save the adapted tokenizer in the "
+            "native format."
+        )

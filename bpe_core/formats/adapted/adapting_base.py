@@ -10,12 +10,13 @@ from bpe_core.adapting.extend import extendable
 from bpe_core.formats import huggingface
 from bpe_core.formats.adapted.adapted_files import BESIDE
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
-from bpe_core.formats.folder_files import PAIRS, SIDECARS, locate, read_files_at
+from bpe_core.formats.folder_files import PAIRS, SIDECARS, locate, naming, read_files_at
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped
 from bpe_core.formats.load_save import dumps, read_merges
 from bpe_core.formats.opening.open_encoder import open_encoder, open_published
-from bpe_core.published.cache import cached_state, read_cached
+from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, find_published, published
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
@@ -50,7 +51,8 @@ def open_base(
     if not path.exists() and (known := find_published(str(path_or_name))) is not None:
         return _published(known)
     described = read_files_at(path)
-    merges = read_merges(described, pretokenizer, special_tokens, across_words=True)
+    with naming(path_or_name):
+        merges = read_merges(described, pretokenizer, special_tokens, across_words=True)
     files = {name: data for name, data in described.items() if name not in SIDECARS}
     if path.is_file() and looks_like_gguf(described[path.name]):
         with mapped(path) as view:
@@ -72,10 +74,8 @@ def _published(name: str) -> BaseFiles:
         encoder = open_encoder(name).encoder
         assert isinstance(encoder, Tokenizer)
         return BaseFiles(encoder, dumps(encoder, "huggingface"))
-    if found.package is None or cached_state(found) == "missing":
-        encoder = open_published(found).encoder  # raises if it was not fetched
-        assert isinstance(encoder, Tokenizer)
-        return BaseFiles(encoder, dumps(encoder, "gpt2" if found.package is None else "tiktoken"))
+    if found.package is None:
+        return BaseFiles(gpt2(), dumps(gpt2(), "gpt2"))
     files = {found.file_name: read_cached(found)}
     if found.file_name.endswith(".json"):
         return BaseFiles(read_merges(files, across_words=True), files)

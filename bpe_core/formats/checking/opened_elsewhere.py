@@ -24,10 +24,11 @@ from bpe_core.formats.checking.readers import (
     installed_version,
     list_readers,
 )
-from bpe_core.formats.load_save import Format, dumps, write_files
+from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.processes.limits import Limits
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Format
 
 with needs_extra("formats", "Checking with another library"):
     from bpe_core.processes.call import call

@@ -21,9 +21,9 @@ from bpe_core.formats import (
     tiktoken_file,
 )
 from bpe_core.formats.gguf import gguf_file
-from bpe_core.formats.load_save import Format
 from bpe_core.formats.transformers_folder import FOLDER, added_begin
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Format
 
 _THIS: Final = "bpe_core"
 _SEVERAL: Final = 2

@@ -6,8 +6,7 @@ are llama.cpp's names; its own patterns are adapted to an engine that knows fewe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS, isolated
@@ -69,43 +68,52 @@ def _named(name: str) -> list[Part]:
     return _splits(cut.pattern) if cut.pattern is not None else [_BYTES]
 
 
-_FALCON: Final[list[Part]] = [BYTE_LEVEL if step == BY_REGEX else dict(step) for step in FALCON]
-FAMILIES: Final[tuple[tuple[list[Part], bool, tuple[str, ...]], ...]] = (
-    ([BYTE_LEVEL], False, ("gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "granite-docling")),
-    (
-        [dict(STEPS["starcoder"][0]), BYTE_LEVEL],
-        False,
+class Family(NamedTuple):
+    """A cut that llama.cpp has names for."""
+
+    names: tuple[str, ...]
+    """llama.cpp's names; files that are written get the first."""
+    steps: list[Part]
+    pretokenizer: str | None = None
+    """The pre-tokenizer of bpe_core that cuts alike; the first family that has it stands for it."""
+    whole_words_first: bool = False
+    """True if whole pre-tokens are looked up before they are merged."""
+
+
+FAMILIES: Final = (
+    Family(
+        ("gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "granite-docling"),
+        [BYTE_LEVEL],
+        "gpt2",
+    ),
+    Family(
         ("starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b"),
+        [dict(STEPS["starcoder"][0]), BYTE_LEVEL],
+        "starcoder",
     ),
-    (
-        _named("llama3"),
-        True,
+    Family(
         ("llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "glm4"),
+        _named("llama3"),
+        "llama3",
+        whole_words_first=True,
     ),
-    (_named("llama3"), False, ("dbrx", "smaug-bpe")),
-    (_named("qwen2"), False, ("qwen2", "deepseek-r1-qwen", "stablelm2", "hunyuan")),
-    (_splits(_QWEN35), False, ("qwen35",)),
-    (_named("tekken"), True, ("tekken",)),
-    (_named("o200k"), False, ("gpt-4o", "llama4")),
-    ([*map(dict, STEPS["deepseek-v3"]), _BYTES], False, ("deepseek-v3",)),
-    (_splits(*_DEEPSEEK_LLM), False, ("deepseek-llm",)),
-    (_splits(*_DEEPSEEK_CODER), False, ("deepseek-coder",)),
-    (_FALCON, False, ("falcon",)),
+    Family(("dbrx", "smaug-bpe"), _named("llama3"), "llama3"),
+    Family(("qwen2", "deepseek-r1-qwen", "stablelm2", "hunyuan"), _named("qwen2"), "qwen2"),
+    Family(("qwen35",), _splits(_QWEN35)),
+    Family(("tekken",), _named("tekken"), "tekken", whole_words_first=True),
+    Family(("gpt-4o", "llama4"), _named("o200k"), "o200k"),
+    Family(("deepseek-v3",), [*map(dict, STEPS["deepseek-v3"]), _BYTES], "deepseek-v3"),
+    Family(("deepseek-llm",), _splits(*_DEEPSEEK_LLM)),
+    Family(("deepseek-coder",), _splits(*_DEEPSEEK_CODER)),
+    Family(
+        ("falcon",),
+        [BYTE_LEVEL if step == BY_REGEX else dict(step) for step in FALCON],
+        "falcon",
+    ),
 )
-"""The parts of a cut, whether whole pre-tokens are looked up first, and llama.cpp's names."""
-_BY_NAME: Final[Mapping[str, tuple[list[Part], bool]]] = {
-    name: (parts, whole_words_first)
-    for parts, whole_words_first, names in FAMILIES
-    for name in names
-}
-# The published models of these pre-tokenizers look up whole pre-tokens first, or cut in steps.
-_BY_OWN_NAME: Final[Mapping[str, str]] = {
-    "gpt2": "gpt-2",
-    "llama3": "llama-bpe",
-    "tekken": "tekken",
-    "starcoder": "starcoder",
-    "deepseek-v3": "deepseek-v3",
-    "falcon": "falcon",
+_BY_NAME: Final = {name: family for family in FAMILIES for name in family.names}
+_BY_PRETOKENIZER: Final = {
+    family.pretokenizer: family for family in reversed(FAMILIES) if family.pretokenizer is not None
 }
 KNOWN_CUTS: Final = tuple(_BY_NAME)
 """The known values of `tokenizer.ggml.pre`."""
@@ -128,9 +136,8 @@ the same model.
     >>> find_cut("brand-new", "starcoder") == find_cut("starcoder")
     True
     """
-    if name in _BY_NAME:
-        parts, whole_words_first = _BY_NAME[name]
-    elif pretokenizer is None:
+    family = _BY_NAME.get(name or "") or _BY_PRETOKENIZER.get(pretokenizer or "")
+    if family is None and pretokenizer is None:
         problem = (
             f"cuts text by the pre-tokenizer {name!r:.80}, which is not known here"
             if name is not None
@@ -140,9 +147,7 @@ the same model.
             f"The GGUF file {problem}. Name its pre-tokenizer, such as gpt2 or llama3, or use the "
             "tokenizer.json of the same model."
         )
-    elif pretokenizer in _BY_OWN_NAME:
-        parts, whole_words_first = _BY_NAME[_BY_OWN_NAME[pretokenizer]]
-    else:
-        parts, whole_words_first = _named(pretokenizer), False
+    family = family or Family((), _named(pretokenizer or ""))
+    parts = family.steps
     part = parts[0] if len(parts) == 1 else {"type": "Sequence", "pretokenizers": parts}
-    return part, whole_words_first
+    return part, family.whole_words_first

@@ -13,6 +13,7 @@ from typing import Final
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.description import Given
+from bpe_core.formats.gguf.gguf_cuts import FAMILIES
 from bpe_core.formats.gguf.gguf_header import (
     ARRAY,
     HEADER,
@@ -27,20 +28,15 @@ from bpe_core.formats.transformers_folder import added_begin, special_roles
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.gguf"
-# By the pre-tokenizer and whether whole pre-tokens are looked up first.
-_PRE: Final[Mapping[tuple[str, bool], str]] = {
-    ("gpt2", False): "gpt-2",
-    ("starcoder", False): "starcoder",
-    ("llama3", True): "llama-bpe",
-    ("llama3", False): "dbrx",
-    ("qwen2", False): "qwen2",
-    ("tekken", True): "tekken",
-    ("o200k", False): "gpt-4o",
-    ("deepseek-v3", False): "deepseek-v3",
-}
 _UNFIT: Final[Mapping[str, str]] = {
     "cl100k": "its nearest cut divides white space at the end of a text differently from 'cl100k'",
     "falcon": "its cut named falcon is made of several steps that were not shown to equal 'falcon'",
+}
+# By the pre-tokenizer and whether whole pre-tokens are looked up first.
+_PRE: Final = {
+    (family.pretokenizer, family.whole_words_first): family.names[0]
+    for family in FAMILIES
+    if family.pretokenizer is not None and family.pretokenizer not in _UNFIT
 }
 _VERSION: Final = 3
 _INT32, _UINT32, _BOOL = 5, 4, 7
@@ -142,7 +138,7 @@ def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
 
     try:
         cut = tokenizer.pretokenizer.name
-        given = Given(FILE_NAME, written, pretokenizer=cut, merges_only=True)
+        given = Given(FILE_NAME, written, pretokenizer=cut)
         read = build_tokenizer(describe_gguf(given), across_words=True)
     except BpeError as error:
         raise ConfigError(f"GGUF cannot express this tokenizer. {error}") from error

@@ -26,11 +26,12 @@ from bpe_core.formats.sentencepiece_model import (
     write_model,
 )
 from bpe_core.formats.sentencepiece_scores import describe_sentencepiece
+from bpe_core.formats.sidecars import added_token
 from bpe_core.kernels.garbage import without_garbage_collection
+from bpe_core.unicode.byte_alphabet import META
 
 Keys = Mapping[str, GgufValue]
 _KEY: Final = "tokenizer.ggml."
-_META: Final = "▁"
 _KINDS: Final = ("gpt2", "gemma4", "bert", "llama", "t5")
 # GGUF names ids, as `padding_token_id`.
 _ROLES: Final = {"padding": "pad", "seperator": "sep", "unknown": "unk"}
@@ -130,12 +131,12 @@ def _bpe(
         return {
             "version": "1.0",
             "added_tokens": _added(ids, types),
-            "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": _META},
+            "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": META},
             "pre_tokenizer": None,
             "decoder": {
                 "type": "Sequence",
                 "decoders": [
-                    {"type": "Replace", "pattern": {"String": _META}, "content": " "},
+                    {"type": "Replace", "pattern": {"String": META}, "content": " "},
                     {"type": "ByteFallback"},
                     {"type": "Fuse"},
                 ],
@@ -161,7 +162,7 @@ def _wordpiece(keys: Keys, ids: dict[str, int], types: list[int]) -> dict[str, A
     vocab: dict[str, int] = {}
     for token, id in ids.items():
         if types[id] == NORMAL:
-            token = token[1:] if token.startswith(_META) else f"##{token}"
+            token = token[1:] if token.startswith(META) else f"##{token}"
         if vocab.setdefault(token, id) != id:
             raise FormatError(f"The tokens {vocab[token]:,} and {id:,} are both {token!r:.60}.")
     unknown = _unknown(keys, len(ids))
@@ -220,12 +221,8 @@ def _added(ids: Mapping[str, int], types: list[int]) -> list[dict[str, Any]]:
     return [
         {
             "id": id,
-            "content": token,
-            "single_word": False,
-            "lstrip": False,
-            "rstrip": False,
+            **added_token(token, "", special=types[id] == CONTROL),
             "normalized": False,
-            "special": types[id] == CONTROL,
         }
         for token, id in ids.items()
         if types[id] in (CONTROL, USER_DEFINED) and token

@@ -17,7 +17,7 @@ from bpe_core.extras import needs_extra
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.gguf.gguf_cuts import BYTE_LEVEL, FAMILIES, find_cut
 from bpe_core.formats.patterns import isolated, pre_tokenizer_part
-from bpe_core.formats.running.library_errors import library_failures
+from bpe_core.formats.running.base_encoders import library_failures
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
@@ -90,7 +90,7 @@ def llama_cpp_cut(encoder: Encoder | NamedEncoder) -> LlamaCppCut:
     """
     part, whole_words_first = _find_part(encoder)
     cut = _cutter(part)
-    cuts = [(names, first, _cutter(_joined(steps))) for steps, first, names in FAMILIES]
+    cuts = [(each.names, each.whole_words_first, _cutter(_joined(each.steps))) for each in FAMILIES]
     nearest = cuts
     for text in TEXTS:
         pieces = cut(text)

@@ -24,11 +24,11 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from bpe_core.errors import BpeError, ConfigError, FormatError
-from bpe_core.formats.across_words import find_plain_merges
+from bpe_core.formats.across_words import find_plain_cut
 from bpe_core.formats.checking.probe import PROBE, keep_merges_within, last_tokens
 from bpe_core.formats.description import Description, check_not_overruled, plain_tokenizer
 from bpe_core.formats.huggingface import for_library, library_source, why_otherwise
-from bpe_core.formats.running.added_tokens import found_in_one_search
+from bpe_core.formats.running.before_merging import found_in_one_search
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
@@ -42,24 +42,27 @@ Own = Tokenizer | NativeTokenizer | AcrossWordsTokenizer
 
 
 def choose_engine(
-    read: Description, pretokenizer: str | None = None, *, is_known: bool = False
+    read: Description, pretokenizer: str | None = None
 ) -> tuple[Description, NamedEncoder]:
     """Return a description with the engine that runs it, and the encoder.
 
-    `is_known` says that the tests compare this very file, so nothing is compared here. Raises
-    `FormatError` if no library can run it, and `ConfigError` if the file itself says how text is
-    cut and that is not by `pretokenizer`.
+    Raises `FormatError` if no library can run it, and `ConfigError` if the file itself says how
+    text is cut and that is not by `pretokenizer`.
 
-    >>> from bpe_core.formats.opening.reading import read_description
+    >>> from bpe_core.formats.opening.opening import read_description
     >>> read = read_description({"mine": b"YQ== 0\\nYWE= 1\\n"}, pretokenizer="none")
     >>> chosen, encoder = choose_engine(read)
-    >>> encoder.encode("aaa"), chosen.engine, chosen.provenance
-    ([1, 0], 'bpe_core', 'Pre-tokenizer none, encoded by bpe_core.')
+    >>> encoder.encode("aaa"), chosen.provenance
+    ([1, 0], 'Pre-tokenizer none, encoded by bpe_core.')
     """
-    own, why_not = _exact_own(read, is_known=is_known)
+    own, why_not = _exact_own(read)
     if own is not None:
         return _chosen_own(read, own, pretokenizer)
-    peer = run_by_library(read)
+    try:
+        peer = run_by_library(read)
+    except FormatError as error:
+        # First what the file lacks: the library's error only says that it cannot read it.
+        raise FormatError(_joined(why_not, str(error))) from None
     if read.names_cut and pretokenizer is not None:
         raise ConfigError(
             f"{read.name} itself says how text is cut, and {peer.engine} cuts it so. Leave "
@@ -71,26 +74,22 @@ def choose_engine(
         why_not = ""  # its origin says that
     provenance = _joined(read.origin, why_not, f"Encoded by {peer.engine}.", read.note)
     source = library_source(read)
-    chosen = replace(
-        read, engine=read.library, merges=None, source=source, parsed=None, provenance=provenance
-    )
+    chosen = replace(read, merges=None, source=source, parsed=None, provenance=provenance)
     return chosen, NamedEncoder(read.name, peer, provenance, read.chat)
 
 
-def open_here(
-    read: Description, pretokenizer: str | None = None, *, is_known: bool = False
-) -> NamedEncoder | None:
+def open_here(read: Description, pretokenizer: str | None = None) -> NamedEncoder | None:
     """Return the encoder that runs here exactly; None if another library has to run it.
 
-    Takes `is_known` as `choose_engine` does, and raises what it raises.
+    Raises what `choose_engine` raises.
     """
-    own, _ = _exact_own(read, is_known=is_known)
+    own, _ = _exact_own(read)
     return None if own is None else _chosen_own(read, own, pretokenizer)[1]
 
 
 def build_encoder(chosen: Description) -> NamedEncoder:
     """Build the encoder of a description whose engine was chosen, here or in another process."""
-    encoder = run_here(chosen) if chosen.engine == "bpe_core" else run_by_library(chosen)
+    encoder = run_by_library(chosen) if chosen.merges is None else run_here(chosen)
     return NamedEncoder(chosen.name, encoder, chosen.provenance, chosen.chat)
 
 
@@ -133,15 +132,16 @@ def build_tokenizer(described: Description, *, across_words: bool = False) -> To
     tokenizer.json if the `tokenizers` library, which checks those, is not installed.
     """
     if described.spaces is not None and described.merges is not None:
-        plain = find_plain_merges(described.merges, described.added_tokens, described.spaces)
-        if plain is None and across_words:
-            return plain_tokenizer(described)
-        if plain is None:
+        merges = described.merges
+        rights = (merges.vocab[right] for _, right, _ in merges.merges)
+        cut = find_plain_cut(merges.pretokenizer, rights, described.added_tokens, described.spaces)
+        if cut is None and not across_words:
             raise FormatError(
                 "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
                 "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
             )
-        described = replace(described, merges=plain)
+        tokenizer = plain_tokenizer(described)
+        return tokenizer if cut is None else Tokenizer.from_table(tokenizer.table, cut)
     if described.merges is not None and described.normalizer is not None:
         raise FormatError(
             f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "
@@ -171,7 +171,7 @@ def run_by_library(read: Description) -> Encoder:
     return TiktokenTokenizer(read.ranks.ids, read.ranks.pattern, read.ranks.special_tokens)
 
 
-def _exact_own(read: Description, *, is_known: bool = False) -> tuple[Own | None, str]:
+def _exact_own(read: Description) -> tuple[Own | None, str]:
     """Return the encoder that runs here exactly, or None and the reason."""
     try:
         own = run_here(read)
@@ -181,7 +181,7 @@ def _exact_own(read: Description, *, is_known: bool = False) -> tuple[Own | None
         return None, read.why_not or str(error)
     # Without the library, plain merges still run: only the comparison with it is left out.
     is_plain = not isinstance(own, NativeTokenizer) and find_spec(read.library) is None
-    if read.library not in ("tokenizers", "sentencepiece") or is_known or is_plain:
+    if read.library not in ("tokenizers", "sentencepiece") or read.is_known or is_plain:
         return own, ""
     tokenizer = own if isinstance(own, Tokenizer) else own.tokenizer
     probe = PROBE + last_tokens(tokenizer, 2_000)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.files.kept_arrays import Kept, find_kept, hash_sources, keep
 from bpe_core.kernels.compiling.choose import kernels_are_ready
+from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -48,8 +49,10 @@ def open_kept(
     kept = find_kept(key)
     if kept is not None:
         return _to_encoder(kept)
-    opened = open_first()
-    to_keep = _to_keep(opened)
+    # What is read of a large file is half a million lists, which each search would look through.
+    with without_garbage_collection():
+        opened = open_first()
+        to_keep = _to_keep(opened)
     if to_keep is not None:
         keep(key, to_keep)
     return opened
@@ -57,13 +60,9 @@ def open_kept(
 
 def _hash_all(purpose: str, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    from_it = [hash_sources(), _versions(), kernels_are_ready()]
+    from_it = [hash_sources(), [*map(_version, _LIBRARIES)], kernels_are_ready()]
     parts = [purpose, hashes, repr(pretokenizer), *from_it]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _versions() -> list[str]:
-    return [_version(library) for library in _LIBRARIES]
 
 
 def _version(library: str) -> str:
@@ -125,12 +124,12 @@ def _add_steps(tokenizer: Tokenizer, kept: Kept) -> Encoder:
     facts: Mapping[str, Any] = kept.facts
     if "added" not in facts:
         return tokenizer
-    from bpe_core.formats.running.added_tokens import AddedToken
+    from bpe_core.formats.running.before_merging import AddedToken
 
     added = [AddedToken(*each) for each in facts["added"]]
     if "spaces" in facts:
+        from bpe_core.formats.running.before_merging import Spaces
         from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-        from bpe_core.formats.running.spaces import Spaces
 
         return AcrossWordsTokenizer(tokenizer, Spaces(*facts["spaces"]), added)
     from bpe_core.formats.running.run_here import NativeTokenizer

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
-from bpe_core.formats.folder_files import locate, read_files_at
+from bpe_core.formats.folder_files import locate, naming, read_files_at
 from bpe_core.formats.opening.kept_encoders import open_kept
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
 from bpe_core.published.hub_names import HubName
-from bpe_core.published.tiktoken_names import TIKTOKEN_ENCODINGS, TiktokenEncoding
+from bpe_core.published.special_tokens import TIKTOKEN_ENCODINGS, TiktokenEncoding
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -76,7 +77,8 @@ def _open(
         return first(files, pretokenizer=pretokenizer)
 
     purpose = "open as merges" if plainest else "open"
-    opened = open_kept(purpose, files, pretokenizer, open_first)
+    with naming(path_or_name):
+        opened = open_kept(purpose, files, pretokenizer, open_first)
     return opened if model is None else named_after_hub(model, opened)
 
 
@@ -139,11 +141,11 @@ def _open_published(found: Published, name: str | None) -> NamedEncoder:
 
     def open_first() -> NamedEncoder:
         from bpe_core.formats.opening.engines import choose_engine
-        from bpe_core.formats.opening.reading import read_description
+        from bpe_core.formats.opening.opening import read_description
 
         # The SHA-256 was checked, and the tests compare these files with their libraries.
-        read = read_description(files, special_tokens=special_tokens)
-        return choose_engine(read, is_known=True)[1]
+        read = replace(read_description(files, special_tokens=special_tokens), is_known=True)
+        return choose_engine(read)[1]
 
     purpose = "open published" if name is None else f"open published as {name}"
     opened = open_kept(purpose, files, None, open_first)
@@ -152,17 +154,16 @@ def _open_published(found: Published, name: str | None) -> NamedEncoder:
 
 def _extended_gpt2(encoding: TiktokenEncoding) -> Tokenizer:
     """Return GPT-2's tokenizer with the ranks and the special tokens of an encoding."""
-    from bpe_core.formats.tiktoken_file import build_from_ranks
+    from bpe_core.formats.tiktoken_file import recover_rank_merges
     from bpe_core.tokenizer.gpt2 import gpt2
 
     base = gpt2()
     special = set(base.special_tokens.values())
     ranks = {token: id for id, token in base.vocab.items() if id not in special}
-    return build_from_ranks(
-        ranks | dict(encoding.more_ranks),
-        pretokenizer=base.pretokenizer.name,
-        special_tokens=encoding.special_tokens or {},
-    )
+    all_ranks = ranks | dict(encoding.more_ranks)
+    return recover_rank_merges(
+        all_ranks, base.pretokenizer.name, encoding.special_tokens or {}
+    ).tokenizer()
 
 
 def _check_cut(opened: NamedEncoder, pretokenizer: str) -> None:

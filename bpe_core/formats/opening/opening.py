@@ -1,4 +1,6 @@
-"""Open a tokenizer's files as an encoder; what another library reads is tried elsewhere first.
+"""Read a tokenizer's files, in whatever format, and open them as an encoder.
+
+Each format's reader returns a `Description`. What another library reads is tried elsewhere first.
 
 A file within all limits can still take a minute or gigabytes, or end the process in a compiled
 library. So such files are opened in another process, which answers with their description, and the
@@ -7,34 +9,43 @@ encoder is built from that.
 
 from __future__ import annotations
 
-import io
 import os
-import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from typing import Final
 
 from bpe_core.corpus.file_kinds import is_zip
 from bpe_core.errors import BpeError, FormatError, ProcessError, UnforeseenError
 from bpe_core.extras import needs_extra
-from bpe_core.files.regular_files import ARCHIVE_DAMAGE
+from bpe_core.formats import gpt2_files
 from bpe_core.formats.checking.probe import PROBE
-from bpe_core.formats.description import Description, check_not_overruled
+from bpe_core.formats.description import Description, Given, check_not_overruled
+from bpe_core.formats.folder_files import MAX_BYTES, PAIRS, SIDECARS, unpacked
+from bpe_core.formats.gguf.gguf_header import looks_like_gguf
+from bpe_core.formats.gguf.gguf_vocabulary import describe_gguf
+from bpe_core.formats.huggingface import FILE_NAME, describe_huggingface
+from bpe_core.formats.json_files import looks_like_json, parse_json
+from bpe_core.formats.native import describe_native
 from bpe_core.formats.opening.engines import (
     build_encoder,
     build_tokenizer,
     choose_engine,
     open_here,
 )
-from bpe_core.formats.opening.reading import read_description
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.text_growth import check_growth
+from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
+from bpe_core.formats.sentencepiece_scores import describe_sentencepiece
+from bpe_core.formats.sidecars import Sidecars, add_sidecars
+from bpe_core.formats.tekken import describe_tekken, looks_like_tekken
+from bpe_core.formats.text_growth import check_patterns
+from bpe_core.formats.tiktoken_file import describe_tiktoken, read_ranks
 from bpe_core.processes.limits import GB, Limits
 from bpe_core.published.catalogue import is_published
 from bpe_core.tokenizer.protocol import NamedEncoder
 
 MIN_BYTES: Final = 200_000
-"""The unpacked size from which a stranger's files are worth a process, which takes 0.4 s to start.
+"""The size from which a stranger's files are worth a process, which takes 0.4 s to start.
 Smaller files cannot take long or much memory, except in a library that reads them."""
 _MAX_MEMORY: Final = 3 * GB
 _MAX_PROCESSOR_SECONDS: Final = 25
@@ -64,8 +75,8 @@ def open_files(
     ([0, 1], 'A WordPiece model')
     """
     is_known = any(map(is_published, files.values()))
-    opened = open_here(read_description(files, pretokenizer), pretokenizer, is_known=is_known)
-    return opened or _open_elsewhere(files, pretokenizer, place)
+    read = replace(read_description(files, pretokenizer), is_known=is_known)
+    return open_here(read, pretokenizer) or _open_elsewhere(files, pretokenizer, place)
 
 
 def open_as_merges(files: Mapping[str, bytes], *, pretokenizer: str | None = None) -> NamedEncoder:
@@ -74,12 +85,10 @@ def open_as_merges(files: Mapping[str, bytes], *, pretokenizer: str | None = Non
     >>> open_as_merges({"a.tiktoken": b"YQ== 0\\n"}, pretokenizer="gpt2").encode("aa")
     [0, 0]
     """
-    read = read_description(files, pretokenizer, merges_only=True)
+    read = read_description(files, pretokenizer)
     try:
         tokenizer = build_tokenizer(read)
     except FormatError:
-        if read.parsed is not None:
-            check_growth(read.parsed)
         return open_here(read, pretokenizer) or _open_elsewhere(files, pretokenizer, nullcontext)
     if read.names_cut or read.library == "tokenizers":
         check_not_overruled(read.name, tokenizer, pretokenizer, None)
@@ -92,36 +101,17 @@ def open_untrusted(
     pretokenizer: str | None = None,
     place: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> NamedEncoder:
-    """Open a stranger's files as `open_files` does, but read large ones in another process too.
+    """Open a stranger's files as `open_files` does, but read zips and large files elsewhere too.
 
     Raises what `open_files` raises, and `FormatError` if they take too much time or memory.
 
     >>> open_untrusted({"a.tiktoken": b"YQ== 0\\n"}, pretokenizer="gpt2").encode("aa")
     [0, 0]
     """
-    if size_unpacked(files) < MIN_BYTES:
+    is_small = sum(map(len, files.values())) < MIN_BYTES and not any(map(is_zip, files.values()))
+    if is_small:
         return open_files(files, pretokenizer=pretokenizer, place=place)
     return _open_elsewhere(files, pretokenizer, place)
-
-
-def size_unpacked(files: Mapping[str, bytes]) -> int:
-    """Return the size of files in bytes; for a small zip, the unpacked size that it states.
-
-    >>> size_unpacked({"vocab.json": b"{}", "merges.txt": b"a b"})
-    5
-    """
-    size = sum(map(len, files.values()))
-    if size >= MIN_BYTES:
-        return size
-    for data in files.values():
-        if is_zip(data):
-            try:
-                with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                    # No more than this is unpacked, even if the stated size is false.
-                    size += sum(member.file_size for member in archive.infolist())
-            except ARCHIVE_DAMAGE:
-                continue
-    return size
 
 
 def describe_files(files: Mapping[str, bytes], pretokenizer: str | None) -> Description:
@@ -132,13 +122,13 @@ def describe_files(files: Mapping[str, bytes], pretokenizer: str | None) -> Desc
     # Each thread would reserve address space, which counts as memory.
     os.environ |= {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
     chosen, opened = choose_engine(read_description(files, pretokenizer), pretokenizer)
-    if chosen.engine != "bpe_core":
+    if chosen.merges is None:
         # Some tokenizers that can be built crash at the first text; those that only fail may be
         # opened.
         with suppress(BpeError):
             opened.encode(PROBE)
     if isinstance(opened.encoder, ForeignTokenizer):
-        opened.encoder.check_patterns()
+        check_patterns(opened.encoder.described, opened.encode)
     return chosen
 
 
@@ -168,3 +158,80 @@ def _open_elsewhere(
 
 def _unopened(reason: str) -> FormatError:
     return FormatError(f"This file cannot be opened. {reason} Use the file as it was saved.")
+
+
+def read_description(
+    files: Mapping[str, bytes],
+    pretokenizer: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> Description:
+    """Read a tokenizer's file, or GPT-2's two files, and what transformers keeps next to them.
+
+    The format is recognised from the content. Pass `pretokenizer` and `special_tokens` for formats
+    that do not store them. Raises `FormatError` if the files are not a tokenizer, and `ConfigError`
+    if an argument is missing.
+
+    >>> read_description({"mine": b"YQ== 0\\nYWE= 1\\n"}, pretokenizer="none").merges.merges
+    [(0, 0, 1)]
+    """
+    files = unpacked(files)
+    beside = Sidecars(files)
+    main = {name: data for name, data in files.items() if name not in SIDECARS}
+    for name, data in main.items():
+        if len(data) > MAX_BYTES:
+            raise FormatError(
+                f"{name} has more than {MAX_BYTES:,} bytes, the most that is read of a tokenizer."
+            )
+    # The vocabulary first.
+    names = sorted(main, key=lambda name: not name.endswith(".json"))
+    if len(names) not in (1, 2):
+        raise FormatError(
+            f"Expected one file, or two ({gpt2_files.VOCABULARY} and {gpt2_files.MERGES}), "
+            f"got {len(names)}."
+        )
+    given = Given(", ".join(main), main[names[0]], beside, pretokenizer, special_tokens)
+    found = _read_pair(given, main[names[1]]) if len(names) == 2 else _read_one(given)
+    chat = beside.chat(found.first_token)
+    return found if chat is None else replace(found, chat=chat)
+
+
+def _read_pair(given: Given, merges: bytes) -> Description:
+    if given.beside:
+        return describe_huggingface(given, gpt2_files.join_pair(given, merges), names_cut=False)
+    return gpt2_files.describe_gpt2_files(given, merges)
+
+
+def _read_one(given: Given) -> Description:
+    name, data = given.name, given.data
+    for vocabulary, merges in PAIRS:
+        if name == merges:
+            raise FormatError(
+                f"{name} holds only merges. Add the vocabulary they belong to, {vocabulary}."
+            )
+    if looks_like_gguf(data):
+        return describe_gguf(given)
+    if looks_like_sentencepiece(data):
+        return describe_sentencepiece(given, data)
+    if looks_like_json(data, name):
+        return _read_json(given)
+    try:
+        read_ranks(data.lstrip().partition(b"\n")[0])
+    except FormatError as error:
+        raise FormatError(
+            f"{name} is not a tokenizer: it is neither JSON nor a .tiktoken file. {error}"
+        ) from None
+    return describe_tiktoken(given)
+
+
+def _read_json(given: Given) -> Description:
+    described = parse_json(given.data, given.name)
+    if "model" in described:
+        return describe_huggingface(given, add_sidecars(described, given.beside))
+    if looks_like_tekken(described):
+        return describe_tekken(given, described)
+    if "format" in described:
+        return describe_native(given, described)
+    raise FormatError(
+        f"{given.name} is JSON, but neither a {FILE_NAME} nor a BPE Explorer tokenizer. If it is a "
+        "vocab.json, add its merges.txt."
+    )

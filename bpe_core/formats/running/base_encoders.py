@@ -1,20 +1,30 @@
-"""The base class of this package's encoders, and that of encoders run by a library."""
+"""The base classes of encoders, run here or by a library, whose failures become our errors."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
+from typing import Final
 
-from bpe_core.formats.running.added_tokens import AddedToken
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.errors import BpeError
+from bpe_core.formats.running.before_merging import AddedToken
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial
 from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
+
+_PLACE: Final = re.compile(r"line (\d+),? column (\d+)")
 
 
 class PlacingEncoder(Immutable):
@@ -156,3 +166,35 @@ class OwnEncoder(PlacingEncoder):
     def _fingerprint(self) -> str:
         parts = [self.tokenizer.fingerprint, [list(each) for each in self.added], self._steps]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    @cached_property
+    def widths(self) -> NDArray[np.int64]:
+        """int64[largest id + 1]: the number of bytes of each token."""
+        return token_widths(self.vocab)
+
+
+@contextmanager
+def library_failures(to_error: Callable[[str], BpeError]) -> Generator[None]:
+    """Raise the error that `to_error` returns in place of whatever a library raises in the block.
+
+    `to_error` gets " (line L, column C)" if the library names a place, else "". The rest of its
+    message is about its own types, and helps nobody here. `tokenizers` raises bare Exceptions, and
+    its panics derive from BaseException; so do an interruption and an exit, which go on.
+
+    >>> from bpe_core.errors import FormatError
+    >>> with library_failures(lambda place: FormatError(f"It cannot be read{place}.")):
+    ...     raise Exception("did not match any variant of ModelWrapper at line 1 column 30")
+    Traceback (most recent call last):
+    bpe_core.errors.FormatError: It cannot be read (line 1, column 30).
+    >>> with library_failures(lambda place: FormatError(f"It cannot be read{place}.")):
+    ...     raise SystemExit
+    Traceback (most recent call last):
+    SystemExit
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:
+        found = _PLACE.search(str(error))
+        raise to_error(f" (line {found[1]}, column {found[2]})" if found else "") from None

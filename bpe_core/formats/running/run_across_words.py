@@ -4,8 +4,8 @@ Llama 2, Mistral 7B and Gemma write spaces as ▁ and merge a text whole. Its to
 it is cut before each space that follows something else, except where the merges themselves join
 across; the pre-tokenizer of the merges does that, so words repeat and kernels and caches serve.
 
-Here ▁ is a space in texts and tokens alike, so the text need not be changed for it. The readable
-twin, `merge_whole`, does what the files say, without any cut.
+Here ▁ is a space in texts and tokens alike, so the text need not be changed for it. `merge_whole`
+in the tests does what the files say, without any cut.
 """
 
 from __future__ import annotations
@@ -19,20 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.formats.across_words import find_plain_cut
-from bpe_core.formats.running.added_tokens import (
+from bpe_core.formats.running.base_encoders import OwnEncoder
+from bpe_core.formats.running.before_merging import (
     AddedToken,
+    Spaces,
     build_finder,
     find_isolated,
 )
-from bpe_core.formats.running.base_encoders import OwnEncoder
-from bpe_core.formats.running.spaces import Spaces
 from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import cut_text
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.encoding import TextEncoder
 from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import Explanation
@@ -245,7 +243,7 @@ class AcrossWordsTokenizer(OwnEncoder):
                 found = self._encoder.encode_to_numpy(part.text, frozenset(), "strict").astype(
                     np.int64
                 )
-                reached = np.cumsum(self._widths[found]) - part.n_in_front
+                reached = np.cumsum(self.widths[found]) - part.n_in_front
                 if META in given:  # three bytes, where the merges have one
                     places = _find_meta(given)
                     reached += 2 * np.searchsorted(places, reached)
@@ -259,11 +257,6 @@ class AcrossWordsTokenizer(OwnEncoder):
     def _adds_meta(self) -> bool:
         """True if an added token has a ▁, which its library decodes as a space."""
         return any(META in text for text in self.tokenizer.special_tokens)
-
-    @cached_property
-    def _widths(self) -> NDArray[np.int64]:
-        """int64[largest id + 1]: the number of bytes of each token."""
-        return token_widths(self.vocab)
 
     @cached_property
     def _finders(self) -> _Finders:
@@ -281,22 +274,6 @@ class AcrossWordsTokenizer(OwnEncoder):
         return build_finder(each for each in added if not each.is_normalized), build_finder(
             normalized
         )
-
-
-def merge_whole(tokenizer: AcrossWordsTokenizer, text: str) -> list[int]:
-    """Encode a text without added tokens as its file says: merge all of it, without any cut.
-
-    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" ", 257: b"a", 258: b" a"}
-    >>> merges = Tokenizer(
-    ...     vocab=vocab, merges=[(256, 257, 258)], pretokenizer="sentencepiece",
-    ...     base="characters", byte_fallback=range(256),
-    ... )
-    >>> merge_whole(AcrossWordsTokenizer(merges, Spaces("always")), "a aé")
-    [258, 258, 195, 169]
-    """
-    table = tokenizer.tokenizer.table
-    (piece,) = table.pieces(tokenizer.normalized(text).replace(META, " ")) or [([], b"")]
-    return merge_symbols(piece[0] or [], table.ranks, table.made)
 
 
 def _find_meta(text: str) -> NDArray[np.int64]:

@@ -7,27 +7,30 @@ byte-pair encoding over pre-tokens cannot represent.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.running.base_encoders import LibraryEncoder
-from bpe_core.formats.running.library_errors import library_failures
+from bpe_core.formats.running.base_encoders import LibraryEncoder, library_failures
 from bpe_core.formats.running.offsets_to_segments import locate_tokens
-from bpe_core.formats.sentencepiece_model import BYTE, CONTROL, UNKNOWN, Piece, read_model
+from bpe_core.formats.sentencepiece_model import (
+    BYTE,
+    BYTE_PIECES,
+    CONTROL,
+    UNKNOWN,
+    Piece,
+    read_model,
+)
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
-
-_META: Final = "▁"
-_BYTE_PIECE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+from bpe_core.unicode.byte_alphabet import META
 
 
 class SentencePieceTokenizer(LibraryEncoder):
@@ -153,9 +156,8 @@ class SentencePieceTokenizer(LibraryEncoder):
 
 
 def _piece_bytes(piece: Piece) -> bytes:
-    byte = _BYTE_PIECE.fullmatch(piece.text) if piece.type == BYTE else None
-    if byte:
-        return bytes([int(byte[1], 16)])
+    if piece.type == BYTE and piece.text in BYTE_PIECES:
+        return BYTE_PIECES[piece.text]
     if piece.type in (CONTROL, UNKNOWN):
         return piece.text.encode()
-    return piece.text.replace(_META, " ").encode()
+    return piece.text.replace(META, " ").encode()

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.running.base_encoders import LibraryEncoder
-from bpe_core.formats.running.library_errors import library_failures
+from bpe_core.formats.running.base_encoders import LibraryEncoder, library_failures
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns

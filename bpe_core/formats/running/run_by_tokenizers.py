@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import string
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -25,20 +24,17 @@ from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.json_files import flat_steps
 from bpe_core.formats.patterns import find_pretokenizer
-from bpe_core.formats.running.base_encoders import LibraryEncoder
-from bpe_core.formats.running.library_errors import library_failures
+from bpe_core.formats.running.base_encoders import LibraryEncoder, library_failures
 from bpe_core.formats.running.offsets_to_segments import locate_tokens
-from bpe_core.formats.text_growth import check_patterns
+from bpe_core.formats.sentencepiece_model import BYTE_PIECES
 from bpe_core.pretokenizers.pretokenizers import cut_text
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.unicode.byte_alphabet import from_printable
+from bpe_core.unicode.byte_alphabet import META, from_printable
 
 if TYPE_CHECKING:
     import tokenizers
 
-_FALLBACK_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
-_META: Final = "▁"
 # Every letter between spaces, to see what a normalizer makes of it.
 _LETTERS: Final = " ".join(string.ascii_letters)
 _LOCAL_NORMALIZERS: Final = frozenset(
@@ -109,10 +105,6 @@ class ForeignTokenizer(LibraryEncoder):
             hashlib.sha256(f"{engine} {written}".encode()).hexdigest(),
         )
 
-    def check_patterns(self) -> None:
-        """Raise FormatError if a pattern is unusably slow on some text."""
-        check_patterns(self.described, self.encode)
-
     def __reduce__(self) -> tuple[object, ...]:
         return ForeignTokenizer, (self._source, self._special)
 
@@ -139,7 +131,7 @@ class ForeignTokenizer(LibraryEncoder):
         normalizer = self._peer.normalizer
         if normalizer is None:
             return text
-        with self._failures():
+        with _encoding_failures(self.engine):
             return normalizer.normalize_str(text)
 
     def written(self, id: int) -> str | None:
@@ -177,7 +169,7 @@ class ForeignTokenizer(LibraryEncoder):
             [self.described.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")]
         )
         self._by_bytes = by_bytes = '"ByteLevel"' in described
-        by_meta = '"Metaspace"' in described or json.dumps(_META) in described
+        by_meta = '"Metaspace"' in described or json.dumps(META) in described
         fallback = bool(self.described["model"].get("byte_fallback"))
         added = self._peer.get_added_tokens_decoder()
         return {
@@ -200,15 +192,12 @@ class ForeignTokenizer(LibraryEncoder):
                 f"of {len(special):,} are allowed. Allow 'all' or none."
             )
         peer = self._peer_with_special if allowed else self._peer
-        with self._failures():
+        with _encoding_failures(self.engine):
             return peer.encode_batch(texts, add_special_tokens=False)
 
-    def _failures(self) -> AbstractContextManager[None]:
-        return _encoding_failures(self.engine)
 
-
-def encode_once(source: str, text: str) -> list[int]:
-    """Return the ids of one text without special tokens, as `ForeignTokenizer` does.
+def encode_once(source: str, text: str, *, find_special: bool = False) -> list[int]:
+    """Return the ids of one text, with or without special tokens, as `ForeignTokenizer` does.
 
     Raises what it raises. What that needs for other texts and its vocabulary is not built.
 
@@ -221,7 +210,7 @@ def encode_once(source: str, text: str) -> list[int]:
         import tokenizers
 
     peer = _built(tokenizers.Tokenizer, source)
-    peer.encode_special_tokens = True
+    peer.encode_special_tokens = not find_special
     with _encoding_failures(f"tokenizers {tokenizers.__version__}"):
         return peer.encode(text, add_special_tokens=False).ids
 
@@ -251,11 +240,9 @@ def _token_bytes(text: str, *, by_bytes: bool, by_meta: bool, fallback: bool) ->
             return from_printable(text)
         except KeyError:
             return text.encode()
-    if fallback:
-        byte = _FALLBACK_BYTE.fullmatch(text)
-        if byte:
-            return bytes([int(byte[1], 16)])
-    return (text.replace(_META, " ") if by_meta else text).encode()
+    if fallback and text in BYTE_PIECES:
+        return BYTE_PIECES[text]
+    return (text.replace(META, " ") if by_meta else text).encode()
 
 
 def is_cut_at_spaces(described: Mapping[str, Any], normalized: Callable[[str], str] | None) -> bool:

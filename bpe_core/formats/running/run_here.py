@@ -31,14 +31,13 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.running.added_tokens import AddedToken, build_finder
 from bpe_core.formats.running.base_encoders import OwnEncoder
+from bpe_core.formats.running.before_merging import AddedToken, build_finder
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
 from bpe_core.pretokenizers.pretokenizers import cut_text
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import code_points
 
@@ -154,13 +153,8 @@ class NativeTokenizer(OwnEncoder):
         if self.normalized(text) != text or (self._lacking and self._lacking.search(text)):
             return self._foreign.place_tokens([text], allowed_special)[0]
         ids = np.array(self.encode(text, allowed_special), np.int64)
-        byte_ends = np.cumsum(self._widths[ids])
-        return TokenColumns(ids, byte_ends - self._widths[ids], byte_ends)
-
-    @cached_property
-    def _widths(self) -> NDArray[np.int64]:
-        """int64[largest id + 1]: the number of bytes of each token."""
-        return token_widths(self.vocab)
+        byte_ends = np.cumsum(self.widths[ids])
+        return TokenColumns(ids, byte_ends - self.widths[ids], byte_ends)
 
     @cached_property
     def _foreign(self) -> ForeignTokenizer:
