@@ -142,8 +142,8 @@ def test_a_large_parquet_file_is_described_by_groups_from_all_over_it() -> None:
     assert (whole.is_sample, sampled.is_sample) == (False, True)
     assert sampled.texts[0].share == pytest.approx(whole.texts[0].share, rel=0.1)
     upload = make_parquet(data, row_group_size=100)
-    data = np.frombuffer(upload.getvalue(), np.uint8)
-    assert open_parquet(data, "a.parquet").describe(max_bytes=1).is_sample
+    file = open_parquet(np.frombuffer(upload.getvalue(), np.uint8), "a.parquet")
+    assert file.describe(max_bytes=1).is_sample
     assert read_corpus(make_parquet(data), "words").documents == tuple(texts)
 
 
