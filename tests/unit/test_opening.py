@@ -19,6 +19,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.formats import native
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening import opening
+from bpe_core.formats.opening.open_encoder import open_plainest
 from bpe_core.formats.opening.opening import open_files, open_untrusted
 from bpe_core.formats.text_growth import check_patterns
 from bpe_core.kernels.compiling.choose import compile_kernels
@@ -284,3 +285,12 @@ def test_a_tokenizer_may_come_through_a_pipe(tmp_path: Path) -> None:
         written = pool.submit(pipe.write_bytes, data)
         assert bpe.load(pipe) == bpe.gpt2().truncated(9)
     assert written.result() == len(data)
+
+
+def test_an_error_names_its_file_and_first_says_what_that_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text('{"model": {"type": "BPE", "vocab": {"a": 0}}}')
+    for read in (bpe.load, bpe.open_encoder, open_plainest):
+        with pytest.raises(bpe.FormatError) as raised:
+            read(path)
+        assert str(raised.value).startswith(f"{path}: The model has no list of merges.")
