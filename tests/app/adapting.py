@@ -13,7 +13,8 @@ from bpe_core.adapting.extend import extend
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
-from tests.app.pages import OpenApp, paste
+from tests.app.pages import OpenApp, all_sent, in_address, paste
+from tests.app.training import until_ended
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.held_out_text import divide
 from ui.storage.run_files import CorpusOrigin
@@ -21,8 +22,6 @@ from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
 from ui.storage.upload_store import keep_tokenizer
 
 TEXT = "".join(f"Schifffahrtsgesellschaft {n} und Donaudampfschifffahrt\n" for n in range(400))
-
-
 N_TOKENS = 12
 
 
@@ -55,10 +54,12 @@ def small_base() -> bpe.Tokenizer:
     return bpe.train(load_sample("multilingual"), bpe.TrainingConfig(4_000)).tokenizer
 
 
-def open_with_base(open_app: OpenApp, files: Mapping[str, bytes], mode: str = "Extend") -> AppTest:
+def open_with_base(
+    open_app: OpenApp, files: Mapping[str, bytes], mode: str = "Extend", text: str = TEXT
+) -> AppTest:
     """Open Adapt on a tokenizer from files, with a text pasted."""
     key = f"file-{keep_tokenizer(dict(files), None, open_files(dict(files)))}"
-    return paste(choose(open_app("adapt", **{"with": key, "base": key}), mode), TEXT)
+    return paste(choose(open_app("adapt", **{"with": key, "base": key}), mode), text)
 
 
 def open_small_base(open_app: OpenApp, mode: str) -> AppTest:
@@ -69,6 +70,21 @@ def open_small_base(open_app: OpenApp, mode: str) -> AppTest:
 def choose(app: AppTest, mode: str) -> AppTest:
     """Choose what is done to the tokenizer."""
     return app.segmented_control(key="adapt").set_value(mode).run()
+
+
+def run_extension(app: AppTest, key: str = "extend") -> StoredRun:
+    """Press a button that extends a tokenizer, and return the run."""
+    until_ended(app.button(key=key).click().run())
+    return load_run(in_address(app, "run"))
+
+
+def read_kinds(app: AppTest) -> dict[str, list[int]]:
+    """Return the new tokens and the tokens saved, by the kind of the new tokens."""
+    (table,) = (d for d in all_sent(app) if "by the kind of the new tokens" in d.get("caption", ""))
+    return {
+        name: [int(text.replace(",", "").replace("−", "-")) for text in figures[:2]]
+        for name, figures, _ in table["rows"]
+    }
 
 
 def read_verdict(app: AppTest) -> str:

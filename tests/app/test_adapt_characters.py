@@ -15,14 +15,12 @@ from bpe_core.adapting.adapted import count_with_missing
 from bpe_core.adapting.gains import cut_after, list_new_ids
 from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening.opening import open_files
-from tests.app.adapting import choose, read_verdict
-from tests.app.pages import OpenApp, all_sent, paste, sent_table, unescaped_text
-from tests.app.training import in_address, until_ended
+from tests.app.adapting import open_with_base, read_kinds, read_verdict, run_extension
+from tests.app.pages import OpenApp, in_address, metrics, sent_table, unescaped_text
+from tests.app.training import known_work
 from tests.waiting import wait_until
 from ui.adapt import background_work, files_part
-from ui.storage.run_store import StoredRun, load_run
-from ui.storage.upload_store import keep_tokenizer
+from ui.storage.run_store import StoredRun
 from ui.train.presets import CONFIGS, LLAMA
 
 TEXT = "".join(f"東京都庁と京都市役所 hugs {n}\n" for n in range(400))
@@ -39,21 +37,16 @@ def base() -> bpe.Tokenizer:
 
 def open_base(open_app: OpenApp, mode: str = "Extend") -> AppTest:
     """Open Adapt on a model file of the base, with a text pasted."""
-    files = dumps(base(), "sentencepiece")
-    key = f"file-{keep_tokenizer(dict(files), None, open_files(dict(files)))}"
-    return paste(choose(open_app("adapt", **{"with": key, "base": key}), mode), TEXT)
+    return open_with_base(open_app, dumps(base(), "sentencepiece"), mode, TEXT)
 
 
 def extend(app: AppTest, n_tokens: int) -> StoredRun:
     app.number_input(key="adapt_tokens").set_value(float(n_tokens)).run()
-    until_ended(app.button(key="extend").click().run())
-    return load_run(in_address(app, "run"))
+    return run_extension(app)
 
 
-def read_kinds(app: AppTest) -> list[int]:
-    """Return how many new tokens of each kind there are."""
-    (table,) = (d for d in all_sent(app) if "by the kind of the new tokens" in d.get("caption", ""))
-    return [int(figures[0]) for name, figures, _ in table["rows"] if name != "Removed tokens"]
+def count_new(app: AppTest) -> int:
+    return sum(n for n, _ in read_kinds(app).values() if n > 0)
 
 
 def test_characters_are_among_the_new_tokens_of_all_figures(open_app: OpenApp) -> None:
@@ -70,15 +63,14 @@ def test_characters_are_among_the_new_tokens_of_all_figures(open_app: OpenApp) -
     assert f"With 12 new tokens, held-out text takes {fewer[12]:.1f}%" in read_verdict(app)
     assert f"{counts[0]:,} → {counts[12]:,} tokens" in read_verdict(app)
     assert "8 new characters and 4 merges after those of the base" in unescaped_text(app)
-    assert sum(read_kinds(app)) == 12
+    assert count_new(app) == 12
     slider = app.slider(key=f"tokens_kept_{stored.id}")
     assert slider.max == 12
     slider.set_value(5).run()
-    metrics = {metric.label: metric.value for metric in app.metric}
-    assert metrics["Next 7 tokens"] == f"{fewer[12] - fewer[5]:.2f}%"
+    assert metrics(app)["Next 7 tokens"] == f"{fewer[12] - fewer[5]:.2f}%"
     shown = f"Tokens added **5** :gray[of 12, {base().vocab_size + 5:,} in all]"
     assert shown in unescaped_text(app)
-    assert sum(read_kinds(app)) == 5
+    assert count_new(app) == 5
     rows = sent_table(app, "New tokens and the tokens they replace")["rows"]
     assert [row[0] for row in rows] == new[:5]
 
@@ -116,17 +108,12 @@ def test_a_share_of_0_adds_no_characters(open_app: OpenApp) -> None:
     assert again.number_input(key="adapt_coverage").value == 0
 
 
-def test_a_base_of_bytes_has_no_field_for_characters(open_app: OpenApp) -> None:
-    app = paste(open_app("adapt"), TEXT)
-    assert "adapt_coverage" not in [field.key for field in app.number_input]
-
-
 def test_a_run_of_characters_alone_is_shown(open_app: OpenApp) -> None:
     app = open_base(open_app)
     stored = extend(app, 4)
     assert not stored.run.merges
     assert "With 4 new tokens" in read_verdict(app)
-    assert sum(read_kinds(app)) == 4
+    assert count_new(app) == 4
     for page in ("merge_loop", "pair_frequencies", "compare", "vocabulary"):
         assert not open_app(page, run=stored.id).exception
 
@@ -147,8 +134,8 @@ def test_replaced_tokens_are_characters_too(open_app: OpenApp) -> None:
     app.number_input(key="replace_tokens").set_value(10.0).run()
     assert app.number_input(key="replace_coverage").value == DEFAULT_COVERAGE
     app.button(key="replace").click().run()
-    (id,) = list(background_work.replacings()._known)  # pyright: ignore[reportPrivateUsage]
-    found = wait_until(background_work.replacings(), id).result
+    work = background_work.replacings()
+    found = wait_until(work, known_work(work)).result
     assert found is not None
     app.run()
     assert {*found.sizes[-1].characters} == CHARACTERS
@@ -158,8 +145,7 @@ def test_replaced_tokens_are_characters_too(open_app: OpenApp) -> None:
     assert {*new[:8]} == CHARACTERS
     rows = sent_table(app, "New tokens and the tokens they replace")["rows"]
     assert [row[0].replace("␣", " ") for row in rows] == new
-    assert sum(read_kinds(app)) == 10
-    (kinds,) = (d for d in all_sent(app) if "by the kind of the new tokens" in d.get("caption", ""))
-    saved = [int(row[1][1].replace(",", "").replace("−", "-")) for row in kinds["rows"]]
-    assert sum(saved) == found.judged.tokens[0] - found.judged.tokens[-1]
+    assert count_new(app) == 10
+    saved = sum(tokens for _, tokens in read_kinds(app).values())
+    assert saved == found.judged.tokens[0] - found.judged.tokens[-1]
     assert found.judged.tokens[-1] < found.judged.tokens[0]

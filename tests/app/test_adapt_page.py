@@ -24,17 +24,18 @@ from tests.app.adapting import (
     open_extended,
     open_small_base,
     open_with_base,
+    read_kinds,
     read_verdict,
+    run_extension,
     small_base,
 )
-from tests.app.pages import OpenApp, all_sent, page_text, paste, sent_table
-from tests.app.training import assert_press_is_refused, in_address, until_ended
+from tests.app.pages import OpenApp, in_address, metrics, page_text, paste, sent_table, upload
+from tests.app.training import assert_press_is_refused, known_work
 from tests.waiting import wait_until
 from ui.adapt import background_work, files_part
 from ui.adapt.files_part import MODEL_LINES
 from ui.adapt.swapped import Swapped
 from ui.run.downloads import zipped
-from ui.storage.run_store import load_run
 
 NO_INTERVAL = "No interval: it takes 20 documents, and there"
 
@@ -45,12 +46,11 @@ def download_labels(app: AppTest) -> list[str]:
 
 def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
     app = paste(open_app("adapt"), TEXT)
+    assert "adapt_coverage" not in [field.key for field in app.number_input]
     app.number_input(key="adapt_tokens").set_value(12.0).run()
-    until_ended(app.button(key="extend").click().run())
-    stored = load_run(in_address(app, "run"))
+    stored = run_extension(app)
     run = stored.run
-    assert run.base == bpe.gpt2()
-    assert stored.title == "GPT-2 + Pasted text"
+    assert (run.base, stored.title) == (bpe.gpt2(), "GPT-2 + Pasted text")
     assert (len(run.merges), run.tokenizer.vocab_size) == (12, 50_257 + 12)
     tokens = stored.held_out_tokens_after
     assert tokens is not None
@@ -58,47 +58,33 @@ def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
     assert f"held-out text takes {fewer:.1f}% fewer tokens than with GPT-2" in read_verdict(app)
     assert f"{tokens[0]:,} → {tokens[-1]:,} tokens" in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
-    (table,) = (d for d in all_sent(app) if "by the kind of the new tokens" in d.get("caption", ""))
-    rows = {
-        name: [int(text.replace(",", "")) for text in figures[:2]]
-        for name, figures, _ in table["rows"]
-    }
-    assert rows.keys() == {"Words"}
-    assert rows["Words"] == [12, tokens[0] - tokens[-1]]
+    assert read_kinds(app) == {"Words": [12, tokens[0] - tokens[-1]]}
 
 
 def test_a_second_extension_opens_whole_whatever_the_first_was_cut_to(open_app: OpenApp) -> None:
-    app, stored = open_extended(open_app, merges="4")
-    first = stored.id
-    assert app.slider(key=f"tokens_kept_{first}").value == 4
-    assert in_address(app, "merges") == "4"
+    app, first = open_extended(open_app, merges="4")
+    assert app.slider(key=f"tokens_kept_{first.id}").value == 4
     assert f"Tokens added **4** :gray[of 12, {50_257 + 4:,} in all]" in page_text(app)
-    app.slider(key=f"tokens_kept_{first}").set_value(5).run()
+    app.slider(key=f"tokens_kept_{first.id}").set_value(5).run()
     assert in_address(app, "merges") == "5"
     app.number_input(key="adapt_tokens").set_value(9.0).run()
-    app.button(key="extend").click().run()
-    until_ended(app)
-    second = in_address(app, "run")
-    assert second != first
+    second = run_extension(app)
+    assert second.id != first.id
     assert "merges" not in app.query_params
-    assert app.slider(key=f"tokens_kept_{second}").value == 9
+    assert app.slider(key=f"tokens_kept_{second.id}").value == 9
 
 
 def test_the_corpus_keeps_its_own_title_after_a_reload(open_app: OpenApp) -> None:
     app = open_app("adapt")
     app.segmented_control(key="corpus_source").set_value("Upload").run()
-    file = ("ships.txt", TEXT.encode(), "text/plain")
-    app.file_uploader(key="corpus_uploads").set_value([file]).run()
+    upload(app, "corpus_uploads", ("ships.txt", TEXT.encode()))
     app.number_input(key="adapt_tokens").set_value(6.0).run()
-    until_ended(app.button(key="extend").click().run())
-    first = in_address(app, "run")
-    assert load_run(first).title == "GPT-2 + ships.txt"
-    again = open_app("adapt", run=first)
+    first = run_extension(app)
+    again = open_app("adapt", run=first.id)
     again.number_input(key="adapt_tokens").set_value(7.0).run()
-    until_ended(again.button(key="extend").click().run())
-    second = in_address(again, "run")
-    assert second != first
-    assert load_run(second).title == "GPT-2 + ships.txt"
+    second = run_extension(again)
+    assert second.id != first.id
+    assert first.title == second.title == "GPT-2 + ships.txt"
 
 
 def test_a_cut_builds_no_tokenizer_again_and_other_formats_once_opened(
@@ -124,11 +110,6 @@ def test_a_cut_builds_no_tokenizer_again_and_other_formats_once_opened(
     assert "BPE Explorer (.json)" in download_labels(app)
 
 
-def test_an_unknown_base_in_the_address_is_replaced_by_the_usual(open_app: OpenApp) -> None:
-    app = open_app("adapt", base="file-<b>")
-    assert app.selectbox(key="adapt_base").value == "gpt2"
-
-
 def test_a_base_that_cannot_be_adapted_says_why(open_app: OpenApp) -> None:
     unigram = tokenizers.Tokenizer(tokenizers.models.Unigram([("a", 0.0), ("<b>", -1.0)], 0))
     files = {"<b>.json": unigram.to_str().encode()}
@@ -139,8 +120,11 @@ def test_a_base_that_cannot_be_adapted_says_why(open_app: OpenApp) -> None:
     assert_press_is_refused(app, "extend")
 
 
-def test_an_invalid_number_of_tokens_is_refused(open_app: OpenApp) -> None:
-    app = open_app("adapt")
+def test_an_invalid_number_of_tokens_is_refused_and_an_unknown_base_replaced(
+    open_app: OpenApp,
+) -> None:
+    app = open_app("adapt", base="file-<b>")
+    assert app.selectbox(key="adapt_base").value == "gpt2"
     app.number_input(key="adapt_tokens").set_value(4.5).run()
     assert len(app.error) == 1
     assert_press_is_refused(app, "extend")
@@ -181,11 +165,8 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     slider = next(each for each in app.select_slider if each.label == "Tokens replaced")
     slider.set_value(2).run()
     assert next(metric.value for metric in app.metric) == f"{100 * (1 - after[1] / before):.1f}%"
-    (kinds,) = (d for d in all_sent(app) if "by the kind of the new tokens" in d.get("caption", ""))
-    saved = [int(row[1][1].replace(",", "").replace("−", "-")) for row in kinds["rows"]]
-    assert sum(saved) == before - after[1]
-    metrics = {metric.label: metric.value for metric in app.metric}
-    assert metrics["Next 1 token"] == f"{100 * (after[1] - after[2]) / before:.2f}%"
+    assert sum(tokens for _, tokens in read_kinds(app).values()) == before - after[1]
+    assert metrics(app)["Next 1 token"] == f"{100 * (after[1] - after[2]) / before:.2f}%"
     _judge_by_general_texts(app, found)
     assert "2 tokens were removed" in page_text(app)
     new = sent_table(app, "New tokens and the tokens they replace")
@@ -216,8 +197,7 @@ def _judge_by_general_texts(app: AppTest, found: Swapped) -> None:
     ):
         general = next(each for each in app.selectbox if each.label == "General text")
         general.set_value(choice).run()
-        metrics = {metric.label: metric.value for metric in app.metric}
-        assert metrics["General text"] == f"{abs(fewer):.1f}%"
+        assert metrics(app)["General text"] == f"{abs(fewer):.1f}%"
 
 
 MODES = {
@@ -231,8 +211,7 @@ def begin(app: AppTest, mode: str) -> str:
     if mode == "Replace":
         app.number_input(key="replace_tokens").set_value(5.0).run()
     app.button(key=mode.lower()).click().run()
-    (id,) = list(MODES[mode][0]()._known)  # pyright: ignore[reportPrivateUsage]
-    return id
+    return known_work(MODES[mode][0]())
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -243,8 +222,7 @@ def test_shrinking_and_replacing_are_cancelled_and_begun_again(
     real = getattr(background_work, function)
 
     def wait_for_cancel(*args: Any, **arguments: Any) -> object:
-        (id,) = list(manager()._known)  # pyright: ignore[reportPrivateUsage]
-        wait_until(manager(), id, lambda status: status.is_stopping)
+        wait_until(manager(), known_work(manager()), lambda status: status.is_stopping)
         return real(*args, **arguments)
 
     monkeypatch.setattr(background_work, function, wait_for_cancel)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-import threading
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.adapting import open_extended
-from tests.app.pages import OpenApp, all_sent, page_text, paste, unescaped_text
-from tests.app.training import in_address, until_ended
-from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
-from ui.work import jobs
+from tests.app.adapting import open_extended, run_extension
+from tests.app.pages import OpenApp, in_address, page_text, paste, sent_table, unescaped_text
+from tests.app.training import held_back
+from ui.storage.run_store import StoredRun
 
 TEXT = "".join(
     f"Schifffahrtsgesellschaft {n} und Donaudampfschifffahrt im <b>Kubernetes</b> Cluster\n"
@@ -31,20 +28,6 @@ def open_form(open_app: OpenApp, n_tokens: int = 30) -> AppTest:
     return app.number_input(key="adapt_tokens").set_value(float(n_tokens)).run()
 
 
-def press(app: AppTest, key: str = "extend") -> StoredRun:
-    app.button(key=key).click().run()
-    until_ended(app)
-    return load_run(in_address(app, "run"))
-
-
-def tables(app: AppTest) -> dict[str, dict[str, list[str]]]:
-    return {
-        table["caption"]: {name: figures for name, figures, _ in table["rows"]}
-        for table in all_sent(app)
-        if "meanings" in table
-    }
-
-
 def new_tokens(stored: StoredRun) -> set[bytes]:
     return {stored.run.tokenizer.vocab[id] for id in stored.run.new_tokens}
 
@@ -54,20 +37,16 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
     app.text_area(key="adapt_terms").set_value(TERMS).run()
     assert "1 line that repeats a term" in app.warning[0].value
     assert "5 terms are tried first" in unescaped_text(app)
-    stored = press(app)
+    stored = run_extension(app)
     costs = {cost.term: cost for cost in stored.run.terms}
     assert costs["Donaudampfschifffahrt"].token == b" Donaudampfschifffahrt"
     assert costs["Kubernetes"].token == b"Kubernetes"
-    table = tables(app)["What each term cost, and saved on the training text"]
-    assert table["Kubernetes"] == [
-        f"{costs['Kubernetes'].tokens_added:,}",
-        f"{costs['Kubernetes'].tokens_saved:,}",
-        f"{costs['Kubernetes'].occurrences:,}",
-    ]
+    cost = costs["Kubernetes"]
+    rows = sent_table(app, "What each term cost")["rows"]
+    (figures,) = (figures for name, figures, _ in rows if name == "Kubernetes")
+    assert figures == [f"{n:,}" for n in (cost.tokens_added, cost.tokens_saved, cost.occurrences)]
     assert "3 of 5 terms are one token." in unescaped_text(app)
-    assert "“Zwei Worte”. The base’s pre-tokenizer cuts it into 2 words" in page_text(app).replace(
-        "\\", ""
-    )
+    assert "“Zwei Worte”. The base’s pre-tokenizer cuts it into 2 words" in unescaped_text(app)
     shown = page_text(app)
     assert "<img" in shown
     assert not re.search(r"(?<!\\)<img", shown)
@@ -77,33 +56,15 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
 def test_a_reload_during_an_extension_fills_terms_and_size(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reached, may_end = threading.Event(), threading.Event()
-
-    def store(trained: Trained, **more: Any) -> str:
-        reached.set()
-        assert may_end.wait(60)
-        return store_run_to_show(trained, **more)
-
-    manager = jobs.JobManager(store=store)
-    monkeypatch.setattr(jobs, "manager", lambda: manager)
-    app = open_form(open_app, 37)
-    app.text_area(key="adapt_terms").set_value("Kubernetes\nZookeeper").run()
-    app.button(key="extend").click().run()
-    try:
+    with held_back(monkeypatch) as (_, reached):
+        app = open_form(open_app, 37)
+        app.text_area(key="adapt_terms").set_value("Kubernetes\nZookeeper").run()
+        app.button(key="extend").click().run()
         assert reached.wait(60)
         again = open_app("adapt", job=in_address(app, "job"))
         assert again.text_area(key="adapt_terms").value == "Kubernetes\nZookeeper"
         assert again.number_input(key="adapt_tokens").value == 37
         assert again.button(key="extend").disabled
-    finally:
-        may_end.set()
-        manager.close()
-
-
-def test_no_terms_no_part_of_the_page_about_them(open_app: OpenApp) -> None:
-    app, stored = open_extended(open_app, TEXT)
-    assert not stored.run.terms
-    assert "Domain terms" not in [header.value for header in app.header]
 
 
 def test_a_token_is_left_out_and_another_pinned_in_a_second_extension(open_app: OpenApp) -> None:
@@ -118,7 +79,7 @@ def test_a_token_is_left_out_and_another_pinned_in_a_second_extension(open_app: 
     app.text_input(key="adapt_search").set_value("Kuber").run()
     assert app.multiselect(key=f"adapt_pin_{first.id}").value == [wanted.hex()]
     app.text_input(key="adapt_search").set_value("").run()
-    second = press(app, "extend_again")
+    second = run_extension(app, "extend_again")
     assert second.id != first.id
     assert second.run.base == gpt2()
     assert second.run.left_out == (unwanted,)
@@ -135,31 +96,27 @@ def test_a_token_is_left_out_and_another_pinned_in_a_second_extension(open_app: 
     assert again.text_area(key="adapt_terms").value == "Kubernetes\nZwei Worte"
     assert again.number_input(key="adapt_tokens").value == 12
     assert again.multiselect(key=f"adapt_leave_out_{second.id}").value == [unwanted.hex()]
-    third = press(again, "extend_again")
+    third = run_extension(again, "extend_again")
     assert third.run.merges == second.run.merges
 
 
-def test_extending_again_without_a_corpus_says_what_is_missing(open_app: OpenApp) -> None:
+def test_what_is_left_out_and_pinned_at_once_is_said_and_so_is_a_missing_corpus(
+    open_app: OpenApp,
+) -> None:
     app, first = open_extended(open_app, TEXT)
-    token = first.run.tokenizer.vocab[first.run.merges[-1].id].hex()
-    app.multiselect(key=f"adapt_pin_{first.id}").set_value([token]).run()
+    assert "Domain terms" not in [header.value for header in app.header]
+    token = first.run.tokenizer.vocab[first.run.merges[-1].id]
+    app.multiselect(key=f"adapt_pin_{first.id}").set_value([token.hex()]).run()
     app.text_area(key="corpus_pasted").set_value("").run()
     app.button(key="extend_again").click().run()
     assert "Extending again needs a base, a corpus" in app.error[0].value
     assert "job" not in app.query_params
-    app.run()
+    app.text_area(key="corpus_pasted").set_value(TEXT).run()
     assert not app.error
-
-
-def test_what_is_left_out_and_pinned_at_once_is_said(open_app: OpenApp) -> None:
-    app, first = open_extended(open_app, TEXT)
-    token = first.run.tokenizer.vocab[first.run.merges[-1].id]
-    app.multiselect(key=f"adapt_pin_{first.id}").set_value([token.hex()]).run()
     app.multiselect(key=f"adapt_leave_out_{first.id}").set_value([token.hex()]).run()
     assert "Both left out and pinned" in app.warning[0].value
-    second = press(app, "extend_again")
+    second = run_extension(app, "extend_again")
     assert second.run.terms[0].reason == "It is among the tokens to leave out."
-    assert "(pinned)" in unescaped_text(app)
     assert token not in new_tokens(second)
 
 
@@ -167,7 +124,7 @@ def test_hostile_terms_do_not_break_the_page(open_app: OpenApp) -> None:
     terms = "\ufeff\u202e\0x\n" + "y" * 300 + "\n[x](http://y)\n$a$\n**b**"
     app = open_form(open_app, 3)
     app.text_area(key="adapt_terms").set_value(terms).run()
-    press(app)
+    run_extension(app)
     shown = page_text(app)
     assert "\u202e" not in shown
     assert "](http" not in shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.pages import press
 from ui.shell import address
 
 
@@ -26,48 +27,31 @@ def _shown(app: AppTest) -> str:
     return app.markdown[0].value
 
 
-def _press(app: AppTest, label: str) -> None:
-    next(button for button in app.button if button.label == label).click().run()
-
-
-def test_a_late_request_with_the_old_address_does_not_undo_a_choice() -> None:
-    app = AppTest.from_function(_page)
-    app.query_params["find"] = "the"
-    app.run()
-    assert _shown(app) == "the"
-    _press(app, "Show all")
-    assert _shown(app) == "all"
-    app.query_params["find"] = "the"
-    app.run()
-    assert _shown(app) == "all"
-    assert "find" not in app.query_params
-    _press(app, "Find the")
-    del app.query_params["find"]
-    app.run()
-    assert _shown(app) == "the"
-
-
-def test_an_address_that_was_not_the_last_one_is_followed() -> None:
-    app = AppTest.from_function(_page)
-    app.query_params["find"] = "the"
-    app.run()
-    _press(app, "Show all")
-    app.query_params["find"] = "other"
-    app.run()
-    assert _shown(app) == "other"
-
-
-def test_an_old_address_is_followed_after_some_seconds(
+def test_only_a_late_request_with_the_old_address_is_ignored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = AppTest.from_function(_page)
     app.query_params["find"] = "the"
     app.run()
-    _press(app, "Show all")
-    monkeypatch.setattr(address, "_SECONDS_UNTIL_KNOWN", 0.0)
+    press(app, "Show all")
     app.query_params["find"] = "the"
     app.run()
+    assert _shown(app) == "all"
+    assert "find" not in app.query_params
+    press(app, "Find the")
+    del app.query_params["find"]
+    app.run()
     assert _shown(app) == "the"
+    press(app, "Show all")
+    app.query_params["find"] = "other"
+    app.run()
+    assert _shown(app) == "other"
+    press(app, "Show all")
+    # After some seconds it is no late request.
+    monkeypatch.setattr(address, "_SECONDS_UNTIL_KNOWN", 0.0)
+    app.query_params["find"] = "other"
+    app.run()
+    assert _shown(app) == "other"
 
 
 @pytest.mark.parametrize("is_pending", [False, True])
@@ -76,12 +60,12 @@ def test_a_choice_of_several_is_kept_if_writing_breaks_off(
 ) -> None:
     app = AppTest.from_function(_page).run()
     if is_pending:  # and the request that breaks off does not know of it
-        _press(app, "Find the")
+        press(app, "Find the")
         del app.query_params["find"]
     with monkeypatch.context() as broken:
         broken.setattr(address, "_write", _broken_off)
         with pytest.raises(AssertionError, match="encountered an error"):
-            _press(app, "Turn the page")
+            press(app, "Turn the page")
     app.query_params.clear()
     app.run()
     assert _shown(app) == "the, page 2"

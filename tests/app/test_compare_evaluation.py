@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
 from bpe_core.comparison.parts import compute_gain
-from tests.app.pages import OpenApp, sent, sent_table, sentence
+from tests.app.pages import OpenApp, page_text, sent, sent_table, sentence, upload
 from ui.compare import evaluation
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.storage.upload_store import UploadedCorpus, keep_uploaded
@@ -19,9 +19,9 @@ FILES = {
 }
 
 
-def open_files(app: AppTest, files: dict[str, str] | None = None) -> AppTest:
-    chosen = [(name, text.encode(), "text/plain") for name, text in (files or FILES).items()]
-    return app.file_uploader(key="evaluation_files").set_value(chosen).run()
+def open_files(app: AppTest, files: dict[str, str] = FILES) -> AppTest:
+    encoded = [(name, text.encode()) for name, text in files.items()]
+    return upload(app, "evaluation_files", *encoded)
 
 
 def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> None:
@@ -44,9 +44,8 @@ def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> Non
     passage = sent(app, "spans")
     assert any(text.startswith(passage["text"]) for text in files.values())
     assert passage["source"].startswith("your document “")
-    shown = "".join(each.value for each in app.markdown)
-    assert "24 documents" in shown
-    assert "<b>two" not in shown
+    assert "24 documents" in page_text(app)
+    assert "<b>two" not in page_text(app)
 
 
 def test_own_files_survive_a_reload_until_they_are_closed(open_app: OpenApp) -> None:
@@ -76,15 +75,6 @@ def test_own_text_does_not_estimate_what_the_corpus_costs(open_app: OpenApp) -> 
     assert "its cost is estimated" not in notes[0]
 
 
-def test_what_cannot_be_read_or_is_too_large_is_said(open_app: OpenApp) -> None:
-    app = open_app("compare", on="Your own text")
-    app.file_uploader(key="evaluation_files").set_value(
-        [("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99), "image/png")]
-    ).run()
-    assert app.error
-    assert "own" not in app.query_params
-
-
 def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
     open_app: OpenApp, monkeypatch: Any
 ) -> None:
@@ -97,9 +87,9 @@ def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
     app = open_app("compare", on="Your own text", own=kept)
     (error,) = app.toast
     assert "the limit here is 1,000" in error.value.replace("\\", "")
-
-
-def test_an_unknown_id_leaves_the_typed_text(open_app: OpenApp) -> None:
     app = open_app("compare", on="Your own text", own="a" * 32)
     assert "no longer kept" in app.toast[0].value
     assert "No verdict yet" in sentence(app)
+    upload(app, "evaluation_files", ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99)))
+    assert app.error
+    assert "own" not in app.query_params

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.pages import OpenApp, all_sent
+from tests.app.pages import OpenApp, all_sent, in_address, page_text, press
 from tests.language_costs import compare_languages
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
@@ -39,42 +39,33 @@ def test_the_sample_is_compared_on_opening_with_figures_that_match_the_core(
 
 
 def test_another_reference_and_measure_are_shown(open_app: OpenApp) -> None:
-    app = open_app("compare", measure="Tokens per word")
+    app = open_app("compare", measure="Tokens per word", reference="Thai")
     assert "Tokens per word of every language" in tables(app)
-    app.selectbox(key="reference").set_value("Thai")
-    app.run()
     own = load_run(SAMPLE_RUN_ID).run.tokenizer
     costs = compare_languages(parallel_texts(), [own, gpt2()], "Thai")
     mean = next(row for row in tables(app)["Fairness"]["rows"] if row[0] == "Mean parity")
     assert mean[1] == [f"{one.mean_parity:.2f}" for one in costs]
 
 
-def test_uploaded_sentences_replace_the_sample(open_app: OpenApp) -> None:
+def test_uploaded_sentences_replace_the_sample_and_survive_a_refresh(open_app: OpenApp) -> None:
+    hostile = "<img src=x onerror=alert(1)>"
     app = open_app("compare", part="Languages")
     upload(app, "mine.tsv", HOSTILE)
     assert not app.error
     names = [row[0] for row in tables(app)["Parity of every language"]["rows"]]
-    assert names == ["English", "<img src=x onerror=alert(1)>"]
-    app.selectbox(key="reference").set_value("<img src=x onerror=alert(1)>").run()
-    said = "".join(markdown.value for markdown in app.markdown)
-    assert said.count("<img") == said.count("\\<img") > 0
-    next(button for button in app.button if button.label == "Back to the sample").click()
-    app.run()
-    assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
-
-
-def test_uploaded_sentences_and_the_reference_survive_a_refresh(
-    open_app: OpenApp,
-) -> None:
-    app = open_app("compare", part="Languages")
-    upload(app, "mine.tsv", HOSTILE)
-    app.selectbox(key="reference").set_value("<img src=x onerror=alert(1)>")
-    app.run()
+    assert names == ["English", hostile]
+    app.selectbox(key="reference").set_value(hostile).run()
+    assert page_text(app).count("<img") == page_text(app).count("\\<img") > 0
     chosen = app.selectbox(key="reference").value
-    again = open_app("compare", sentences=str(app.query_params["sentences"]), reference=chosen)
+    again = open_app("compare", sentences=in_address(app, "sentences"), reference=chosen)
     assert not again.error
     assert tables(again)["Fairness"] == tables(app)["Fairness"]
     assert again.selectbox(key="reference").value == chosen
+    upload(app, "bad.csv", b"A,B\nx\n")
+    assert "has 1 cells" in app.error[0].value
+    assert len(tables(app)["Parity of every language"]["rows"]) == 2
+    press(app, "Back to the sample")
+    assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
     # A language that is not in these sentences is ignored.
     assert open_app("compare", reference="Thai<b>").selectbox(key="reference").value == "English"
 
@@ -83,11 +74,3 @@ def test_missing_sentences_are_reported_and_the_sample_is_compared(open_app: Ope
     app = open_app("compare", sentences="a" * 32)
     assert "The sample is used instead" in app.error[0].value
     assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
-
-
-def test_sentences_that_are_not_parallel_show_an_error_and_lose_nothing(open_app: OpenApp) -> None:
-    app = open_app("compare", part="Languages")
-    upload(app, "mine.tsv", HOSTILE)
-    upload(app, "bad.csv", b"A,B\nx\n")
-    assert "has 1 cells" in app.error[0].value
-    assert len(tables(app)["Parity of every language"]["rows"]) == 2

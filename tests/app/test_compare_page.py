@@ -38,14 +38,32 @@ def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
     assert bytes_per_token[1] == [f"{row.bytes_per_token:.2f}" for row in rows]
 
 
-def test_the_passage_is_held_out_text_under_both_tokenizers(open_app: OpenApp) -> None:
+def test_the_passage_is_held_out_text_under_both_tokenizers_and_so_is_a_word(
+    open_app: OpenApp,
+) -> None:
     app = open_app("compare", part="Passage")
     stored = load_run(SAMPLE_RUN_ID)
-    passage = sent(app, "readings")
+    passage = sent(app, "spans")
     assert any(document.startswith(passage["text"]) for document in stored.held_out.documents)
-    counts = [reading["n_tokens"] for reading in passage["readings"]]
     tokenizers = [stored.run.tokenizer, gpt2()]
+    counts = [reading["n_tokens"] for reading in passage["readings"]]
     assert counts == [len(tokenizer.encode(passage["text"])) for tokenizer in tokenizers]
+    cuts = [
+        [tokenizer.vocab[id] for id in tokenizer.encode(trees(app)["text"])]
+        for tokenizer in tokenizers
+    ]
+    assert cuts[0] != cuts[1]
+    app.text_input(key="word").set_value(" <b>naïve").run()
+    assert trees(app)["text"] == " <b>naïve"
+    for reading, tokenizer in zip(trees(app)["readings"], tokenizers, strict=True):
+        assert {*tokenizer.encode(" <b>naïve")} <= {*reading["packed"]["table"]["ids"]}
+    exact, of = gpt2_golden_result()
+    assert exact == of == len(sent_table(app, "Golden texts")["rows"])
+
+
+def trees(app: AppTest) -> dict[str, Any]:
+    """Return what was sent to the trees of a word: the data with readings but without spans."""
+    return next(d for d in all_sent(app) if "readings" in d and "spans" not in d)
 
 
 def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: OpenApp) -> None:
@@ -60,39 +78,6 @@ def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: 
     app = open_app("compare", run=run_id, text="")
     assert not app.error
     assert sent(app, "label")["text"] == ""
-
-
-def trees(app: AppTest) -> dict[str, Any]:
-    """Return what was sent to the trees of a word: the data with readings but without spans."""
-    return next(d for d in all_sent(app) if "readings" in d and "spans" not in d)
-
-
-def test_a_word_on_which_they_differ_is_shown_under_each_tokenizer(open_app: OpenApp) -> None:
-    app = open_app("compare", part="Passage")
-    word = trees(app)["text"]
-    own = load_run(SAMPLE_RUN_ID).run.tokenizer
-    cuts = [
-        [own.vocab[id] for id in own.encode(word)],
-        [gpt2().vocab[id] for id in gpt2().encode(word)],
-    ]
-    assert cuts[0] != cuts[1]
-    app.text_input(key="word").set_value(" <b>naïve").run()
-    assert trees(app)["text"] == " <b>naïve"
-    for reading, tokenizer in zip(trees(app)["readings"], (own, gpt2()), strict=True):
-        known = set(reading["packed"]["table"]["ids"])
-        assert set(tokenizer.encode(" <b>naïve")) <= known
-
-
-def test_the_golden_texts_are_listed_if_gpt2_is_compared(open_app: OpenApp) -> None:
-    app = open_app("compare", part="Passage")
-    exact, of = gpt2_golden_result()
-    assert f"GPT-2 exact: {exact} of {of} golden texts, computed here" in [
-        expander.label for expander in app.expander
-    ]
-    rows = next(
-        d["rows"] for d in all_sent(app) if str(d.get("caption", "")).startswith("Golden texts")
-    )
-    assert len(rows) == of
 
 
 def test_the_difference_is_shown_by_part_with_its_method(open_app: OpenApp) -> None:

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import FileUploader
 
 import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.load_save import dumps
-from tests.app.pages import OpenApp, all_sent, sent
+from tests.app.pages import OpenApp, all_sent, errors, in_address, sent, upload
 from tests.app.stored import store
 from ui.shell.workspace import state_key
 from ui.tokenizers.shelf import FILE_PREFIX, Shelf, open_member
 
 SMALL = bpe.train(load_sample("notebook"), bpe.TrainingConfig(vocab_size=280))
+(NATIVE,) = dumps(SMALL.tokenizer, "native").values()
 
 
 def rivals(app: AppTest) -> list[dict[str, Any]]:
@@ -29,24 +29,12 @@ def others(app: AppTest) -> list[str]:
     return [row["name"] for row in rivals(app)]
 
 
-def find_uploader(app: AppTest) -> FileUploader:
-    return next(found for found in app.file_uploader if (found.key or "").startswith("add_upload"))
-
-
-def add_files(
-    app: AppTest,
-    files: dict[str, bytes] | list[tuple[str, bytes]],
-    pretokenizer: str | None = None,
-) -> None:
-    chosen = files.items() if isinstance(files, dict) else files
-    find_uploader(app).set_value(
-        [(name, data, "application/octet-stream") for name, data in chosen]
-    )
+def add_files(app: AppTest, *files: tuple[str, bytes], pretokenizer: str | None = None) -> None:
+    (key,) = (each.key for each in app.file_uploader if str(each.key).startswith("add_upload"))
+    upload(app, str(key), *files)
     if pretokenizer is not None:
-        app.selectbox(key="add_pretokenizer").set_value(pretokenizer)
-    app.run()
-    app.button(key="add_files").click()
-    app.run()
+        app.selectbox(key="add_pretokenizer").set_value(pretokenizer).run()
+    app.button(key="add_files").click().run()
 
 
 def test_gpt2_is_on_the_shelf_by_default_and_not_in_the_address(open_app: OpenApp) -> None:
@@ -80,7 +68,7 @@ def test_a_run_is_added_by_its_id_and_an_unknown_id_is_reported(open_app: OpenAp
 def test_a_file_of_any_format_can_be_added(open_app: OpenApp, format: Any) -> None:
     app = open_app("compare")
     files = dumps(SMALL.tokenizer, format)
-    add_files(app, files, "gpt2" if format == "tiktoken" else None)
+    add_files(app, *files.items(), pretokenizer="gpt2" if format == "tiktoken" else None)
     assert not app.error
     added = rivals(app)[1]
     assert added["name"] == ", ".join(files)
@@ -89,21 +77,24 @@ def test_a_file_of_any_format_can_be_added(open_app: OpenApp, format: Any) -> No
     assert added["vocabulary"] == ("279" if format == "tiktoken" else "280")
 
 
-def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp) -> None:
+def test_the_button_waits_for_a_file_and_a_bad_one_shows_an_error_and_keeps_the_shelf(
+    open_app: OpenApp,
+) -> None:
     app = open_app("compare")
     assert app.button(key="add_files").disabled
-    assert others(app) == ["GPT-2"]
-    add_files(app, {"a.json": b"{"})
-    assert any("not valid JSON" in error.value for error in app.error)
-    # The uploader is empty again, and the error stays until another file is tried.
-    assert app.button(key="add_files").disabled
-    assert not find_uploader(app).value
-    app.run()
-    assert ["not valid JSON" in error.value for error in app.error] == [True]
-    assert app.session_state[state_key(Shelf)].problems == ()
-    add_files(app, dumps(SMALL.tokenizer, "native"))
-    assert not app.error
+    add_files(app, ("a.json", NATIVE))
     assert len(others(app)) == 2
+    for name, data, message in BAD_FILES:
+        add_files(app, (name, data))
+        # The uploader is empty again, and the error stays until another file is tried.
+        assert app.button(key="add_files").disabled
+        app.run()
+        assert len(app.error) == 1
+        assert message in errors(app)
+        assert app.session_state[state_key(Shelf)].problems == ()
+        assert len(others(app)) == 2
+    add_files(app, ("b.json", dumps(SMALL.tokenizer.truncated(9), "huggingface")["tokenizer.json"]))
+    assert not app.error
 
 
 BAD_FILES = [
@@ -115,71 +106,43 @@ BAD_FILES = [
 ]
 
 
-def test_a_bad_file_shows_an_error_and_keeps_the_shelf(open_app: OpenApp) -> None:
-    app = open_app("compare")
-    add_files(app, dumps(SMALL.tokenizer, "native"))
-    assert len(others(app)) == 2
-    for name, data, message in BAD_FILES:
-        add_files(app, {name: data})
-        (error,) = app.error
-        assert message in error.value.replace("\\", "")
-        assert len(others(app)) == 2
-
-
 def test_the_same_file_with_a_chat_template_replaces_it(open_app: OpenApp) -> None:
     app = open_app("compare")
     files = dumps(SMALL.tokenizer, "huggingface")
     with_template = {**files, "chat_template.jinja": b"{{ messages[0].content }}"}
     for added, has_template in ((files, False), (with_template, True), (files, True)):
-        add_files(app, added)
-        (key,) = [key for key in wanted(app) if key.startswith(FILE_PREFIX)]
+        add_files(app, *added.items())
+        keys = app.session_state[state_key(Shelf)].keys or ()
+        (key,) = (key for key in keys if key.startswith(FILE_PREFIX))
         assert (open_member(key).chat is not None) is has_template
-
-
-def wanted(app: AppTest) -> tuple[str, ...]:
-    return app.session_state[state_key(Shelf)].keys or ()
 
 
 def test_the_same_file_is_added_once_and_any_number_is_compared(open_app: OpenApp) -> None:
     app = open_app("compare")
-    native = dumps(SMALL.tokenizer, "native")
-    add_files(app, {f"{k}.json": data for k in range(3) for data in native.values()})
+    add_files(app, *((f"{n}.json", NATIVE) for n in range(3)))
     assert others(app) == ["GPT-2", "0.json"]
-    many = {
-        f"cut at {n}.json": data
-        for n in range(10)
-        for data in dumps(SMALL.tokenizer.truncated(n), "native").values()
-    }
-    add_files(app, many)
+    # Two files of the same name are two tokenizers.
+    many = [dumps(SMALL.tokenizer.truncated(n), "huggingface")["tokenizer.json"] for n in range(9)]
+    add_files(app, *(("tokenizer.json", data) for data in many))
     assert not app.error
-    assert others(app) == ["GPT-2", "0.json", *many]
+    names = ["tokenizer.json", *(f"tokenizer.json ({n})" for n in range(2, 10))]
+    assert others(app) == ["GPT-2", "0.json", *names]
+    sizes = [str(SMALL.tokenizer.truncated(n).vocab_size) for n in range(9)]
+    assert [row["vocabulary"] for row in rivals(app)[2:]] == sizes
     app.segmented_control(key="part").set_value("Passage").run()
-    assert len(sent(app, "readings")["readings"]) == 13
+    assert len(sent(app, "readings")["readings"]) == 12
 
 
 def test_a_file_is_restored_after_a_refresh_and_by_a_link(open_app: OpenApp) -> None:
     app = open_app("compare")
-    native = dumps(SMALL.tokenizer, "native")
-    add_files(app, [("<b>mine</b>.json", data) for data in native.values()])
-    address = str(app.query_params["with"])
-    again = open_app("compare", **{"with": address})
+    add_files(app, ("<b>mine</b>.json", NATIVE))
+    again = open_app("compare", **{"with": in_address(app, "with")})
     assert not again.error
     assert others(again) == ["GPT-2", "<b>mine</b>.json"]
     assert rivals(again) == rivals(app)
     gone = open_app("compare", **{"with": "gpt2,file-" + "a" * 32})
     assert others(gone) == ["GPT-2"]
-    assert "no longer kept on this server" in gone.error[0].value
-
-
-def test_two_files_of_the_same_name_are_two_tokenizers(open_app: OpenApp) -> None:
-    app = open_app("compare")
-    tokenizers = [SMALL.tokenizer, SMALL.tokenizer.truncated(10)]
-    contents = [dumps(tokenizer, "huggingface")["tokenizer.json"] for tokenizer in tokenizers]
-    add_files(app, [("tokenizer.json", content) for content in contents])
-    assert not app.error
-    assert others(app) == ["GPT-2", "tokenizer.json", "tokenizer.json (2)"]
-    vocabularies = [row["vocabulary"] for row in rivals(app)[1:]]
-    assert vocabularies == [str(tokenizer.vocab_size) for tokenizer in tokenizers]
+    assert "no longer kept on this server" in errors(gone)
 
 
 def test_a_single_tokenizer_is_shown_with_a_hint(open_app: OpenApp) -> None:

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.terms import MAX_TERMS, cut_terms, terms_by_loss
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.pages import OpenApp, all_sent, page_text, sent_table
-from tests.app.training import in_address
+from tests.app.pages import OpenApp, all_sent, in_address, page_text, sent_table, upload
 from ui.compare.terms_part import FIRST_TERMS
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
@@ -24,12 +23,6 @@ def table(app: AppTest) -> dict[str, Any]:
 def field(app: AppTest) -> str:
     [found] = [c["text"] for c in all_sent(app) if c.get("label") == "Your terms, one per line"]
     return found
-
-
-def open_file(app: AppTest, text: str | bytes, name: str = "terms.txt") -> AppTest:
-    data = text.encode() if isinstance(text, str) else text
-    app.file_uploader(key="terms_file").set_value([(name, data, "text/plain")])
-    return app.run()
 
 
 def test_the_sample_is_cut_by_all_and_sorted_by_the_loss_of_your_tokenizer(
@@ -54,12 +47,14 @@ def test_the_sample_is_cut_by_all_and_sorted_by_the_loss_of_your_tokenizer(
     assert "terms" not in app.query_params
 
 
-def test_an_own_list_comes_from_the_address(open_app: OpenApp) -> None:
-    app = open_app("compare", terms="hug\nhugging\nhug")
-    assert field(app) == "hug\nhugging\nhug"
-    assert {row[0] for row in table(app)["rows"]} == {"hug", "hugging"}
+def test_an_own_list_comes_from_the_address_and_is_shown_as_text(open_app: OpenApp) -> None:
+    terms = f"hug\nhugging\nhug\n{HOSTILE}"
+    app = open_app("compare", terms=terms)
+    assert field(app) == in_address(app, "terms") == terms
+    names = {row[0] for row in table(app)["rows"]}
+    assert {"hug", "hugging", "<img src=x onerror=alert(1)>", "U+202Eevil"} <= names
+    assert "<img" not in page_text(app)
     assert any("1 line that repeats a term" in warning.value for warning in app.warning)
-    assert in_address(app, "terms") == "hug\nhugging\nhug"
 
 
 def test_the_terms_can_be_encoded_alone_and_sorted_by_another_loss(open_app: OpenApp) -> None:
@@ -74,17 +69,10 @@ def test_the_terms_can_be_encoded_alone_and_sorted_by_another_loss(open_app: Ope
     assert by_term["hugging"] == gpt2().encode("hugging")
 
 
-def test_hostile_terms_are_shown_as_text(open_app: OpenApp) -> None:
-    app = open_app("compare", terms=HOSTILE)
-    names = {row[0] for row in table(app)["rows"]}
-    assert "<img src=x onerror=alert(1)>" in names
-    assert "U+202Eevil" in names
-    assert "<img" not in page_text(app)
-
-
 def test_a_long_list_from_a_file_is_kept_on_the_server(open_app: OpenApp) -> None:
     lines = [f"term {number}" for number in range(MAX_TERMS + 7)]
-    app = open_file(open_app("compare", part="Terms and cost"), "\n".join(lines))
+    app = open_app("compare", part="Terms and cost")
+    upload(app, "terms_file", ("terms.txt", "\n".join(lines).encode()))
     assert any("7 terms after the first 2,000" in warning.value for warning in app.warning)
     assert len(table(app)["rows"]) == 500
     assert "The table holds the first 500 of 2,000 terms" in page_text(app)
@@ -102,22 +90,18 @@ def test_an_unknown_id_shows_the_sample_and_says_so(open_app: OpenApp, terms_id:
     assert "terms_id" not in app.query_params
 
 
-def test_a_file_that_is_not_text_is_refused_and_loses_nothing(open_app: OpenApp) -> None:
-    app = open_file(open_app("compare", terms="hug"), b"\x89PNG\r\n\x1a\n" + bytes(99), "a.png")
-    assert any("PNG" in warning.value for warning in app.warning)
-    assert field(app) == "hug"
-
-
-def test_a_file_too_large_for_a_list_of_terms_is_refused(open_app: OpenApp) -> None:
-    app = open_app("compare", terms="Kubernetes")
-    # Guessing the encoding of a large file would hold up all other visitors.
-    open_file(app, b"\xe9\xe8 \x81" * 3_000_000)
-    warnings = "".join(warning.value.replace("\\", "") for warning in app.warning)
-    assert "the limit for a list of terms is 8,000,000" in warnings
-    assert field(app) == "Kubernetes"
-
-
-def test_an_empty_list_says_what_to_do(open_app: OpenApp) -> None:
-    app = open_file(open_app("compare", part="Terms and cost"), "\n \n")
+def test_a_file_that_is_not_a_list_of_terms_is_refused_and_loses_nothing(
+    open_app: OpenApp,
+) -> None:
+    app = open_app("compare", terms="hug")
+    for data, problem in (
+        (b"\x89PNG\r\n\x1a\n" + bytes(99), "PNG"),
+        # Guessing the encoding of a large file would hold up all other visitors.
+        (b"\xe9\xe8 \x81" * 3_000_000, "the limit for a list of terms is 8,000,000"),
+    ):
+        upload(app, "terms_file", ("a.png", data))
+        assert any(problem in warning.value.replace("\\", "") for warning in app.warning)
+        assert field(app) == "hug"
+    upload(app, "terms_file", ("terms.txt", b"\n \n"))
     assert any("There are no terms yet" in info.value for info in app.info)
     assert not [c for c in all_sent(app) if c.get("caption") == "Your terms"]

@@ -16,6 +16,7 @@ from bpe_core.comparison.measurement import Measured
 from bpe_core.corpus.samples import load_sample
 from tests.app.pages import OpenApp, sent_table, sentence
 from tests.app.stored import store
+from tests.app.training import known_work
 from tests.waiting import wait_until
 from ui.compare import compared
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -70,11 +71,6 @@ def marked(app: AppTest) -> bool:
     return any("First figure, from a sample of " in each.value for each in app.markdown)
 
 
-def work_id() -> str:
-    (id,) = compared.works()._known  # pyright: ignore[reportPrivateUsage]
-    return id
-
-
 def test_the_first_figures_are_of_a_sample_and_marked(
     open_app: OpenApp, held_back: HeldBack
 ) -> None:
@@ -92,7 +88,7 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     assert "On a sample of held-out text" in [header.value for header in app.header]
 
     held_back.released.set()
-    assert wait_until(compared.works(), work_id()).state == "finished"
+    assert wait_until(compared.works(), known_work(compared.works())).state == "finished"
     app.run()
     assert tokens(app) == count_tokens(held_out)
     assert not marked(app)
@@ -104,9 +100,9 @@ def test_a_link_opened_again_shows_the_whole_at_once(
 ) -> None:
     held_back.released.set()
     open_app("compare")
-    wait_until(compared.works(), work_id())
+    wait_until(compared.works(), known_work(compared.works()))
     # Forget the work, as the server does after much other work.
-    compared.works().forget(work_id())
+    compared.works().forget(known_work(compared.works()))
     again = open_app("compare", part="Figures")
     assert not marked(again)
     assert tokens(again) == count_tokens(load_run(SAMPLE_RUN_ID).held_out)
@@ -117,9 +113,9 @@ def test_a_link_opened_again_shows_the_whole_at_once(
 def test_adding_a_tokenizer_measures_only_that_one(open_app: OpenApp, held_back: HeldBack) -> None:
     held_back.released.set()
     open_app("compare")
-    wait_until(compared.works(), work_id())
+    wait_until(compared.works(), known_work(compared.works()))
     assert held_back.n_whole == 2
-    compared.works().forget(work_id())
+    compared.works().forget(known_work(compared.works()))
     run_id = store(bpe.train(load_sample("notebook"), bpe.TrainingConfig(300)))
     for with_ in (f"gpt2,run-{run_id}", "gpt2"):
         open_app("compare", **{"with": with_})
@@ -132,14 +128,14 @@ def test_cancelling_keeps_the_figures_of_the_sample(open_app: OpenApp, held_back
     app = open_app("compare", part="Figures")
     first = tokens(app)
     app.button(key="compare_whole_cancel").click().run()
-    assert wait_until(compared.works(), work_id()).state == "cancelled"
+    assert wait_until(compared.works(), known_work(compared.works())).state == "cancelled"
     app.run()
     assert marked(app)
     assert tokens(app) == first
     assert any("comparison of the whole text was cancelled" in m.value for m in app.markdown)
     held_back.released.set()
     app.button(key="compare_whole_again").click().run()
-    wait_until(compared.works(), work_id())
+    wait_until(compared.works(), known_work(compared.works()))
     app.run()
     assert not marked(app)
 

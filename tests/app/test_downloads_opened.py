@@ -9,7 +9,8 @@ import pytest
 
 from bpe_core.formats.checking.readers import find_reader
 from bpe_core.formats.transformers_folder import FOLDER
-from tests.app.pages import OpenApp, page_text
+from tests.app.pages import OpenApp, page_text, unescaped_text
+from tests.app.training import known_work
 from tests.waiting import wait_until
 from ui.run.downloads import checks, downloads
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -19,29 +20,14 @@ from ui.work.task import Status
 FORMATS = ("huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native")
 
 
-def check_id() -> str:
-    return f"{load_run(SAMPLE_RUN_ID).run.tokenizer.fingerprint} {SAMPLE_RUN_ID}"
-
-
 def test_each_download_is_opened_in_the_background(open_app: OpenApp) -> None:
     app = open_app()
-    wait_until(checks(), check_id())
+    wait_until(checks(), known_work(checks()))
     app.run()
-    shown = page_text(app).replace("\\", "")
+    shown = unescaped_text(app)
     for format in FORMATS:
         assert f"no reader of {format}" in shown
     assert "Opening it" not in shown
-
-
-def test_the_page_does_not_wait_for_the_checks(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    live = Status("id", "", "running", 0, None, False, 0.0, 0.0, None, None)
-    monkeypatch.setattr("ui.run.download_rows.check_formats", lambda *_: live)
-    monkeypatch.setattr(checks(), "status", lambda _: live)
-    app = open_app()
-    assert len(app.get("download_button")) == 6
-    assert page_text(app).count("Opening it with") == 6
 
 
 def test_the_lines_that_load_a_download_are_beside_it(open_app: OpenApp) -> None:
@@ -61,14 +47,17 @@ def test_the_transformers_folder_unzips_to_the_folder_that_its_lines_open() -> N
     assert f'from_pretrained("{FOLDER}")' in folder.code
 
 
-def test_a_busy_server_still_offers_the_downloads(
+def test_slow_checks_and_a_busy_server_leave_the_downloads(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise TooMuchWorkError("32 others are already waiting.")
 
-    monkeypatch.setattr("ui.run.download_rows.check_formats", refuse)
-    app = open_app()
-    assert not app.error
-    assert len(app.get("download_button")) == 6
-    assert "Not checked yet" in page_text(app)
+    live = Status("id", "", "running", 0, None, False, 0.0, 0.0, None, None)
+    monkeypatch.setattr(checks(), "status", lambda _: live)
+    for check, said in ((lambda *_: live, "Opening it with"), (refuse, "Not checked yet")):
+        monkeypatch.setattr("ui.run.download_rows.check_formats", check)
+        app = open_app()
+        assert not app.error
+        assert len(app.get("download_button")) == 6
+        assert said in page_text(app)

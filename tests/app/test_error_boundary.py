@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.errors import ConfigError
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, errors, picker_label
 from tests.app.stored import store_hugs
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT
@@ -24,16 +24,8 @@ def fail(*_: object, **__: object) -> None:
     raise RuntimeError(TYPED)
 
 
-def errors(app: AppTest) -> str:
-    return "\n".join(error.value for error in app.error)
-
-
 def titles(app: AppTest) -> list[str]:
     return [title.value for title in app.title]
-
-
-def picker_label(app: AppTest) -> str:
-    return app.menu_button[0].label
 
 
 @pytest.mark.parametrize(("page", "title"), [("start", START), *list(PAGES.items())[::3]])
@@ -127,8 +119,8 @@ def test_an_error_of_the_package_is_shown_with_its_own_message(
 
     monkeypatch.setattr(result_card, "show_result", refuse)
     app = open_app("train")
-    assert errors(app).replace("\\", "").startswith("Choose <b>another</b> size.")
-    assert "\\<b\\>" in errors(app)
+    assert errors(app).startswith("Choose <b>another</b> size.")
+    assert "\\<b\\>" in app.error[0].value
     assert "unforeseen" not in caplog.text
 
 

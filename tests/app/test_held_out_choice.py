@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.adapting.shrink import shrink
@@ -12,9 +9,10 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.files.store import new_id
 from tests.app.adapting import small_base
-from tests.app.pages import OpenApp, page_text
-from tests.app.training import choose, in_address, train
+from tests.app.pages import OpenApp, in_address, page_text, read_query, upload
+from tests.app.training import choose, train
 from tests.projects import projects
+from tests.zipping import make_zip
 from ui.adapt.background_work import Order, shrink_in_process
 from ui.storage.held_out_text import divide
 from ui.storage.run_store import load_run, run_corpus
@@ -31,17 +29,14 @@ AUTHORS = "author,words\n" + "".join(
 )
 
 
+def open_archive(open_app: OpenApp, documents: dict[str, str]) -> AppTest:
+    """Upload an archive on Train."""
+    app = choose(open_app(), source="Upload")
+    return upload(app, "corpus_uploads", ("all.zip", packed(documents)))
+
+
 def packed(documents: dict[str, str]) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, text in documents.items():
-            archive.writestr(name, text)
-    return file.getvalue()
-
-
-def upload(app: AppTest, name: str, data: bytes, key: str = "corpus_uploads") -> AppTest:
-    app.file_uploader(key=key).set_value([(name, data, "text/plain")]).run()
-    return app
+    return make_zip({name: text.encode() for name, text in documents.items()})
 
 
 def hold_out(app: AppTest, by: str) -> AppTest:
@@ -49,47 +44,40 @@ def hold_out(app: AppTest, by: str) -> AppTest:
     return app
 
 
-def reloaded(open_app: OpenApp, app: AppTest) -> AppTest:
-    query = {name: in_address(app, name) for name in app.query_params if name != "goto"}
-    again = open_app("train", **query)
-    assert not again.error
-    return again
-
-
 def test_folders_are_held_out_at_a_chosen_depth_and_after_a_reload(open_app: OpenApp) -> None:
-    app = upload(choose(open_app(), source="Upload"), "all.zip", packed(DOCUMENTS))
+    app = open_archive(open_app, DOCUMENTS)
     labels = app.selectbox(key="corpus_held_by").options
     assert labels == ["Documents", "Folders", "Folders, 1 level deep", "Your own files"]
     hold_out(app, "folder:1")
     assert "from 1 folder are held out" in page_text(app)
-    again = reloaded(open_app, app)
+    again = open_app(**read_query(app))
     assert again.selectbox(key="corpus_held_by").value == "folder:1"
     train(again)
     stored = load_run(in_address(again, "run"))
     assert stored.held_out.how == HeldOut("folder:1", 1, 0.0)
-    assert reloaded(open_app, again).selectbox(key="corpus_held_by").value == "folder:1"
+    assert open_app(**read_query(again)).selectbox(key="corpus_held_by").value == "folder:1"
     # The choice ends with the folders.
-    upload(app, "one.txt", DOCUMENTS["0/0/0.txt"].encode())
+    upload(app, "corpus_uploads", ("one.txt", DOCUMENTS["0/0/0.txt"].encode()))
     assert app.selectbox(key="corpus_held_by").value == "document"
     assert not app.error
 
 
 def test_all_rows_of_some_authors_are_held_out(open_app: OpenApp) -> None:
-    app = upload(choose(open_app(), source="Upload"), "posts.csv", AUTHORS.encode())
+    app = choose(open_app(), source="Upload")
+    upload(app, "corpus_uploads", ("posts.csv", AUTHORS.encode()))
     hold_out(app, "column:author")
     assert "from 1 value of “author” are held out" in page_text(app)
     train(app)
     stored = load_run(in_address(app, "run"))
     assert stored.held_out.how == HeldOut("column:author", 1, 0.0)
-    split = stored.run.origin.split
-    assert split is not None
-    assert split.by == "column:author"
+    assert stored.run.origin.split is not None
+    assert stored.run.origin.split.by == "column:author"
     kept = run_corpus(stored.id)
     assert kept is not None
     assert kept.corpus is not None
     assert set(kept.corpus.columns) == {"author"}
     # From the run alone, and from the address.
-    for again in (open_app("train", run=stored.id), reloaded(open_app, app)):
+    for again in (open_app("train", run=stored.id), open_app(**read_query(app))):
         assert again.selectbox(key="corpus_held_by").value == "column:author"
         assert "from 1 value of “author” are held out" in page_text(again)
 
@@ -98,7 +86,8 @@ def test_a_column_that_cannot_be_divided_by_is_explained_and_can_be_left(
     open_app: OpenApp,
 ) -> None:
     rows = AUTHORS.replace("author,", "author,same,").replace(',"', ',x,"')
-    app = upload(choose(open_app(), source="Upload"), "posts.csv", rows.encode())
+    app = choose(open_app(), source="Upload")
+    upload(app, "corpus_uploads", ("posts.csv", rows.encode()))
     hold_out(app, "column:same")
     assert "All text is in one unit" in app.error[0].value
     hold_out(app, "column:author")
@@ -107,13 +96,13 @@ def test_a_column_that_cannot_be_divided_by_is_explained_and_can_be_left(
 
 
 def test_own_files_are_held_out_and_their_copies_are_not_trained_on(open_app: OpenApp) -> None:
-    app = upload(choose(open_app(), source="Upload"), "all.zip", packed(DOCUMENTS))
+    app = open_archive(open_app, DOCUMENTS)
     hold_out(app, "file")
     assert "Nothing is held out yet" in page_text(app)
-    upload(app, "bad.png", b"\x89PNG\r\n\x1a\n\x00\x00", key="corpus_held_files")
+    upload(app, "corpus_held_files", ("bad.png", b"\x89PNG\r\n\x1a\n\x00\x00"))
     assert "not text" in app.error[0].value
     assert "Nothing is held out yet" in page_text(app)
-    upload(app, "own.zip", packed(OWN), key="corpus_held_files")
+    upload(app, "corpus_held_files", ("own.zip", packed(OWN)))
     assert not app.error
     n_bytes = sum(map(len, OWN.values()))
     said = page_text(app)
@@ -124,11 +113,10 @@ def test_own_files_are_held_out_and_their_copies_are_not_trained_on(open_app: Op
     assert list(stored.held_out.documents) == list(OWN.values())
     assert stored.held_out.how == HeldOut("file", 2, 0.0)
     assert stored.run.corpus_bytes == sum(map(len, DOCUMENTS.values())) - len(OWN["copy.txt"])
-    split = stored.run.origin.split
-    assert split is not None
-    assert split.by == f"file:{stored.held_out.sha256}"
+    assert stored.run.origin.split is not None
+    assert stored.run.origin.split.by == f"file:{stored.held_out.sha256}"
     # From the run alone, and from the address.
-    for again in (open_app("train", run=stored.id), reloaded(open_app, app)):
+    for again in (open_app("train", run=stored.id), open_app(**read_query(app))):
         assert f"Your own files, {n_bytes:,} bytes in 2 documents" in page_text(again)
     again.button(key="corpus_held_files_close").click().run()
     assert "Nothing is held out yet" in page_text(again)
@@ -138,7 +126,7 @@ def test_own_files_are_held_out_and_their_copies_are_not_trained_on(open_app: Op
 
 
 def test_compare_proposes_to_hold_out_by_folder_where_folders_are_newer(open_app: OpenApp) -> None:
-    app = upload(choose(open_app(), source="Upload"), "all.zip", packed(projects()))
+    app = open_archive(open_app, projects())
     app.number_input(key="settings_exact_byte_size_4096").set_value(400).run()
     train(app)
     run_id = in_address(app, "run")

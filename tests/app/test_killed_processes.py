@@ -105,19 +105,19 @@ def test_a_killed_server_begins_its_trainings_again_at_their_addresses(tmp_path:
         assert not list((tmp_path / "runs").glob("training-*"))
 
 
-def test_killed_processes_are_errors_for_their_visitors_alone(tmp_path: Path) -> None:
+def test_killed_processes_are_errors_for_their_visitors_alone(address: str) -> None:
     reruns: list[float] = []
 
-    async def beside(address: str, over: asyncio.Event) -> None:
+    async def beside(over: asyncio.Event) -> None:
         async with open_tab(address) as tab:
             await tab.open("merge_loop")
             while not over.is_set():
                 reruns.append(await tab.rerun())
                 await asyncio.sleep(0.1)
 
-    async def visit(address: str) -> None:
+    async def visit() -> None:
         over = asyncio.Event()
-        other = asyncio.create_task(beside(address, over))
+        other = asyncio.create_task(beside(over))
         async with open_tab(address) as tab:
             await tab.open("train")
             await tab.set("corpus_source", "Upload")
@@ -139,6 +139,5 @@ def test_killed_processes_are_errors_for_their_visitors_alone(tmp_path: Path) ->
         over.set()
         await other
 
-    with running_app(tmp_path, METRICS) as address:
-        asyncio.run(visit(address))
+    asyncio.run(visit())
     assert 0 < max(reruns) < SECONDS_OF_A_RERUN

@@ -18,7 +18,7 @@ from bpe_core.lab.measurements import (
 )
 from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.training import in_address
+from tests.app.pages import in_address, press
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
 from ui.corpus.own_text_field import OwnText, OwnTexts
@@ -34,10 +34,6 @@ SHORT = "Hugs or whatever. "
 def wait_for_report(app: AppTest, name: str) -> None:
     wait_until(measurements.manager(), in_address(app, name))
     app.run()
-
-
-def press(app: AppTest, label: str) -> None:
-    next(button for button in app.button if button.label == label).click().run()
 
 
 def test_a_tokenizer_that_merges_across_words_is_not_measured_but_trainers_are(
@@ -130,12 +126,21 @@ def refuse(_manager: MeasurementManager, _order: LabOrder, *, about: str) -> Mea
     raise AssertionError(about)
 
 
-def test_an_own_text_is_not_measured_before_the_button_is_pressed(
+def is_full(_manager: MeasurementManager, _order: LabOrder, *, about: str) -> MeasurementStatus:
+    raise TooMuchWorkError(about)
+
+
+def test_nothing_is_measured_before_a_press_on_an_own_text_or_while_the_queue_is_full(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(MeasurementManager, "shared", refuse)
-    app = open_app("lab", lab_text="Your text", text=SHORT)
-    assert any("Eight encoders are run on this text" in one.value for one in app.markdown)
+    own = {"lab_text": "Your text", "text": SHORT}
+    for shared, query in ((refuse, own), (is_full, {})):
+        monkeypatch.setattr(MeasurementManager, "shared", shared)
+        app = open_app("lab", **query)
+        assert not app.error
+        assert any("Eight encoders are run on this text" in one.value for one in app.markdown)
+    empty = open_app("lab", lab_text="Your text", text="")
+    assert all(each.disabled for each in empty.button if each.label.startswith("Measure"))
 
 
 def test_a_measurement_in_the_address_takes_the_place_of_the_small_one(
@@ -148,18 +153,6 @@ def test_a_measurement_in_the_address_takes_the_place_of_the_small_one(
     app = open_app("lab", encoding=own, training=training)
     assert len(speeds(app)) == 8
     assert n_marked_small(app) == 0
-
-
-def test_no_small_measurement_is_shown_while_the_queue_is_full(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def is_full(_manager: MeasurementManager, _order: LabOrder, *, about: str) -> MeasurementStatus:
-        raise TooMuchWorkError(about)
-
-    monkeypatch.setattr(MeasurementManager, "shared", is_full)
-    app = open_app("lab")
-    assert not app.error
-    assert any("Eight encoders are run on this text" in one.value for one in app.markdown)
 
 
 def notices(app: AppTest) -> list[str]:
@@ -175,8 +168,3 @@ def test_unknown_measurements_in_the_address_are_reported_once(
     assert "This work is no longer known" in app.warning[0].value
     assert "encoding" not in app.query_params
     assert "training" not in app.query_params
-
-
-def test_an_empty_text_cannot_be_measured(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lab", lab_text="Your text", text="")
-    assert all(button.disabled for button in app.button if button.label.startswith("Measure"))

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.close_races import opening_step
-from tests.app.pages import OpenApp
+from tests.app.pages import OpenApp, in_address, sent
 from tests.app.stored import store
 from ui.merge_loop import player_run
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -25,30 +25,18 @@ def parse_header(message: bytes) -> dict:
     return json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")])
 
 
-def find_own_words(app: AppTest) -> list[dict]:
-    protos = [element.proto for element in app.get("bidi_component")]
-    given = [json.loads(proto.json) for proto in protos if proto.WhichOneof("data") == "json"]
-    return [data for data in given if "words" in data]
-
-
-def test_the_player_shows_the_sample_run(open_app: OpenApp) -> None:
+def test_the_same_run_is_passed_at_every_step_and_rerun(open_app: OpenApp) -> None:
     app = open_app("merge_loop")
-    assert app.title[0].value == "Merge loop"
-    message, block = player_messages(app)
+    first, block = player_messages(app)
     run = load_run(SAMPLE_RUN_ID).run
-    header = parse_header(message)
+    header = parse_header(first)
     assert header["n_merges"] == len(run.merges)
-    assert parse_header(block)["start"] <= int(FIRST_SIGHT) < parse_header(block)["stop"]
     assert header["n_pretokens"] == len(run.pretokens.words)
     assert header["ending"] == "It stopped because the vocabulary reached 4,096."
-
-
-def test_the_same_run_is_passed_at_every_step_and_rerun(open_app: OpenApp) -> None:
-    app = open_app("merge_loop", step="45")
-    first = player_messages(app)
-    assert player_messages(app.run()) == first
-    run, block = player_messages(open_app("merge_loop", step="3000"))
-    assert run == first[0]
+    assert parse_header(block)["start"] <= int(FIRST_SIGHT) < parse_header(block)["stop"]
+    assert player_messages(app.run()) == [first, block]
+    again, block = player_messages(open_app("merge_loop", step="3000"))
+    assert again == first
     assert parse_header(block)["start"] <= 3_000 < parse_header(block)["stop"]
 
 
@@ -65,8 +53,7 @@ def test_the_same_run_is_passed_at_every_step_and_rerun(open_app: OpenApp) -> No
 )
 def test_the_address_names_a_step_that_exists(open_app: OpenApp, asked: str, step: str) -> None:
     app = open_app("merge_loop", step=asked)
-    found = app.query_params.get("step", [None])
-    assert (found[0] if isinstance(found, list) else found) == step
+    assert in_address(app, "step") == step
 
 
 def test_an_own_run_opens_at_its_first_close_race_of_letters(open_app: OpenApp) -> None:
@@ -78,20 +65,15 @@ def test_an_own_run_opens_at_its_first_close_race_of_letters(open_app: OpenApp) 
     assert parse_header(player_messages(app)[0])["opening_step"] == step
     assert "step" not in app.query_params
     app = open_app("merge_loop", run=run_id, step="0")
-    assert app.query_params["step"] in ("0", ["0"])
+    assert in_address(app, "step") == "0"
 
 
 def test_own_words_in_the_address_are_split_into_the_runs_pretokens(open_app: OpenApp) -> None:
-    app = open_app("merge_loop", words="don't panic")
-    [own] = find_own_words(app)
+    own = sent(open_app("merge_loop", words="don't panic"), "words")
     base = load_run(SAMPLE_RUN_ID).run.tokenizer.base_ids
     assert own["words"] == [[base[bytes([b])] for b in part] for part in (b"don", b"'t", b" panic")]
     assert own["problem"] == ""
-
-
-def test_a_text_too_long_for_the_address_is_ignored(open_app: OpenApp) -> None:
-    [own] = find_own_words(open_app("merge_loop", words="x" * 201))
-    assert own["words"] == []
+    assert sent(open_app("merge_loop", words="x" * 201), "words")["words"] == []
 
 
 def test_the_size_of_a_replay_is_shown_before_saving(open_app: OpenApp) -> None:

@@ -218,32 +218,39 @@ def test_no_handshake_asks_the_network(server: Server) -> None:
     assert {line["level"] for line in server.events} == {"info", "warning"}
 
 
-def test_other_machines_are_let_in_by_address_or_by_a_configured_name(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Start a server for other machines."""
     allowed = {
         "STREAMLIT_SERVER_ALLOWED_HOSTS": "bpe.example.org *.example.net",
         "STREAMLIT_SERVER_CORS_ALLOWED_ORIGINS": "https://proxy.example.org",
     }
-    with serving(tmp_path, "--server.address=0.0.0.0", environment=allowed) as server:
-        for host, origin in (
-            ("192.0.2.7:PORT", "http://192.0.2.7:PORT"),
-            ("[2001:db8::7]:PORT", "http://[2001:db8::7]:PORT"),
-            ("127.0.0.1:PORT", "http://127.0.0.1:PORT"),
-            ("bpe.example.org", "https://bpe.example.org"),
-            ("bpe.example.org:443", "https://bpe.example.org"),
-            ("a.b.example.net", "https://a.b.example.net"),
-            ("localhost:PORT", "https://proxy.example.org"),
-        ):
-            assert server.handshake(f"Host: {host}", f"Origin: {origin}") == 101, host
-        for host, origin in (
-            ("evil.example", "http://evil.example"),
-            ("example.net", "http://example.net"),
-            ("evilexample.net", "http://evilexample.net"),
-            ("bpe.example.org", "https://a.example.net"),
-            ("bpe.example.org", "https://bpe.example.org:8443"),
-            ("localhost:PORT", "https://proxy.example.org:8443"),
-        ):
-            assert server.handshake(f"Host: {host}", f"Origin: {origin}") == 403, (host, origin)
-        assert server.asked == ""
+    folder = tmp_path_factory.mktemp("open")
+    with serving(folder, "--server.address=0.0.0.0", environment=allowed) as found:
+        yield found
+
+
+def test_other_machines_are_let_in_by_address_or_by_a_configured_name(open_server: Server) -> None:
+    for host, origin in (
+        ("192.0.2.7:PORT", "http://192.0.2.7:PORT"),
+        ("[2001:db8::7]:PORT", "http://[2001:db8::7]:PORT"),
+        ("127.0.0.1:PORT", "http://127.0.0.1:PORT"),
+        ("bpe.example.org", "https://bpe.example.org"),
+        ("bpe.example.org:443", "https://bpe.example.org"),
+        ("a.b.example.net", "https://a.b.example.net"),
+        ("localhost:PORT", "https://proxy.example.org"),
+    ):
+        assert open_server.handshake(f"Host: {host}", f"Origin: {origin}") == 101, host
+    for host, origin in (
+        ("evil.example", "http://evil.example"),
+        ("example.net", "http://example.net"),
+        ("evilexample.net", "http://evilexample.net"),
+        ("bpe.example.org", "https://a.example.net"),
+        ("bpe.example.org", "https://bpe.example.org:8443"),
+        ("localhost:PORT", "https://proxy.example.org:8443"),
+    ):
+        assert open_server.handshake(f"Host: {host}", f"Origin: {origin}") == 403, (host, origin)
+    assert open_server.asked == ""
 
 
 def test_no_site_that_frames_a_page_may_drive_it(server: Server) -> None:
@@ -251,25 +258,29 @@ def test_no_site_that_frames_a_page_may_drive_it(server: Server) -> None:
         assert json.load(answer)["allowedOrigins"] == []
 
 
-def test_floods_of_broken_messages_and_refused_requests_leave_a_few_lines(tmp_path: Path) -> None:
-    with serving(tmp_path) as server:
-        own, n_lines = ("Host: localhost:PORT", "Origin: http://localhost:PORT"), len(server.events)
-        for message in (TEXT, DAMAGED, TEXT_OF_BYTES):
-            for _ in range(25):
-                with server.opened(*own) as tab:
-                    read_until(tab, b"\r\n\r\n")
-                    tab.sendall(message)
-                    wait_until_closed(tab)
+def test_floods_of_broken_messages_and_refused_requests_leave_a_few_lines(
+    open_server: Server,
+) -> None:
+    own, n_lines = (
+        ("Host: localhost:PORT", "Origin: http://localhost:PORT"),
+        len(open_server.events),
+    )
+    for message in (TEXT, DAMAGED, TEXT_OF_BYTES):
         for _ in range(25):
-            assert server.handshake("Host: xyzzy.example") == 403
-            assert server.ask(*own, path="/xyzzy", method="xyzzy(") == 400
-        lines = server.events[n_lines:]
-        assert server.ask("Host: 127.0.0.1", path="/_stcore/health") == 200
+            with open_server.opened(*own) as tab:
+                read_until(tab, b"\r\n\r\n")
+                tab.sendall(message)
+                wait_until_closed(tab)
+    for _ in range(25):
+        assert open_server.handshake("Host: xyzzy.example") == 403
+        assert open_server.ask(*own, path="/xyzzy", method="xyzzy(") == 400
+    lines = open_server.events[n_lines:]
+    assert open_server.ask("Host: 127.0.0.1", path="/_stcore/health") == 200
     n_kinds, n_minutes = 5, 2
     assert len(lines) <= n_kinds * n_minutes * MAX_ERRORS_A_MINUTE
     kinds = {line["event"] for line in lines}
     assert kinds == {"host_refused", "log"}
-    assert "xyzzy" not in server.log
+    assert "xyzzy" not in open_server.log
 
 
 def test_without_serve_py_a_name_of_another_site_connects_no_tab(tmp_path: Path) -> None:

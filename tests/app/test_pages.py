@@ -1,4 +1,4 @@
-"""Each page opens on the sample run without an error or a warning."""
+"""Each page opens on the sample run, and with whatever the address holds for it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.pages import picker_label
 from tests.app.stored import store_hugs
 from tests.app_pages import PAGES, START
 from ui.shell.recent_runs import MAX_RECENT_RUNS
 from ui.storage import run_store
-
-
-def picker_label(app: AppTest) -> str:
-    return app.get("menu_button")[0].proto.label
 
 
 @pytest.mark.parametrize(("page", "title"), [("start", START), *PAGES.items()])
@@ -72,7 +69,48 @@ def test_the_picker_names_runs_without_reading_them(
     for run_id in ids[:-1]:
         (tmp_path / "runs" / run_id / "run.npz").unlink()
     app.run()
-    names = list(app.get("menu_button")[0].proto.options)
+    names = list(app.menu_button[0].options)
     assert len(names) == 1 + MAX_RECENT_RUNS
     assert any(name.startswith(f"Hugs {MAX_RECENT_RUNS} ") for name in names)
     assert not any(name.startswith("Hugs 0 ") for name in names)
+
+
+CHOICES = [
+    ("lessons", "lesson", "Hug words", "Four documents"),
+    ("lessons", "step_of_1", "Words", "Pairs"),
+    ("vocabulary", "vocabulary_of", "Your tokenizer", "GPT-2"),
+    ("vocabulary", "seen_as", "Table", "Trie"),
+    ("token_boundaries", "tokenizer", "Your tokenizer", "GPT-2"),
+    ("lab", "lab_tokenizer", "Your tokenizer", "GPT-2"),
+    ("compare", "measure", "Parity", "Tokens per word"),
+    ("compare", "part", "Verdict", "Figures"),
+    ("compare", "on", "Held-out text", "Your own text"),
+]
+
+
+@pytest.mark.parametrize(("page", "key", "first", "other"), CHOICES)
+def test_an_unknown_option_counts_as_the_first(
+    open_app: Callable[..., AppTest], page: str, key: str, first: str, other: str
+) -> None:
+    app = open_app(page, **{key: "<b>nothing of ours\u202e"})
+    assert app.segmented_control(key=key).value == first
+    assert not app.query_params.get(key)
+    app.segmented_control(key=key).set_value(other).run()
+    assert app.segmented_control(key=key).value == other
+
+
+@pytest.mark.parametrize(
+    ("page", "key"),
+    [
+        ("lessons", "marker"),
+        ("lab", "lab_text"),
+        ("vocabulary", "uses_on"),
+        ("vocabulary", "min_uses"),
+        ("token_boundaries", "special"),
+    ],
+)
+def test_other_fields_bound_to_the_address_accept_any_value(
+    open_app: Callable[..., AppTest], page: str, key: str
+) -> None:
+    app = open_app(page, **{key: "nothing of ours"})
+    assert not app.error

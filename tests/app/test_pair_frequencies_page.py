@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 import bpe_core as bpe
 from bpe_core.adapting.extend import extend
 from bpe_core.runs.pair_lives import PairLives
+from tests.app.pages import in_address, metrics, page_text, press, unescaped_text, upload
 from tests.app.stored import store, store_hugs
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
 
 PAGE = "pair_frequencies"
 SIZES = "How large?"
-_, NOTHING_HELD_OUT = bpe.Corpus.from_text("x").split(0.08)
 
 
 def _charts(app: AppTest) -> dict[str, Any]:
@@ -40,14 +40,6 @@ def _charts(app: AppTest) -> dict[str, Any]:
     return figures
 
 
-def _metrics(app: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
-
-
-def _merge_number(app: AppTest) -> Any:
-    return next(field for field in app.number_input if field.label == "Merge, by number")
-
-
 def _headers(app: AppTest) -> list[str]:
     return [header.value for header in app.header]
 
@@ -57,22 +49,15 @@ def test_the_figures_of_a_cut_match_the_run_at_that_step(open_app: Callable[...,
     stored = load_run(SAMPLE_RUN_ID)
     assert stored.held_out_tokens_after is not None
     held_out = stored.held_out.n_bytes / stored.held_out_tokens_after
-    assert _metrics(app) == {
+    assert metrics(app) == {
         "Training text": f"{stored.run.corpus_bytes / stored.run.tokens_after[1000]:.2f}",
         "Held-out text": f"{held_out[1000]:.2f}",
         "Next 1,000 merges": f"{held_out[2000] - held_out[1000]:+.2f}",
     }
-    assert any(":gray[vocabulary 1,257]" in markdown.value for markdown in app.markdown)
-
-
-def test_the_bars_are_the_top_pairs_before_the_merge(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(PAGE, step="45")
-    run = load_run(SAMPLE_RUN_ID).run
-    assert "The pairs before merge 46" in _headers(app)
-    (bars,) = _charts(app)["bar"]["data"]
-    assert bars["x"] == [count for _, _, count in run.top_pairs(45, 12)]
-    winner = run.merges[45]
-    assert bars["x"][0] == winner.count
+    assert ":gray[vocabulary 1,257]" in page_text(app)
+    assert _headers(app)[0] == "How large a vocabulary?"
+    app.segmented_control(key="part").set_value("Pairs").run()
+    assert "The pairs before merge 6" in _headers(app)
 
 
 def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_frequent(
@@ -89,29 +74,26 @@ def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_freque
         assert len(charts["count of all"]["data"]) == n_lines
 
 
-def test_the_page_begins_with_pairs_and_a_link_to_a_cut_with_sizes(
+def test_an_invalid_step_or_pair_in_the_address_is_ignored(
     open_app: Callable[..., AppTest],
 ) -> None:
-    assert "The pairs before merge 6" in _headers(open_app(PAGE))
-    app = open_app(PAGE, merges="1000")
-    assert _headers(app)[0] == "How large a vocabulary?"
-    app.segmented_control(key="part").set_value("Pairs").run()
-    assert "The pairs before merge 6" in _headers(app)
-
-
-def test_an_invalid_step_in_the_address_is_ignored(open_app: Callable[..., AppTest]) -> None:
     first = _headers(open_app(PAGE))
-    for nonsense in ("-1", "٣", "99999999999999999999"):
-        app = open_app(PAGE, step=nonsense, merges=nonsense)
+    for nonsense, pair in (("-1", "٣-٣"), ("٣", "1-99999999"), ("99999999999999999999", "")):
+        app = open_app(PAGE, step=nonsense, merges=nonsense, pair=pair)
         assert _headers(app) == first, nonsense
 
 
-def test_the_table_lists_the_pairs_with_the_merge_of_each(open_app: Callable[..., AppTest]) -> None:
+def test_the_bars_and_the_table_hold_the_pairs_with_the_merge_of_each(
+    open_app: Callable[..., AppTest],
+) -> None:
     app = open_app(PAGE, step="45")
+    run = load_run(SAMPLE_RUN_ID).run
+    (bars,) = _charts(app)["bar"]["data"]
+    assert bars["x"] == [count for _, _, count in run.top_pairs(45, 12)]
+    assert bars["x"][0] == run.merges[45].count
     app.toggle[0].set_value(True).run()
     table = app.dataframe[0].value
     assert len(table) == 1_000
-    run = load_run(SAMPLE_RUN_ID).run
     for place in (0, 1, 999):
         left, right, count = run.top_pairs(45, 1_000)[place]
         row = table.iloc[place]
@@ -121,38 +103,33 @@ def test_the_table_lists_the_pairs_with_the_merge_of_each(open_app: Callable[...
 
 
 def test_a_run_without_merges_shows_a_note(open_app: Callable[..., AppTest]) -> None:
-    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=257))
-    run_id = store(run)
+    run_id = store_hugs(vocab_size=257)
     app = open_app(PAGE, run=run_id)
     assert "The pairs before any merge" in _headers(app)
-    assert _says(app, "The run has no merges, so it stays as it is.")
-    assert _says(app, "Before any merge: ")
+    assert "The run has no merges, so it stays as it is." in page_text(app)
+    assert "Before any merge: " in page_text(app)
     assert "Over the whole run" not in _headers(app)
     app = open_app(PAGE, run=run_id, part=SIZES)
     assert "learned no merge" in app.info[0].value
-    assert _metrics(app)["Held-out text"] == "–"
+    assert metrics(app)["Held-out text"] == "–"
+    app = open_app(PAGE, run=store(bpe.train(["hug"], vocab_size=300)), step="2")
+    assert "No pairs left to merge" in app.info[0].value
+    app = open_app(PAGE, run=store_hugs(vocab_size=259), pair="0-0")
+    assert "its symbols are never neighbours in this run." in page_text(app)
+    assert "rank" not in _charts(app)
 
 
 def test_held_out_text_that_was_not_measured_is_not_called_missing(
     open_app: Callable[..., AppTest],
 ) -> None:
-    run = bpe.train(bpe.Corpus.from_text("hug hugs"), bpe.TrainingConfig(vocab_size=259))
-    held_out = bpe.Corpus.from_text("pug")
     app = open_app(PAGE, part=SIZES)
-    trained = Trained("Cut short", run, held_out)
+    trained = Trained("Cut short", bpe.train(["hug"], vocab_size=259), bpe.Corpus.from_text("pug"))
     app.query_params["run"] = store_run(trained, should_stop=lambda: True)
     app.run()
-    shown = [markdown.value for markdown in app.markdown]
-    assert any("not measured" in text for text in shown)
-    assert not any("nothing held out" in text for text in shown)
+    assert "not measured" in page_text(app)
+    assert "nothing held out" not in page_text(app)
     app.switch_page("pages/train.py").run()
-    assert any("not measured on held-out text" in markdown.value for markdown in app.markdown)
-
-
-def test_a_run_of_whole_words_has_no_pair_left(open_app: Callable[..., AppTest]) -> None:
-    run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(vocab_size=300))
-    app = open_app(PAGE, run=store(run), step="2")
-    assert "No pairs left to merge" in app.info[0].value
+    assert "not measured on held-out text" in page_text(app)
 
 
 def test_an_uploaded_text_replaces_the_held_out_text(
@@ -161,34 +138,22 @@ def test_an_uploaded_text_replaces_the_held_out_text(
     run = load_run(SAMPLE_RUN_ID).run
     text = "The quick brown fox jumps over the lazy dog. " * 20
     app = open_app(PAGE, merges="1000")
-    app.file_uploader(key="held_out_files").upload("fox.txt", text.encode(), "text/plain").run()
+    before = metrics(app)
+    upload(app, "held_out_files", ("[x](y).txt", bytes(range(256)) * 20))
+    assert "[x](y)" not in app.error[0].value
+    assert metrics(app) == before
+    upload(app, "held_out_files", ("fox.txt", text.encode()))
     figure = len(text) / run.tokens_after_on(bpe.Corpus.from_text(text))
-    assert _metrics(app)["Your text"] == f"{figure[1000]:.2f}"
-    assert _metrics(app)["Next 1,000 merges"] == f"{figure[2000] - figure[1000]:+.2f}"
+    assert metrics(app)["Your text"] == f"{figure[1000]:.2f}"
+    assert metrics(app)["Next 1,000 merges"] == f"{figure[2000] - figure[1000]:+.2f}"
     names = {trace.get("name") for trace in _charts(app)["bytes per token"]["data"]}
     assert {"training", "your text"} <= names
     again = open_app(PAGE, merges="1000", other=str(app.query_params["other"]))
-    assert _metrics(again) == _metrics(app)
-    assert _says(again, r"Uploaded before: **fox\.txt**")
+    assert metrics(again) == metrics(app)
+    assert "Uploaded before: **fox.txt**" in unescaped_text(again)
     again.button(key="held_out_files_close").click().run()
-    assert "Your text" not in _metrics(again)
+    assert "Your text" not in metrics(again)
     assert "other" not in again.query_params
-
-
-def test_an_unreadable_held_out_file_is_reported_and_the_figures_stay(
-    open_app: Callable[..., AppTest],
-) -> None:
-    content = bytes(range(256)) * 20
-    app = open_app(PAGE, merges="1000")
-    before = _metrics(app)
-    app.file_uploader(key="held_out_files").upload("[x](y).txt", content, "text/plain").run()
-    (error,) = app.error
-    assert "[x](y)" not in error.value
-    assert _metrics(app) == before
-
-
-def _says(app: AppTest, text: str) -> bool:
-    return any(text in markdown.value for markdown in app.markdown)
 
 
 def test_the_life_shown_is_that_of_the_next_merge_until_a_pair_is_chosen(
@@ -196,45 +161,11 @@ def test_the_life_shown_is_that_of_the_next_merge_until_a_pair_is_chosen(
 ) -> None:
     merge = load_run(SAMPLE_RUN_ID).run.merges[200]
     app = open_app(PAGE, step="200")
-    assert _says(app, "Merge 201 joins it")
-    assert _says(app, f"Before merge 201: {merge.count:,} times, rank 1")
+    assert "Merge 201 joins it" in page_text(app)
+    assert f"Before merge 201: {merge.count:,} times, rank 1" in page_text(app)
     ring = _charts(app)["count"]["data"][-1]
     assert (ring["x"], ring["y"]) == ([200], [merge.count])
     assert "pair" not in app.query_params
-
-
-def test_if_the_next_pair_has_a_short_life_one_that_rises_and_falls_is_shown(
-    open_app: Callable[..., AppTest],
-) -> None:
-    app = open_app(PAGE, step="0")
-    run = load_run(SAMPLE_RUN_ID).run
-    merge = next(merge for merge in run.merges if _says(app, f"Merge {merge.rank + 1:,} joins it"))
-    ranks = PairLives(run).find(merge.pair).ranks[: merge.rank + 1]
-    # The pair falls to a rank more than ten times its first, and then rises to rank 1.
-    assert ranks.max() > 10 * ranks[0]
-    assert ranks[-1] == 1
-    assert _says(app, "Of the most frequent pairs above, its rank rises and falls the most.")
-    assert "pair" not in app.query_params
-    # A next pair that rises and falls itself is shown without a reason.
-    app = open_app(PAGE, step="68")
-    assert _says(app, "Merge 69 joins it")
-    assert not _says(app, "rises and falls the most")
-
-
-def test_the_page_opens_at_a_pair_that_rises_and_falls(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(PAGE)
-    run = load_run(SAMPLE_RUN_ID).run
-    assert app.header[0].value == "The pairs before merge 6"
-    assert "step" not in app.query_params
-    swings = {
-        pair[:2]: PairLives(run).find((pair.left, pair.right)).rank_swing
-        for pair in run.top_pairs(5, 12)
-    }
-    most = max(swings, key=lambda pair: swings[pair])
-    merge = next(merge for merge in run.merges if merge.pair == most)
-    assert swings[most] > 4
-    assert _says(app, f"Merge {merge.rank + 1} joins it")
-    assert _says(app, "its rank rises and falls the most")
 
 
 @pytest.mark.parametrize(
@@ -250,8 +181,8 @@ def test_a_life_of_a_point_or_two_is_a_sentence_and_one_small_chart(
     run = load_run(SAMPLE_RUN_ID).run
     merge = run.merges[rank]
     app = open_app(PAGE, step=str(step), pair=f"{merge.left}-{merge.right}")
-    assert _says(app, says.format(f"{run.pair_counts(0)[merge.pair]:,}"))
-    assert _says(app, f"Merge {rank + 1} joins it")
+    assert says.format(f"{run.pair_counts(0)[merge.pair]:,}") in page_text(app)
+    assert f"Merge {rank + 1} joins it" in page_text(app)
     assert not {"count", "rank"} & _charts(app).keys()
     # Three charts of the step, two of the whole run, and this one.
     charts = [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
@@ -270,45 +201,35 @@ def test_the_pair_in_the_address_is_shown_at_every_step(
     app = open_app(PAGE, step="20", pair=f"{merge.left}-{merge.right}")
     count = run.pair_counts(20)[merge.pair]
     rank = 1 + sum(other > count for other in run.pair_counts(20).values())
-    assert _says(app, f"Before merge 21: {count:,} times, rank {rank:,}")
-    _merge_number(app).set_value(301).run()
-    assert _says(app, "Before merge 301: it does not occur.")
-    assert _says(app, f"Merge {merge.rank + 1} joins it")
-    next(button for button in app.button if button.label == "Choose a pair for me").click().run()
-    assert "pair" not in app.query_params
-    assert _says(app, "Merge 301 joins it")
-
-
-@pytest.mark.parametrize("nonsense", ["٣-٣", "1-99999999"])
-def test_an_invalid_pair_in_the_address_is_ignored(
-    open_app: Callable[..., AppTest], nonsense: str
-) -> None:
-    app = open_app(PAGE, step="200", pair=nonsense)
-    assert _says(app, "Merge 201 joins it")
-
-
-def test_an_unknown_symbol_is_reported_and_nothing_is_lost(
-    open_app: Callable[..., AppTest],
-) -> None:
-    app = open_app(PAGE, pair="85-84")
+    assert f"Before merge 21: {count:,} times, rank {rank:,}" in page_text(app)
+    number = next(field for field in app.number_input if field.label == "Merge, by number")
+    number.set_value(301).run()
+    assert "Before merge 301: it does not occur." in page_text(app)
+    assert f"Merge {merge.rank + 1} joins it" in page_text(app)
+    # An unknown symbol is reported, and nothing is lost.
     app.text_input(key="life_left").set_value("[no](token)")
     app.button(key="life_show").click().run()
-    (error,) = app.error
-    assert "**\\[no\\]\\(token\\)**" in error.value
+    assert "**\\[no\\]\\(token\\)**" in app.error[0].value
     assert app.text_input(key="life_left").value == "[no](token)"
-    assert app.query_params["pair"] == "85-84"
+    assert in_address(app, "pair") == f"{merge.left}-{merge.right}"
+    press(app, "Choose a pair for me")
+    assert "pair" not in app.query_params
+    assert "Merge 301 joins it" in page_text(app)
 
 
-def test_the_form_asks_for_both_symbols_if_none_is_typed(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(PAGE, pair="85-84")
-    for key in ("life_left", "life_right"):
-        app.text_input(key=key).set_value("")
-    app.button(key="life_show").click().run()
-    assert [error.value for error in app.error] == ["Type both symbols of the pair."]
-    assert app.query_params["pair"] == "85-84"
-
-
-def test_a_pair_that_never_occurs_is_reported_as_such(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(PAGE, run=store_hugs(vocab_size=259), pair="0-0")
-    assert _says(app, "its symbols are never neighbours in this run.")
-    assert "rank" not in _charts(app)
+def test_the_page_opens_at_a_pair_that_rises_and_falls(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE)
+    run = load_run(SAMPLE_RUN_ID).run
+    assert _headers(app)[0] == "The pairs before merge 6"
+    assert not {"step", "pair"} & {*app.query_params}
+    lives = PairLives(run)
+    swings = {pair[:2]: lives.find(pair[:2]).rank_swing for pair in run.top_pairs(5, 12)}
+    most = max(swings, key=lambda pair: swings[pair])
+    merge = next(merge for merge in run.merges if merge.pair == most)
+    assert swings[most] > 4
+    assert f"Merge {merge.rank + 1} joins it" in page_text(app)
+    assert "its rank rises and falls the most" in page_text(app)
+    # A next pair that rises and falls itself is shown without a reason.
+    app = open_app(PAGE, step="68")
+    assert "Merge 69 joins it" in page_text(app)
+    assert "rises and falls the most" not in page_text(app)

@@ -8,7 +8,6 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
 from bpe_core.adapting.extend import extend
@@ -42,10 +41,6 @@ def _stored(corpus: bpe.Corpus, share: float = SHARE / 100) -> str:
     )
 
 
-def _infos(app: AppTest) -> list[str]:
-    return [info.value for info in app.info]
-
-
 def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: OpenApp) -> None:
     corpus = _text(2_000)
     run_id = _stored(corpus)
@@ -70,31 +65,22 @@ def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: O
     assert f"**{verdict_on(found)}**" in [markdown.value for markdown in app.markdown]
 
 
-def test_a_check_that_is_stopped_has_no_result() -> None:
-    training, held_out = _text(500).split(0.08)
+def test_a_check_can_be_stopped_and_holds_out_text_itself_if_none_is() -> None:
+    corpus = _text(500)
+    training, held_out = corpus.split(0.08)
     with pytest.raises(CancelledError):
         check_parts(training, held_out, CONFIG, should_stop=lambda: True)
-
-
-def test_without_held_out_text_the_check_holds_out_some_itself() -> None:
-    corpus = _text(500)
-    nothing = corpus.split(0)[1]
-    assert check_parts(corpus, nothing, CONFIG) == bpe.sample_check(corpus, CONFIG)
+    assert check_parts(corpus, corpus.split(0)[1], CONFIG) == bpe.sample_check(corpus, CONFIG)
 
 
 def test_a_run_without_its_text_says_what_to_do(open_app: OpenApp) -> None:
-    words = bpe.Corpus.from_word_counts({"hug": 10, "pug": 5})
-    extended = gpt2_with_more()
+    words = bpe.Corpus.from_word_counts({" Kubernetes": 5, " kubectl": 5})
+    extended = store(extend(bpe.gpt2(), words, 2), base=BaseName("gpt2", "GPT-2"))
     cases = [(_stored(words, 0), "words with their counts"), (extended, "extends a tokenizer")]
     for run_id, why in cases:
         app = open_app("pair_frequencies", run=run_id, part="How large?")
-        assert any(why in info for info in _infos(app))
+        assert any(why in info.value for info in app.info)
         assert "sample_check" not in [button.key for button in app.button]
-
-
-def gpt2_with_more() -> str:
-    run = extend(bpe.gpt2(), bpe.Corpus.from_word_counts({" Kubernetes": 5, " kubectl": 5}), 2)
-    return store(run, base=BaseName("gpt2", "GPT-2"))
 
 
 def test_a_long_text_is_checked_only_while_it_is_uploaded(

@@ -1,8 +1,9 @@
-"""/metrics is off by default, and has figures about the server only."""
+"""/metrics is off by default, and has figures about the server only, whose memory is given back."""
 
 from __future__ import annotations
 
-import re
+import asyncio
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -10,62 +11,94 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from tests.browser.serving import running_app
+from benchmarks.app_client import connected_tab
+from benchmarks.visitors import figures, make_text
+from tests.browser.serving import find_server, running_app
 from ui.serving.metrics import StoreSize, store_size
 from ui.storage.run_store import Trained, store_run
 from ui.storage.upload_store import keep_text
 
-OWN = ("/metrics", "/metrics/")
-NAMES = (
-    "visitors",
-    "trainings_waiting",
-    "trainings_running",
-    "queue_limit",
-    "uploads_bytes",
-    "uploads_limit_bytes",
-    "caches_bytes",
-    "caches_results",
-    "caches_limit_bytes",
-    "store_runs",
-    "store_uploads",
-    "store_bytes",
-)
-
-
-def ask(address: str) -> tuple[int, str, str]:
-    try:
-        with urllib.request.urlopen(address, timeout=30) as answer:
-            return answer.status, answer.headers["content-type"], answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, "", error.read().decode()
+STARTED = {
+    "visitors": 0,
+    "trainings_waiting": 0,
+    "trainings_running": 0,
+    "queue_limit": 7,
+    "uploads_bytes": 0,
+    "uploads_limit_bytes": 2_000_000_000,
+    "caches_limit_bytes": 500_000_000,
+    "store_runs": 1,
+    "store_uploads": 0,
+    "store_bytes": 1234,
+}
+TABS = 3
+MEGABYTE = 1_000_000
+SECONDS_TO_GIVE_BACK = 40
 
 
 def test_there_are_no_figures_unless_asked_for(address: str) -> None:
-    for path in OWN:
-        assert ask(address + path)[0] == 404, path
-    assert ask(f"{address}/_stcore/health")[0] == 200
+    for path in ("/metrics", "/metrics/"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(address + path)
+    with urllib.request.urlopen(f"{address}/_stcore/health") as answer:
+        assert answer.status == 200
 
 
-def test_figures_are_served_if_asked_for(tmp_path: Path) -> None:
+def warm_caches(address: str) -> int:
+    """Return what the caches hold once the server has warmed up, and so is idle."""
+    server = find_server(address)
+    seconds_idle = 0
+    while seconds_idle < 2:
+        before = server.cpu_times()
+        time.sleep(1)
+        now = server.cpu_times()
+        is_idle = now.user + now.system - before.user - before.system < 0.05
+        seconds_idle = seconds_idle + 1 if is_idle else 0
+    return figures(address)["caches_bytes"]
+
+
+async def upload_and_close(address: str) -> dict[str, int]:
+    """Upload a megabyte in each of several tabs, close them, and return the figures from before."""
+    tabs = [await connected_tab(address) for _ in range(TABS)]
+    for number, tab in enumerate(tabs):
+        await tab.open("train")
+        await tab.set("corpus_source", "Upload")
+        await tab.upload("corpus_uploads", "a.txt", make_text(number, MEGABYTE))
+    open_tabs = figures(address)
+    for tab in tabs:
+        await tab.close()
+    return open_tabs
+
+
+def test_figures_are_served_if_asked_for_and_return_to_the_start_once_tabs_are_closed(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "runs" / ("a" * 32)).mkdir(parents=True)
     (tmp_path / "runs" / ("a" * 32) / "file").write_bytes(bytes(1234))
-    asked = {"BPE_EXPLORER_METRICS": "1", "BPE_EXPLORER_QUEUE": "7"}
+    asked = {
+        "BPE_EXPLORER_METRICS": "1",
+        "BPE_EXPLORER_QUEUE": "7",
+        "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "4",
+    }
     with running_app(tmp_path, asked) as address:
-        status, kind, text = ask(f"{address}/metrics")
-        assert (status, kind) == (200, "text/plain; version=0.0.4; charset=utf-8")
-    found = dict(re.findall(r"^bpe_explorer_(\w+) (.+)$", text, re.M))
-    assert tuple(found) == NAMES
-    for name in NAMES:
-        assert f"# TYPE bpe_explorer_{name} gauge\n" in text
-    (memory,) = re.findall(r"^process_resident_memory_bytes (.+)$", text, re.M)
-    assert 50e6 < float(memory) < 2e9
-    found = {name: int(float(value)) for name, value in found.items()}
-    # The caches grow while the server warms up.
-    assert found.pop("caches_bytes") < found.pop("caches_limit_bytes") == 500_000_000
-    assert found.pop("uploads_limit_bytes") == 2_000_000_000
-    del found["caches_results"]
-    expected = dict.fromkeys(found, 0)
-    assert found == {**expected, "queue_limit": 7, "store_runs": 1, "store_bytes": 1234}
+        with urllib.request.urlopen(f"{address}/metrics") as answer:
+            kind = answer.headers["content-type"]
+            assert "# TYPE bpe_explorer_visitors gauge\n" in answer.read().decode()
+        assert kind == "text/plain; version=0.0.4; charset=utf-8"
+        found = figures(address)
+        assert {name: found[name] for name in STARTED} == STARTED
+        own = {name for name in found if not name.startswith(("process_", "python_"))}
+        assert own == {*STARTED, "caches_bytes", "caches_results"}
+        assert 50e6 < found["process_resident_memory_bytes"] < 2e9
+        start = warm_caches(address)
+        open_tabs = asyncio.run(upload_and_close(address))
+        assert open_tabs["visitors"] == TABS
+        assert open_tabs["uploads_bytes"] == TABS * MEGABYTE
+        assert open_tabs["caches_bytes"] > start + MEGABYTE
+        deadline = time.monotonic() + SECONDS_TO_GIVE_BACK
+        while (left := figures(address))["uploads_bytes"] or left["caches_bytes"] > start:
+            assert time.monotonic() < deadline, (start, left)
+            time.sleep(0.5)
+        assert left["visitors"] == 0
 
 
 def test_the_store_is_measured_with_its_own_entries_alone(

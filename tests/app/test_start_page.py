@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -23,10 +20,6 @@ print([name for name in heavy if name in sys.modules])
 """
 
 
-def loop(app: AppTest) -> dict[str, Any]:
-    return sent(app, "longest")
-
-
 def opened(**query: str) -> AppTest:
     """Open the bare address as a new visitor."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
@@ -40,19 +33,21 @@ def titles(app: AppTest) -> list[str]:
 
 
 def test_the_bare_address_shows_the_loop_and_three_doors() -> None:
-    app = opened()
+    app = opened(sentence="Ada Ada")
     assert titles(app) == [START]
-    given = loop(app)
+    assert app.query_params["sentence"] == "Ada Ada"
+    given = sent(app, "longest")
     assert given["longest"] == MAX_SENTENCE_LENGTH
     assert 0 < len(given["sentence"]) <= MAX_SENTENCE_LENGTH
     assert [door["path"] for door in given["doors"]] == ["train", "token_boundaries", "lessons"]
     assert all((ROOT / "pages" / f"{door['path']}.py").is_file() for door in given["doors"])
-
-
-def test_a_sentence_in_the_address_stays_there() -> None:
-    app = opened(sentence="Ada Ada")
+    # A run left in the address by Back leads nowhere, and other pages remove the sentence.
+    app.query_params["run"] = "sample"
+    app.run()
     assert titles(app) == [START]
-    assert app.query_params["sentence"] == "Ada Ada"
+    assert "run" not in app.query_params
+    app.switch_page("pages/lessons.py").run()
+    assert "sentence" not in app.query_params
 
 
 @pytest.mark.parametrize("name", ["run", "job", "goto"])
@@ -60,19 +55,6 @@ def test_a_link_to_a_run_at_the_bare_address_leads_to_train(name: str) -> None:
     app = opened(**{name: "sample"})
     assert titles(app) == ["Train"]
     assert "goto" not in app.query_params
-
-
-def test_a_run_left_in_the_address_by_back_leads_nowhere(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("start")
-    app.query_params["run"] = "sample"
-    app.run()
-    assert titles(app) == [START]
-    assert "run" not in app.query_params
-
-
-def test_other_pages_remove_the_sentence_from_the_address(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lessons", sentence="Ada Ada")
-    assert "sentence" not in app.query_params
 
 
 def test_the_page_imports_nothing_heavy() -> None:

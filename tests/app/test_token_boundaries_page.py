@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.published.cache import VARIABLE
-from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import NamedEncoder
-from tests.app.pages import OpenApp, all_sent, sent
-from tests.app.training import in_address
+from tests.app.pages import OpenApp, errors, in_address, page_text, sent
 from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
+from tests.zipping import make_zip
 from ui.corpus import own_reading
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.storage.upload_store import keep_tokenizer
@@ -31,11 +29,6 @@ from ui.vocabulary.inspection import OWN_TEXT
 def view(app: AppTest) -> dict[str, Any]:
     """Return the data sent to the token view."""
     return sent(app, "packed")
-
-
-def normalised(app: AppTest) -> list[dict[str, Any]]:
-    """Return the data sent to the view of normalised text, if it is drawn."""
-    return [data for data in all_sent(app) if "pieces" in data]
 
 
 def ids(app: AppTest) -> list[int]:
@@ -55,17 +48,14 @@ def test_the_address_holds_text_and_tokenizer(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text=text, tokenizer="GPT-2")
     assert view(app)["text"] == text
     assert ids(app) == gpt2().encode(text, allowed_special="all")
-    exact, of = gpt2_golden_result()
-    assert exact == of
-    assert any(f"{exact} of {of}" in badge.value for badge in app.markdown)
-
-
-def test_the_page_explains_why_gpt2_has_no_training_lines(open_app: OpenApp) -> None:
-    app = open_app("token_boundaries", text="unbelievably", tokenizer="GPT-2")
-    assert sent(app, "rows")["rows"][0]["label"] == "start"
-    origin = sent(app, "sentence")
-    assert "never published" in origin["sentence"]
-    assert origin["lines"] == []
+    # GPT-2's training text was never published, so there are no lines of it.
+    assert sent(app, "sentence")["lines"] == []
+    app.toggle(key="special").set_value(False).run()
+    assert ids(app) == gpt2().encode(text)
+    assert view(app)["code_options"] == ""
+    app = open_app("token_boundaries", text="")
+    assert not app.error
+    assert ids(app) == []
 
 
 def test_a_tokenizer_that_merges_across_words_shows_its_steps(
@@ -90,8 +80,7 @@ def test_small_letters_and_lost_accents_are_shown_as_changes(open_app: OpenApp) 
     assert ids(app) == [
         each.id if each.id is not None else -1 for each in foreign.segments("Über naïve words")
     ]
-    [data] = normalised(app)
-    changed = [piece for piece in data["pieces"] if piece[0] != piece[1]]
+    changed = [piece for piece in sent(app, "pieces")["pieces"] if piece[0] != piece[1]]
     assert changed == [["Ü", "u"], ["ï", "i"]]
     assert any(each and each.startswith("##") for each in view(app)["packed"]["table"]["written"])
 
@@ -110,31 +99,13 @@ def test_a_tokenizer_is_added_on_the_page_and_kept_in_the_address(
     assert ids(app) == opened_by_name("qwen2").encoder.encode("hug")
 
 
-def test_special_tokens_are_plain_text_when_switched_off(open_app: OpenApp) -> None:
-    app = open_app("token_boundaries", text="<|endoftext|>", tokenizer="GPT-2")
-    assert ids(app) == [50256]
-    assert view(app)["special_note"] == "Special tokens are recognised."
-    app.toggle(key="special").set_value(False).run()
-    assert ids(app) == gpt2().encode("<|endoftext|>")
-    assert view(app)["special_note"] == "Special tokens are read as plain text."
-    assert view(app)["code_options"] == ""
-
-
-def test_an_empty_text_is_not_an_error(open_app: OpenApp) -> None:
-    app = open_app("token_boundaries", text="")
-    assert not app.error
-    assert ids(app) == []
-
-
 def test_an_uploaded_file_is_shown_and_an_unreadable_one_is_refused(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("token_boundaries", tokenizer="GPT-2")
-    app.file_uploader(key="boundaries_file").upload("a.txt", "naïve".encode(), "text/plain").run()
+    open_file(app, "naïve")
     assert view(app)["text"] == "naïve"
-    app.file_uploader(key="boundaries_file").upload(
-        "b.txt", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "text/plain"
-    ).run()
+    open_file(app, b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     assert len(app.error) == 1
     assert view(app)["text"] == "naïve"
     # The message stays, and the file is not read again.
@@ -151,22 +122,16 @@ def field_text(app: AppTest) -> str:
     return sent(app, "label")["text"]
 
 
-def test_only_the_shown_part_of_a_long_file_is_sent_to_the_browser(
+def test_only_the_beginning_of_a_long_text_is_sent_but_all_tokens_are_counted(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own_reading, "MAX_CHARACTERS", 1_000)
     line = "a line of an opened file\n"
     app = open_app("token_boundaries", tokenizer="GPT-2")
-    opener = app.file_uploader(key="boundaries_file")
-    opener.upload("long.txt", (line * 40_000).encode(), "text/plain").run()
+    open_file(app, line * 40_000)
     assert field_text(app) == view(app)["text"] == (line * 40)[:1_000]
     assert sum(len(c.proto.json) for c in app.get("bidi_component")) < 50_000
-    assert "1,000,000 characters. Only the first 1,000 are read" in unescaped(app.warning[0].value)
-
-
-def test_only_the_first_tokens_are_shown_but_all_are_counted(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    assert "1,000,000 characters. Only the first 1,000 are read" in warning(app)
     monkeypatch.setattr(own_reading, "MAX_TOKENS", 5)
     text = "one two three 漢字 five"
     app = open_app("token_boundaries", tokenizer="GPT-2", text=text)
@@ -174,21 +139,26 @@ def test_only_the_first_tokens_are_shown_but_all_are_counted(
     # The fifth token ends inside a character, so the token with the rest of it is shown too.
     assert ids(app) == every[:6]
     assert view(app)["text"] == "one two three 漢"
-    assert f"{len(every)} tokens. Only the first 6 are shown" in unescaped(app.warning[0].value)
+    assert f"{len(every)} tokens. Only the first 6 are shown" in warning(app)
 
 
-def open_file(app: AppTest, text: str) -> AppTest:
-    opener = app.file_uploader(key="boundaries_file")
-    return opener.upload("long.txt", text.encode(), "text/plain").run()
+def open_file(app: AppTest, data: str | bytes, name: str = "long.txt") -> AppTest:
+    given = data.encode() if isinstance(data, str) else data
+    return app.file_uploader(key="boundaries_file").upload(name, given, "text/plain").run()
+
+
+def warning(app: AppTest) -> str:
+    """Return the first warning, without its escapes."""
+    return app.warning[0].value.replace("\\", "")
 
 
 def test_a_text_too_long_for_the_address_is_kept_under_an_id_in_it(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="x" * 1_000)
     assert "text_id" not in app.query_params
-    assert not any("Too long for the address" in part.value for part in app.markdown)
+    assert "Too long for the address" not in page_text(app)
     text = "naïve <b> \r\n" * 100
     open_file(app, text)
-    assert any("Too long for the address" in part.value for part in app.markdown)
+    assert "Too long for the address" in page_text(app)
     assert "text" not in app.query_params
     text_id = in_address(app, "text_id")
     for page in ("token_boundaries", "vocabulary"):
@@ -238,22 +208,12 @@ def test_a_text_that_the_server_cannot_keep_stays_on_the_page(
 
 def test_guesses_and_skipped_files_are_reported(open_app: OpenApp) -> None:
     app = open_app("token_boundaries")
-    opener = app.file_uploader(key="boundaries_file")
-    opener.upload("old.txt", "naïve café\n".encode("cp1252") * 9, "text/plain").run()
-    assert "read as cp1252" in app.warning[0].value
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("a.txt", "hug")
-        archive.writestr("b.txt", "pug")
-        archive.writestr("c.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
-    opener = app.file_uploader(key="boundaries_file")
-    opener.upload("some.zip", buffer.getvalue(), "application/zip").run()
+    open_file(app, "naïve café\n".encode("cp1252") * 9)
+    assert "read as cp1252" in warning(app)
+    files = {"a.txt": b"hug", "b.txt": b"pug", "c.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256))}
+    open_file(app, make_zip(files), "some.zip")
     assert field_text(app) == "hug\npug"
-    assert "c.png" in unescaped(app.warning[0].value)
-
-
-def unescaped(markdown: str) -> str:
-    return markdown.replace("\\", "")
+    assert "c.png" in warning(app)
 
 
 CHAT_TEMPLATE = (
@@ -286,8 +246,9 @@ def test_a_conversation_is_rendered_by_the_template_and_its_share_is_counted(
     assert ids(app) == tokenizer.encode(view(app)["text"], allowed_special="all")
     (share,) = [each.value for each in app.markdown if "of the template" in each.value]
     assert share.startswith(f"**{len(ids(app))} tokens**: ")
-    (warning,) = app.warning
-    assert unescaped(warning.value).startswith("Message 3 (user) contains <|endoftext|>, which")
+    assert warning(app).startswith("Message 3 (user) contains <|endoftext|>, which")
+    app = open_app("token_boundaries", part="Conversation", tokenizer="GPT-2")
+    assert "has no chat template" in app.info[0].value
 
 
 def test_messages_are_added_removed_and_kept_in_the_address(
@@ -324,14 +285,6 @@ def test_a_damaged_conversation_in_the_address_gives_the_first_one(
     assert written in view(app)["text"]
 
 
-def test_a_tokenizer_without_a_template_says_what_to_add(open_app: OpenApp) -> None:
-    app = open_app("token_boundaries", part="Conversation", tokenizer="GPT-2")
-    (info,) = app.info
-    assert unescaped(info.value).startswith(
-        "GPT-2 has no chat template. Add a chat model by its name on the hub"
-    )
-
-
 def test_a_template_that_refuses_says_why_and_keeps_the_messages(
     open_app: OpenApp, tokenizer_json: bytes
 ) -> None:
@@ -340,6 +293,5 @@ def test_a_template_that_refuses_says_why_and_keeps_the_messages(
     key = f"file-{keep_tokenizer(files, None, open_files(files))}"
     choices = {"part": "Conversation", "with": key, "tokenizer": "tokenizer.json"}
     app = open_app("token_boundaries", **choices)
-    (error,) = app.error
-    assert unescaped(error.value).endswith("refuses these messages: Roles must <b>alternate</b>")
+    assert errors(app).endswith("refuses these messages: Roles must <b>alternate</b>")
     assert app.text_area(key="chat_text_0").value == "What are you?"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from tests.app.pages import OpenApp, unescaped_text
-from tests.app.test_train_uploads import figures, open_with, upload
-from tests.app.training import assert_press_is_refused, choose, in_address, train
+from tests.app.pages import OpenApp, errors, in_address, unescaped_text, upload
+from tests.app.test_train_uploads import figures, open_with
+from tests.app.training import assert_press_is_refused, choose, train
 from ui.storage.run_store import load_run
 
 TEXT = "hug hugs, pug pugs: été\n" * 40 + "bun bunny\n" * 3
@@ -32,11 +31,6 @@ def counts_file(counts: bpe.WordCounts, tmp_path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _trained(app: AppTest) -> bpe.TrainingRun:
-    app = train(app)
-    return load_run(in_address(app, "run")).run
-
-
 @pytest.mark.slow
 def test_a_counts_file_trains_the_merges_of_the_command(
     open_app: OpenApp, counts: bpe.WordCounts, counts_file: bytes
@@ -49,7 +43,8 @@ def test_a_counts_file_trains_the_merges_of_the_command(
     for value in (f"{len(counts.pretokens.words):,}", "distinct words", "occurrences"):
         assert value in figures(app)
     for preset in ("GPT-2", "Classroom"):
-        run = _trained(choose(app, source="Upload", preset=preset))
+        train(choose(app, source="Upload", preset=preset))
+        run = load_run(in_address(app, "run")).run
         assert run.config.pretokenizer == "whitespace"
         expected = bpe.train(counts, run.config)
         assert run.tokenizer == expected.tokenizer
@@ -69,21 +64,16 @@ def test_text_beside_the_counts_is_held_out(open_app: OpenApp, counts_file: byte
     assert stored.run.corpus_bytes == len(TEXT.encode())
 
 
-def test_two_files_of_counts_are_refused(open_app: OpenApp, counts_file: bytes) -> None:
+def test_two_files_of_counts_and_a_damaged_one_are_refused_and_adapt_asks_for_text(
+    open_app: OpenApp, counts_file: bytes
+) -> None:
     app = open_with(open_app, ("a.parquet", counts_file), ("b.parquet", counts_file))
-    assert any("bpe merge-counts" in error.value.replace("\\", "") for error in app.error)
-
-
-def test_a_damaged_file_of_counts_is_refused(open_app: OpenApp, counts_file: bytes) -> None:
+    assert "bpe merge-counts" in errors(app)
     damaged = counts_file[:4] + bytes(60) + counts_file[64:]
-    app = open_with(open_app, ("a.parquet", damaged))
-    assert any("a.parquet" in error.value.replace("\\", "") for error in app.error)
+    upload(app, "corpus_uploads", ("a.parquet", damaged))
+    assert "a.parquet" in errors(app)
     assert_press_is_refused(app)
-
-
-@pytest.mark.slow
-def test_adapt_asks_for_text(open_app: OpenApp, counts_file: bytes) -> None:
     app = open_app("adapt")
     app.segmented_control(key="corpus_source").set_value("Upload").run()
-    upload(app, ("counts.parquet", counts_file))
-    assert any("this page needs the text" in error.value for error in app.error)
+    upload(app, "corpus_uploads", ("counts.parquet", counts_file))
+    assert "this page needs the text" in errors(app)

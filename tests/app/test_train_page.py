@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,15 +12,17 @@ from streamlit.testing.v1.element_tree import Block
 
 import bpe_core as bpe
 from bpe_core.pretokenizers import pretokenizers
-from tests.app.pages import OpenApp, page_text
-from tests.app.training import assert_press_is_refused, choose, in_address, train, until_ended
+from tests.app.pages import OpenApp, errors, in_address, page_text, upload
+from tests.app.training import assert_press_is_refused, choose, held_back, train, until_ended
 from tests.waiting import wait_until
+from ui.look.glossary import GLOSSARY
 from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_files import CorpusOrigin
-from ui.storage.run_store import Trained, load_run
+from ui.storage.run_store import load_run
 from ui.work import jobs
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
+SMALL = bpe.TrainingConfig(260)
 
 
 def component(app: AppTest, name: str) -> dict[str, Any]:
@@ -29,38 +30,22 @@ def component(app: AppTest, name: str) -> dict[str, Any]:
     return json.loads(found.json)
 
 
-def test_the_page_first_shows_the_samples_result(open_app: OpenApp) -> None:
-    app = open_app()
-    assert "3,839 merges" in page_text(app)
-    figures = component(app, "bpe.corpus_strip")["figures"]
-    assert [figure["name"] for figure in figures] == [
-        "documents",
-        "bytes",
-        "pre-tokens",
-        "distinct",
-    ]
-    sample = load_run("sample")
-    assert app.metric[1].value == f"{int(sample.run.tokens_after[-1]):,}"
-    # The figures are from the end of the run, not from its start.
-    assert app.metric[0].value == f"{sample.run.corpus_bytes / sample.run.tokens_after[-1]:.2f}"
-    assert sample.held_out_tokens_after is not None
-    held_out = sample.held_out.n_bytes / sample.held_out_tokens_after[-1]
-    assert f"{held_out:.2f} on held-out text" in page_text(app)
-
-
-def test_training_on_a_pasted_text_puts_its_run_in_the_address(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Paste")
-    assert_press_is_refused(app)
-    app.text_area(key="corpus_pasted").set_value(RHYME).run()
-    app.select_slider(key="settings_byte_size").set_value(300).run()
-    train(app)
+def test_the_page_first_shows_the_samples_result_and_explains_its_terms(open_app: OpenApp) -> None:
+    app = open_app(job="never-heard-of")
+    assert "Begin again" in app.warning[0].value
     assert "job" not in app.query_params
-    run_id = in_address(app, "run")
-    stored = load_run(run_id)
-    assert stored.title == "Pasted text"
-    assert stored.run.config.vocab_size == 300
-    assert stored.held_out.n_bytes > 0
-    assert "stopped" in page_text(app)
+    assert "= 256 bytes + 1 special + 3,839 merges" in page_text(app)
+    run = load_run("sample").run
+    # The figures are from the end of the run, not from its start.
+    assert app.metric[1].value == f"{int(run.tokens_after[-1]):,}"
+    assert app.metric[0].value == f"{run.corpus_bytes / run.tokens_after[-1]:.2f}"
+    tokens = load_run("sample").held_out_tokens_after
+    assert tokens is not None
+    held_out = load_run("sample").held_out.n_bytes / tokens[-1]
+    assert f"{held_out:.2f} on held-out text" in page_text(app)
+    helps = [each.proto.help for each in (*app.markdown, *app.header)]
+    explained = set("\n\n".join(helps).split("\n\n"))
+    assert explained >= set(GLOSSARY.values()) - {GLOSSARY["Mark"], GLOSSARY["Chat template"]}
 
 
 def test_a_run_on_weighted_words_is_there_on_another_page_and_after_a_refresh(
@@ -83,23 +68,17 @@ def test_a_run_on_weighted_words_is_there_on_another_page_and_after_a_refresh(
 def test_the_forms_say_how_large_the_vocabulary_is_and_that_nothing_is_held_out(
     open_app: OpenApp,
 ) -> None:
-    app = open_app()
-    assert "= 256 bytes + 1 special + 3,839 merges" in page_text(app)
-    choose(app, source="Weighted words", preset="Classroom")
+    app = choose(open_app(), source="Weighted words", preset="Classroom")
     # b g h n p s u, the marker, and 15 merges.
     assert "= 7 characters + 1 end-of-word marker + 15 merges" in page_text(app)
     assert "Too little text to hold any back." in page_text(app)
     assert list(bars(app, 0)["By script, in characters"]) == ["Training text"]
-
-
-def test_reset_updates_the_controls_in_the_browser(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Weighted words", preset="Custom")
     app.button(key="reset").click().run()
     assert "= 256 bytes + 1 special + 3,839 merges" in page_text(app)
     for key, first in (("corpus_source", "Sample"), ("settings_preset", "GPT-2")):
         control = app.segmented_control(key=key)
         assert control.value == first
-        assert control.proto.set_value, f"{key} still shows the old choice"
+        assert control.proto.set_value, f"{key} still shows the old choice in the browser"
 
 
 def test_an_invalid_pattern_shows_an_error_and_prevents_training(open_app: OpenApp) -> None:
@@ -129,11 +108,7 @@ def test_an_uploaded_corpus_is_kept_when_the_page_is_left_and_its_name_stays_tex
 ) -> None:
     name = "<script>alert(1)</script> *b* $x$ :red[r].txt"
     app = choose(open_app(), source="Upload")
-    app.file_uploader(key="corpus_uploads").upload(name, RHYME.encode(), "text/plain").run()
-    figures = {
-        figure["name"]: figure["value"] for figure in component(app, "bpe.corpus_strip")["figures"]
-    }
-    assert figures["document"] == "1"
+    upload(app, "corpus_uploads", (name, RHYME.encode()))
     app.select_slider(key="settings_byte_size").set_value(300).run()
     train(app)
     assert load_run(in_address(app, "run")).title == name
@@ -143,6 +118,10 @@ def test_an_uploaded_corpus_is_kept_when_the_page_is_left_and_its_name_stays_tex
     app.switch_page("pages/train.py").run()
     assert "Uploaded before: **\\<script\\>" in page_text(app)
     assert not app.button(key="train").disabled
+    upload(app, "corpus_uploads", ("rhyme.txt", RHYME.encode()))
+    upload(app, "corpus_uploads")
+    assert "Uploaded before" not in page_text(app)
+    assert_press_is_refused(app)
 
 
 def bars(app: AppTest, number: int) -> dict[str, dict[str, dict[str, float]]]:
@@ -165,8 +144,7 @@ def test_held_out_text_is_shown_to_be_like_the_training_text(open_app: OpenApp) 
         "code.py": "".join(f"value_{n:05} = {n:05}\n" for n in range(1_000)),
     }
     app = choose(open_app(), source="Upload")
-    uploads = [(name, text.encode(), "text/plain") for name, text in files.items()]
-    app.file_uploader(key="corpus_uploads").set_value(uploads).run()
+    upload(app, "corpus_uploads", *((name, text.encode()) for name, text in files.items()))
     drawn = bars(app, 0)
     assert list(drawn) == ["By script, in characters", "By file type, in bytes"]
     for group in drawn.values():
@@ -178,16 +156,6 @@ def test_held_out_text_is_shown_to_be_like_the_training_text(open_app: OpenApp) 
     assert f"{held_out.n_bytes:,} more bytes from 3 documents are held out." in page_text(app)
     train(app)
     assert bars(app, 1) == drawn
-
-
-def test_removing_an_upload_removes_the_corpus(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Upload")
-    uploader = app.file_uploader(key="corpus_uploads")
-    uploader.upload("rhyme.txt", RHYME.encode(), "text/plain").run()
-    assert not app.button(key="train").disabled
-    app.file_uploader(key="corpus_uploads").set_value([]).run()
-    assert "Uploaded before" not in page_text(app)
-    assert_press_is_refused(app)
 
 
 @pytest.mark.parametrize(
@@ -207,38 +175,20 @@ def test_weighted_words_that_cannot_be_counted_are_refused(
     assert_press_is_refused(app)
 
 
-def test_a_vocabulary_smaller_than_its_alphabet_shows_an_error_before_training(
-    open_app: OpenApp,
-) -> None:
+def test_an_impossible_vocabulary_size_shows_an_error_before_training(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words", preset="Custom")
     # b g h n p s u, and one special token.
     app.segmented_control(key="settings_base").set_value("characters")
-    app.number_input(key="settings_vocab_size").set_value(7).run()
-    assert ["at least 8" in error.value for error in app.error] == [True]
-    assert "0 merges" not in page_text(app)
-    assert_press_is_refused(app)
+    for size, problem in ((7, "at least 8"), (2_000_000, "expected at most 1,000,000")):
+        app.number_input(key="settings_vocab_size").set_value(size).run()
+        assert problem in errors(app)
+        assert "0 merges" not in page_text(app)
+        assert_press_is_refused(app)
+        # The pre-tokens are still shown.
+        assert component(app, "bpe.pretoken_strip")["pretokens"]
     app.number_input(key="settings_vocab_size").set_value(8).run()
     assert not app.error
     assert not app.button(key="train").disabled
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "problem"),
-    [
-        ("vocab_size", 2_000_000, "2,000,000 is too large: expected at most 1,000,000."),
-        ("max_token_bytes", 2.5, "2.5 is not a whole number."),
-    ],
-)
-def test_the_error_for_an_invalid_number_names_its_limit_and_prevents_training(
-    open_app: OpenApp, key: str, value: float, problem: str
-) -> None:
-    app = choose(open_app(), preset="Custom")
-    app.number_input(key=f"settings_{key}").set_value(value).run()
-    (error,) = app.error
-    assert problem in error.value
-    assert_press_is_refused(app)
-    # The pre-tokens are still shown.
-    assert component(app, "bpe.pretoken_strip")["pretokens"]
 
 
 def test_the_page_shows_how_the_special_tokens_were_read(open_app: OpenApp) -> None:
@@ -278,47 +228,34 @@ def test_the_next_training_replaces_one_that_failed(open_app: OpenApp) -> None:
     assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == 260
 
 
-def test_an_unknown_job_in_the_address_shows_a_warning(open_app: OpenApp) -> None:
-    app = open_app(job="never-heard-of")
-    assert "Begin again" in app.warning[0].value
-    assert "job" not in app.query_params
-
-
 def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_result(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reached, may_end = threading.Event(), threading.Event()
-
-    def keep(trained: Trained, **_: object) -> str:
-        reached.set()
-        assert may_end.wait(60)
-        return "sample"
-
-    manager = jobs.JobManager(store=keep)
-    monkeypatch.setattr(jobs, "manager", lambda: manager)
-    job_id = manager.submit(
-        bpe.Corpus.from_text(RHYME),
-        bpe.TrainingConfig(260),
-        title="rhyme",
-        held_out_share=0,
-        origin=CorpusOrigin("paste", "", 0),
-    )
-    assert reached.wait(60)
-    app = open_app(job=job_id)
-    assert "Stopping…" not in [header.value for header in app.header]
-    # In a narrow window the card is far below the button that began the training.
-    assert "[See its progress](#training-progress)" in page_text(app)
-    assert "training-progress" in [header.anchor for header in app.header]
-    app.button(key="cancel").click().run()
-    assert "Stopping…" in [header.value for header in app.header]
-    assert app.button(key="cancel").disabled
-    # An element that replaced one of another kind would show the old one's parts until the script
-    # ends. So each card has its own place, and empties the other's.
-    assert find_outcome(app) == ["flex_container", "empty"]
-    may_end.set()
+    with held_back(monkeypatch) as (manager, reached):
+        job_id = submit(manager, RHYME, "rhyme")
+        assert reached.wait(60)
+        app = open_app(job=job_id)
+        assert "Stopping…" not in [header.value for header in app.header]
+        # In a narrow window the card is far below the button that began the training.
+        assert "[See its progress](#training-progress)" in page_text(app)
+        assert "training-progress" in [header.anchor for header in app.header]
+        app.button(key="cancel").click().run()
+        assert "Stopping…" in [header.value for header in app.header]
+        assert app.button(key="cancel").disabled
+        # An element that replaced one of another kind would show the old one's parts until the
+        # script ends. So each card has its own place, and empties the other's.
+        assert find_outcome(app) == ["flex_container", "empty"]
     wait_until(manager, job_id)
     app.run()
     assert find_outcome(app) == ["empty", "flex_container"]
+
+
+def submit(
+    manager: jobs.JobManager, text: str, title: str, config: bpe.TrainingConfig = SMALL
+) -> str:
+    origin = CorpusOrigin("paste", "", 0)
+    corpus = bpe.Corpus.from_text(text)
+    return manager.submit(corpus, config, title=title, held_out_share=0, origin=origin)
 
 
 def find_outcome(app: AppTest) -> list[str]:
@@ -395,17 +332,11 @@ def change(app: AppTest, key: str) -> None:
 
 
 def test_a_training_cancelled_in_the_queue_is_reported_once(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Paste", preset="Custom")
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
     config = bpe.TrainingConfig(80_000, pretokenizer="whitespace")
+    open_app()
     manager = jobs.manager()
-    origin = CorpusOrigin("paste", "", 0)
-    for_long, job_id = (
-        manager.submit(
-            bpe.Corpus.from_text(text), config, title=title, held_out_share=0, origin=origin
-        )
-        for text, title in ((words, "long"), (RHYME, "short"))
-    )
+    for_long, job_id = submit(manager, words, "long", config), submit(manager, RHYME, "short")
     app = open_app(job=job_id)
     assert "Waiting: 1 training run before yours." in page_text(app)
     app.button(key="cancel").click().run()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from typing import Any
 
 import pytest
@@ -11,25 +10,27 @@ from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
 from bpe_core.runs.train import train as train_run
-from tests.app.pages import OpenApp, page_text
-from tests.app.training import assert_press_is_refused, choose, in_address, train
+from tests.app.pages import (
+    OpenApp,
+    in_address,
+    page_text,
+    paste,
+    read_query,
+    unescaped_text,
+    upload,
+)
+from tests.app.training import assert_press_is_refused, choose, held_back, train
 from tests.waiting import wait_until
 from ui.storage import run_files
-from ui.storage.run_store import Trained, load_run, store_folder, store_run, store_run_to_show
-from ui.work import jobs
+from ui.storage.run_store import Trained, load_run, store_folder, store_run
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
-
-
-def reload(open_app: OpenApp, app: AppTest) -> AppTest:
-    """Open the address in a new session, as the browser does after F5."""
-    return open_app(run=in_address(app, "run"))
 
 
 def assert_same_run(open_app: OpenApp, app: AppTest) -> AppTest:
     """Fail unless the reloaded forms hold the run's corpus and settings, and train it again."""
     first = load_run(in_address(app, "run"))
-    again = reload(open_app, app)
+    again = open_app(run=in_address(app, "run"))
     assert not again.error
     assert "Trained" in [header.value for header in again.header]
     assert "The form now has" not in page_text(again)
@@ -43,9 +44,8 @@ def assert_same_run(open_app: OpenApp, app: AppTest) -> AppTest:
 
 
 def test_a_pasted_text_and_an_exact_size_come_back(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Paste")
     text = f"  first\r\n\n{RHYME}é 日本 🧩"
-    app.text_area(key="corpus_pasted").set_value(text).run()
+    app = paste(open_app(), text)
     app.slider(key="corpus_held_out").set_value(20)
     app.number_input(key="settings_exact_byte_size_4096").set_value(275).run()
     train(app)
@@ -90,17 +90,11 @@ def test_weighted_words_and_custom_fields_come_back(open_app: OpenApp) -> None:
     assert (config.special_tokens, config.end_of_word) == (("[CLS]", "[SEP]"), "</w>")
 
 
-def upload(app: AppTest, files: dict[str, str]) -> AppTest:
+def give(app: AppTest, **files: str) -> AppTest:
+    """Upload text files on Train."""
     choose(app, source="Upload")
-    found = [(name, text.encode(), "text/plain") for name, text in files.items()]
-    return app.file_uploader(key="corpus_uploads").set_value(found).run()
-
-
-def test_small_uploads_come_back(open_app: OpenApp) -> None:
-    app = upload(open_app(), {"a.txt": RHYME, "b.csv": "text\nhug\nhugs\n", "c.txt": "x"})
-    train(app)
-    again = assert_same_run(open_app, app)
-    assert "Uploaded before: **a.txt, b.csv, c.txt**" in page_text(again).replace("\\", "")
+    given = [(f"{name}.txt", text.encode()) for name, text in files.items()]
+    return upload(app, "corpus_uploads", *given)
 
 
 @pytest.mark.parametrize("source", ["Upload", "Paste"])
@@ -108,19 +102,18 @@ def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
     monkeypatch.setattr(run_files, "MAX_CHARACTERS_KEPT", 3)
-    app = choose(open_app(), source=source)
+    app = open_app()
     if source == "Upload":
-        upload(app, {"<b>manual</b>.txt": RHYME})
-    elif source == "Paste":
-        app.text_area(key="corpus_pasted").set_value(RHYME).run()
+        give(app, **{"<b>manual</b>": RHYME})
+    else:
+        paste(app, RHYME)
     train(app)
     for folder in store_folder().glob("upload-*"):
         shutil.rmtree(folder)
-    again = reload(open_app, app)
+    again = open_app(run=in_address(app, "run"))
     assert again.segmented_control(key="corpus_source").value == source
     (info,) = again.info
     assert "which is not kept with it" in info.value
-    assert "again to train on" in info.value
     assert "<b>" not in info.value
     assert_press_is_refused(again)
     assert "The form now has no text." in page_text(again)
@@ -135,36 +128,24 @@ def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
 def test_the_forms_hold_a_training_that_is_running(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str, preset: str
 ) -> None:
-    reached, may_end = threading.Event(), threading.Event()
-
-    def store(trained: Trained, **more: Any) -> str:
-        reached.set()
-        assert may_end.wait(60)
-        return store_run_to_show(trained, **more)
-
-    manager = jobs.JobManager(store=store)
-    monkeypatch.setattr(jobs, "manager", lambda: manager)
-    app = choose(open_app(), source=source, preset=preset)
-    if source == "Paste":
-        app.text_area(key="corpus_pasted").set_value(RHYME).run()
-    elif source == "Sample":
-        app.selectbox(key="corpus_sample").set_value("notebook").run()
-    app.slider(key="corpus_held_out").set_value(20).run()
-    (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
-    size.set_value(int(size.value or 0) + 7).run()
-    app.button(key="train").click().run()
-    try:
+    with held_back(monkeypatch) as (manager, reached):
+        app = choose(open_app(), source=source, preset=preset)
+        if source == "Paste":
+            app.text_area(key="corpus_pasted").set_value(RHYME).run()
+        else:
+            app.selectbox(key="corpus_sample").set_value("notebook").run()
+        app.slider(key="corpus_held_out").set_value(20).run()
+        (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
+        size.set_value(int(size.value or 0) + 7).run()
+        app.button(key="train").click().run()
         assert reached.wait(60)
         job_id = in_address(app, "job")
         again = open_app(job=job_id)
         assert not again.error
         assert again.button(key="train").disabled
-    finally:
-        may_end.set()
     forms = form_values(again)
     assert forms == form_values(app)
-    assert forms["corpus_source"] == source
-    assert forms["settings_preset"] == preset
+    assert (forms["corpus_source"], forms["settings_preset"]) == (source, preset)
     wait_until(manager, job_id)
     again.run()
     assert "Trained" in [header.value for header in again.header]
@@ -190,29 +171,12 @@ def test_an_older_or_damaged_run_brings_back_its_settings_alone(
     app = open_app(run=run_id)
     assert app.segmented_control(key="settings_preset").value == "GPT-4"
     assert app.select_slider(key="settings_byte_size").value == 300
-    assert "“Old”, 2.0 kB" in app.info[0].value.replace("\\", "")
+    assert "Old" in app.info[0].value
     assert_press_is_refused(app)
 
 
-def test_opening_another_run_leaves_the_forms_alone(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Weighted words", preset="Classroom")
-    train(app)
-    run_id = in_address(app, "run")
-    other = choose(open_app(), source="Paste")
-    other.text_area(key="corpus_pasted").set_value(RHYME).run()
-    other.query_params["run"] = run_id
-    other.run()
-    assert other.text_area(key="corpus_pasted").value == RHYME
-    assert "Previous run" in [header.value for header in other.header]
-
-
-def read_query(app: AppTest) -> dict[str, str]:
-    return {name: in_address(app, name) for name in app.query_params}
-
-
-@pytest.mark.parametrize("n_characters", [2_000, 2_200_000])
-def test_an_upload_comes_back_before_it_is_trained_on(open_app: OpenApp, n_characters: int) -> None:
-    app = upload(open_app(), {"<b>a</b>.txt": RHYME * (n_characters // len(RHYME))})
+def test_an_upload_comes_back_before_it_is_trained_on(open_app: OpenApp) -> None:
+    app = give(open_app(), **{"<b>a</b>": RHYME})
     app.slider(key="corpus_held_out").set_value(20).run()
     again = open_app(**read_query(app))
     assert not again.error
@@ -226,15 +190,23 @@ def test_an_upload_comes_back_before_it_is_trained_on(open_app: OpenApp, n_chara
     assert second.held_out == first.held_out
 
 
-def test_a_large_upload_comes_back_with_its_run(open_app: OpenApp) -> None:
-    app = upload(open_app(), {"a.txt": RHYME * 1_100})
+def test_uploads_come_back_with_their_run(open_app: OpenApp) -> None:
+    files = {"a": RHYME * 1_100, "b": "hug\nhugs\n", "c": "x"}
+    app = give(open_app(), **files)
     app.select_slider(key="settings_byte_size").set_value(300).run()
     train(app)
-    assert_same_run(open_app, app)
+    again = assert_same_run(open_app, app)
+    assert "Uploaded before: **a.txt, b.txt, c.txt**" in unescaped_text(again)
+    # Another run in the address leaves the forms alone.
+    other = paste(open_app(), RHYME)
+    other.query_params["run"] = in_address(app, "run")
+    other.run()
+    assert other.text_area(key="corpus_pasted").value == RHYME
+    assert "Previous run" in [header.value for header in other.header]
 
 
 def test_an_upload_that_only_the_disk_holds_comes_back(open_app: OpenApp) -> None:
-    app = upload(open_app(), {"a.txt": RHYME * 11_000})
+    app = give(open_app(), a=RHYME * 11_000)
     again = open_app(**read_query(app))
     assert not again.error
     assert "more bytes are held out" in page_text(again)
@@ -243,28 +215,13 @@ def test_an_upload_that_only_the_disk_holds_comes_back(open_app: OpenApp) -> Non
     assert load_run(in_address(again, "run")).run.corpus_sha256
 
 
-def test_a_long_typed_text_comes_back_with_its_run(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run_files, "MAX_CHARACTERS_KEPT", 3)
-    app = choose(open_app(), source="Weighted words")
-    key = "corpus_words"
-    text = "".join(f"{chr(97 + n % 26) * 3}{chr(97 + n // 26)} {n + 1}\n" for n in range(300))
-    app.text_area(key=key).set_value(text).run()
-    app.select_slider(key="settings_byte_size").set_value(300).run()
-    train(app)
-    again = assert_same_run(open_app, app)
-    assert (again.text_area(key=key).value or "").strip() == text.strip()
-
-
 @pytest.mark.parametrize("text", ["hug hugs\n" * 3, "hug hugs\n" * 30_000])
 def test_a_typed_text_comes_back_before_it_is_trained_on(open_app: OpenApp, text: str) -> None:
-    app = choose(open_app(), source="Paste")
-    app.text_area(key="corpus_pasted").set_value(text).run()
+    app = paste(open_app(), text)
     again = open_app(**read_query(app))
     assert again.segmented_control(key="corpus_source").value == "Paste"
     shown = "corpus_pasted" if len(text) < 100_000 else "corpus_pasted_excerpt"
-    assert again.text_area(key=shown).value == text[:2_000] or shown == "corpus_pasted"
+    assert again.text_area(key=shown).value == text[:2_000]
     train(app)
     train(again)
     first, second = (load_run(in_address(each, "run")) for each in (app, again))

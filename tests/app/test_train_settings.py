@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -15,8 +14,8 @@ from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
 from bpe_core.runs import largest_size
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.train import train as train_run
-from tests.app.pages import OpenApp, page_text
-from tests.app.training import choose, in_address, train
+from tests.app.pages import OpenApp, in_address, page_text, sent
+from tests.app.training import choose, train
 from ui.run import corpus_summary
 from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_store import load_run
@@ -31,9 +30,7 @@ def paste(app: AppTest, text: str, preset: str = "GPT-2") -> AppTest:
 
 
 def cuts(app: AppTest) -> list[str]:
-    protos = [c.proto for c in app.get("bidi_component")]
-    (strip,) = (p for p in protos if p.component_name == "bpe.pretoken_strip")
-    return json.loads(strip.json)["pretokens"]
+    return sent(app, "pretokens")["pretokens"]
 
 
 def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: OpenApp) -> None:
@@ -51,17 +48,6 @@ def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: Open
         app.select_slider(key=slider).set_value(size).run()
         assert f"Vocabulary size **{size:,}**" in page_text(app)
         assert app.number_input(key=f"settings_exact_byte_size_{size}").value == size
-
-
-def test_the_exact_size_of_the_classroom_depends_on_its_characters(open_app: OpenApp) -> None:
-    app = choose(open_app(), source="Weighted words", preset="Classroom")
-    # b g h n p s u, the marker, and 15 merges.
-    field = app.number_input(key="settings_exact_classroom_size_8_23")
-    assert field.value == 23
-    field.set_value(12).run()
-    assert "= 7 characters + 1 end-of-word marker + 4 merges" in page_text(app)
-    train(app)
-    assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == 12
 
 
 def find_train_button(app: AppTest) -> tuple[int, ...]:
@@ -123,35 +109,29 @@ def test_of_a_large_text_a_bound_is_shown(
 
 
 def test_the_cuts_are_those_of_the_beginning_of_the_visitors_text(open_app: OpenApp) -> None:
-    app = open_app()
     own = "\n\n  Zwölf Boxkämpfer jagen Viktor\nquer über den Sylter Deich. " * 20
-    paste(app, own)
+    app = paste(open_app(), own)
     shown = cuts(app)
     whole = list(bpe.get_pretokenizer("gpt2").split(own.lstrip("\n")))
     assert len(shown) > 8
     assert shown == whole[: len(shown)]
-    assert "Cuts made before training, at the beginning of this text." in page_text(app)
     choose(app, source="Paste", preset="Classroom")
     assert cuts(app)[:3] == ["Zwölf", "Boxkämpfer", "jagen"]
     choose(app, source="Upload")
-    assert cuts(app)[0] == "for"
     assert "Cuts made before training, in a line of code." in page_text(app)
-
-
-def test_an_own_line_is_cut_in_place_of_the_text_until_it_is_empty(open_app: OpenApp) -> None:
-    app = paste(open_app(), RHYME, preset="Custom")
-    assert cuts(app)[:2] == ["The", " cat"]
-    app.text_area(key="settings_line").set_value("hug hugs").run()
-    assert cuts(app) == ["hug", " hugs"]
-    app.text_area(key="settings_line").set_value("").run()
-    assert cuts(app)[:2] == ["The", " cat"]
-
-
-def test_a_text_that_is_not_cut_is_shown_in_part(open_app: OpenApp) -> None:
-    app = paste(open_app(), RHYME, preset="Custom")
+    paste(app, RHYME, preset="Custom")
+    for line, expected in (("hug hugs", ["hug", " hugs"]), ("", ["The", " cat"])):
+        app.text_area(key="settings_line").set_value(line).run()
+        assert cuts(app)[:2] == expected
     app.selectbox(key="settings_pretokenizer").set_value("none").run()
     assert cuts(app) == [RHYME[:72]]
     assert "Only the beginning of this pre-token is shown." in page_text(app)
+    # A cut that adds a space takes characters, and bytes for the others.
+    app.selectbox(key="settings_pretokenizer").set_value(min(SPACE_ADDING)).run()
+    assert not app.error
+    assert app.number_input(key="settings_coverage").value is not None
+    assert "256 bytes" in find_sizes(app)[0]
+    check_config(with_cut(CONFIGS["GPT-2"], min(SPACE_ADDING)))
 
 
 def headings(app: AppTest) -> list[str]:
@@ -162,7 +142,6 @@ def test_the_sample_run_is_an_example_whatever_the_form_holds(open_app: OpenApp)
     app = open_app()
     for _ in range(2):
         assert "Example" in headings(app)
-        assert "not yours yet" in page_text(app)
         assert "The form now has" not in page_text(app)
         assert "✓ finished" not in page_text(app)
         app.select_slider(key="settings_byte_size").set_value(512).run()
@@ -229,16 +208,3 @@ def test_the_size_of_a_llama_begins_with_its_characters_and_all_bytes(open_app: 
 
 def find_sizes(app: AppTest) -> list[str]:
     return [text.value for text in app.markdown if text.value.startswith("Vocabulary size **")]
-
-
-def test_a_cut_that_adds_a_space_takes_characters_and_bytes_for_the_others(
-    open_app: OpenApp,
-) -> None:
-    cut = min(SPACE_ADDING)
-    app = paste(open_app(), "hug pug hugs", "Custom")
-    app.selectbox(key="settings_pretokenizer").set_value(cut).run()
-    assert not app.exception
-    assert not app.error
-    assert app.number_input(key="settings_coverage").value is not None
-    assert "256 bytes" in find_sizes(app)[0]
-    check_config(with_cut(CONFIGS["GPT-2"], cut))

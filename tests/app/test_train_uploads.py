@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Selectbox
 
-from tests.app.pages import OpenApp, unescaped_text
+from tests.app.pages import OpenApp, unescaped_text, upload
 from tests.app.training import choose
+from tests.zipping import make_zip
 from ui.corpus.uploads import ReadUploads
 from ui.shell.workspace import state_key
 
@@ -18,16 +19,8 @@ TITLES = [f"No {number}" for number in range(50)]
 STORIES = [f"Nobody knows the number {number}, <b>bold</b> or\u202e not." for number in range(50)]
 
 
-def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
-    app.file_uploader(key="corpus_uploads").set_value(
-        [(name, data, "application/octet-stream") for name, data in files]
-    )
-    app.run()
-    return app
-
-
 def open_with(open_app: OpenApp, *files: tuple[str, bytes]) -> AppTest:
-    return upload(choose(open_app(), source="Upload"), *files)
+    return upload(choose(open_app(), source="Upload"), "corpus_uploads", *files)
 
 
 def make_csv(**columns: list[str]) -> bytes:
@@ -78,26 +71,20 @@ def test_the_column_with_the_text_is_taken_and_another_can_be_chosen(open_app: O
 def test_a_chosen_column_is_remembered_for_the_next_file_that_has_it(open_app: OpenApp) -> None:
     app = open_with(open_app, ("a.csv", make_csv(title=TITLES, words=STORIES)))
     app.selectbox(key="corpus_column").set_value("title").run()
-    upload(app, ("b.csv", make_csv(title=TITLES, words=STORIES[::-1])))
+    upload(app, "corpus_uploads", ("b.csv", make_csv(title=TITLES, words=STORIES[::-1])))
     assert app.selectbox(key="corpus_column").value == "title"
-    upload(app, ("c.csv", make_csv(name=TITLES, text=STORIES)))
+    upload(app, "corpus_uploads", ("c.csv", make_csv(name=TITLES, text=STORIES)))
     assert app.selectbox(key="corpus_column").value == "text"
-
-
-def make_zip(**files: bytes) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name.replace("_", "."), content)
-    return data.getvalue()
 
 
 def test_each_set_of_columns_among_tables_has_a_choice_of_its_own(open_app: OpenApp) -> None:
     tables = make_zip(
-        a_csv=make_csv(title=TITLES, words=STORIES),
-        notes_txt=b"No table.",
-        b_csv=make_csv(title=TITLES[::-1], words=STORIES[::-1]),
-        c_csv=make_csv(label=TITLES, body=STORIES),
+        {
+            "a.csv": make_csv(title=TITLES, words=STORIES),
+            "notes.txt": b"No table.",
+            "b.csv": make_csv(title=TITLES[::-1], words=STORIES[::-1]),
+            "c.csv": make_csv(label=TITLES, body=STORIES),
+        }
     )
     app = open_with(open_app, ("all.zip", tables), ("d.csv", make_csv(head=TITLES, tail=STORIES)))
     fields = [field for field in app.selectbox if field.label == "Column with the text"]
@@ -136,10 +123,15 @@ def test_a_table_that_cannot_be_read_leaves_the_other_files(open_app: OpenApp) -
     assert not app.button(key="train").disabled
 
 
+def encoding_field(app: AppTest) -> Selectbox[str]:
+    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
+    return field
+
+
 def test_a_guessed_encoding_is_shown_and_can_be_changed(open_app: OpenApp) -> None:
     text = "ačiū, labas rytas, šiandien gražu\n" * 30
     app = open_with(open_app, ("old.txt", text.encode("cp1257")), ("new.txt", b"plain words"))
-    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
+    field = encoding_field(app)
     assert field.label.replace("\\", "") == "Encoding of old.txt"
     assert field.options[0] == "cp1257, guessed"
     assert "ačiū, labas rytas" in unescaped_text(app)
@@ -147,11 +139,9 @@ def test_a_guessed_encoding_is_shown_and_can_be_changed(open_app: OpenApp) -> No
     field.set_value("cp1250").run()
     assert text.encode("cp1257").decode("cp1250")[:4] in unescaped_text(app)
     assert not app.warning
-    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
-    field.set_value("utf-8").run()
+    encoding_field(app).set_value("utf-8").run()
     assert "should be utf-8, but is not at byte 1" in app.warning[0].value.replace("\\", "")
-    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
-    field.set_value(None).run()
+    encoding_field(app).set_value(None).run()
     assert "ačiū, labas rytas" in unescaped_text(app)
 
 
@@ -159,7 +149,7 @@ def test_an_encoding_that_was_not_found_can_be_named(open_app: OpenApp) -> None:
     data = "première ligne\ndéjà vu é".encode() + b"\xff" + "été".encode()
     app = open_with(open_app, ("damaged.txt", data))
     assert "not text in any encoding tried" in app.error[0].value.replace("\\", "")
-    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
+    field = encoding_field(app)
     assert field.options[0] == "not found"
     field.set_value("cp1252").run()
     assert not app.error
@@ -169,7 +159,7 @@ def test_an_encoding_that_was_not_found_can_be_named(open_app: OpenApp) -> None:
 def test_the_encoding_of_many_files_is_one_field(open_app: OpenApp) -> None:
     files = [(f"{n}.txt", "Příliš žluťoučký kůň".encode("cp1250")) for n in range(9)]
     app = open_with(open_app, *files)
-    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
+    field = encoding_field(app)
     assert field.label == "Encoding of 9 files"
     assert "9 files are not UTF-8" in app.warning[0].value.replace("\\", "")
     field.set_value("cp1252").run()

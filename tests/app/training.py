@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
+
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.pages import in_address
 from tests.waiting import wait_until
+from ui.storage.run_store import Trained, store_run_to_show
 from ui.work import jobs
+from ui.work.background import Background
+
+
+@contextmanager
+def held_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[jobs.JobManager, Event]]:
+    """Delay storing runs until the block ends; yield the manager, and what is set meanwhile."""
+    reached, may_end = Event(), Event()
+
+    def store(trained: Trained, **more: Any) -> str:
+        reached.set()
+        assert may_end.wait(60)
+        return store_run_to_show(trained, **more)
+
+    manager = jobs.JobManager(store=store)
+    monkeypatch.setattr(jobs, "manager", lambda: manager)
+    try:
+        yield manager, reached
+    finally:
+        may_end.set()
 
 
 def train(app: AppTest) -> AppTest:
     """Press Train and wait until its job has ended."""
     app.button(key="train").click().run()
     return until_ended(app)
-
-
-def in_address(app: AppTest, name: str) -> str:
-    """Return a query parameter, which AppTest holds as a string or as a list of one."""
-    value = app.query_params[name]
-    return value if isinstance(value, str) else value[0]
 
 
 def until_ended(app: AppTest) -> AppTest:
@@ -38,3 +59,9 @@ def assert_press_is_refused(app: AppTest, key: str = "train") -> None:
     app.button(key=key).click().run()
     assert any(text.value.endswith(" first.]") for text in app.markdown)
     assert "job" not in app.query_params
+
+
+def known_work(works: Background[Any, Any]) -> str:
+    """Return the id of the only work that is known."""
+    (id,) = works._known  # pyright: ignore[reportPrivateUsage]
+    return id
