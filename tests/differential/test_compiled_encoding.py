@@ -33,7 +33,7 @@ def assert_same_ids(text: str) -> None:
     expected = tiktoken_gpt2().encode_ordinary(text)
     ids = encoder().encode(text)
     assert ids.dtype == np.int32
-    assert encoder().to_list(ids) == expected
+    assert encoder().to_list(ids) == expected == bpe.gpt2().encode(text)
     data = encoder().decode(ids)
     assert data is not None
     assert data.tobytes() == text.encode()
@@ -111,7 +111,9 @@ def test_every_code_point_equals_tiktoken() -> None:
     assert_same_ids("".join(chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000))
 
 
-@pytest.mark.parametrize("context", ["a{}", "{}a", " {}", "'{}", "{} ", "1{}1", "{0}{0}", "\n{}\n"])
+@pytest.mark.parametrize(
+    "context", ["{}", "a{}", "{}a", " {}", "'{}", "{} ", "1{}1", "{0}{0}", "\n{}\n"]
+)
 def test_characters_of_every_class_equal_both_oracles(context: str) -> None:
     starts, _ = class_runs()
     code_points = {*starts, *(start - 1 for start in starts[1:]), *range(0, 0x110000, 1_000)}
@@ -154,6 +156,8 @@ def test_long_repetitions_equal_tiktoken(unit: str) -> None:
     for n in (1, 15, 16, 31, 32, 33, 255, 256, 257, 4_095, 8_192, 20_000):
         assert_same_ids((unit * n)[:n])
         assert_same_ids(f"x {unit * (n // len(unit))}.")
+    text = unit * (20_000 // len(unit.encode()))
+    assert encoder().encode(text).tolist() == tokenizers_gpt2().encode(text).ids
 
 
 def test_random_bytes_decoded_as_text_equal_tiktoken() -> None:

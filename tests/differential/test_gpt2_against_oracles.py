@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
-from bpe_core.unicode.classes import class_runs
 from tests.oracles import tiktoken_gpt2, tokenizers_gpt2
 from tests.strategies import hostile_texts, texts
 
@@ -57,33 +56,10 @@ def test_scripts_of_the_world_equal_both_oracles(script: str, data: st.DataObjec
     assert_same_ids(separator.join(data.draw(words)))
 
 
-@pytest.mark.parametrize("context", ["{}", "a{}", "{}a", " {}", "'{}", "{} ", "1{}1", "{0}{0}"])
-def test_characters_of_every_class_equal_both_oracles(context: str) -> None:
-    starts, _ = class_runs()
-    # The first and last character of each run of a class, and every thousandth of all.
-    code_points = {*starts, *(start - 1 for start in starts[1:]), *range(0, 0x110000, 1_000)}
-    characters = [chr(c) for c in sorted(code_points) if not 0xD800 <= c < 0xE000]
-    assert_same_ids("\x00¶".join(map(context.format, characters)))
-
-
-def test_every_code_point_equals_tiktoken() -> None:
-    text = "".join(chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000)
-    assert gpt2().encode(text) == tiktoken_gpt2().encode_ordinary(text)
-
-
 def test_real_files_equal_both_oracles() -> None:
     # Python's own sources: code, prose, and the encoding tests with their many scripts.
     for name in ("pydoc_data/topics.py", "html/entities.py", "encodings/cp1006.py", "locale.py"):
         assert_same_ids((LIBRARY / name).read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("unit", ["a", " ", "\n", "ab", "é", "🙂", "0", "!", " a", "'s", "\u0301"])
-def test_long_runs_equal_both_oracles(unit: str) -> None:
-    assert_same_ids(unit * (20_000 // len(unit.encode())))
-
-
-def test_a_hundred_thousand_letters_equal_tiktoken() -> None:
-    assert gpt2().encode("a" * 100_000) == tiktoken_gpt2().encode_ordinary("a" * 100_000)
 
 
 @given(st.lists(st.one_of(st.just(END_OF_TEXT), hostile_texts), max_size=6).map("".join))
