@@ -15,7 +15,7 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.trainers import incremental
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.types import TrainingConfig
 
 N_TOKENS = 2_000

@@ -6,10 +6,19 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypedDict, TypeGuard, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypedDict,
+    TypeGuard,
+    TypeVar,
+)
 
 from bpe_core.checks import is_a, is_whole
-from bpe_core.immutable import Immutable
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
@@ -186,6 +195,26 @@ class Explanation:
         if self.looked_up is not None:
             return (self.looked_up,)
         return self.steps[-1].symbols if self.steps else self.symbols
+
+
+class Immutable:
+    """Base class of immutable objects: a copy, shallow or deep, is the object itself.
+
+    Each class defines how it is pickled, in `__reduce__`.
+
+    >>> from copy import copy, deepcopy
+    >>> value = Immutable()
+    >>> copy(value) is value, deepcopy([value])[0] is value
+    (True, True)
+    """
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
 
 class PretokenCounts(Immutable):

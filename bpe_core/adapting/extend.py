@@ -32,7 +32,7 @@ from bpe_core.runs.train import learn_run
 from bpe_core.tokenizer.equivalent_tokenizer import adaptable_tokenizer, changes_text
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, to_encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer, extended
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
 
 # Training keeps arrays with a place for each id; published vocabularies skip hundreds at most.

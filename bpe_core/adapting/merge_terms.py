@@ -18,7 +18,7 @@ from bpe_core.counting.word_row import Layout
 from bpe_core.runs.continuation import TermCost, TermMerges
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.reference import apply_merge, count_pairs, order_pairs
 from bpe_core.types import Pair, PretokenCounts, TieBreak
 

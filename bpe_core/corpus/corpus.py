@@ -30,7 +30,7 @@ from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.spans import Place, Span, locate_spans, sample_spans
 from bpe_core.corpus.word_counts import check_total, check_word_counts
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
-from bpe_core.immutable import Immutable
+from bpe_core.types import Immutable
 
 _PIECE: Final = 1 << 16  # characters
 _Value = TypeVar("_Value")

@@ -24,10 +24,10 @@ import regex
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, PatternError, PatternTimeoutError
-from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern
 from bpe_core.pretokenizers.pattern_reasons import explain_pattern_error
 from bpe_core.pretokenizers.shadows import cast_shadow, over_shadows
+from bpe_core.types import Immutable
 from bpe_core.unicode.byte_alphabet import META
 
 if TYPE_CHECKING:

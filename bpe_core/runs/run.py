@@ -16,14 +16,14 @@ from bpe_core.corpus.held_out import Split
 from bpe_core.counting.word_row import Layout, at_step
 from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
-from bpe_core.immutable import Immutable
 from bpe_core.runs.continuation import Continuation, TermCost, reviving_tokens, spelled_by
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, lay_out_tokens, tokens_on
 from bpe_core.runs.trace import trace_merges
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.forbidden_pairs import AllowedPairs, ForbiddenPairs
+from bpe_core.trainers.continued import AllowedPairs, ForbiddenPairs
 from bpe_core.trainers.pair_table import PairTable, pair_table
 from bpe_core.types import (
+    Immutable,
     Merge,
     MergeTrace,
     Pair,

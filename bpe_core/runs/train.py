@@ -28,7 +28,7 @@ from bpe_core.runs.run import RunOrigin, TrainingRun
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.fastest import learn_merges, text_bytes
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TrainingConfig, TrainingProgress, TrainingSettings

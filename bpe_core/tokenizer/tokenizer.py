@@ -18,7 +18,6 @@ from bpe_core.errors import (
     OutOfRangeError,
     TokenizationError,
 )
-from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.decoding import OnInvalid, decode_utf8, join_bytes
@@ -27,7 +26,7 @@ from bpe_core.tokenizer.rank_merging import explain_pieces
 from bpe_core.tokenizer.segments import list_segments, to_segments
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
-from bpe_core.types import Base, Explanation, Format, Merge, Segment
+from bpe_core.types import Base, Explanation, Format, Immutable, Merge, Segment
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np

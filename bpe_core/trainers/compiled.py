@@ -21,8 +21,7 @@ from bpe_core.kernels.pair_index import PairIndex
 from bpe_core.kernels.row import Row, Tokens
 from bpe_core.kernels.threads import together
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
-from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
+from bpe_core.trainers.continued import ContinuedVocabulary, ForbiddenPairs
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.incremental import learn_merges as learn_merges_incrementally
 from bpe_core.trainers.indexing import (

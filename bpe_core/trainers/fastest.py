@@ -8,7 +8,7 @@ from bpe_core.counting.word_row import BYTES_A_SLOT, Layout
 from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TrainingConfig
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from bpe_core.counting.word_row import NEVER, Layout
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
-from bpe_core.trainers.forbidden_pairs import AllowedPairs
+from bpe_core.trainers.continued import AllowedPairs, ContinuedVocabulary
 from bpe_core.trainers.pair_table import BITS, PairQueue, pair_table, unpack_pair
 from bpe_core.types import StopReason, TrainingConfig
 

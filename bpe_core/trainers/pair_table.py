@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.counting.word_row import Layout
-from bpe_core.trainers.forbidden_pairs import AllowedPairs
+from bpe_core.trainers.continued import AllowedPairs
 from bpe_core.types import Pair, PairCount, TieBreak
 
 BITS = 32

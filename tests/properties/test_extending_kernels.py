@@ -15,8 +15,8 @@ from bpe_core.counting.words import count_pretokens
 from bpe_core.kernels.compiling.choose import compile_kernels
 from bpe_core.runs.continuation import reviving_tokens
 from bpe_core.runs.token_curves import lay_out_tokens
-from bpe_core.trainers import compiled, forbidden_pairs, incremental
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers import compiled, continued, incremental
+from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import TieBreak
 from tests.extending import Case, cases
@@ -86,7 +86,7 @@ def test_kernels_learn_what_both_twins_learn(case: Case) -> None:
 def test_equal_hashes_of_other_bytes_change_nothing(case: Case) -> None:
     # With this factor, words of the same letters have equal hashes.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forbidden_pairs, "FACTOR", 1)
+        patch.setattr(continued, "FACTOR", 1)
         plain, fast = learn_case(case)
     assert_alike(plain, fast)
     assert fast.merges == [(m.left, m.right, m.id) for m in case.by_reference().merges]

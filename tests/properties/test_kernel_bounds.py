@@ -132,7 +132,7 @@ from bpe_core.counting.word_row import lay_out
 from bpe_core.kernels import merging
 from bpe_core.kernels.row import MISSING
 from bpe_core.trainers import compiled as trainer, incremental, indexing
-from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.types import TrainingConfig
 
 merging._AT_ONCE = np.uint64(3)

@@ -47,7 +47,6 @@ FLOORS = {
         ("files",),
         ("processes",),
         ("extras",),
-        ("immutable",),
         ("checks",),
         ("errors",),
     ),
@@ -269,7 +268,6 @@ def test_the_reference_imports_nothing_that_it_checks() -> None:
         "unicode/byte_alphabet",
         "types",
         "unicode/utf8_states",
-        "immutable",
         "checks",
         "errors",
     }

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from bpe_core.errors import BpeError
 from bpe_core.formats.running.before_merging import AddedToken
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
-from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Segment
+from bpe_core.types import Immutable, Segment
 
 _PLACE: Final = re.compile(r"line (\d+),? column (\d+)")
 
