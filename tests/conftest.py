@@ -70,11 +70,9 @@ def free_memory() -> None:
     # These import NumPy, for which the environment is set above.
     from bpe_core.tokenizer.tokenizer_kernels import forget_words
     from bpe_core.unicode.kinds import forget_characters
-    from bpe_core.views.token_packing import forget_first_merges
 
     forget_words()
     forget_characters()
-    forget_first_merges()
     gc.collect()
     # glibc keeps what is freed for the process.
     ctypes.CDLL(None).malloc_trim(0)

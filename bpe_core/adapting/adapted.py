@@ -92,20 +92,19 @@ def _encoded_by(
     base: Tokenizer, spelled: Mapping[int, tuple[int, ...]]
 ) -> dict[int, tuple[int, ...]]:
     """Return the base's own encoding of tokens that are spelled by any of its tokens."""
-    ranks = {merge.pair: merge.rank for merge in base.merges}
-    made = [merge.id for merge in base.merges]
+    table = base.table
     encoded: dict[int, tuple[int, ...]] = {}
     for id, parts in spelled.items():
         symbols: list[int] = []
         waiting = [*reversed(parts)]
         while waiting:
             part = waiting.pop()
-            pair = base.table.parts.get(part)
+            pair = table.parts.get(part)
             if pair is None:
                 symbols.append(part)
             else:
                 waiting += reversed(pair)
-        encoded[id] = tuple(merge_symbols(symbols, ranks, made))
+        encoded[id] = tuple(merge_symbols(symbols, table.ranks, table.made))
     return encoded
 
 

@@ -18,6 +18,7 @@ from bpe_core.counting.word_row import Layout
 from bpe_core.runs.continuation import TermCost, TermMerges
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.reference import apply_merge, count_pairs, order_pairs
 from bpe_core.types import Pair, PretokenCounts, TieBreak
@@ -274,11 +275,10 @@ def find_term_forms(
     for word, count in zip(pretokens.words, pretokens.counts.tolist(), strict=True):
         if word in occurs:
             occurs[word] = count
-    parts = _Parts(base)
     found: list[list[Form]] = []
     for term, words in zip(terms, texts, strict=True):
         if isinstance(term, bytes):
-            found.append([_part_form(term, base, parts)])
+            found.append([_part_form(term, base)])
         elif words:
             # The form with the space comes first if both occur equally often: most words follow a
             # space.
@@ -297,9 +297,9 @@ def _spell_term(term: str, base: Tokenizer) -> list[str]:
     return [text for text in written if base.pretokenizer.split(text) == [text]]
 
 
-def _part_form(term: bytes, base: Tokenizer, parts: _Parts) -> Form:
+def _part_form(term: bytes, base: Tokenizer) -> Form:
     """Return the form of bytes, which may be a part of a word."""
-    ids = parts.look_up_ids(term)
+    ids = _encode_part(term, base)
     if base.byte_ids and -1 not in ids:
         # A file of this family has no pre-tokenizer, so the token would be made across words.
         words = base.pretokenizer.split(term.decode())
@@ -313,35 +313,22 @@ def _encode_word(word: str, base: Tokenizer) -> list[int]:
     return [-1 if id in spelling else id for id in ids.tolist()]
 
 
-class _Parts:
-    """Encodes bytes that may be only a part of a word, and perhaps not valid UTF-8."""
+def _encode_part(token: bytes, base: Tokenizer) -> tuple[int, ...]:
+    """Encode bytes that may be only a part of a word, and perhaps not valid UTF-8.
 
-    def __init__(self, base: Tokenizer) -> None:
-        self._base = base
-        self._ranks: dict[Pair, int] | None = None
-        self._made: list[int] = []
-
-    def look_up_ids(self, token: bytes) -> tuple[int, ...]:
-        """Return the ids, -1 for a symbol that is missing from the alphabet."""
-        base = self._base
-        marker = (base.end_of_word or "").encode()
-        ends = base.end_of_word_id is not None and token.endswith(marker)
-        content = token[: len(token) - len(marker)] if ends else token
-        try:
-            symbols = [each.encode() for each in content.decode()]
-        except UnicodeDecodeError:
-            symbols = []
-        if base.base == "bytes":
-            symbols = [bytes([byte]) for byte in content]
-        elif content and not symbols:
-            return (-1,)
-        ids = [base.base_ids.get(symbol, -1) for symbol in symbols]
-        if ends and base.end_of_word_id is not None:
-            ids.append(base.end_of_word_id)
-        if self._ranks is None:
-            self._ranks = {merge.pair: merge.rank for merge in base.merges}
-            self._made = [merge.id for merge in base.merges]
-        return tuple(merge_symbols(ids, self._ranks, self._made))
+    -1 stands for a symbol that is missing from the alphabet.
+    """
+    marker = (base.end_of_word or "").encode()
+    ends = bool(marker) and token.endswith(marker)
+    content = token.removesuffix(marker) if ends else token
+    try:
+        symbols = split_symbols(content, base.base)
+    except UnicodeDecodeError:
+        return (-1,)
+    ids = [base.base_ids.get(symbol, -1) for symbol in symbols]
+    if ends and base.end_of_word_id is not None:
+        ids.append(base.end_of_word_id)
+    return tuple(merge_symbols(ids, base.table.ranks, base.table.made))
 
 
 def _pieces(pieces: Sequence[str]) -> str:

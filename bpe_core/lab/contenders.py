@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -17,10 +17,11 @@ from typing import Any, Final
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
 from bpe_core.lab.measuring import Contender, UsualTime
+from bpe_core.runs.continuation import spelled_by
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import Trie
-from bpe_core.types import Merge, Pair, TrainingConfig
+from bpe_core.types import Pair, TrainingConfig
 
 ENCODERS: Final = (
     "list-index",
@@ -100,16 +101,11 @@ class LongestMatch:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._root: Node = {}
-        spelled: dict[int, tuple[int, ...]] = {}
-        for merge in tokenizer.merges:
-            symbols = spelled.get(merge.left, (merge.left,)) + spelled.get(
-                merge.right, (merge.right,)
-            )
-            spelled[merge.id] = symbols
+        for id, symbols in spelled_by(tokenizer.merges).items():
             node = self._root
             for symbol in symbols:
                 node = node.setdefault(symbol, {})
-            node[_ID] = merge.id
+            node[_ID] = id
 
     def encode(self, symbols: Sequence[int]) -> list[int]:
         """Encode one pre-token by longest match; the ids may differ from those of BPE."""
@@ -148,10 +144,11 @@ def encoders(tokenizer: Tokenizer) -> list[Contender]:
         "tiktoken": UsualTime(1e-4, 1.3e-7, preparing=9e-6 * n),
         "tokenizers": UsualTime(0.0, 1e-6, preparing=1.4e-5 * n),
     }
+    table = tokenizer.table
     prepare: dict[str, Callable[[], Callable[[str], Any]]] = {
         "list-index": lambda: _by_words(tokenizer, _list_index(tokenizer)),
         "hash-map": lambda: _by_words(tokenizer, _hash_map(tokenizer)),
-        "trie": lambda: _by_words(tokenizer, Trie(*_ranks(tokenizer.merges)).encode),
+        "trie": lambda: _by_words(tokenizer, Trie(table.ranks, table.made).encode),
         "longest-match": lambda: _by_words(tokenizer, LongestMatch(tokenizer).encode),
         "engine-cold": lambda: _engine(tokenizer),
         "engine-warm": lambda: _engine(tokenizer),
@@ -228,18 +225,13 @@ def _runs(tokenizer: Tokenizer, word: str) -> Iterator[list[int]]:
     return (ids for ids, _ in tokenizer.table.pieces(word) if ids is not None)
 
 
-def _ranks(merges: Sequence[Merge]) -> tuple[Mapping[Pair, int], list[int]]:
-    return {merge.pair: merge.rank for merge in merges}, [merge.id for merge in merges]
-
-
 def _list_index(tokenizer: Tokenizer) -> WordEncoder:
-    pairs = [merge.pair for merge in tokenizer.merges]
-    made = [merge.id for merge in tokenizer.merges]
-    return lambda symbols: merge_by_list_index(symbols, pairs, made)
+    pairs = list(tokenizer.table.ranks)
+    return lambda symbols: merge_by_list_index(symbols, pairs, tokenizer.table.made)
 
 
 def _hash_map(tokenizer: Tokenizer) -> WordEncoder:
-    ranks, made = _ranks(tokenizer.merges)
+    ranks, made = tokenizer.table.ranks, tokenizer.table.made
     return lambda symbols: merge_symbols(symbols, ranks, made)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import TypedDict
 
 import numpy as np
@@ -22,7 +21,7 @@ from bpe_core.tokenizer.equivalent_tokenizer import changes_text, made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Merge
+from bpe_core.types import Pair
 from bpe_core.unicode.kinds import code_points
 
 _TOKENS_CONSIDERED = 400
@@ -123,9 +122,10 @@ def pack_numbers(values: ArrayLike) -> Numbers:
 def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
     """Return the tokens with these ids and all their parts, down to the base symbols."""
     own = made_by_merges(encoder)
-    made_by = {} if own is None else _made_by(own)
-    known = sorted(_with_parts(ids, made_by))
-    merges = [made_by.get(token_id) for token_id in known]
+    parts = {} if own is None else own.table.parts
+    ranks = {} if own is None else own.table.ranks
+    known = sorted(_with_parts(ids, parts))
+    pairs = [parts.get(token_id) for token_id in known]
     special = set(encoder.special_tokens.values())
     writer = encoder if isinstance(encoder, LibraryEncoder | AcrossWordsTokenizer) else None
     if isinstance(encoder, Tokenizer) and encoder.pretokenizer.adds_space:
@@ -134,9 +134,9 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
         "ids": known,
         "tokens": [token_for_browser(encoder.vocab[token_id]) for token_id in known],
         "written": [] if writer is None else [writer.written(token_id) for token_id in known],
-        "left": [-1 if merge is None else merge.left for merge in merges],
-        "right": [-1 if merge is None else merge.right for merge in merges],
-        "rank": [-1 if merge is None else merge.rank for merge in merges],
+        "left": [-1 if pair is None else pair[0] for pair in pairs],
+        "right": [-1 if pair is None else pair[1] for pair in pairs],
+        "rank": [-1 if pair is None else ranks[pair] for pair in pairs],
         "special": [token_id for token_id in known if token_id in special],
         "ends": [] if own is None else [id for id in known if id in own.table.ending_word],
         "marker": None if own is None else own.end_of_word,
@@ -195,21 +195,7 @@ def find_longest_word(found: Boundaries, encoder: Encoder) -> int | None:
     return best
 
 
-def forget_first_merges() -> None:
-    """Drop what is kept of the tokenizers shown last."""
-    _made_by.cache_clear()
-
-
-@lru_cache(maxsize=4)
-def _made_by(tokenizer: Tokenizer) -> dict[int, Merge]:
-    """Return the first merge that makes each id. Cached, because each pause in typing needs it."""
-    made_by: dict[int, Merge] = {}
-    for merge in tokenizer.merges:
-        made_by.setdefault(merge.id, merge)
-    return made_by
-
-
-def _with_parts(ids: Iterable[int], made_by: Mapping[int, Merge]) -> set[int]:
+def _with_parts(ids: Iterable[int], parts: Mapping[int, Pair]) -> set[int]:
     known: set[int] = set()
     waiting = list(ids)
     while waiting:
@@ -217,6 +203,5 @@ def _with_parts(ids: Iterable[int], made_by: Mapping[int, Merge]) -> set[int]:
         if token_id in known:
             continue
         known.add(token_id)
-        if token_id in made_by:
-            waiting += made_by[token_id].pair
+        waiting += parts.get(token_id, ())
     return known

@@ -58,8 +58,7 @@ class TokenChains:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._contexts = CONTEXTS.get(tokenizer.pretokenizer.name, _IN_CONTRACTION)
-        self._ranks = {merge.pair: merge.rank for merge in tokenizer.merges}
-        self._made = [merge.id for merge in tokenizer.merges]
+        self._table = tokenizer.table
         self._marker = tokenizer.end_of_word_id
         special = set(tokenizer.special_tokens.values())
         ids = [id for id in tokenizer.vocab if id not in special]
@@ -123,7 +122,7 @@ class TokenChains:
             text, pretokenizer = data.decode(errors="ignore"), self._tokenizer.pretokenizer
             is_whole_only_within = bool(text) and pretokenizer.split(text) != [text]
             return is_whole_only_within and pretokenizer.name in _ALL_TRIED
-        if id in self._tokenizer.table.ending_word or self._agree(id, self._marker):
+        if id in self._table.ending_word or self._agree(id, self._marker):
             return False
         after = (n for _, end in self._ways(id) for n, _ in self._after[end])
         return not any(
@@ -212,18 +211,18 @@ class TokenChains:
             self._add_before(id, entry, self._entries[id][entry])
 
     def _add_before(self, id: int, entry: int, end: int) -> None:
-        if id not in self._tokenizer.table.ending_word:
+        if id not in self._table.ending_word:
             self._before[end].append((id, entry))
 
     def _find_right(self) -> None:
         waiting: list[_Node] = []
         for id, entries in self._entries.items():
             for end in sorted(set(entries.values())):
-                ends = self._marker is None or id in self._tokenizer.table.ending_word
+                ends = self._marker is None or id in self._table.ending_word
                 if ends and end == BETWEEN_CHARACTERS:
                     self._right[id, end] = None
                     self._add_after(id, end)
-                elif id not in self._tokenizer.table.ending_word:
+                elif id not in self._table.ending_word:
                     waiting.append((id, end))
         for id, end in self._settled(waiting, self._after, self._right, to_left=False):
             self._add_after(id, end)
@@ -270,10 +269,10 @@ class TokenChains:
         return self._merged(self._spelled[left] + self._spelled[right]) == [left, right]
 
     def _merged(self, symbols: tuple[int, ...]) -> list[int]:
-        return merge_symbols(symbols, self._ranks, self._made)
+        return merge_symbols(symbols, self._table.ranks, self._table.made)
 
     def _without_marker(self, id: int) -> bytes:
         token = self._tokenizer.vocab[id]
-        if self._tokenizer.end_of_word is None or id not in self._tokenizer.table.ending_word:
+        if self._tokenizer.end_of_word is None or id not in self._table.ending_word:
             return token
         return token[: len(token) - len(self._tokenizer.end_of_word.encode())]

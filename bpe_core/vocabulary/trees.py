@@ -154,15 +154,14 @@ class Derivations:
     [b' they', b' their', b' them']
     """
 
-    __slots__ = ("_built_on", "_first")
+    __slots__ = ("_built_on", "_table")
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._first: dict[int, tuple[int, int, int]] = {}
+        self._table = tokenizer.table
         built: dict[int, dict[int, None]] = defaultdict(dict)
-        for merge in tokenizer.merges:
-            self._first.setdefault(merge.id, (merge.rank, merge.left, merge.right))
-            for part in merge.pair:
-                built[part][merge.id] = None
+        for left, right, made in self._table.triples:
+            for part in (left, right):
+                built[part][made] = None
         self._built_on = {id: tuple(made) for id, made in built.items()}
 
     def tree(
@@ -178,12 +177,13 @@ class Derivations:
         nodes: list[TreeNode] = []
         # The loop appends to the list that it iterates over.
         for own in ids:
-            rank, left, right = self._first.get(own, (None, None, None))
+            pair = self._table.parts.get(own)
+            rank = None if pair is None else self._table.ranks[pair]
             parts = None
             is_open = not nodes or own not in folded
-            if left is not None and right is not None and is_open and len(ids) < most:
+            if pair is not None and is_open and len(ids) < most:
                 parts = (len(ids), len(ids) + 1)
-                ids += (left, right)
+                ids += pair
             nodes.append(TreeNode(own, rank, parts))
         return tuple(nodes)
 
@@ -198,15 +198,12 @@ class Derivations:
         waiting = [id]
         while waiting:
             own = waiting[-1]
-            _, left, right = self._first.get(own, (None, None, None))
-            if left is None or right is None:
-                counts[own] = 1
-            elif left in counts and right in counts:
-                counts[own] = counts[left] + counts[right]
+            parts = self._table.parts.get(own, ())
+            if missing := [part for part in parts if part not in counts]:
+                waiting += missing
             else:
-                waiting += (part for part in (left, right) if part not in counts)
-                continue
-            waiting.pop()
+                counts[own] = sum(counts[part] for part in parts) or 1
+                waiting.pop()
         return counts[id]
 
     def built_on(self, id: int) -> tuple[int, ...]:

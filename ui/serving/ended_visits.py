@@ -20,7 +20,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bpe_core.tokenizer.tokenizer_kernels import forget_words
 from bpe_core.unicode.kinds import forget_characters
-from bpe_core.views.token_packing import forget_first_merges
 from ui.host.logs import event
 from ui.host.sized_cache import server_cache
 
@@ -107,7 +106,6 @@ async def close_regularly() -> None:
 def _collect(n_closed: int) -> None:
     """Free what the closed sessions held, in a thread so that others are served meanwhile."""
     started = time.monotonic()
-    forget_first_merges()
     forget_words()
     forget_characters()
     if not visits.is_anybody_here:
