@@ -23,7 +23,7 @@ from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ArgumentTypeError, FormatError
 from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.check_config import check_config, check_coverage
-from bpe_core.runs.continuation import Continued, TermMerges, reviving_tokens
+from bpe_core.runs.continuation import Continuation, TermMerges, reviving_tokens
 from bpe_core.runs.count import count
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
@@ -149,13 +149,13 @@ def extend(
         lambda learned: extended(base, learned.merges, learned.counts),
         config,
         watch,
-        Continued(
+        Continuation(
             base,
-            excluded,
-            choose if tried else None,
-            range(first_character, first_character + len(characters)),
-            float(character_coverage),
+            left_out=excluded,
+            characters=tuple(range(first_character, first_character + len(characters))),
+            character_coverage=float(character_coverage),
         ),
+        choose if tried else None,
     )
 
 

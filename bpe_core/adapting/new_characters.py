@@ -10,7 +10,7 @@ from typing import Final
 
 from bpe_core.counting.metaspace_words import list_characters
 from bpe_core.runs.continuation import reviving_tokens
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer, with_changes
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.byte_alphabet import META
 
@@ -88,15 +88,4 @@ def add_characters(base: Tokenizer, characters: Iterable[bytes]) -> Tokenizer:
     ([256, 257], [256, 230, 188, 162])
     """
     new = dict(enumerate(characters, start=1 + max(base.vocab)))
-    if not new:
-        return base
-    table = base.table
-    return Tokenizer(
-        vocab={**table.vocab, **new},
-        merges=table.triples,
-        pretokenizer=base.pretokenizer.name,
-        base=table.base,
-        special_tokens=table.special_tokens,
-        counts=table.counts,
-        byte_fallback=table.byte_ids.values(),
-    )
+    return with_changes(base, vocab={**base.vocab, **new}) if new else base

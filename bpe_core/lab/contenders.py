@@ -240,15 +240,7 @@ def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
     from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
     from bpe_core.tokenizer.tables import TokenTable
 
-    table = TokenTable(
-        vocab=tokenizer.vocab,
-        merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
-        base=tokenizer.base,
-        special_tokens=tokenizer.special_tokens,
-        end_of_word=tokenizer.end_of_word,
-        end_of_word_id=tokenizer.end_of_word_id,
-        byte_fallback=tokenizer.byte_ids.values(),
-    )
+    table = TokenTable(**tokenizer.table.arguments() | {"whole_words_first": False})
     if not can_compile(table):
         raise ConfigError(
             "The compiled encoder needs all 256 bytes as tokens and no end-of-word marker. This "

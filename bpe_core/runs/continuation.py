@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bpe_core.counting.word_row import NEVER, Layout, at_step
 from bpe_core.errors import ConfigError
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer, with_changes
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import Merge
 
@@ -110,27 +110,12 @@ MergeTerms = Callable[[Layout], TermMerges]
 
 
 @dataclass(frozen=True, slots=True)
-class Continued:
-    """The tokenizer that a run continues, and what is asked of its new tokens."""
-
-    base: Tokenizer
-    left_out: Collection[bytes] = ()
-    """The bytes of tokens that no merge may make."""
-    merge_terms: MergeTerms | None = None
-    """Chooses the merges that come first."""
-    characters: Iterable[int] = ()
-    """The ids of the characters that the base was given for the corpus."""
-    character_coverage: float = 0.0
-    """The share of the corpus whose characters it was to have."""
-
-
-@dataclass(frozen=True, slots=True)
 class Continuation:
     """The tokenizer that a run continues, and what the user asked for."""
 
     base: Tokenizer
     """With the characters that were added for the corpus."""
-    counts: tuple[int, ...]
+    counts: tuple[int, ...] = ()
     """The count of each new merge's pair when it was chosen."""
     left_out: tuple[bytes, ...] = ()
     """The bytes of tokens that no merge may make."""
@@ -150,17 +135,9 @@ class Continuation:
         """Return the base as it was before characters were added, as models have it."""
         if not self.characters:
             return self.base
-        table = self.base.table
         added = {*self.characters}
-        return Tokenizer(
-            vocab={id: token for id, token in table.vocab.items() if id not in added},
-            merges=table.triples,
-            pretokenizer=self.base.pretokenizer.name,
-            base=table.base,
-            special_tokens=table.special_tokens,
-            counts=table.counts,
-            byte_fallback=table.byte_ids.values(),
-        )
+        vocab = {id: token for id, token in self.base.vocab.items() if id not in added}
+        return with_changes(self.base, vocab=vocab)
 
     @property
     def n_term_merges(self) -> int:

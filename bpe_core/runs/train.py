@@ -21,7 +21,7 @@ from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.check_config import check_config
-from bpe_core.runs.continuation import Continuation, Continued
+from bpe_core.runs.continuation import Continuation, MergeTerms
 from bpe_core.runs.count import count, wait_if_worth_it
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import RunOrigin, TrainingRun
@@ -161,13 +161,14 @@ def learn_run(
     build_tokenizer: Callable[[LearnedMerges], Tokenizer],
     config: TrainingConfig,
     watch: Watch,
-    continued: Continued | None = None,
+    continues: Continuation | None = None,
+    merge_terms: MergeTerms | None = None,
 ) -> TrainingRun:
     """Learn merges from the counted words of a corpus, and return the run.
 
     `layout` holds the words as ids of the vocabulary, and is used up. `build_tokenizer` builds the
-    tokenizer once the vocabulary holds the new tokens. `continued` says what the run begins with;
-    None if it begins with the alphabet.
+    tokenizer once the vocabulary holds the new tokens. `continues` says what the run begins with;
+    None if it begins with the alphabet. `merge_terms` chooses the merges that come first.
 
     >>> from bpe_core.counting.word_row import lay_out_pretokens
     >>> from bpe_core.types import PretokenCounts
@@ -194,14 +195,16 @@ def learn_run(
     n_symbols = layout.n_symbols
     watch.report(0, n_symbols, 0)
     wait_if_worth_it(text_bytes(layout), watch)
-    choose = None if continued is None else continued.merge_terms
-    first = None if choose is None else choose(layout)
+    first = None if merge_terms is None else merge_terms(layout)
     if first is not None:
         layout = first.applied_to(layout)
         watch.note_first(len(first.merges), sum(first.tokens_saved))
     learned = learn_merges(layout, vocabulary, config, watch.look)
     if first is not None:
         learned = first.then(learned)
+    if continues is not None:
+        costs = () if first is None else first.costs
+        continues = replace(continues, counts=tuple(learned.counts), terms=costs)
     run = TrainingRun(
         tokenizer=build_tokenizer(learned),
         config=config,
@@ -213,16 +216,7 @@ def learn_run(
         elapsed_seconds=watch.elapsed_seconds,
         origin=RunOrigin(_version(), counted.divided),
         tokens_after=n_symbols - np.append(0, np.cumsum(learned.tokens_saved)),
-        continues=None
-        if continued is None
-        else Continuation(
-            continued.base,
-            tuple(learned.counts),
-            tuple(continued.left_out),
-            () if first is None else first.costs,
-            tuple(continued.characters),
-            continued.character_coverage,
-        ),
+        continues=continues,
     )
     if learned.counts:
         watch.report(len(learned.counts), int(run.tokens_after[-1]), learned.counts[-1])

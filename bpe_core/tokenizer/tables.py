@@ -184,6 +184,20 @@ class TokenTable:
         table._id_of_character = {}
         return table
 
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that make an equal table."""
+        return {
+            "vocab": dict(self.vocab),
+            "merges": self.triples,
+            "base": self.base,
+            "special_tokens": dict(self.special_tokens),
+            "end_of_word": self.end_of_word,
+            "end_of_word_id": self.end_of_word_id,
+            "counts": self.counts,
+            "whole_words_first": self.whole_words_first,
+            "byte_fallback": tuple(self.byte_ids.values()),
+        }
+
     def merges(self, first: int = 0) -> tuple[Merge, ...]:
         """Return the merges as objects, from rank `first` on."""
         triples = self.triples[first:]

@@ -319,17 +319,11 @@ class Tokenizer(Immutable):
         kept = table.triples[:n_merges]
         gone = {made for _, _, made in table.triples[n_merges:]}
         gone -= {made for _, _, made in kept} | set(table.special_tokens.values())
-        return Tokenizer(
+        return with_changes(
+            self,
             vocab={id: token for id, token in table.vocab.items() if id not in gone},
             merges=kept,
-            pretokenizer=self._pretokenizer.name,
-            base=table.base,
-            special_tokens=table.special_tokens,
-            end_of_word=table.end_of_word,
-            end_of_word_id=table.end_of_word_id,
             counts=None if table.counts is None else table.counts[:n_merges],
-            whole_words_first=table.whole_words_first,
-            byte_fallback=table.byte_ids.values(),
         )
 
     # Properties of every `Encoder`
@@ -503,21 +497,8 @@ class Tokenizer(Immutable):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickle only the arguments; tables, caches and kernels are rebuilt.
-        table = self._table
-        build = partial(
-            Tokenizer,
-            vocab=dict(table.vocab),
-            merges=table.triples,
-            pretokenizer=self._pretokenizer.name,
-            base=table.base,
-            special_tokens=dict(table.special_tokens),
-            end_of_word=table.end_of_word,
-            end_of_word_id=table.end_of_word_id,
-            counts=table.counts,
-            whole_words_first=table.whole_words_first,
-            byte_fallback=tuple(table.byte_ids.values()),
-        )
-        return build, ()
+        arguments = self._table.arguments()
+        return partial(Tokenizer, pretokenizer=self._pretokenizer.name, **arguments), ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tokenizer) and self.fingerprint == other.fingerprint
@@ -535,6 +516,17 @@ class Tokenizer(Immutable):
         from bpe_core.views.still import summarize_tokenizer
 
         return summarize_tokenizer(self)
+
+
+def with_changes(tokenizer: Tokenizer, **changes: Any) -> Tokenizer:
+    """Return a tokenizer with other arguments in place of some that it was made with.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> with_changes(gpt2(), pretokenizer="none").pretokenizer.name
+    'none'
+    """
+    given = {"pretokenizer": tokenizer.pretokenizer.name, **tokenizer.table.arguments()}
+    return Tokenizer(**{**given, **changes})
 
 
 def extended(
