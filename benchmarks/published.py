@@ -31,9 +31,9 @@ from bpe_core.formats.tiktoken_file import read_ranks
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.encoding import forget_words
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.tokenizer.tokenizer_kernels import forget_words
 
 Encode = Callable[[str], Iterable[int]]
 _BYTES = 1_000_000

@@ -68,7 +68,7 @@ def resident_megabytes() -> int:
 def free_memory() -> None:
     """Empty the package's own caches, and return to the system what is free."""
     # These import NumPy, for which the environment is set above.
-    from bpe_core.tokenizer.tokenizer_kernels import forget_words
+    from bpe_core.tokenizer.encoding import forget_words
     from bpe_core.unicode.kinds import forget_characters
 
     forget_words()

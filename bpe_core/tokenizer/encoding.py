@@ -1,10 +1,15 @@
-"""Encode whole texts: special tokens separately, the rest by kernels or in plain Python."""
+"""Encode whole texts: special tokens separately, the rest by kernels or in plain Python.
+
+Plain Python encodes word by word, with a bounded cache.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal
+from threading import Lock
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from weakref import WeakSet
 
 from bpe_core.errors import UnknownSymbolError
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
@@ -17,7 +22,7 @@ from bpe_core.pretokenizers.special_tokens import (
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.segments import Placed, PlacedWord, move_tokens, place_tokens
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer_kernels import Kernels, WordCache
+from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.byte_alphabet import META
 
@@ -30,9 +35,39 @@ if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text doe
 OnUnknown = Literal["strict", "skip"]
 """At a symbol missing from the alphabet: raise an error, or leave the symbol out."""
 
+Value = TypeVar("Value")
+
+_MAX_WORDS: Final = 100_000
 # Smaller than the cache of ids: each tokenizer has its own, 100,000 layouts take tens of megabytes,
 # and only texts on display, which have fewer words, are laid out.
 _MAX_LAYOUTS: Final = 10_000
+_MAX_CHARACTERS: Final = 200
+"""Longer words rarely recur, and a few of them could fill the memory."""
+
+
+class WordCache(dict[str, Value]):
+    """A dict that computes missing values, and is cleared when it holds `max_words`.
+
+    Clearing is much cheaper than tracking the last use of each word: looking up a known word is as
+    fast as in a plain dict.
+
+    >>> lengths = WordCache(len)
+    >>> lengths["hug"], dict(lengths)
+    (3, {'hug': 3})
+    """
+
+    def __init__(self, compute: Callable[[str], Value], *, max_words: int = _MAX_WORDS) -> None:
+        super().__init__()
+        self._compute = compute
+        self._max_words = max_words
+
+    def __missing__(self, word: str) -> Value:
+        value = self._compute(word)
+        if len(word) <= _MAX_CHARACTERS:
+            if len(self) >= self._max_words:
+                self.clear()
+            self[word] = value
+        return value
 
 
 class TextEncoder:
@@ -47,19 +82,29 @@ class TextEncoder:
     [2, 0]
     """
 
-    __slots__ = ("_adds_space", "_kernels", "_pretokenizer", "_table", "word_ids", "word_layouts")
+    __slots__ = (
+        "__weakref__",
+        "_adds_space",
+        "_pretokenizer",
+        "_table",
+        "kernels",
+        "word_ids",
+        "word_layouts",
+    )
 
     def __init__(self, table: TokenTable, pretokenizer: Pretokenizer, kernels: Kernels) -> None:
         self._table = table
         self._pretokenizer = pretokenizer
         self._adds_space = pretokenizer.adds_space
-        self._kernels = kernels
+        self.kernels = kernels
         self.word_ids = WordCache(self._encode_word)
         self.word_layouts = WordCache(self._lay_out, max_words=_MAX_LAYOUTS)
+        with _lock:
+            _encoders.add(self)
 
     def encode(self, text: str, allowed: frozenset[str], errors: OnUnknown) -> list[int]:
         """Return the ids of a text."""
-        encoder = self._kernels.worth(len(text))
+        encoder = self.kernels.worth(len(text))
         if encoder is not None:
             return encoder.to_list(self._encode_by_kernels(encoder, text, allowed))
         return self._encode_plainly(text, allowed, errors)
@@ -68,7 +113,7 @@ class TextEncoder:
         self, texts: Sequence[str], allowed: frozenset[str], errors: OnUnknown
     ) -> list[list[int]]:
         """Return the ids of each of several texts."""
-        encoder = self._kernels.worth(sum(map(len, texts)))
+        encoder = self.kernels.worth(sum(map(len, texts)))
         if encoder is None:
             return [self._encode_plainly(text, allowed, errors) for text in texts]
         if allowed:
@@ -82,7 +127,7 @@ class TextEncoder:
         self, text: str, allowed: frozenset[str], errors: OnUnknown
     ) -> NDArray[np.int32]:
         """Return the ids of a text as int32[n_tokens]."""
-        encoder = self._kernels.worth(len(text))
+        encoder = self.kernels.worth(len(text))
         if encoder is None:
             import numpy as np
 
@@ -91,7 +136,7 @@ class TextEncoder:
 
     def encode_without(self, text: str, left_out: bytes) -> NDArray[np.int32]:
         """Return the ids of a text whose pre-tokens lose some bytes of ASCII before merging."""
-        encoder = self._kernels.worth(len(text))
+        encoder = self.kernels.worth(len(text))
         if encoder is not None:
             return encoder.encode(text, left_out=left_out)
         gone = dict.fromkeys(left_out)
@@ -104,7 +149,7 @@ class TextEncoder:
 
     def encode_words(self, words: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the ids of whole pre-tokens, and where each one's end; -1 for missing symbols."""
-        encoder = self._kernels.worth(sum(map(len, words)))
+        encoder = self.kernels.worth(sum(map(len, words)))
         if encoder is not None:
             return encoder.encode_words(words)
         ids: list[int] = []
@@ -122,7 +167,7 @@ class TextEncoder:
         self, pretokens: PretokenCounts
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return what `encode_words` returns for the words of counted pre-tokens."""
-        encoder = self._kernels.worth(pretokens.letters.size)
+        encoder = self.kernels.worth(pretokens.letters.size)
         if encoder is None:
             return self.encode_words(pretokens.words)
         return encoder.encode_letters(pretokens.letters)
@@ -258,3 +303,22 @@ class TextEncoder:
 
     def _special_in(self, text: str, allowed: frozenset[str]) -> list[SpecialToken]:
         return find_special_tokens(text, self._table.special_tokens, allowed)
+
+
+_encoders: Final[WeakSet[TextEncoder]] = WeakSet()
+_lock: Final = Lock()
+"""Guards `_encoders`: a set must not grow while it is iterated over."""
+
+
+def forget_words() -> None:
+    """Free the word caches of all tokenizers, for a server whose visitors have left.
+
+    Those of plain Python are small objects, which keep the memory between them from being returned
+    to the system. All caches fill again with the next text.
+    """
+    with _lock:
+        encoders = list(_encoders)
+    for encoder in encoders:
+        encoder.word_ids.clear()
+        encoder.word_layouts.clear()
+        encoder.kernels.forget_words()

@@ -63,7 +63,6 @@ class Tokenizer(Immutable):
         "_encoder",
         "_fingerprint",
         "_ids",
-        "_kernels",
         "_merges",
         "_pretokenizer",
         "_table",
@@ -118,8 +117,7 @@ class Tokenizer(Immutable):
         self._merges: tuple[Merge, ...] | None = None
         self._fingerprint: str | None = None
         self._ids: dict[bytes, int] | None = None
-        self._kernels = Kernels(self._table, self._pretokenizer)
-        self._encoder = TextEncoder(self._table, self._pretokenizer, self._kernels)
+        self._encoder = TextEncoder(table, pretokenizer, Kernels(table, pretokenizer))
 
     @classmethod
     def from_file(
@@ -216,11 +214,6 @@ class Tokenizer(Immutable):
     def encoder(self) -> TextEncoder:
         """What encodes for it, for code that has words already: `encode_words` and others."""
         return self._encoder
-
-    @property
-    def kernels(self) -> Kernels:
-        """Its kernels, for code that keeps their tables."""
-        return self._kernels
 
     @property
     def merges(self) -> tuple[Merge, ...]:
@@ -487,7 +480,7 @@ class Tokenizer(Immutable):
     # Internals
 
     def _joined(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes | memoryview:
-        joined = join_bytes(ids, self._table, self._kernels)
+        joined = join_bytes(ids, self._table, self._encoder.kernels)
         return joined[1:] if self._pretokenizer.adds_space and joined[:1] == b" " else joined
 
     def _checked(self, allowed_special: AllowedSpecial, errors: OnUnknown) -> frozenset[str]:

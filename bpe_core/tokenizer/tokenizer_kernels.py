@@ -1,14 +1,9 @@
-"""Decide which texts a tokenizer encodes with kernels: long ones, once the setup pays off.
-
-Shorter texts are encoded word by word, with a bounded cache.
-"""
+"""Decide which texts a tokenizer encodes with kernels: long ones, once the setup pays off."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-from weakref import WeakSet, WeakValueDictionary
+from typing import TYPE_CHECKING, Any
 
 from bpe_core.kernels.compiling.choose import (
     MIN_BYTES_OF_CALL,
@@ -26,61 +21,6 @@ if TYPE_CHECKING:
 
     from bpe_core.tokenizer.compiled import CompiledEncoder
     from bpe_core.tokenizer.compiled_tables import EncoderTables
-
-
-_encoders: Final[WeakSet[CompiledEncoder]] = WeakSet()
-_lock: Final = Lock()
-"""Guards `_encoders`: a set must not grow while it is iterated over."""
-
-
-Value = TypeVar("Value")
-
-MAX_WORDS: Final = 100_000
-_MAX_CHARACTERS: Final = 200
-"""Longer words rarely recur, and a few of them could fill the memory."""
-
-
-class WordCache(dict[str, Value]):
-    """A dict that computes missing values, and is cleared when it holds `max_words`.
-
-    Clearing is much cheaper than tracking the last use of each word: looking up a known word is as
-    fast as in a plain dict.
-
-    >>> lengths = WordCache(len)
-    >>> lengths["hug"], dict(lengths)
-    (3, {'hug': 3})
-    """
-
-    def __init__(self, compute: Callable[[str], Value], *, max_words: int = MAX_WORDS) -> None:
-        super().__init__()
-        self._compute = compute
-        self._max_words = max_words
-        _all[id(self)] = self
-
-    def __missing__(self, word: str) -> Value:
-        value = self._compute(word)
-        if len(word) <= _MAX_CHARACTERS:
-            if len(self) >= self._max_words:
-                self.clear()
-            self[word] = value
-        return value
-
-
-_all: Final[WeakValueDictionary[int, WordCache[Any]]] = WeakValueDictionary()
-
-
-def forget_words() -> None:
-    """Free the word caches of all tokenizers, for a server whose visitors have left.
-
-    The kernels' caches and buffers take up to 30 MB for every thread that encodes at once. Those of
-    plain Python are small objects, which keep the memory between them from being returned to the
-    system. All caches fill again with the next text.
-    """
-    forget_cached_words()
-    with _lock:
-        encoders = list(_encoders)
-    for encoder in encoders:
-        encoder.forget_words()
 
 
 class Kernels:
@@ -121,6 +61,11 @@ class Kernels:
                         compile_in_background()
         return self._encoder
 
+    def forget_words(self) -> None:
+        """Free the word caches and buffers, up to 30 MB for every thread that encodes at once."""
+        if self._encoder is not None:
+            self._encoder.forget_words()
+
     def tables_to_keep(self) -> dict[str, NDArray[Any]]:
         """Return the tables of kernels by name, which are used from now on.
 
@@ -152,15 +97,4 @@ class Kernels:
     def _made(self, tables: EncoderTables | None) -> CompiledEncoder:
         from bpe_core.tokenizer.compiled import CompiledEncoder
 
-        encoder = CompiledEncoder(self._table, self._pretokenizer, tables)
-        with _lock:
-            _encoders.add(encoder)
-        return encoder
-
-
-def forget_cached_words() -> None:
-    """Clear every word cache; they fill again with the next text."""
-    for reference in _all.valuerefs():  # a copy, because other threads may make caches
-        cache = reference()
-        if cache is not None:
-            cache.clear()
+        return CompiledEncoder(self._table, self._pretokenizer, tables)

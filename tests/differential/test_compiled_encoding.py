@@ -208,7 +208,7 @@ def test_the_tokenizer_encodes_long_texts_with_the_kernels() -> None:
     for allowed in (frozenset[str](), "all"):
         ids = tokenizer.encode(text, allowed)
         assert ids == tiktoken_gpt2().encode(text, allowed_special=allowed, disallowed_special=())
-        assert tokenizer._kernels.worth(len(text)) is not None
+        assert tokenizer.encoder.kernels.worth(len(text)) is not None
         assert tokenizer.encode_to_numpy(text, allowed).tolist() == ids
         assert tokenizer.decode(ids) == tokenizer.decode(np.array(ids)) == text
         assert tokenizer.encode(short, allowed) == ids[: len(plain.encode(short, allowed))]

@@ -56,7 +56,7 @@ def test_special_tokens_at_every_position_are_found(
     expected = [expected_ids(tokenizer, *parts) for parts in layouts]
     monkeypatch.setattr(tokenizer_kernels, "MIN_BYTES_OF_CALL", 1 if by_kernels else 1_000_000)
     monkeypatch.setattr(tokenizer_kernels, "MIN_BYTES_TO_ENCODE", 0)
-    assert (tokenizer._kernels.worth(100) is not None) is by_kernels
+    assert (tokenizer.encoder.kernels.worth(100) is not None) is by_kernels
     for parts, ids in zip(layouts, expected, strict=True):
         assert_found(tokenizer, parts, ids)
 
@@ -75,7 +75,7 @@ def with_kernels() -> bpe.Tokenizer:
 def test_the_last_tokens_are_not_lost(n_repeats: int, ending: str) -> None:
     tokenizer = with_kernels()
     text = "it's 12 " * n_repeats + ending
-    assert (tokenizer._kernels.worth(len(text)) is not None) is (n_repeats > 0)
+    assert (tokenizer.encoder.kernels.worth(len(text)) is not None) is (n_repeats > 0)
     for parts in ([text], [text, "<s>"], ["<s>", text, "<s>", "<s>"], [text, "<s>§"]):
         assert_found(tokenizer, parts, expected_ids(tokenizer, *parts))
 

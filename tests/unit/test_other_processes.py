@@ -164,11 +164,11 @@ def test_caches_and_kernels_are_not_pickled() -> None:
     assert used.merges
     assert used.fingerprint
     used.encode_to_numpy("hug " * 500_000)
-    assert used._kernels._encoder is not None
+    assert used.encoder.kernels._encoder is not None
     assert used._encoder.word_ids or used._encoder.word_layouts
     assert pickle.dumps(used) == sent
     arrived = pickle.loads(pickle.dumps(used))
-    assert arrived._kernels._encoder is None
+    assert arrived.encoder.kernels._encoder is None
     assert not arrived._encoder.word_ids
     assert arrived.encode("hug " * 500_000) == used.encode("hug " * 500_000)
 
@@ -242,7 +242,7 @@ if __name__ == "__main__":
     tokenizer = bpe.gpt2()
     dataset = Lines(lines, tokenizer)
     expected = [dataset[n].tolist() for n in range(len(lines))]
-    assert tokenizer._kernels._encoder is not None  # a process that has used kernels and threads
+    assert tokenizer.encoder.kernels._encoder is not None  # a process that has used kernels and threads
     context = multiprocessing.get_context("fork")
     indices, items = context.Queue(), context.Queue()
     workers = [context.Process(target=work, args=(dataset, indices, items)) for _ in range(2)]

@@ -53,5 +53,5 @@ def test_a_custom_pattern_accepts_a_text_of_special_tokens_only() -> None:
         special_tokens={"<s>": 256},
     )
     tokenizer.encode("hug " * 500_000)
-    assert tokenizer._kernels.worth(2_000) is not None
+    assert tokenizer.encoder.kernels.worth(2_000) is not None
     assert tokenizer.encode("<s>" * 1_000, "all") == [256] * 1_000

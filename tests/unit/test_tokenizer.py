@@ -15,7 +15,7 @@ from bpe_core.tokenizer.gpt2 import END_OF_TEXT
 from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.tokenizer.segments import build_segments
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.tokenizer.tokenizer_kernels import WordCache
+from bpe_core.tokenizer.encoding import WordCache
 from tests.strategies import texts
 
 

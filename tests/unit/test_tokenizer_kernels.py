@@ -13,8 +13,9 @@ import bpe_core as bpe
 from bpe_core.kernels.compiling.choose import MIN_BYTES_OF_CALL, compile_kernels
 from bpe_core.kernels.threads import n_threads
 from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.encoding import TextEncoder, forget_words
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer_kernels import Kernels, forget_words
+from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from tests.new_process import run_python
 
 
@@ -84,10 +85,11 @@ def test_there_are_as_many_threads_as_available_processors(
 
 
 def test_word_caches_are_freed_for_every_tokenizer_and_fill_again() -> None:
-    kernels = [Kernels(bpe.gpt2().table, bpe.gpt2().pretokenizer) for _ in range(2)]
+    table, cut = bpe.gpt2().table, bpe.gpt2().pretokenizer
+    encoders = [TextEncoder(table, cut, Kernels(table, cut)) for _ in range(2)]
     text = "a rose is a rose " * 20_000
-    for each in kernels:
-        encoder = each.worth(len(text))
+    for each in encoders:
+        encoder = each.kernels.worth(len(text))
         assert encoder is not None
         ids = encoder.encode(text).tolist()
         filled = len(encoder._workers)

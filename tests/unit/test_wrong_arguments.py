@@ -296,7 +296,7 @@ def with_kernels() -> bpe.Tokenizer:
         vocab=gpt2.vocab, merges=[], pretokenizer="gpt2", special_tokens=gpt2.special_tokens
     )
     CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)  # loads the compiled kernels
-    assert tokenizer._kernels.worth(len(LONG)) is not None
+    assert tokenizer.encoder.kernels.worth(len(LONG)) is not None
     return tokenizer
 
 

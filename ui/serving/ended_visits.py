@@ -18,7 +18,7 @@ from typing import Final, Protocol
 from streamlit import config, runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bpe_core.tokenizer.tokenizer_kernels import forget_words
+from bpe_core.tokenizer.encoding import forget_words
 from bpe_core.unicode.kinds import forget_characters
 from ui.host.logs import event
 from ui.host.sized_cache import server_cache

@@ -101,8 +101,8 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
 
         facts["normalizer"] = encoder.normalizer
         arrays["source"] = np.frombuffer(encoder.source, np.uint8)
-    kernels = encoder.kernels if isinstance(encoder, AcrossWordsTokenizer) else tokenizer.kernels
-    tables = kernels.tables_to_keep()
+    runs = encoder if isinstance(encoder, AcrossWordsTokenizer) else tokenizer.encoder
+    tables = runs.kernels.tables_to_keep()
     return Kept(facts, arrays | {f"{_TABLES}{name}": array for name, array in tables.items()})
 
 
