@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.stop_reasons import stop_sentence
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.types import MergeTrace, PairCount
 from bpe_core.views.token_packing import tokens_for_browser
 
 WHOLE_RUN = 5_000
@@ -30,8 +28,6 @@ N_GIVEN = 3
 """Words of each merge whose share of its occurrences is shown."""
 N_FREQUENT = 60
 _N_TOP_PAIRS = 10
-_N_TOUCHED_WORDS = 16
-_N_CHANGES = 3
 _REPLAY_STRIDE = 500
 MAX_WORD_LENGTH = 400
 """Symbols sent of one word; the player draws fewer."""
@@ -107,38 +103,16 @@ def replay_starts(start: int, stop: int, n_merges: int) -> list[int]:
 
 
 def pack_player(run: TrainingRun, *, player: str, opening: int, starts: Sequence[int]) -> bytes:
-    """Pack what the player shows of a run at every step, as `pack_run` describes."""
-    last_pairs = run.top_pairs(len(run.merges), _N_TOP_PAIRS)
-    ending = stop_sentence(run)
-    return pack_run(run, last_pairs, player=player, ending=ending, opening=opening, starts=starts)
-
-
-def pack_merges(run: TrainingRun, start: int, stop: int, *, player: str) -> bytes:
-    """Trace merges start ... stop - 1, and pack what the player shows of them."""
-    trace = run.trace(start, stop, _N_TOP_PAIRS, _N_TOUCHED_WORDS, _N_CHANGES)
-    return pack_block(run, trace, player=player)
-
-
-def pack_run(
-    run: TrainingRun,
-    last_pairs: Sequence[PairCount],
-    *,
-    player: str,
-    ending: str,
-    opening: int,
-    starts: Sequence[int],
-) -> bytes:
     """Pack what the player needs at every step into one message, sent once per run.
 
-    `last_pairs` are the pairs left after the last merge, `player` is the player's key, to which
-    other messages are addressed, `ending` states why training stopped, `opening` is the step that
+    `player` is the player's key, to which other messages are addressed, `opening` is the step that
     the page opens the run at, and `starts` are the first merges of the blocks that the player can
     request.
     A message is a JSON header, preceded by its length as uint32, then the arrays that the header
     lists with their type, offset and length; little-endian, each array at a multiple of 8 bytes.
     """
     merges = run.merges
-    frequent = _frequent_words(run)
+    last_pairs = run.top_pairs(len(merges), _N_TOP_PAIRS)
     arrays: dict[str, NDArray[np.integer]] = {
         "merge_left": np.array([merge.left for merge in merges], np.int64),
         "merge_right": np.array([merge.right for merge in merges], np.int64),
@@ -158,17 +132,18 @@ def pack_run(
         "opening_step": opening,
         "tie_break": run.config.tie_break,
         "end_of_word": run.tokenizer.end_of_word,
-        "ending": ending,
+        "ending": stop_sentence(run),
     }
-    return _message(header, arrays | _pack_words(run, frequent))
+    return _message(header, arrays | _pack_words(run, _frequent_words(run)))
 
 
-def pack_block(run: TrainingRun, trace: MergeTrace, *, player: str) -> bytes:
-    """Pack the trace of consecutive merges and the words they change.
+def pack_merges(run: TrainingRun, start: int, stop: int, *, player: str) -> bytes:
+    """Pack the trace of merges start ... stop - 1 and the words they change.
 
-    The message has the form described in `pack_run`; `touched` holds indices into the message's
+    The message has the form described in `pack_player`; `touched` holds indices into the message's
     own words. It may cover several neighbouring blocks.
     """
+    trace = run.trace(start, stop, _N_TOP_PAIRS)
     words = np.unique(trace.touched[trace.touched >= 0]).astype(np.int64)
     arrays: dict[str, NDArray[np.integer]] = {name: getattr(trace, name) for name in _TRACED}
     arrays |= {"touched": _positions(trace.touched, words), **_pack_words(run, words)}
@@ -198,21 +173,17 @@ def own_words(
     takes too long on it.
     """
     check_text(text)
-    base_ids, marker = tokenizer.base_ids, tokenizer.end_of_word_id
     words: list[list[int | str]] = []
     pretokenizer = tokenizer.pretokenizer
     for pretoken in pretokenizer.split(pretokenizer.written(text)):
+        word: list[int | str] = []
         if base is not None:
-            words.append(_base_tokens(base, pretoken.encode())[:MAX_WORD_LENGTH])
-            continue
-        if tokenizer.byte_ids:  # which spell what the alphabet lacks
-            found = (ids or () for ids, _ in tokenizer.table.pieces(pretoken))
-            spelled: list[int | str] = [*chain.from_iterable(found)]
-            words.append(spelled[:MAX_WORD_LENGTH])
-            continue
-        symbols = split_symbols(pretoken.encode(), tokenizer.base)
-        word = [base_ids.get(symbol, _missing(symbol)) for symbol in symbols[:MAX_WORD_LENGTH]]
-        words.append(word if marker is None else [*word, marker])
+            word = _base_tokens(base, pretoken.encode())
+        else:
+            for ids, data in tokenizer.table.pieces(pretoken):
+                missing = map(_missing, split_symbols(data, tokenizer.base))
+                word += missing if ids is None else ids
+        words.append(word[:MAX_WORD_LENGTH])
     return words
 
 
@@ -249,12 +220,11 @@ def _missing(symbol: bytes) -> str:
 
 def _frequent_words(run: TrainingRun) -> NDArray[np.int64]:
     """Return the indices of the most frequent words, most frequent first."""
-    marker = run.tokenizer.end_of_word is not None
     by_count = np.argsort(-run.pretokens.counts, kind="stable").tolist()
     frequent: list[int] = []
     for word in by_count:
         # A word of one symbol never changes, so it is not shown.
-        if marker or len(_first_symbols(run, word)) > 1:
+        if len(_first_symbols(run, word)) > 1:
             frequent.append(word)
         if len(frequent) == N_FREQUENT:
             break
@@ -262,13 +232,12 @@ def _frequent_words(run: TrainingRun) -> NDArray[np.int64]:
 
 
 def _first_symbols(run: TrainingRun, word: int) -> list[int]:
-    """Return a word's symbols before any merge of the run; without the marker if it has no base."""
+    """Return a word's symbols before any merge of the run, with the marker if there is one."""
     text = run.pretokens.words[word]
-    if run.base is None:
-        base_ids = run.tokenizer.base_ids
-        return [base_ids[symbol] for symbol in split_symbols(text, run.tokenizer.base)]
-    ids: list[int] = run.base.encoder.encode_words([text])[0].tolist()
-    return ids
+    if run.base is not None:
+        return run.base.encoder.encode_words([text])[0].tolist()
+    pieces = run.tokenizer.table.pieces(text.decode())
+    return [id for ids, _ in pieces for id in ids or ()]
 
 
 def _pack_words(run: TrainingRun, words: NDArray[np.int64]) -> dict[str, NDArray[np.integer]]:
@@ -286,7 +255,6 @@ def _word_symbols(
     run: TrainingRun, words: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return all words' base symbols in one row, each word's start, and which are truncated."""
-    tokenizer = run.tokenizer
     row: list[int] = []
     starts = [0]
     cut: list[bool] = []
@@ -294,8 +262,6 @@ def _word_symbols(
         symbols = _first_symbols(run, word)
         row += symbols[:MAX_WORD_LENGTH]
         cut.append(len(symbols) > MAX_WORD_LENGTH)
-        if tokenizer.end_of_word_id is not None and run.base is None and not cut[-1]:
-            row.append(tokenizer.end_of_word_id)
         starts.append(len(row))
     return np.array(row, np.int64), np.array(starts, np.int64), np.array(cut, np.int64)
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.stop_reasons import stop_sentence
-from bpe_core.views.run_packing import own_words, pack_block, pack_run
+from bpe_core.views.run_packing import own_words, pack_merges, pack_player
 from tests.browser.helpers import font_data, open_page
 from ui.merge_loop.player_run import replay_page
 
@@ -17,15 +16,8 @@ from ui.merge_loop.player_run import replay_page
 def saved_replay(run: TrainingRun, folder: Path, title: str, text: str = "") -> str:
     """Return the address of a replay written to disk."""
     n_merges = len(run.merges)
-    message = pack_run(
-        run,
-        run.top_pairs(n_merges, 10),
-        player="p",
-        ending=stop_sentence(run),
-        opening=0,
-        starts=[0],
-    )
-    merges = pack_block(run, run.trace(0, n_merges), player="p")
+    message = pack_player(run, player="p", opening=0, starts=[0])
+    merges = pack_merges(run, 0, n_merges, player="p")
     file = folder / "replay.html"
     words = own_words(run.tokenizer, text)
     page = replay_page(message, merges, title=title, text=text, words=words)

@@ -17,7 +17,6 @@ import numpy as np
 import bpe_core as bpe
 from bpe_core.adapting.extend import extend
 from bpe_core.comparison.alignment import differing_columns, disagreements
-from bpe_core.runs.stop_reasons import stop_sentence
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.trainers.base_vocabulary import split_symbols
 from bpe_core.trainers.reference import (
@@ -28,7 +27,7 @@ from bpe_core.trainers.reference import (
     train_reference,
 )
 from bpe_core.types import PretokenCounts
-from bpe_core.views.run_packing import own_words, pack_block, pack_run
+from bpe_core.views.run_packing import own_words, pack_merges, pack_player
 from bpe_core.views.token_packing import PackedTokens, pack_boundaries, pack_spans
 from tests.recounting import Recount, train_with_ties
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -128,17 +127,9 @@ def messages(run: bpe.TrainingRun, starts: Sequence[int]) -> dict[str, Any]:
     """Return a run and its blocks as the messages that the browser gets."""
     n_merges = len(run.merges)
     ends = [*starts[1:], n_merges]
-    message = pack_run(
-        run,
-        run.top_pairs(n_merges, 10),
-        player="p",
-        ending=stop_sentence(run),
-        opening=5,
-        starts=starts,
-    )
+    message = pack_player(run, player="p", opening=5, starts=starts)
     blocks = [
-        pack_block(run, run.trace(start, stop), player="p")
-        for start, stop in zip(starts, ends, strict=True)
+        pack_merges(run, start, stop, player="p") for start, stop in zip(starts, ends, strict=True)
     ]
     return {
         "message": base64.b64encode(message).decode(),

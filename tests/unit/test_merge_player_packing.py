@@ -5,15 +5,14 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.adapting.extend import extend
-from bpe_core.runs.stop_reasons import stop_sentence
 from bpe_core.views.run_packing import (
     MAX_WORD_LENGTH,
     N_GIVEN,
     WHOLE_RUN,
     block_starts,
     own_words,
-    pack_block,
-    pack_run,
+    pack_merges,
+    pack_player,
 )
 
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
@@ -40,15 +39,13 @@ def unpacked(message: bytes) -> dict:
 
 def packed(run: bpe.TrainingRun) -> dict:
     """Return the message that is sent once per run."""
-    last = run.top_pairs(len(run.merges), 10)
-    ending = stop_sentence(run)
-    return unpacked(pack_run(run, last, player="p", ending=ending, opening=0, starts=[0]))
+    return unpacked(pack_player(run, player="p", opening=0, starts=[0]))
 
 
 def block(run: bpe.TrainingRun, start: int = 0, stop: int | None = None) -> dict:
     """Return the message for some of a run's merges."""
-    trace = run.trace(start, len(run.merges) if stop is None else stop)
-    return unpacked(pack_block(run, trace, player="p"))
+    stop = len(run.merges) if stop is None else stop
+    return unpacked(pack_merges(run, start, stop, player="p"))
 
 
 @pytest.fixture(scope="module")

@@ -242,7 +242,7 @@ if __name__ == "__main__":
     tokenizer = bpe.gpt2()
     dataset = Lines(lines, tokenizer)
     expected = [dataset[n].tolist() for n in range(len(lines))]
-    assert tokenizer.encoder.kernels._encoder is not None  # a process that has used kernels and threads
+    assert tokenizer.encoder.kernels._encoder is not None  # it has used kernels
     context = multiprocessing.get_context("fork")
     indices, items = context.Queue(), context.Queue()
     workers = [context.Process(target=work, args=(dataset, indices, items)) for _ in range(2)]
