@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import bpe_core as bpe
-from bpe_core.adapting.reference import ReferenceExtension, encode_word, extend_reference
+from bpe_core.adapting.reference import encode_word
 from bpe_core.trainers.reference import encode_reference
 from bpe_core.unicode.kinds import token_script
 from bpe_core.vocabulary.pruning import keep_only
+from tests.extending_reference import TermExtension, extend_for_terms
 
 
 def remove_reference(
@@ -114,7 +115,7 @@ def replace_reference(
     scripts: Collection[str] | None = None,
     terms: Sequence[str] = (),
     left_out: Collection[bytes] = (),
-) -> tuple[list[int], ReferenceExtension] | None:
+) -> tuple[list[int], TermExtension] | None:
     """Return the ids of the removed tokens, and the extension of the others; None if too few go.
 
     A term that is one token of the base, after a space or without one, stays.
@@ -132,4 +133,4 @@ def replace_reference(
         return None
     removed = order[:n_tokens]
     smaller, _ = keep_only(base, base.vocab.keys() - set(removed))
-    return removed, extend_reference(smaller, word_counts, n_tokens, terms=terms, left_out=left_out)
+    return removed, extend_for_terms(smaller, word_counts, n_tokens, terms=terms, left_out=left_out)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.adapting.extend import extend
-from bpe_core.adapting.reference import ReferenceExtension, extend_reference
 from bpe_core.types import TieBreak
+from tests.extending_reference import TermExtension, extend_for_terms
 from tests.strategies import tokenizers
 
 WORDS = st.dictionaries(
@@ -107,9 +107,9 @@ class Case:
             terms=self.terms,
         )
 
-    def by_reference(self) -> ReferenceExtension:
-        """Extend the base with `extend_reference`."""
-        return extend_reference(
+    def by_reference(self) -> TermExtension:
+        """Extend the base with `extend_for_terms`."""
+        return extend_for_terms(
             self.base,
             self.words,
             self.n_tokens,

@@ -17,7 +17,6 @@ from bpe_core.adapting.adapted import Adapted, count_with_missing, trace_ids
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.gains import count_after_new_tokens, cut_after, list_new_ids
 from bpe_core.adapting.new_characters import add_characters
-from bpe_core.adapting.reference import extend_reference
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import remove_leaves, shrink
 from bpe_core.formats.adapted.adapted_files import adapted_files
@@ -34,6 +33,7 @@ from bpe_core.formats.sentencepiece_model import (
 )
 from bpe_core.runs.continuation import spelled_by
 from tests.adapting_reference import remove_reference
+from tests.extending_reference import extend_for_terms
 
 TEXTS = st.lists(
     st.one_of(
@@ -192,7 +192,7 @@ def test_it_learns_what_the_naive_twin_learns(base: Model, corpus: list[str]) ->
         run.tokenizer.vocab[id] for id in run.new_tokens if id not in run.tokenizer.table.parts
     ]
     longer, n = add_characters(base.tokenizer, characters), 8 - len(characters)
-    naive = extend_reference(longer, words, n, terms=["abca", b"bb", b"a b"])
+    naive = extend_for_terms(longer, words, n, terms=["abca", b"bb", b"a b"])
     assert list(run.merges) == naive.merges
     assert run.new_tokens == spelled_by(naive.merges, run.continues.new_characters)
     assert [(cost.token, cost.tokens_added, cost.tokens_saved) for cost in run.terms] == naive.terms

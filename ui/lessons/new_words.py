@@ -9,7 +9,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.adapting.extend import extend
-from bpe_core.adapting.reference import encode_word, extend_reference
+from bpe_core.adapting.reference import ReferenceCorpus, encode_word, extend_reference
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -195,10 +195,10 @@ def show_merges(example: Example) -> Ran:
             columns=("Pair", "New token", "GPT-2’s tokens for it"),
         )
     words = count_words(example.documents, gpt2().pretokenizer.split)
-    naive = extend_reference(gpt2(), words, N_TOKENS)
+    naive = extend_reference(ReferenceCorpus(gpt2(), words), N_TOKENS)
     return Ran(
         (extend_reference,),
-        f"extend_reference(gpt2(), words, {N_TOKENS}).new_tokens",
+        f"extend_reference(ReferenceCorpus(gpt2(), words), {N_TOKENS}).new_tokens",
         printing.printed(naive.new_tokens),
         "The ids of GPT-2’s tokens that each new token replaces.",
     )
