@@ -48,12 +48,8 @@ class Form(NamedTuple):
     """Why the term cannot be written as one word; None if it can."""
 
 
-class _Step(NamedTuple):
-    """A merge on the way to a term."""
-
-    pair: Pair
-    occurs: int
-    """The pair's count in the corpus at this point."""
+_Step = tuple[Pair, int]
+"""A merge on the way to a term, and the pair's count in the corpus at this point."""
 
 
 def merge_terms(
@@ -98,9 +94,7 @@ def merge_terms(
             costs.append(TermCost(term, None, reason=CANCELLED))
         else:
             costs.append(chooser.tried(term, of_term, n_tokens - len(chooser.merges)))
-    return TermMerges(
-        chooser.merges, chooser.counts, chooser.saved, words.joined_at(), tuple(costs)
-    )
+    return TermMerges(chooser.merges, chooser.counts, chooser.saved, words.joined_at, tuple(costs))
 
 
 class _Chooser:
@@ -166,11 +160,12 @@ class _Chooser:
     def _why_not(self, ids: Sequence[int], token: bytes) -> str | None:
         if min(ids) < 0:
             return NO_SYMBOL
-        if self._vocabulary.forbidden.spells_left_out(token):
+        forbidden = self._vocabulary.forbidden
+        if token in forbidden.left_out:
             return LEFT_OUT
-        if self._vocabulary.forbidden.spells_reviving(token):
+        if token in forbidden.reviving:
             return REVIVING
-        if self._vocabulary.forbidden.spells(token):
+        if forbidden.spells(token):
             return NO_MERGES
         if self._max_bytes is not None and len(token) > self._max_bytes:
             return f"It has {len(token):,} bytes, and the limit is {self._max_bytes:,}."
@@ -217,7 +212,7 @@ class _Chooser:
                     rest = search(joined, [apply_merge(word, pair, new_id) for word in words])
                 tokens.pop()
                 if rest is not None:
-                    return [_Step(pair, count), *rest]
+                    return [(pair, count), *rest]
             return None
 
         path = search(list(ids), words) if is_new(ids) else None

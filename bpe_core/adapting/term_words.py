@@ -28,12 +28,13 @@ class TermWords:
     >>> words = TermWords(lay_out([[7, 8, 7], [8, 8]], [5, 3]), {(7, 8)})
     >>> words.merge((7, 8), 9, rank=0), words.symbols
     (5, [[9, 7]])
-    >>> words.joined_at().tolist() == [NEVER, NEVER, 0, NEVER, NEVER, NEVER, NEVER, NEVER]
+    >>> words.joined_at.tolist() == [NEVER, NEVER, 0, NEVER, NEVER, NEVER, NEVER, NEVER]
     True
     """
 
     def __init__(self, layout: Layout, pairs: Collection[Pair]) -> None:
-        self._joined_at = np.full(len(layout.ids), NEVER, np.int32)
+        self.joined_at: NDArray[np.int32] = np.full(len(layout.ids), NEVER, np.int32)
+        """int32[n_slots]: the rank of the merge that joined each slot, or NEVER."""
         self.symbols: list[list[int]] = []
         """The ids of each word, in the order of the layout."""
         self.weights: list[int] = []
@@ -76,7 +77,7 @@ class TermWords:
                 kept.append(slots[at])
                 if tuple(symbols[at : at + 2]) == pair:
                     merged.append(new_id)
-                    self._joined_at[slots[at + 1]] = rank
+                    self.joined_at[slots[at + 1]] = rank
                     saved += self.weights[number]
                     at += 2
                 else:
@@ -88,10 +89,6 @@ class TermWords:
                     if new_id in each:
                         self._words_with[each].add(number)
         return saved
-
-    def joined_at(self) -> NDArray[np.int32]:
-        """Return int32[n_slots]: the rank of the merge that joined each slot, or NEVER."""
-        return self._joined_at
 
 
 def _spans(layout: Layout, pairs: Collection[Pair]) -> list[tuple[int, int]]:

@@ -40,10 +40,12 @@ class ForbiddenPairs:
         reviving: Iterable[bytes] = (),
     ) -> None:
         self._tokens = tokens
-        self._left_out = frozenset(left_out)
-        self._reviving = frozenset(reviving)
+        self.left_out = frozenset(left_out)
+        """The bytes that the user left out."""
+        self.reviving = frozenset(reviving)
+        """The bytes that would make one of the tokens that no merge makes."""
         ids = list(base_ids)
-        others = [*left_out, *self._reviving]
+        others = [*self.left_out, *self.reviving]
         self._spelled = frozenset([*map(tokens.__getitem__, ids), *others])
         self._hashes, self._factors = hash_tokens(tokens)
         self.spelled_hashes = np.sort(np.append(self._hashes[ids], hash_tokens(others)[0]))
@@ -52,14 +54,6 @@ class ForbiddenPairs:
     def spells(self, token: bytes) -> bool:
         """Return True if no merge may make a token with these bytes."""
         return token in self._spelled
-
-    def spells_left_out(self, token: bytes) -> bool:
-        """Return True if a token with these bytes was left out."""
-        return token in self._left_out
-
-    def spells_reviving(self, token: bytes) -> bool:
-        """Return True if a token with these bytes would make one of those that no merge makes."""
-        return token in self._reviving
 
     def has(self, left: int, right: int) -> bool:
         """Return True if a pair must not merge."""
