@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.types import Pair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,8 +56,6 @@ class StoredTable(TokenTable):
     Kernels need none of them.
     """
 
-    __slots__ = ("_arrays",)
-
     def __init__(
         self,
         facts: Mapping[str, Any],
@@ -66,13 +63,11 @@ class StoredTable(TokenTable):
         kernel_tables: Mapping[str, NDArray[Any]] = MappingProxyType({}),
     ) -> None:
         self._arrays = arrays
-        self.kernel_tables, self.kept_as = kernel_tables, ""
+        self.kernel_tables = kernel_tables
         self.base = facts["base"]
         self.complete = facts["complete"]
         self.special_tokens = MappingProxyType(facts["special_tokens"])
         self.whole_words_first = facts["whole_words_first"]
-        self.end_of_word = self.end_of_word_id = self.counts = None
-        self.ending_word = frozenset()
 
     def __getattr__(self, name: str) -> Any:
         """Make a part that has not been asked for before."""
@@ -88,33 +83,11 @@ class StoredTable(TokenTable):
                 tokens = map(letters.__getitem__, map(slice, [0, *ends], ends))
                 ids = self._arrays["ids"].tolist()
                 return MappingProxyType(dict(zip(ids, tokens, strict=True)))
-            case "content":
-                return self.vocab
             case "triples":
-                return tuple(zip(*self._columns(), strict=True))
-            case "made":
-                return tuple(self._columns()[2])
-            case "ranks":
-                lefts, rights, made = self._columns()
-                return dict(zip(zip(lefts, rights, strict=True), range(len(made)), strict=True))
-            case "parts":
-                parts: dict[int, Pair] = {}
-                for left, right, made in self.triples:
-                    parts.setdefault(made, (left, right))
-                return parts
-            case "word_ids":
-                return self._map_words() if self.whole_words_first else {}
+                return tuple(zip(*self._arrays["merges"].T.tolist(), strict=True))
             case "base_ids" | "byte_ids":
                 ids = self._arrays[name].tolist()
                 tokens = map(self.vocab.__getitem__, ids)
                 return MappingProxyType(dict(zip(tokens, ids, strict=True)))
-            case "_id_of_byte":
-                return self._find_bytes()
-            case "_id_of_character":
-                return self._find_characters()
             case _:
                 raise AttributeError(name)
-
-    def _columns(self) -> tuple[list[int], list[int], list[int]]:
-        lefts, rights, made = self._arrays["merges"].T.tolist()
-        return lefts, rights, made

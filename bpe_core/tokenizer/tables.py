@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
+from functools import cached_property
 from itertools import groupby
 from operator import add, eq, itemgetter, lt
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_core.checks import check_choice, describe, is_a, several
 from bpe_core.errors import ConfigError
+from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.table_checks import (
     check_mapping,
     check_special_tokens,
@@ -45,29 +46,25 @@ class TokenTable:
     (b'g', [2, 3])
     """
 
-    __slots__ = (
-        "_id_of_byte",
-        "_id_of_character",
-        "base",
-        "base_ids",
-        "byte_ids",
-        "complete",
-        "content",
-        "counts",
-        "end_of_word",
-        "end_of_word_id",
-        "ending_word",
-        "kept_as",
-        "kernel_tables",
-        "made",
-        "parts",
-        "ranks",
-        "special_tokens",
-        "triples",
-        "vocab",
-        "whole_words_first",
-        "word_ids",
-    )
+    vocab: Mapping[int, bytes]
+    """The bytes of each id; read-only."""
+    triples: tuple[tuple[int, int, int], ...]
+    """(left, right, new id) of each merge, in rank order."""
+    base: Base
+    special_tokens: Mapping[str, int]
+    base_ids: Mapping[bytes, int]
+    """The id of each symbol of the alphabet; read-only."""
+    byte_ids: Mapping[bytes, int]
+    """The ids of the bytes that spell characters outside the alphabet; empty if none do."""
+    end_of_word: str | None = None
+    end_of_word_id: int | None = None
+    counts: tuple[int, ...] | None = None
+    whole_words_first: bool = False
+    """True if a pre-token that is a token is not merged, but looked up."""
+    kernel_tables: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    """The tables of kernels, if they were kept; see `kept_tables`."""
+    kept_as: str = ""
+    """The name under which processes keep its tables of kernels, or empty."""
 
     def __init__(
         self,
@@ -82,24 +79,18 @@ class TokenTable:
         whole_words_first: bool = False,
         byte_fallback: Iterable[int] = (),
     ) -> None:
-        self.kernel_tables: Mapping[str, NDArray[Any]] = {}
-        """The tables of kernels, if they were kept; see `kept_tables`."""
-        self.kept_as = ""
-        """The name under which processes keep its tables of kernels, or empty."""
         check_mapping("the vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
         check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
         check_choice("base", base, Base, ConfigError)
-        self.vocab: Mapping[int, bytes] = MappingProxyType(dict(vocab))
+        self.vocab = MappingProxyType(dict(vocab))
         check_vocabulary(self.vocab)
         remedy = "give a list of (left, right, new id)"
-        self.triples: tuple[tuple[int, int, int], ...] = tuple(several(merges, "merges", remedy))
-        """(left, right, new id) of each merge, in rank order."""
+        self.triples = tuple(several(merges, "merges", remedy))
         check_triples(self.triples)
-        self.base: Base = base
-        self.special_tokens: Mapping[str, int] = MappingProxyType(dict(special_tokens))
+        self.base = base
+        self.special_tokens = MappingProxyType(dict(special_tokens))
         self.end_of_word = end_of_word
         self.end_of_word_id = find_marker(self.vocab, end_of_word, end_of_word_id)
-        self.counts: tuple[int, ...] | None = None
         if counts is not None:
             self.counts = tuple(several(counts, "counts", "give one int per merge"))
         if self.counts is not None and len(self.counts) != len(self.triples):
@@ -114,37 +105,20 @@ class TokenTable:
                 f"marker, got {describe(whole_words_first)}."
             )
         self.whole_words_first = whole_words_first
-        """True if a pre-token that is a token is not merged, but looked up."""
-        self.word_ids: Mapping[bytes, int] = self._map_words() if whole_words_first else {}
-        """The id of each token that a pre-token may be; empty if whole words are not looked up."""
-        self.made: tuple[int, ...] = tuple(map(itemgetter(2), self.triples))
-        """made[rank]: the id that the merge makes."""
-        self.byte_ids: Mapping[bytes, int] = find_bytes(
+        self.byte_ids = find_bytes(
             self.vocab, several(byte_fallback, "byte_fallback", "give the ids of single bytes")
         )
-        """The ids of the bytes that spell characters outside the alphabet; empty if none do."""
         if self.byte_ids and (base == "bytes" or whole_words_first or end_of_word):
             raise ConfigError(
                 "byte_fallback is for tokenizers of characters without an end-of-word marker that "
                 "do not look up whole words. Leave it out."
             )
         made_or_special = {*self.made, *self.special_tokens.values(), *self.byte_ids.values()}
-        self.base_ids: Mapping[bytes, int] = MappingProxyType(
+        self.base_ids = MappingProxyType(
             find_alphabet(self.vocab, base, {*made_or_special, self.end_of_word_id})
         )
-        self.complete = all(
-            bytes([byte]) in self.byte_ids or bytes([byte]) in self.base_ids for byte in range(256)
-        )
-        """True if the alphabet and the bytes cover every text."""
-        self.ranks: dict[Pair, int] = {}
-        self.parts: dict[int, Pair] = {}
-        self.ending_word: frozenset[int] = frozenset()
-        """The ids of the tokens that end a word: the marker, and tokens merged from it."""
-        self._index_merges()
-        self.content: Mapping[int, bytes] = self._without_marker()
-        """The bytes of each id, without those of the marker."""
-        self._id_of_byte = self._find_bytes()
-        self._id_of_character = self._find_characters()
+        if self.end_of_word_id is not None or not self._are_plain_merges():
+            self._check_merges()
 
     @classmethod
     def trusted(
@@ -163,26 +137,71 @@ class TokenTable:
         right and new id of each merge. It takes a quarter of the time of a new table.
         """
         table = cls.__new__(cls)
-        vocab = dict(enumerate(tokens))
-        first_made = alphabet_at + len(BYTE_ORDER)
+        table.vocab = MappingProxyType(dict(enumerate(tokens)))
         table.triples = tuple(triples)
-        parts = {made: (left, right) for left, right, made in table.triples}
-        table.parts, table.made = parts, tuple(parts)
-        table.vocab = table.content = MappingProxyType(vocab)
-        table.ranks = dict(zip(parts.values(), range(len(parts)), strict=True))
-        table.base, table.complete = "bytes", True
-        alphabet = range(alphabet_at, first_made)
-        table.base_ids = MappingProxyType({vocab[id]: id for id in alphabet})
-        table.special_tokens = MappingProxyType(dict(special_tokens))
-        table.end_of_word = table.end_of_word_id = None
-        table.counts = None if counts is None else tuple(counts)
-        table.ending_word = frozenset()
-        table.whole_words_first, table.word_ids = False, {}
+        table.base = "bytes"
+        alphabet = range(alphabet_at, alphabet_at + len(BYTE_ORDER))
+        table.base_ids = MappingProxyType({table.vocab[id]: id for id in alphabet})
         table.byte_ids = MappingProxyType({})
-        table.kernel_tables, table.kept_as = {}, ""
-        table._id_of_byte = [table.base_ids[bytes([byte])] for byte in range(256)]
-        table._id_of_character = {}
+        table.special_tokens = MappingProxyType(dict(special_tokens))
+        table.counts = None if counts is None else tuple(counts)
         return table
+
+    @cached_property
+    def made(self) -> tuple[int, ...]:
+        """made[rank]: the id that the merge makes."""
+        return tuple(map(itemgetter(2), self.triples))
+
+    @cached_property
+    def ranks(self) -> dict[Pair, int]:
+        """The rank of the merge of each pair, in rank order."""
+        with without_garbage_collection():
+            return {(left, right): rank for rank, (left, right, _) in enumerate(self.triples)}
+
+    @cached_property
+    def parts(self) -> dict[int, Pair]:
+        """The pair that each token is merged from; the first, if several merges make it."""
+        return dict(zip(reversed(self.made), reversed(self.ranks), strict=True))
+
+    @cached_property
+    def complete(self) -> bool:
+        """True if the alphabet and the bytes cover every text."""
+        return all(
+            bytes([byte]) in self.byte_ids or bytes([byte]) in self.base_ids for byte in range(256)
+        )
+
+    @cached_property
+    def ending_word(self) -> frozenset[int]:
+        """The ids of the tokens that end a word: the marker, and tokens merged from it."""
+        if self.end_of_word_id is None:
+            return frozenset()
+        ending = {self.end_of_word_id}
+        for _, right, made in self.triples:
+            if right in ending:
+                ending.add(made)
+        return frozenset(ending)
+
+    @cached_property
+    def content(self) -> Mapping[int, bytes]:
+        """The bytes of each id, without those of the marker."""
+        if self.end_of_word is None:
+            return self.vocab
+        length = len(self.end_of_word.encode())
+        return {
+            id: token[:-length] if id in self.ending_word else token
+            for id, token in self.vocab.items()
+        }
+
+    @cached_property
+    def word_ids(self) -> Mapping[bytes, int]:
+        """The id of each token that a pre-token may be; empty if whole words are not looked up."""
+        return self.ordinary_ids() if self.whole_words_first else {}
+
+    def ordinary_ids(self) -> dict[bytes, int]:
+        """Return the id of each token that is not special; of equal tokens, the lowest id."""
+        special = set(self.special_tokens.values())
+        in_order = sorted(self.vocab.items(), reverse=True)
+        return {token: id for id, token in in_order if id not in special}
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments that make an equal table."""
@@ -214,38 +233,34 @@ class TokenTable:
     ) -> TokenTable:
         """Return a table with more merges, each of which makes a new id.
 
-        Only the new merges are checked, so it takes a tenth of the time of a new table.
+        Only the new merges are checked.
         """
         new = tuple(merges)
-        vocab, ending = dict(self.vocab), set(self.ending_word)
-        ranks, parts = dict(self.ranks), dict(self.parts)
+        vocab, ranks, ending = dict(self.vocab), dict(self.ranks), set(self.ending_word)
         symbols = {*self.base_ids.values(), self.end_of_word_id}
         for rank, (left, right, made) in enumerate(new, start=len(self.triples)):
-            pair = left, right
-            known = all(id in parts or id in symbols for id in pair) and left not in ending
-            if made in vocab or not known or ranks.setdefault(pair, rank) != rank:
+            is_known = all(id in self.parts or id in symbols for id in (left, right))
+            is_known = is_known and left not in ending
+            if made in vocab or not is_known or ranks.setdefault((left, right), rank) != rank:
                 raise ConfigError(
                     f"Merge {rank} joins the ids {left} and {right} to {made}. Join two ids of the "
                     f"alphabet or of earlier merges, which no other merge joins, to an id that is "
                     f"not in use."
                 )
             vocab[made] = vocab[left] + vocab[right]
-            parts[made] = pair
+            symbols.add(made)
             if right in ending:
                 ending.add(made)
-        longer = copy(self)
+        longer = TokenTable.__new__(TokenTable)
+        for name in TokenTable.__annotations__:
+            setattr(longer, name, getattr(self, name))
         longer.vocab = MappingProxyType(vocab)
         longer.triples = self.triples + new
-        longer.made = self.made + tuple(made for _, _, made in new)
-        longer.ranks, longer.parts, longer.ending_word = ranks, parts, frozenset(ending)
         longer.counts = None
         if self.counts is not None and counts is not None:
-            longer.counts = self.counts + tuple(counts)
-        if self.whole_words_first:
-            words = {vocab[made]: made for _, _, made in reversed(new)}
-            longer.word_ids = {**words, **self.word_ids}
-        longer.content = longer._without_marker()
+            longer.counts = (*self.counts, *counts)
         longer.kernel_tables, longer.kept_as = {}, ""
+        longer.ranks, longer.made = ranks, self.made + tuple(made for _, _, made in new)
         return longer
 
     def join(self, ids: Iterable[int]) -> bytes:
@@ -327,32 +342,23 @@ class TokenTable:
             widths += [len(data)] if whole else [1] * len(data)
         return ids, widths if _UNKNOWN in ids else []
 
-    def _find_bytes(self) -> list[int]:
+    @cached_property
+    def _id_of_byte(self) -> list[int]:
         ids = self.base_ids if self.base == "bytes" else self.byte_ids
         return [ids.get(bytes([byte]), _UNKNOWN) for byte in range(256)]
 
-    def _find_characters(self) -> dict[str, int]:
-        if self.base == "bytes":
-            return {}
+    @cached_property
+    def _id_of_character(self) -> dict[str, int]:
         return {symbol.decode(): id for symbol, id in self.base_ids.items()}
 
-    def _map_words(self) -> dict[bytes, int]:
-        special = set(self.special_tokens.values())
-        # If several ids have the same bytes, the lowest is used.
-        in_order = sorted(self.vocab.items(), reverse=True)
-        return {token: id for id, token in in_order if id not in special}
-
-    def _index_merges(self) -> None:
+    def _check_merges(self) -> None:
         # Lookups in a plain dict take half as long as through its read-only view.
-        vocab, ranks, parts = dict(self.vocab), self.ranks, self.parts
-        marker = self.end_of_word_id
-        if marker is None and self._index_plainly(vocab):
-            return
-        known = {*self.base_ids.values(), marker}
+        vocab, ranks = dict(self.vocab), dict[Pair, int]()
+        known = {*self.base_ids.values(), self.end_of_word_id}
         if self.byte_ids:
             # In SentencePiece's family, a merge may come before those that make its parts.
             known.update(self.made)
-        ending: set[int] = set() if marker is None else {marker}
+        ending = {self.end_of_word_id} - {None}
         for rank, (left, right, made) in enumerate(self.triples):
             if left not in known or right not in known:
                 missing = right if left in known else left
@@ -372,14 +378,12 @@ class TokenTable:
                     f"Merges {ranks[pair]} and {rank} join the same pair, {left} and "
                     f"{right}. Keep the first."
                 )
-            parts.setdefault(made, pair)
             known.add(made)
             if right in ending:
                 ending.add(made)
-        self.ending_word = frozenset(ending)
 
-    def _index_plainly(self, vocab: dict[int, bytes]) -> bool:
-        """Index the merges if they are right and each makes its own token; otherwise return False.
+    def _are_plain_merges(self) -> bool:
+        """Return True if the merges are right and each makes its own token.
 
         Python's built-in functions do the work, in half the time of the loop.
         """
@@ -387,6 +391,7 @@ class TokenTable:
         rank_of = dict(zip(self.made, range(n), strict=True))
         if len(rank_of) < n or not n:
             return False
+        vocab = dict(self.vocab)
         lefts, rights, made = zip(*self.triples, strict=True)
         try:
             if self.byte_ids:
@@ -408,18 +413,4 @@ class TokenTable:
             )
         except KeyError:
             return False
-        pairs = list(zip(lefts, rights, strict=True))
-        ranks = dict(zip(pairs, range(n), strict=True))
-        if not is_right or len(ranks) < n:
-            return False
-        self.ranks, self.parts = ranks, dict(zip(made, pairs, strict=True))
-        return True
-
-    def _without_marker(self) -> Mapping[int, bytes]:
-        if self.end_of_word is None:
-            return self.vocab
-        length = len(self.end_of_word.encode())
-        return {
-            id: token[:-length] if id in self.ending_word else token
-            for id, token in self.vocab.items()
-        }
+        return is_right and len(self.ranks) == n

@@ -188,10 +188,8 @@ class Tokenizer(Immutable):
             check_text(token)
             token = token.encode()
         if self._ids is None:
-            special = set(self.special_tokens.values())
-            # The last id of the same bytes counts: an ordinary one, and of several the lowest.
-            ids = sorted(self.vocab, key=lambda id: (id not in special, -id))
-            self._ids = {self.vocab[id]: id for id in ids}
+            special = {self.vocab[id]: id for id in self.special_tokens.values()}
+            self._ids = special | self._table.ordinary_ids()
         return self._ids.get(token)
 
     def id_to_token(self, id: int) -> bytes | None:

@@ -25,6 +25,7 @@ from bpe_core.tokenizer.stored_table import StoredTable, table_to_arrays
 from bpe_core.tokenizer.tables import TokenTable
 from tests.commands import succeed
 from tests.new_process import run_python, run_without_compilation
+from tests.table_parts import TABLE_PARTS
 from tests.unit.test_across_words import TEXTS, described
 
 SMALL = bpe.gpt2().truncated(1_000)
@@ -269,7 +270,7 @@ def test_a_stored_table_has_all_that_its_table_has() -> None:
     )
     for table in (byte_fallback, twice, whole, SMALL.table):
         stored = StoredTable(*table_to_arrays(table))
-        for name in TokenTable.__slots__:
+        for name in TABLE_PARTS:
             assert getattr(stored, name) == getattr(table, name), name
         last = max(table.vocab)
         left = next(iter(table.base_ids.values()))

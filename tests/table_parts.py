@@ -1,0 +1,16 @@
+"""The names of what every table of a tokenizer holds, however it was made."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from bpe_core.tokenizer.tables import TokenTable
+
+TABLE_PARTS = [
+    *TokenTable.__annotations__,
+    *(
+        name
+        for name, part in vars(TokenTable).items()
+        if isinstance(part, cached_property) and not name.startswith("_")
+    ),
+]
