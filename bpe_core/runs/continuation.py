@@ -155,15 +155,15 @@ class Continuation:
         >>> Continuation(gpt2(), (7,)).list_merges(longer)
         (Merge(rank=0, left=262, right=262, id=50257, count=7),)
         """
-        new = tokenizer.table.merges(self.base.n_merges)
+        new = tokenizer.table.triples[self.base.n_merges :]
         if len(self.counts) != len(new):
             raise ConfigError(
                 f"There are {len(self.counts):,} counts for {len(new):,} new merges. "
                 "Give one for each."
             )
         return tuple(
-            Merge(rank, merge.left, merge.right, merge.id, count)
-            for rank, (merge, count) in enumerate(zip(new, self.counts, strict=True))
+            Merge(rank, *triple, count)
+            for rank, (triple, count) in enumerate(zip(new, self.counts, strict=True))
         )
 
 

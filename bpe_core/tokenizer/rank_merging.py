@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.types import ExplainedMerge, Explanation, Merge, Pair
+from bpe_core.types import ExplainedMerge, Explanation, Pair
 
 _NO_RANK: Final = 1 << 60
 # Up to about this length, scanning is at least as fast. With GPT-2's merges, the distinct words of
@@ -124,15 +124,13 @@ def _scan(ids: list[int], ranks: Mapping[Pair, int], made: Sequence[int]) -> Ite
         yield rank
 
 
-def explain_pieces(
-    word: str, start: int, table: TokenTable, merges: Sequence[Merge]
-) -> Iterator[Explanation | None]:
+def explain_pieces(word: str, start: int, table: TokenTable) -> Iterator[Explanation | None]:
     """Explain each piece of a pre-token; yield None for one missing from the alphabet.
 
-    `start` is the pre-token's start in the text, in characters; `merges` are those of the table.
+    `start` is the pre-token's start in the text, in characters.
 
     >>> table = TokenTable(vocab={0: b"a", 1: b"b", 2: b"ab"}, merges=[(0, 1, 2)])
-    >>> found = list(explain_pieces("ab?a", 0, table, table.merges()))
+    >>> found = list(explain_pieces("ab?a", 0, table))
     >>> [each and (each.start, each.text, each.ids) for each in found]
     [(0, 'ab', (2,)), None, (3, 'a', (0,))]
     """
@@ -147,7 +145,7 @@ def explain_pieces(
             yield None
         else:
             steps = tuple(
-                ExplainedMerge(merges[rank], ids)
+                ExplainedMerge(table.merges[rank], ids)
                 for rank, ids in merge_steps(symbols, table.ranks, table.made)
             )
             piece_start = start + len(word.encode()[:at].decode(errors="ignore"))
@@ -159,11 +157,11 @@ def explain_pieces(
         at += len(piece)
 
 
-def explain_word(word: str, table: TokenTable, merges: Sequence[Merge]) -> list[Explanation]:
+def explain_word(word: str, table: TokenTable) -> list[Explanation]:
     """Explain one pre-token, given whole, without the pieces missing from the alphabet.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> [len(each.steps) for each in explain_word("The end", gpt2().table, gpt2().merges)]
+    >>> [len(each.steps) for each in explain_word("The end", gpt2().table)]
     [5]
     """
-    return [each for each in explain_pieces(word, 0, table, merges) if each is not None]
+    return [each for each in explain_pieces(word, 0, table) if each is not None]

@@ -59,14 +59,7 @@ class Tokenizer(Immutable):
     'abaab'
     """
 
-    __slots__ = (
-        "_encoder",
-        "_fingerprint",
-        "_ids",
-        "_merges",
-        "_pretokenizer",
-        "_table",
-    )
+    __slots__ = ("_encoder", "_fingerprint", "_pretokenizer", "_table")
 
     def __init__(
         self,
@@ -112,11 +105,8 @@ class Tokenizer(Immutable):
             )
         self._table = table
         self._pretokenizer = pretokenizer
-        # Both are computed on first use, because encoding needs neither: for 50,000 merges, the
-        # objects take 60 ms and the hash 50 ms.
-        self._merges: tuple[Merge, ...] | None = None
+        # Computed on first use: for 50,000 merges, the hash takes 50 ms.
         self._fingerprint: str | None = None
-        self._ids: dict[bytes, int] | None = None
         self._encoder = TextEncoder(table, pretokenizer, Kernels(table, pretokenizer))
 
     @classmethod
@@ -187,10 +177,7 @@ class Tokenizer(Immutable):
                 return self.special_tokens[token]
             check_text(token)
             token = token.encode()
-        if self._ids is None:
-            special = {self.vocab[id]: id for id in self.special_tokens.values()}
-            self._ids = special | self._table.ordinary_ids()
-        return self._ids.get(token)
+        return self._table.ids.get(token)
 
     def id_to_token(self, id: int) -> bytes | None:
         """Return the bytes of an id, or None; bytes, because a token may end inside a character.
@@ -216,9 +203,7 @@ class Tokenizer(Immutable):
     @property
     def merges(self) -> tuple[Merge, ...]:
         """The merges in rank order."""
-        if self._merges is None:
-            self._merges = self._table.merges()
-        return self._merges
+        return self._table.merges
 
     @property
     def n_merges(self) -> int:
@@ -423,7 +408,7 @@ class Tokenizer(Immutable):
         n_added = len(written) - len(text)
         for start, end in self._pretokenizer.spans(written):
             word, place = written[start:end], max(0, start - n_added)
-            for explanation in explain_pieces(word, place, self._table, self.merges):
+            for explanation in explain_pieces(word, place, self._table):
                 if explanation is not None:
                     explained.append(explanation)
                 elif errors == "strict":

@@ -61,7 +61,7 @@ for name in ("gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "rege
     encoder = CompiledEncoder(tokenizer.table, pretokenizer)
     for part in (text, text[::-1], text[3:], text[:-1]):
         words = pretokenizer.split(part)
-        explained = [explain_word(word, tokenizer.table, tokenizer.merges) for word in words]
+        explained = [explain_word(word, tokenizer.table) for word in words]
         expected = [id for word in explained for each in word for id in each.ids]
         assert encoder.encode(part).tolist() == expected, name
     assert len(encoder._workers[0].cache.others) == 4 * word_cache.WORD_ROW

@@ -152,7 +152,7 @@ def _list_steps(word: str, tokenizer: Tokenizer) -> WordSteps:
             "bytes; the merge tree shows how the token was made."
         )
         return WordSteps(word, (), note)
-    explained = explain_word(word, tokenizer.table, tokenizer.merges)
+    explained = explain_word(word, tokenizer.table)
     rows = [row for each in explained for row in _rows(each, tokenizer)]
     note = "No merge applies to it."
     if any(each.steps for each in explained):
