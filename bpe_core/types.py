@@ -67,22 +67,6 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-class EqualByArrays:
-    """Base class of dataclasses that hold arrays: equal if all fields are; not hashable.
-
-    A dataclass's own `==` would raise, because arrays compare element by element.
-    """
-
-    __slots__ = ()
-    __hash__: ClassVar[None]  # pyright: ignore[reportIncompatibleMethodOverride]
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        names = [field.name for field in fields(self)]  # pyright: ignore[reportArgumentType]
-        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
-
-
 @dataclass(frozen=True, slots=True)
 class Merge:
     """One learned rule: the pair of ids that it joins, and the id of the token it makes.
@@ -391,7 +375,7 @@ class TrainingProgress:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MergeTrace(EqualByArrays):
+class MergeTrace:
     """The state of training before each merge from start to stop - 1, with one row for each merge.
 
     Pairs that tie have separate rows. Ids and indices are int32, counts int64; -1 fills the columns
@@ -435,6 +419,15 @@ class MergeTrace(EqualByArrays):
     fallen_right: NDArray[np.int32]
     fallen_by: NDArray[np.int64]
     """int64[n, r]: by how much, as a positive number."""
+
+    __hash__: ClassVar[None]  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __eq__(self, other: object) -> bool:
+        # A dataclass's own `==` would raise, because arrays compare element by element.
+        if not isinstance(other, MergeTrace):
+            return NotImplemented
+        names = [field.name for field in fields(self)]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 
     def __repr__(self) -> str:
         return f"<MergeTrace of merges {self.start} to {self.stop}>"

@@ -21,6 +21,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.kinds import PUNCTUATION, WORD, are_numbers, classify, code_points
 from bpe_core.unicode.utf8_states import are_whole_characters
+from bpe_core.vocabulary.audit import count_uses
 
 KINDS: Final = ("words", "numbers", "punctuation", "white space", "cut characters")
 """A token is of the first kind of which it has a character; of the last if it cuts a character and
@@ -88,11 +89,8 @@ def count_after_new_tokens(
         return tokens_after
     if isinstance(text, Corpus):
         text = count_pretokens(text, run.base.pretokenizer)
-    ids, ends = run.base.encoder.encode_pretokens(text)
-    uses = np.zeros(1 + max(run.base.vocab), np.int64)
-    known = ids >= 0
-    np.add.at(uses, ids[known], np.repeat(text.counts, np.diff(ends, prepend=0))[known])
-    saved = uses[[*spelled]] * np.array([len(parts) - 1 for parts in spelled.values()])
+    n_saved_each = np.array([len(parts) - 1 for parts in spelled.values()])
+    saved = count_uses(run.base, text)[[*spelled]] * n_saved_each
     return np.append(tokens_after[0] + np.cumsum(saved[::-1])[::-1], tokens_after)
 
 

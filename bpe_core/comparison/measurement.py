@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.comparison.blocks import Blocks
-from bpe_core.comparison.metrics import bytes_per_token, characters_per_token, renyi_efficiency
+from bpe_core.comparison.metrics import ratio, renyi_efficiency
 from bpe_core.comparison.spans import IdTable, pieces
 from bpe_core.comparison.text_map import (
     TOKEN_KINDS,
@@ -72,22 +72,22 @@ class TokenizerMetrics:
     @property
     def bytes_per_token(self) -> float:
         """All bytes of the text divided by tokens, as everywhere in this package."""
-        return bytes_per_token(self.n_bytes, self.n_tokens)
+        return ratio(self.n_bytes, self.n_tokens)
 
     @property
     def covered_bytes_per_token(self) -> float:
         """Bytes in tokens divided by tokens: the same, unless some of the text is uncovered."""
-        return bytes_per_token(self.n_bytes - self.uncovered_bytes, self.n_tokens)
+        return ratio(self.n_bytes - self.uncovered_bytes, self.n_tokens)
 
     @property
     def characters_per_token(self) -> float:
         """All characters of the text divided by tokens."""
-        return characters_per_token(self.n_characters, self.n_tokens)
+        return ratio(self.n_characters, self.n_tokens)
 
     @property
     def covered_characters_per_token(self) -> float:
         """Characters in tokens divided by tokens."""
-        return characters_per_token(self.n_characters - self.uncovered_characters, self.n_tokens)
+        return ratio(self.n_characters - self.uncovered_characters, self.n_tokens)
 
     @property
     def tokens_per_word(self) -> float:

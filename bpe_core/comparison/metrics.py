@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,13 @@ from numpy.typing import NDArray
 from bpe_core.errors import ConfigError
 
 
-def bytes_per_token(n_bytes: int, n_tokens: int) -> float:
-    """Return the average number of bytes of UTF-8 per token; nan without tokens.
+def ratio(total: int, n: int) -> float:
+    """Return a quotient, such as the bytes per token; nan if `n` is 0.
 
-    >>> bytes_per_token(42, 10)
+    >>> ratio(42, 10)
     4.2
     """
-    return n_bytes / n_tokens if n_tokens else math.nan
-
-
-def characters_per_token(n_characters: int, n_tokens: int) -> float:
-    """Return the average number of characters (code points) per token; nan without tokens.
-
-    >>> characters_per_token(42, 10)
-    4.2
-    """
-    return n_characters / n_tokens if n_tokens else math.nan
+    return total / n if n else math.nan
 
 
 class VocabularyOverlap(NamedTuple):
@@ -56,14 +47,15 @@ def vocabulary_overlap(vocabularies: Sequence[frozenset[bytes]]) -> VocabularyOv
     return VocabularyOverlap(shared, tuple(exclusive))
 
 
-def renyi_efficiency(
-    token_counts: NDArray[np.int64], *, vocab_size: int, alpha: float = 2.5
-) -> float:
+_ALPHA: Final = 2.5
+
+
+def renyi_efficiency(token_counts: NDArray[np.int64], *, vocab_size: int) -> float:
     """Return how evenly a vocabulary is used, 0 to 1: Rényi entropy divided by its maximum.
 
     `token_counts` is int64[n_types], how often each token occurs; zeros do not matter. Returns nan
-    without tokens. Raises ConfigError for a vocabulary size below 2, a negative alpha, or more
-    types than the vocabulary has.
+    without tokens. Raises ConfigError for a vocabulary size below 2, or more types than the
+    vocabulary has.
 
     Source: Zouhar et al. 2023, "Tokenization and the noiseless channel"; alpha = 2.5 is the value
     that they found to predict translation quality best.
@@ -72,21 +64,16 @@ def renyi_efficiency(
     1.0
     """
     counts = token_counts[token_counts > 0]
-    if vocab_size < 2 or alpha < 0 or len(counts) > vocab_size:
+    if vocab_size < 2 or len(counts) > vocab_size:
         raise ConfigError(
-            f"There is no Rényi efficiency for alpha {alpha}, {len(counts):,} tokens in use and a "
-            f"vocabulary of {vocab_size:,}. Use an alpha of 0 or more, and a vocabulary of at "
-            "least 2 tokens that includes all tokens in use."
+            f"There is no Rényi efficiency for {len(counts):,} tokens in use and a vocabulary of "
+            f"{vocab_size:,}. Use a vocabulary of at least 2 tokens that includes all tokens in "
+            "use."
         )
     if not len(counts):
         return math.nan
     shares = counts / counts.sum()
-    if alpha == 1:
-        entropy = -float((shares * np.log(shares)).sum())
-    elif math.isinf(alpha):
-        entropy = -math.log(float(shares.max()))
-    else:
-        entropy = math.log(float((shares**alpha).sum())) / (1 - alpha)
+    entropy = math.log(float((shares**_ALPHA).sum())) / (1 - _ALPHA)
     # Avoid -0.0, which the entropy of a single token can be.
     return max(0.0, entropy) / math.log(vocab_size)
 

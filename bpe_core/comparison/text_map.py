@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.comparison.metrics import ratio
 from bpe_core.unicode.kinds import (
     NO_LETTER,
     OTHER_LETTER,
@@ -86,7 +86,7 @@ class WordTotals:
         >>> WordTotals(n_words=10, n_word_tokens=13, n_whole_words=8).tokens_per_word
         1.3
         """
-        return self.n_word_tokens / self.n_words if self.n_words else math.nan
+        return ratio(self.n_word_tokens, self.n_words)
 
     @property
     def share_of_words_whole(self) -> float:
@@ -95,7 +95,7 @@ class WordTotals:
         >>> WordTotals(n_words=10, n_word_tokens=13, n_whole_words=8).share_of_words_whole
         0.8
         """
-        return self.n_whole_words / self.n_words if self.n_words else math.nan
+        return ratio(self.n_whole_words, self.n_words)
 
 
 class TextMap:

@@ -19,7 +19,7 @@ from bpe_core.extras import needs_extra
 from bpe_core.lab.measuring import Contender, UsualTime
 from bpe_core.runs.continuation import spelled_by
 from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer, with_changes
 from bpe_core.tokenizer.trie import Trie
 from bpe_core.types import Pair, TrainingConfig
 
@@ -238,9 +238,8 @@ def _hash_map(tokenizer: Tokenizer) -> WordEncoder:
 def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
     # Imported when needed, because it loads the kernels.
     from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
-    from bpe_core.tokenizer.tables import TokenTable
 
-    table = TokenTable(**tokenizer.table.arguments() | {"whole_words_first": False})
+    table = with_changes(tokenizer, whole_words_first=False).table
     if not can_compile(table):
         raise ConfigError(
             "The compiled encoder needs all 256 bytes as tokens and no end-of-word marker. This "

@@ -14,6 +14,7 @@ from bpe_core.kernels.scanning import Scanner
 from bpe_core.pretokenizers.automaton import compile_automaton
 from bpe_core.pretokenizers.named_patterns import NAMED
 from bpe_core.pretokenizers.shadows import OF_HAN_AND_KANA, REPRESENTATIVES, shadow_runs
+from bpe_core.types import read_only
 from bpe_core.unicode.classes import LETTER_CLASSES
 
 SCANNERS: Final = tuple(name for name, named in NAMED.items() if named.pattern is not None)
@@ -98,8 +99,7 @@ def class_table() -> NDArray[np.uint8]:
     table = np.empty(0x110000, np.uint8)
     for start, end, name in shadow_runs():
         table[start:end] = entries[name]
-    table.flags.writeable = False
-    return table
+    return read_only(table)
 
 
 @cache
@@ -112,12 +112,9 @@ def space_table() -> NDArray[np.uint8]:
     """
     table = np.full(0x110000, _KINDS["lower"], np.uint8)
     table[[ord(" "), ord(">")]] = _KINDS["space"], 0
-    table.flags.writeable = False
-    return table
+    return read_only(table)
 
 
 def _read_only(values: list[int], dtype: type[np.generic]) -> NDArray[Any]:
     # Kernels are compiled per array type, so all calls pass read-only arrays.
-    table = np.array(values, dtype)
-    table.flags.writeable = False
-    return table
+    return read_only(np.array(values, dtype))

@@ -339,7 +339,8 @@ class TrainingRun(Immutable):
         >>> run.tokens_after_on(Corpus.from_text("hug hugs")).tolist()
         [8, 6, 4]
         """
-        return tokens_on(self.tokenizer, to_corpus(corpus), should_stop or _never, self._n_before)
+        never = should_stop or (lambda: False)
+        return tokens_on(self.tokenizer, to_corpus(corpus), never, self._n_before)
 
     @property
     def n_ids(self) -> int:
@@ -386,7 +387,3 @@ class TrainingRun(Immutable):
 
     def _check_step(self, step: int) -> None:
         check_whole("the step", step, 0, len(self.merges), OutOfRangeError)
-
-
-def _never() -> bool:
-    return False

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.token_curves import count_ids
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig, TrainingProgress
 
@@ -135,9 +135,7 @@ def _learned(run: TrainingRun) -> set[bytes]:
 def _weights(run: TrainingRun, text: Corpus) -> dict[bytes, float]:
     """Return the share of each token in a text."""
     tokenizer = run.tokenizer
-    counts: NDArray[np.int64] = np.zeros(tokenizer.vocab_size, np.int64)
-    for document in text.documents:
-        counts += np.bincount(tokenizer.encode_to_numpy(document), minlength=len(counts))
+    counts = count_ids(tokenizer, text.documents)
     shares = counts / max(1, int(counts.sum()))
     return {tokenizer.vocab[id]: float(shares[id]) for id in np.flatnonzero(counts).tolist()}
 

@@ -91,7 +91,7 @@ def trace_merges(
         trace.n_tied[at] = 1 if is_for_term else counts.n_with[count]
         trace.next_count[at] = counts.next_below(count)
         if is_for_term:
-            ties.none_before(merge.rank)
+            ties.end_all(merge.rank)  # nothing ties with a pair not chosen by its count
         else:
             ties.before_merge(merge.rank, count)
 
@@ -296,15 +296,11 @@ class _Ties:
         n_tied = self._counts.n_with[count]
         if n_tied > 1 and count == self._count:
             return
-        self._end_all(rank)
+        self.end_all(rank)
         if n_tied > 1:
             self._count = count
             for _, order, key in self._queue.top(n_tied):
                 self._since[key] = order, rank
-
-    def none_before(self, rank: int) -> None:
-        """Note that a merge's pair was not chosen by its count, so nothing ties with it."""
-        self._end_all(rank)
 
     def after_merge(
         self, rank: int, winner: int, keys: Integers, before: Integers, after: Integers
@@ -326,11 +322,12 @@ class _Ties:
 
         `stop` is the rank after the last merge. Rows are in tie-break order.
         """
-        self._end_all(stop)
+        self.end_all(stop)
         rows = [(key, since, until) for _, key, since, until in sorted(self._ended)]
         return np.array(rows, np.int64).reshape(-1, 3)
 
-    def _end_all(self, rank: int) -> None:
+    def end_all(self, rank: int) -> None:
+        """End all ties before a merge."""
         for key in list(self._since):
             self._end(key, rank)
         self._count = -1

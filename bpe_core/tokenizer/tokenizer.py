@@ -304,20 +304,12 @@ class Tokenizer(Immutable):
 
     # Properties of every `Encoder`
 
-    @property
-    def model(self) -> str:
-        """The model: "BPE"."""
-        return "BPE"
-
-    @property
-    def engine(self) -> str:
-        """The library that encodes: "bpe_core"."""
-        return "bpe_core"
-
-    @property
-    def unknown_id(self) -> None:
-        """None, because no token represents symbols missing from the alphabet."""
-        return
+    model: str = "BPE"
+    """The model."""
+    engine: str = "bpe_core"
+    """The library that encodes."""
+    unknown_id: int | None = None
+    """None, because no token represents symbols missing from the alphabet."""
 
     # Text to ids
 
@@ -501,8 +493,8 @@ def with_changes(tokenizer: Tokenizer, **changes: Any) -> Tokenizer:
     >>> with_changes(gpt2(), pretokenizer="none").pretokenizer.name
     'none'
     """
-    given = {"pretokenizer": tokenizer.pretokenizer.name, **tokenizer.table.arguments()}
-    return Tokenizer(**{**given, **changes})
+    changes.setdefault("pretokenizer", tokenizer.pretokenizer.name)
+    return Tokenizer(**tokenizer.table.arguments() | changes)
 
 
 def extended(

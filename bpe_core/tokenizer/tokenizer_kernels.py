@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bpe_core.tokenizer.compiled import CompiledEncoder
-    from bpe_core.tokenizer.compiled_tables import EncoderTables
 
 
 class Kernels:
@@ -71,7 +70,7 @@ class Kernels:
 
         There are none if the kernels don't support the tokenizer, or are not compiled.
         """
-        from bpe_core.tokenizer.compiled import can_compile
+        from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
         from bpe_core.tokenizer.compiled_tables import build_tables
         from bpe_core.tokenizer.kept_tables import pack_tables, unpack_tables
 
@@ -80,21 +79,18 @@ class Kernels:
         tables = build_tables(self._table, self._pretokenizer.name)
         packed = pack_tables(tables)
         # With a word cache of its own, so that what is kept stays as it is.
-        self._encoder = self._made(unpack_tables(packed))
+        tables = unpack_tables(packed)
+        self._encoder = CompiledEncoder(self._table, self._pretokenizer, tables)
         return packed
 
     def _prepared(self) -> CompiledEncoder | None:
-        from bpe_core.tokenizer.compiled import can_compile
+        from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
         from bpe_core.tokenizer.kept_tables import kept_tables, unpack_tables
 
-        if self._table.kernel_tables:
-            return self._made(unpack_tables(self._table.kernel_tables))
-        if self._table.kept_as:
-            return self._made(kept_tables(self._table, self._pretokenizer.name))
-        self._suited = can_compile(self._table)
-        return self._made(None) if self._suited else None
-
-    def _made(self, tables: EncoderTables | None) -> CompiledEncoder:
-        from bpe_core.tokenizer.compiled import CompiledEncoder
-
-        return CompiledEncoder(self._table, self._pretokenizer, tables)
+        table, tables = self._table, None
+        if table.kernel_tables:
+            tables = unpack_tables(table.kernel_tables)
+        elif table.kept_as:
+            tables = kept_tables(table, self._pretokenizer.name)
+        self._suited = tables is not None or can_compile(table)
+        return CompiledEncoder(table, self._pretokenizer, tables) if self._suited else None

@@ -123,22 +123,6 @@ class Trie:
         """
         return self.matches(symbols, start)[-1]
 
-    def starting_with(self, prefix: Sequence[int]) -> list[int]:
-        """Return the tokens of two or more symbols that begin with a prefix, shortest first.
-
-        >>> Trie({(0, 1): 0, (2, 0): 1}, [2, 3]).starting_with([0])
-        [2, 3]
-        """
-        node = self._root
-        for symbol in prefix:
-            node = node.get(symbol, {})
-        found: list[int] = []
-        level = [node]
-        while level:
-            found += [node[_ID] for node in level if _ID in node]
-            level = [node[symbol] for node in level for symbol in sorted(node) if symbol != _ID]
-        return found
-
     def stay_apart(self, left: int, right: int) -> bool:
         """Return True if no merge crosses the boundary between two adjacent tokens.
 

@@ -146,7 +146,7 @@ def _choose_way(
 ) -> tuple[Callable[[Iterator[Section]], Encoded], Iterator[Section]]:
     """Return a function that encodes sections, and the sections: by kernels if that is faster."""
     if isinstance(encoder, Tokenizer):
-        kernels = encoder.kernels.worth(stretch.n_bytes)
+        kernels = encoder.encoder.kernels.worth(stretch.n_bytes)
         if kernels is not None and stretch.pretokenizer != "none":
             cut = partial(sections, pretokenizer=get_pretokenizer(stretch.pretokenizer))
             encode = partial(kernels.encode_sections, n_bytes=_RUN_BYTES, n_threads=n_threads)

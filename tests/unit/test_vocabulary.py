@@ -254,5 +254,3 @@ def test_bpe_does_not_always_take_the_longest_match_of_the_trie() -> None:
     trie = Trie(ranks, made)
     assert trie.longest_match([0, 1, 2, 3]) == (7, 3)
     assert trie.encode([0, 1, 2, 3]) == merge_symbols([0, 1, 2, 3], ranks, made) == [4, 6]
-    assert trie.starting_with([0]) == [4, 7]
-    assert trie.starting_with([2]) == [6]
