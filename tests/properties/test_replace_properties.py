@@ -55,7 +55,7 @@ def test_the_result_is_shrink_then_extend(
     word_counts,
     st.integers(1, 4),
     st.lists(st.text("abc ", min_size=1, max_size=4), max_size=2),
-    st.sampled_from([None, ("Latin",), ("Latin", "Common")]),
+    st.sampled_from([None, ("Latin",), ("Latin", "No letters")]),
     st.lists(st.sampled_from([b"ab", b"ba", b"aa", b"abc"]), max_size=2),
 )
 def test_the_result_equals_the_naive_twin(
